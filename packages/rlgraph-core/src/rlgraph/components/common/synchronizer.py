@@ -1,0 +1,45 @@
+"""Copying one component's variables into another's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.core import BuildError, Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.spaces import Space
+
+
+class Synchronizer(Component):
+    """``target <- tau * source + (1 - tau) * target``; a plain copy for ``tau = 1``.
+
+    Hard copies: Mnih et al. (2015). Soft updates: Lillicrap et al. (2016), Algorithm 1.
+
+    Args:
+        tau: share of the source in (0, 1].
+        scope: name among its siblings.
+    """
+
+    def __init__(self, tau: float = 1.0, scope: str = "synchronizer", **kwargs: Any):
+        if not 0.0 < tau <= 1.0:
+            raise SpecError(f"{scope}.tau: expected a number in (0, 1], given {tau!r}")
+        self.tau = float(tau)
+        super().__init__(scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        source, target = input_spaces["source"], input_spaces["target"]
+        shapes = [[v.shape for v in variables] for variables in (source, target)]
+        if shapes[0] != shapes[1]:
+            raise BuildError(
+                f"{self.scope_path}: source and target differ in their variables: "
+                f"{[v.name for v in source]} and {[v.name for v in target]}"
+            )
+
+    @rlgraph_api
+    def sync(self, source: Any, target: Any) -> Any:
+        """Write the variables `source` into the variables `target` (both of ``component.variables()``)."""
+        return self._sync(source, target)
+
+    @graph_fn(returns=0)
+    def _sync(self, ops: Any, source: Any, target: Any) -> None:
+        for new, old in zip(source, target, strict=True):
+            ops.assign(old, ops.read(new) if self.tau == 1.0 else self.tau * new + (1.0 - self.tau) * old)

@@ -1,0 +1,64 @@
+"""A fully connected layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components.layers.activations import apply_activation, check_activation
+from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.spaces import FloatBox, Space, sanity_check_space
+
+
+class Dense(Component):
+    """``activation(inputs @ weights + biases)``: ``inputs [B, N] -> [B, units]``.
+
+    Args:
+        units: size of the output.
+        activation: name of an activation, None for none.
+        weights_spec: initializer of the weights [N, units].
+        biases_spec: initializer of the biases [units]; False for a layer without.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: units below 1, or an unknown activation.
+        SpaceError: the input is no float of rank 1.
+    """
+
+    def __init__(
+        self,
+        units: int,
+        activation: str | None = None,
+        weights_spec: Any = "glorot_uniform",
+        biases_spec: Any = 0.0,
+        scope: str = "dense",
+        **kwargs: Any,
+    ):
+        if isinstance(units, bool) or not isinstance(units, int) or units < 1:
+            raise SpecError(f"{scope}.units: expected an integer >= 1, given {units!r}")
+        self.units = units
+        self.activation = check_activation(activation, f"{scope}.activation")
+        self.weights_spec = weights_spec
+        self.biases_spec = biases_spec
+        super().__init__(scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        sanity_check_space(input_spaces["inputs"], allowed_types=[FloatBox], must_have_batch_rank=True, rank=1)
+
+    def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        size = input_spaces["inputs"].shape[0]
+        self.weights = self.get_variable(
+            "weights", FloatBox(shape=(size, self.units)), initializer=self.weights_spec
+        )
+        self.biases = None
+        if self.biases_spec is not False:
+            self.biases = self.get_variable("biases", FloatBox(shape=(self.units,)), initializer=self.biases_spec)
+
+    @rlgraph_api
+    def call(self, inputs: Any) -> Any:
+        """``inputs [B, N] -> [B, units]``."""
+        return self._call(inputs)
+
+    @graph_fn
+    def _call(self, ops: Any, inputs: Any) -> Any:
+        return apply_activation(ops, self.activation, ops.linear(inputs, self.weights, self.biases))

@@ -1,0 +1,61 @@
+"""A Q-policy with separate streams for state value and advantages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlgraph.components.layers.dense import Dense
+from rlgraph.components.policies.q_policy import QPolicy
+from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.core.functional.dueling import dueling_q_values
+from rlgraph.spaces import Space
+
+
+class DuelingPolicy(QPolicy):
+    """``Q = V + A - mean(A)`` (Wang et al., 2016, eq. 9).
+
+    Args:
+        network_spec: the shared network.
+        action_space: an `IntBox` with categories.
+        units_state_value_stream: units of one hidden layer in each stream; 0 for none.
+        activation: activation of these hidden layers.
+        scope: name among its siblings.
+    """
+
+    def __init__(
+        self,
+        network_spec: Any,
+        action_space: Space,
+        units_state_value_stream: int = 0,
+        activation: str | None = "relu",
+        scope: str = "policy",
+        **kwargs: Any,
+    ):
+        self.units_state_value_stream = units_state_value_stream
+        self.stream_activation = activation
+        super().__init__(network_spec, action_space, scope=scope, **kwargs)
+
+    def make_heads(self) -> list[Component]:
+        units = self.units_state_value_stream
+        self.streams = (
+            [Dense(units, self.stream_activation, scope=f"{name}-hidden") for name in ("value", "advantages")]
+            if units
+            else []
+        )
+        self.value_head = Dense(1, scope="value")
+        self.advantage_head = Dense(self.num_actions, scope="advantages")
+        return [*self.streams, self.value_head, self.advantage_head]
+
+    @rlgraph_api
+    def get_q_values(self, states: Any) -> Any:
+        """``states [B, ...] -> [B, A]``."""
+        value_features = advantage_features = self.network.call(states)
+        if self.streams:
+            value_features = self.streams[0].call(value_features)
+            advantage_features = self.streams[1].call(advantage_features)
+        return self._combine(self.value_head.call(value_features), self.advantage_head.call(advantage_features))
+
+    @graph_fn
+    def _combine(self, ops: Any, state_values: Any, advantages: Any) -> Any:
+        """``state_values [B, 1], advantages [B, A] -> [B, A]``."""
+        return dueling_q_values(ops, state_values, advantages)

@@ -1,0 +1,51 @@
+"""RLgraph's compiler: components, component graphs, builds, plans, backends and the graph executor."""
+
+from rlgraph.core.backend import Backend, BackendDescriptor, ExecutionSpec, Storage, create_backend, find_backend
+from rlgraph.core.component import BoundApiMethod, Component, Specifiable, graph_fn, rlgraph_api
+from rlgraph.core.config import default_backend
+from rlgraph.core.errors import (
+    AssemblyError,
+    BuildError,
+    CapabilityError,
+    CheckpointError,
+    InputError,
+    NumericalError,
+    PluginError,
+    RLGraphError,
+    SpecError,
+)
+from rlgraph.core.executor import GraphExecutor
+from rlgraph.core.graph import Variable, VariableList, assemble, build, gradients
+from rlgraph.core.registry import Registry, registry
+
+__all__ = [
+    "AssemblyError",
+    "Backend",
+    "BackendDescriptor",
+    "BoundApiMethod",
+    "BuildError",
+    "CapabilityError",
+    "CheckpointError",
+    "Component",
+    "ExecutionSpec",
+    "GraphExecutor",
+    "InputError",
+    "NumericalError",
+    "PluginError",
+    "RLGraphError",
+    "Registry",
+    "SpecError",
+    "Specifiable",
+    "Storage",
+    "Variable",
+    "VariableList",
+    "assemble",
+    "build",
+    "create_backend",
+    "default_backend",
+    "find_backend",
+    "gradients",
+    "graph_fn",
+    "registry",
+    "rlgraph_api",
+]

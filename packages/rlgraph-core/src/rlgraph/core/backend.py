@@ -1,0 +1,256 @@
+"""What a backend is: a plug-in that stores variables and turns segments of plans into programs.
+
+A third party implements `Backend` and `Storage`, describes them with a `BackendDescriptor` and registers that under
+the entry-point group ``rlgraph.backends``. The shipped backends use exactly the same door.
+"""
+
+from __future__ import annotations
+
+import importlib
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rlgraph.core.component.specifiable import check_arguments
+from rlgraph.core.errors import CapabilityError, PluginError, SpecError
+from rlgraph.core.graph.plan import Plan, Segment
+from rlgraph.core.graph.variables import Layout, Variable
+from rlgraph.core.ops.contract import CONTRACT_VERSION
+from rlgraph.core.registry import canonical, registry
+
+
+@dataclass(frozen=True)
+class BackendDescriptor:
+    """What can be said of a backend without importing its framework.
+
+    Attributes:
+        name: its name.
+        framework: the distribution of the framework it needs; empty for none.
+        factory: ``module:callable`` that makes the `Backend` from an execution spec.
+        contract_version: the version of the contract it was written for.
+        capabilities: what it offers, e.g. ``gradients``.
+        aliases: further names users may write.
+    """
+
+    name: str
+    framework: str
+    factory: str
+    contract_version: str
+    capabilities: frozenset[str]
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ExecutionSpec:
+    """How a graph is executed.
+
+    Attributes:
+        dtype: ``float32`` or ``float64``, for all floating tensors.
+        seed: root of all random streams and starting values.
+        threads: threads of the framework's operations; None leaves the framework's own setting.
+        use_kernels: False computes everything from the single source.
+    """
+
+    dtype: str = "float32"
+    seed: int = 0
+    threads: int | None = None
+    use_kernels: bool = True
+
+    def __post_init__(self) -> None:
+        if self.dtype not in ("float32", "float64"):
+            raise SpecError(f"execution_spec.dtype: expected 'float32' or 'float64', given {self.dtype!r}")
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
+            raise SpecError(f"execution_spec.seed: expected an integer >= 0, given {self.seed!r}")
+        if self.threads is not None and (not isinstance(self.threads, int) or self.threads < 1):
+            raise SpecError(f"execution_spec.threads: expected an integer >= 1, given {self.threads!r}")
+
+    @classmethod
+    def from_spec(cls, spec: ExecutionSpec | Mapping[str, Any] | None) -> ExecutionSpec:
+        """From an instance, a mapping or None.
+
+        Raises:
+            SpecError: an unknown key or a value out of range.
+        """
+        if isinstance(spec, ExecutionSpec):
+            return spec
+        check_arguments(cls, spec or {}, "execution_spec")
+        return cls(**(spec or {}))
+
+
+def stream_seed(seed: int, scope: str) -> list[int]:
+    """The seed of one scope's random stream: stable across processes, independent of all other scopes."""
+    return [seed, zlib.crc32(scope.encode())]
+
+
+class Storage(ABC):
+    """The values of all variables of one built root on one backend.
+
+    Tensor variables live in flat groups as `layout` says; host variables and host random streams are kept here.
+
+    Args:
+        layout: where tensor variables live.
+        variables: all variables by scoped name.
+        seed: root seed.
+    """
+
+    def __init__(self, layout: Layout, variables: Mapping[str, Variable], seed: int):
+        self.layout = layout
+        self.variables = variables
+        self.seed = seed
+        self.host: dict[str, np.ndarray] = {}
+        self.streams: dict[str, np.random.Generator] = {}
+        #: Grows whenever tensor variables were written; borrowed copies compare it.
+        self.version = 0
+
+    def initialize(self) -> None:
+        """Give every variable its starting value, drawn from a stream of its own."""
+        for name, group in self.layout.groups.items():
+            flat = np.empty(group.size, group.dtype)
+            for variable in group.variables:
+                start = group.offsets[variable.name]
+                flat[start : start + variable.size] = self._initial(variable).reshape(-1)
+            self.create_group(name, flat)
+        for variable in self.variables.values():
+            if variable.host:
+                self.host[variable.name] = self._initial(variable)
+
+    def _initial(self, variable: Variable) -> np.ndarray:
+        rng = np.random.default_rng(stream_seed(self.seed, variable.name))
+        value = variable.initializer(variable.shape, variable.spec.dtype, rng)
+        return np.ascontiguousarray(value, dtype=variable.spec.dtype).reshape(variable.shape)
+
+    def stream(self, scope: str) -> np.random.Generator:
+        """The host random stream of the component at `scope`."""
+        if scope not in self.streams:
+            self.streams[scope] = np.random.default_rng(stream_seed(self.seed, scope))
+        return self.streams[scope]
+
+    @abstractmethod
+    def create_group(self, name: str, values: np.ndarray) -> None:
+        """Make the buffer of a group, holding `values` [size]."""
+
+    @abstractmethod
+    def read_group(self, name: str) -> np.ndarray:
+        """A copy of a group's buffer [size]."""
+
+    @abstractmethod
+    def write_group(self, name: str, values: np.ndarray) -> None:
+        """Replace the contents of a group's buffer."""
+
+    def borrow_group(self, name: str) -> np.ndarray | None:
+        """The group's own memory as a NumPy array, if it can be had without a copy."""
+        return None
+
+    def read(self, name: str) -> np.ndarray:
+        """A copy of one variable's value."""
+        variable = self.variables[name]
+        if variable.host:
+            return self.host[name].copy()
+        group, start, stop = self.layout.place(variable)
+        return self.read_group(group)[start:stop].reshape(variable.shape)
+
+    def read_all(self) -> dict[str, np.ndarray]:
+        """Copies of all tensor variables by scoped name."""
+        values = {}
+        for name, group in self.layout.groups.items():
+            flat = self.read_group(name)
+            for variable in group.variables:
+                start = group.offsets[variable.name]
+                values[variable.name] = flat[start : start + variable.size].reshape(variable.shape).copy()
+        return dict(sorted(values.items()))
+
+    def write_all(self, values: Mapping[str, np.ndarray]) -> None:
+        """Write the named tensor variables; all others keep their values."""
+        for name, group in self.layout.groups.items():
+            named = [variable for variable in group.variables if variable.name in values]
+            if not named:
+                continue
+            flat = self.read_group(name)
+            for variable in named:
+                start = group.offsets[variable.name]
+                flat[start : start + variable.size] = np.asarray(values[variable.name]).reshape(-1)
+            self.write_group(name, flat)
+        self.version += 1
+
+
+class Backend(ABC):
+    """Stores variables and lowers segments; one instance per graph executor."""
+
+    #: Set by `create_backend` from the descriptor.
+    name: str
+    capabilities: frozenset[str]
+
+    def __init__(self, execution: ExecutionSpec):
+        self.execution = execution
+
+    @abstractmethod
+    def create_storage(self, layout: Layout, variables: Mapping[str, Variable]) -> Storage:
+        """An empty storage; the executor initializes it."""
+
+    @abstractmethod
+    def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
+        """A function from the segment's inputs to its outputs, NumPy arrays on both sides."""
+
+    def require(self, plan: Plan) -> None:
+        """Check that the backend can run `plan`.
+
+        Raises:
+            CapabilityError: it lacks something.
+        """
+        if plan.needs_gradients and "gradients" not in self.capabilities:
+            raise CapabilityError(
+                f"API method {plan.name!r} needs gradients; the {self.name} backend is forward only. "
+                "Build with a backend that has them, e.g. backend='torch' (pip install rlgraph-torch)"
+            )
+
+
+def find_backend(name: str) -> BackendDescriptor:
+    """The descriptor of a backend, by name or alias.
+
+    Raises:
+        SpecError: no such backend; names the nearest one or what to install.
+        PluginError: it is broken or made for another contract version.
+    """
+    known = registry("rlgraph.backends")
+    if name not in known:
+        for other in known.names():
+            try:
+                descriptor = known.load(other)
+            except PluginError:
+                continue
+            if canonical(name) in map(canonical, descriptor.aliases):
+                return _checked(descriptor)
+    return _checked(known.load(name, where="backend"))
+
+
+def _checked(descriptor: BackendDescriptor) -> BackendDescriptor:
+    if descriptor.contract_version != CONTRACT_VERSION:
+        raise PluginError(
+            f"backend {descriptor.name!r} was written for contract {descriptor.contract_version}, "
+            f"this rlgraph-core has {CONTRACT_VERSION}: install matching versions"
+        )
+    return descriptor
+
+
+def create_backend(name: str, execution: ExecutionSpec) -> Backend:
+    """A backend by name.
+
+    Raises:
+        PluginError: its framework cannot be imported; says what to install.
+    """
+    descriptor = find_backend(name)
+    module, _, attribute = descriptor.factory.partition(":")
+    try:
+        factory = getattr(importlib.import_module(module), attribute)
+    except ImportError as error:
+        raise PluginError(
+            f"backend {descriptor.name!r} cannot be loaded: {error}. pip install {descriptor.framework or descriptor.name}"
+        ) from error
+    backend: Backend = factory(execution)
+    backend.name = descriptor.name
+    backend.capabilities = descriptor.capabilities
+    return backend

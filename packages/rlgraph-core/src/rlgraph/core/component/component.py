@@ -1,0 +1,177 @@
+"""The unit everything is built from: a component owns variables, wires in API methods, computes in graph functions."""
+
+from __future__ import annotations
+
+import copy as copying
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Self
+
+from rlgraph.core.component.decorators import ApiMethod, GraphFunction
+from rlgraph.core.component.initializers import resolve_initializer
+from rlgraph.core.component.specifiable import Specifiable
+from rlgraph.core.errors import AssemblyError, BuildError
+from rlgraph.core.graph.trace import Symbol, current_trace
+from rlgraph.core.graph.variables import Slots, Variable, VariableList
+from rlgraph.core.ops.tensor_spec import TensorSpec
+from rlgraph.spaces import BoxSpace, Space, from_spec
+
+
+class Component(Specifiable):
+    """A piece of an algorithm that can be built and tested alone from Spaces.
+
+    Args:
+        sub_components: the components it is composed of; their scopes must differ.
+        scope: its name among its siblings and in the names of its variables.
+        trainable: False freezes its variables and those of everything below it.
+    """
+
+    registry_group: ClassVar[str] = "rlgraph.components"
+
+    def __init__(self, *sub_components: Component, scope: str = "", trainable: bool = True):
+        self.scope = scope or type(self).__name__.lower()
+        if not self.scope or "/" in self.scope:
+            raise AssemblyError(f"scope {self.scope!r} of {type(self).__name__} must be a name without '/'")
+        self.scope_path = self.scope
+        self.trainable = trainable
+        self.sub_components: dict[str, Component] = {}
+        self.declared_variables: dict[str, Variable] = {}
+        self._role = ""
+        self._float_dtype = "float32"
+        self.add_components(*sub_components)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.scope_path}>"
+
+    # Composition.
+
+    def add_components(self, *components: Component) -> None:
+        """Compose further components; only before assembly.
+
+        Raises:
+            AssemblyError: not a component, or a scope that is taken.
+        """
+        for component in components:
+            if not isinstance(component, Component):
+                raise AssemblyError(
+                    f"{self.scope}: sub-components must be Components, given {type(component).__name__} {component!r}"
+                )
+            if self.sub_components.get(component.scope, component) is not component:
+                raise AssemblyError(f"{self.scope}: two sub-components have the scope {component.scope!r}")
+            self.sub_components[component.scope] = component
+
+    def walk(self) -> Iterator[Component]:
+        """This component and all below it, parents first."""
+        yield self
+        for child in self.sub_components.values():
+            yield from child.walk()
+
+    def copy(self, *, scope: str | None = None, trainable: bool | None = None) -> Self:
+        """An unbuilt twin with the same configuration and variables of its own.
+
+        Args:
+            scope: the twin's scope.
+            trainable: False makes a frozen twin, e.g. a target network.
+        """
+        if any(component.declared_variables for component in self.walk()):
+            raise AssemblyError(f"{self.scope_path} is built already: copy a component before it is built")
+        twin = copying.deepcopy(self)
+        twin.scope = scope or self.scope
+        twin.scope_path = twin.scope
+        for component in twin.walk():
+            # A copy's variables keep a buffer of their own, so that synchronising it is one operation.
+            component._role = f"copy:{twin.scope}"
+            if trainable is not None:
+                component.trainable = trainable
+        return twin
+
+    @classmethod
+    def api_methods(cls) -> dict[str, Any]:
+        """The API methods by name, inherited ones included."""
+        return {name: method.function for name, method in cls._members(ApiMethod)}
+
+    @classmethod
+    def api_method(cls, name: str) -> ApiMethod:
+        """The API method `name` with its options."""
+        return dict(cls._members(ApiMethod))[name]
+
+    @classmethod
+    def graph_functions(cls) -> dict[str, GraphFunction]:
+        """The graph functions by name, inherited ones included."""
+        return dict(cls._members(GraphFunction))
+
+    @classmethod
+    def _members(cls, kind: type[Any]) -> list[tuple[str, Any]]:
+        return [(n, m) for n in dir(cls) if isinstance(m := getattr(cls, n, None), kind)]
+
+    # Build hooks.
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        """Called once the Spaces of all API arguments are known. Raise `SpaceError` if they do not fit.
+
+        Args:
+            input_spaces: argument name -> Space; ``method.argument`` as well where two methods disagree.
+            action_space: the action Space of the build, if it has one.
+        """
+
+    def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        """Called after `check_input_spaces`. Declare variables here with `get_variable`."""
+
+    @classmethod
+    def needs_input_spaces(cls) -> bool:
+        """Whether the build must know the Spaces of all arguments before this component can be created."""
+        return (
+            cls.create_variables is not Component.create_variables
+            or cls.check_input_spaces is not Component.check_input_spaces
+        )
+
+    def get_variable(
+        self,
+        name: str,
+        space: Any,
+        *,
+        initializer: Any = 0.0,
+        trainable: bool | None = None,
+        host: bool = False,
+    ) -> Variable:
+        """Declare a variable; assign the result to an attribute and use that attribute in graph functions.
+
+        Args:
+            name: name within this component.
+            space: a Space (or a spec of one) with a fixed shape and no ranks.
+            initializer: a number, a name such as ``"glorot_uniform"``, or ``f(shape, dtype, rng) -> array``.
+            trainable: default: as the component, for floats.
+            host: a NumPy array for this component's host functions, read and written directly.
+
+        Raises:
+            BuildError: the name is taken, or the Space has no fixed shape.
+        """
+        box = from_spec(space)
+        path = f"{self.scope_path}/{name}"
+        if path in self.declared_variables:
+            raise BuildError(f"variable {path} is declared twice")
+        if not isinstance(box, BoxSpace) or box.has_batch_rank or box.has_time_rank:
+            raise BuildError(f"variable {path} needs a Space with a fixed shape and no ranks, given {box!r}")
+        spec = TensorSpec.from_space(box, self._float_dtype)
+        may_train = spec.is_float and not host
+        wants = self.trainable if trainable is None else (trainable and self.trainable)
+        variable = Variable(path, spec, resolve_initializer(initializer), may_train and wants, host, self._role)
+        self.declared_variables[path] = variable
+        return variable
+
+    def get_slots(self, name: str, variables: VariableList) -> Slots:
+        """Declare one variable of zeros beside each of `variables` (an optimizer's moments), in one flat buffer."""
+        slots = []
+        for variable in variables:
+            path = f"{self.scope_path}/{name}/{variable.name}"
+            slot = Variable(
+                path, variable.spec, resolve_initializer(0.0), False, False, f"slot:{self.scope_path}/{name}"
+            )
+            self.declared_variables[path] = slot
+            slots.append(slot)
+        return Slots(slots)
+
+    # Wiring.
+
+    def variables(self) -> Symbol:
+        """All variables of this component and those below, sorted by scoped name; for use in API methods."""
+        return current_trace(f"{self.scope_path}.variables()").variables_of(self)

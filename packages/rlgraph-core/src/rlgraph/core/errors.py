@@ -1,0 +1,56 @@
+"""Every error RLgraph raises on purpose. Each message says what was expected, what was given, where, and what to do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class RLGraphError(Exception):
+    """Base class of all errors RLgraph raises on purpose."""
+
+
+class SpecError(RLGraphError):
+    """A configuration is wrong: an unknown key or name, a value of the wrong type or range."""
+
+
+class PluginError(RLGraphError):
+    """A plug-in is missing, broken, registered twice, or made for another contract version."""
+
+
+class AssemblyError(RLGraphError):
+    """A component is wired wrongly; found while tracing its API methods."""
+
+
+class InferenceError(RLGraphError):
+    """A graph function was given Spaces it cannot compute with."""
+
+
+class BuildError(RLGraphError):
+    """A component graph cannot be built from the given Spaces."""
+
+
+class CapabilityError(RLGraphError):
+    """A plan needs something that the backend does not offer."""
+
+
+class InputError(RLGraphError):
+    """A value handed to an API method does not belong to its Space."""
+
+
+class NumericalError(RLGraphError):
+    """A value that must be finite is not."""
+
+
+class CheckpointError(RLGraphError):
+    """A checkpoint is missing, incomplete, damaged, or belongs to something else."""
+
+
+def nearest(name: str, candidates: Iterable[str]) -> str:
+    """A sentence that offers the candidate most like `name`, or lists what exists."""
+    known = sorted(candidates)
+    lowered = {candidate.lower(): candidate for candidate in known}
+    close = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
+    if close:
+        return f"Did you mean {lowered[close[0]]!r}?"
+    return f"Known: {', '.join(known)}." if known else "None exist."

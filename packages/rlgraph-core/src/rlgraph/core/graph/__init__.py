@@ -1,0 +1,26 @@
+"""The component graph: assembly, build, passes, plans, emission. It knows no framework and no concrete component."""
+
+from rlgraph.core.graph.assembly import assemble
+from rlgraph.core.graph.build import BuiltGraph, build
+from rlgraph.core.graph.component_graph import ComponentGraph, RootMethod
+from rlgraph.core.graph.plan import Plan, Segment
+from rlgraph.core.graph.planning import make_plan
+from rlgraph.core.graph.trace import Symbol, gradients
+from rlgraph.core.graph.variables import Block, Layout, Variable, VariableList
+
+__all__ = [
+    "Block",
+    "BuiltGraph",
+    "ComponentGraph",
+    "Layout",
+    "Plan",
+    "RootMethod",
+    "Segment",
+    "Symbol",
+    "Variable",
+    "VariableList",
+    "assemble",
+    "build",
+    "gradients",
+    "make_plan",
+]

@@ -1,0 +1,64 @@
+"""Phase two: run every API method of the root once with symbols and keep what was recorded."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from rlgraph.core.errors import AssemblyError
+from rlgraph.core.graph.component_graph import ComponentGraph, RootMethod
+from rlgraph.core.graph.nodes import Input, Ref
+from rlgraph.core.graph.trace import Symbol, Trace, tracing
+
+
+def assemble(root: Any) -> ComponentGraph:
+    """The component graph of `root`. Needs no Space and no backend.
+
+    Raises:
+        AssemblyError: wiring that cannot be, with the component's scope: wrong arity, a cycle, a symbol used as a
+            value, two components in one scope.
+    """
+    components = _collect(root)
+    trace = Trace()
+    methods = {}
+    with tracing(trace):
+        for name, function in sorted(root.api_methods().items()):
+            parameters = [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
+            for parameter in parameters:
+                if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+                    raise AssemblyError(f"{root.scope_path}.{name}: a root API method takes no *args or **kwargs")
+            first_node, first_call = trace._next_id, set(trace.calls)
+            symbols = {p.name: Symbol(Ref(Input(name, p.name))) for p in parameters}
+            trace.call_api(root, name, function, (), symbols)
+            call = min(set(trace.calls) - first_call)
+            methods[name] = RootMethod(
+                name,
+                tuple(p.name for p in parameters),
+                {p.name: p.default for p in parameters if p.default is not p.empty},
+                call,
+                tuple(n for n in trace.nodes if n >= first_node),
+            )
+    if not methods:
+        raise AssemblyError(f"{root.scope_path} has no API method: decorate at least one method with @rlgraph_api")
+    return ComponentGraph(root.scope_path, components, methods, trace.nodes, trace.calls)
+
+
+def _collect(root: Any) -> dict[str, Any]:
+    """All components by scope, parents first; gives every component its scope path."""
+    components: dict[str, Any] = {}
+
+    def visit(component: Any, path: str) -> None:
+        if path in components:
+            raise AssemblyError(
+                f"two components share the scope {path!r}: give one of them another scope=, "
+                "or compose one and the same instance"
+            )
+        if any(component is known for known in components.values()):
+            raise AssemblyError(f"{path}: the component was already composed as {component.scope_path!r}")
+        component.scope_path = path
+        components[path] = component
+        for child in component.sub_components.values():
+            visit(child, child.scope if component is root else f"{path}/{child.scope}")
+
+    visit(root, root.scope)
+    return components

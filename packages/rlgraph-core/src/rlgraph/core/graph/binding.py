@@ -1,0 +1,46 @@
+"""Binding: a light view of a component whose variables are replaced by what a graph function computes with.
+
+The component itself is never changed, so one component can be evaluated abstractly and be bound to several
+backends at the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rlgraph.core.graph.variables import Slots, Variable
+
+
+def bind(component: Any, handle: Callable[[Variable], Any], blocks: Callable[[Slots], Any], **extra: Any) -> Any:
+    """A view of `component` with every declared variable among its attributes replaced.
+
+    Args:
+        component: the component.
+        handle: gives what stands for a variable.
+        blocks: gives the list of blocks that stands for optimizer slots.
+        extra: further attributes of the view.
+    """
+
+    def replace(value: Any) -> Any:
+        if isinstance(value, Variable):
+            return handle(value)
+        if isinstance(value, Slots):
+            return blocks(value)
+        if type(value) is list and any(isinstance(item, Variable | Slots) for item in value):
+            return [replace(item) for item in value]
+        if type(value) is tuple and any(isinstance(item, Variable | Slots) for item in value):
+            return tuple(replace(item) for item in value)
+        if type(value) is dict and any(isinstance(item, Variable | Slots) for item in value.values()):
+            return {key: replace(item) for key, item in value.items()}
+        return value
+
+    view = object.__new__(type(component))
+    hidden = ("declared_variables", "sub_components")
+    view.__dict__.update({k: v if k in hidden else replace(v) for k, v in vars(component).items()}, **extra)
+    return view
+
+
+def slots_of(component: Any) -> list[Slots]:
+    """The optimizer slots among a component's attributes."""
+    return [value for value in vars(component).values() if isinstance(value, Slots)]

@@ -1,0 +1,64 @@
+"""The component graph: what assembly produces. It knows no framework and no Space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from rlgraph.core.graph.nodes import ApiCall, Expression, Node
+
+
+@dataclass(frozen=True)
+class RootMethod:
+    """One API method of the root: an entry of the graph.
+
+    Attributes:
+        name: the method's name.
+        parameters: names of its arguments, in order.
+        defaults: parameter name -> default value, for those that may be left out.
+        call: id of the `ApiCall` that stands for it.
+        nodes: ids of the nodes traced under it, in program order.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    defaults: Mapping[str, Any]
+    call: int
+    nodes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ComponentGraph:
+    """All API methods of one root, traced. Immutable.
+
+    Attributes:
+        root: the root's scope.
+        components: scope -> component, parents before children.
+        methods: API methods of the root by name.
+        nodes: id -> node.
+        calls: id -> API call.
+    """
+
+    root: str
+    components: Mapping[str, Any]
+    methods: Mapping[str, RootMethod]
+    nodes: Mapping[int, Node]
+    calls: Mapping[int, ApiCall]
+
+    def __post_init__(self) -> None:
+        for name in ("components", "methods", "nodes", "calls"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def calls_of(self, scope: str) -> Iterator[ApiCall]:
+        """The API calls that reach the component at `scope`, in program order."""
+        return (call for _, call in sorted(self.calls.items()) if call.component == scope)
+
+    def results_of(self, method: str) -> Expression:
+        """What the root's API method returns."""
+        return self.calls[self.methods[method].call].results
+
+    def below(self, scope: str) -> list[str]:
+        """`scope` and the scopes of all components inside it."""
+        return [s for s in self.components if s == scope or s.startswith(f"{scope}/") or scope == self.root]

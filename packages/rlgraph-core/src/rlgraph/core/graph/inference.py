@@ -1,0 +1,131 @@
+"""Space inference: one graph function is evaluated on specs; gives its output specs and its effects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rlgraph.core.errors import BuildError, InferenceError
+from rlgraph.core.graph.binding import bind
+from rlgraph.core.graph.nodes import GraphFunctionCall
+from rlgraph.core.graph.values import Value, describe, is_leaf, leaves, map_leaves, space_of
+from rlgraph.core.graph.variables import GradientList, Variable, VariableList
+from rlgraph.core.ops import EffectRecorder, Effects, SymbolicOps, SymbolicTensor, SymbolicVariable, TensorSpec, to_specs
+from rlgraph.spaces import Space
+
+
+def infer(
+    component: Any, node: GraphFunctionCall, arguments: dict[str, Value], float_dtype: str
+) -> tuple[tuple[Value, ...], Effects]:
+    """Output values and effects of one call.
+
+    Raises:
+        BuildError: the function fails on these Spaces or does not return what it declares.
+    """
+    function = component.graph_functions()[node.function]
+    shown = ", ".join(describe(value) for value in arguments.values())
+    where = f"{node.component}.{node.function}({shown})"
+    try:
+        if function.spaces is not None:
+            return _declared(component, function, node, arguments, float_dtype)
+        return _evaluated(component, function, node, arguments, float_dtype)
+    except (InferenceError, TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
+        raise BuildError(f"{where} failed: {type(error).__name__}: {error}") from error
+
+
+def _evaluated(
+    component: Any, function: Any, node: GraphFunctionCall, arguments: dict[str, Value], float_dtype: str
+) -> tuple[tuple[Value, ...], Effects]:
+    recorder = EffectRecorder()
+
+    def symbolic(value: Any) -> Any:
+        if isinstance(value, TensorSpec):
+            return SymbolicTensor(value)
+        if isinstance(value, VariableList):
+            return [_flat_variable(variable, recorder) for variable in value]
+        if isinstance(value, GradientList):
+            return [SymbolicTensor(_flat(variable)) for variable in value]
+        return value
+
+    view = bind(
+        component,
+        lambda v: v if v.host else SymbolicVariable(v.name, v.spec, recorder),
+        lambda slots: [_flat_variable(variable, recorder) for variable in slots],
+    )
+    operands = {name: map_leaves(symbolic, value) for name, value in arguments.items()}
+    result = function.function(view, SymbolicOps(recorder, float_dtype), **operands)
+    outputs = _outputs(result, node.returns)
+    specs = tuple(_spec_tree(output) for output in outputs)
+    aliases = tuple(_aliases(output) for output in outputs)
+    effects = Effects(
+        frozenset(recorder.reads), frozenset(recorder.writes), False, recorder.hazard, aliases
+    )
+    return specs, effects
+
+
+def _flat(variable: Variable) -> TensorSpec:
+    return TensorSpec((variable.size,), variable.spec.dtype)
+
+
+def _flat_variable(variable: Variable, recorder: EffectRecorder) -> SymbolicVariable:
+    return SymbolicVariable(variable.name, _flat(variable), recorder)
+
+
+def _outputs(result: Any, returns: int) -> tuple[Any, ...]:
+    if returns == 0:
+        if result is not None:
+            raise InferenceError(f"it declares returns=0 and returned {result!r}")
+        return ()
+    if returns == 1:
+        return (result,)
+    if not isinstance(result, tuple) or len(result) != returns:
+        given = f"{len(result)} values" if isinstance(result, tuple) else repr(result)
+        raise InferenceError(f"it declares returns={returns} and returned {given}")
+    return result
+
+
+def _spec_tree(output: Any) -> Value:
+    if isinstance(output, SymbolicVariable):
+        raise InferenceError(f"it returns the variable {output.name} itself: return ops.read(variable)")
+    if isinstance(output, SymbolicTensor):
+        return output.spec
+    if isinstance(output, dict):
+        return {key: _spec_tree(output[key]) for key in sorted(output)}
+    if isinstance(output, tuple | list):
+        return tuple(_spec_tree(item) for item in output)
+    hint = "; several outputs are declared with @graph_fn(returns=n)" if output is None else ""
+    raise InferenceError(f"an output must be a tensor or a dict or tuple of tensors, given {output!r}{hint}")
+
+
+def _aliases(output: Any) -> frozenset[str]:
+    if isinstance(output, SymbolicTensor):
+        return output.aliases
+    items = output.values() if isinstance(output, dict) else output
+    return frozenset().union(*(_aliases(item) for item in items))
+
+
+def _declared(
+    component: Any, function: Any, node: GraphFunctionCall, arguments: dict[str, Value], float_dtype: str
+) -> tuple[tuple[Value, ...], Effects]:
+    spaces = function.spaces
+    if isinstance(spaces, Callable):  # type: ignore[arg-type]
+        spaces = spaces(component, *(space_of(value) for value in arguments.values()))
+    declared = () if node.returns == 0 else (spaces,) if node.returns == 1 else tuple(spaces)
+    if len(declared) != node.returns or not all(isinstance(space, Space) for space in declared):
+        raise InferenceError(f"spaces= must give {node.returns} Space(s), given {spaces!r}")
+    # All outputs of one call share one fresh batch size.
+    batch = f"N{node.id}"
+    specs = tuple(to_specs(space, float_dtype, batch, f"T{node.id}") for space in declared)
+    for value in arguments.values():
+        for _, leaf in leaves(value):
+            if is_leaf(leaf) and not isinstance(leaf, TensorSpec):
+                raise InferenceError("a host function gets tensors, not variables: pass what it needs as arguments")
+    aliases = tuple(frozenset[str]() for _ in declared)
+    return specs, Effects(host=node.host, aliases=aliases)
+
+
+def tensor_arguments(arguments: dict[str, Value], kind: type) -> list[Any]:
+    """The leaves of a kind (`VariableList`, `GradientList`) among the arguments of a node."""
+    return [leaf for value in arguments.values() for _, leaf in leaves(value) if isinstance(leaf, kind)]
+
+

@@ -1,0 +1,1 @@
+"""Passes: small framework-free functions from plan to plan."""

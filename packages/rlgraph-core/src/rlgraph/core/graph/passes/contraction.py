@@ -1,0 +1,65 @@
+"""Contraction: edges through API methods disappear, so that at run time nothing of them is left.
+
+Before::
+
+    dqn.get_q_values(states)
+      policy.get_q_values(features=states)
+        %3 = policy._combine(parameter features of call 1)
+
+After::
+
+    %3 = policy._combine(states)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rlgraph.core.graph.component_graph import ComponentGraph
+from rlgraph.core.graph.nodes import (
+    ApiCall,
+    Expression,
+    Gradients,
+    GraphFunctionCall,
+    Node,
+    Pack,
+    Parameter,
+    Ref,
+    Result,
+    descend,
+)
+
+
+def contract(graph: ComponentGraph) -> ComponentGraph:
+    """`graph` with every parameter and result of an API call replaced by what stands behind it."""
+    calls = graph.calls
+
+    def resolve(expression: Expression) -> Expression:
+        if isinstance(expression, Pack):
+            return Pack(expression.kind, tuple((key, resolve(item)) for key, item in expression.items))
+        if isinstance(expression, Ref):
+            source = expression.source
+            if isinstance(source, Parameter):
+                return resolve(descend(dict(calls[source.call].arguments)[source.name], expression.path))
+            if isinstance(source, Result):
+                return resolve(descend(calls[source.call].results, expression.path))
+        return expression
+
+    def contracted_node(node: Node) -> Node:
+        if isinstance(node, GraphFunctionCall):
+            return replace(node, arguments=tuple((name, resolve(e)) for name, e in node.arguments))
+        if isinstance(node, Gradients):
+            return replace(node, loss=resolve(node.loss), variables=resolve(node.variables))
+        return node
+
+    def contracted_call(call: ApiCall) -> ApiCall:
+        arguments = tuple((name, resolve(e)) for name, e in call.arguments)
+        return replace(call, arguments=arguments, results=resolve(call.results))
+
+    return ComponentGraph(
+        graph.root,
+        graph.components,
+        graph.methods,
+        {id_: contracted_node(node) for id_, node in graph.nodes.items()},
+        {id_: contracted_call(call) for id_, call in graph.calls.items()},
+    )

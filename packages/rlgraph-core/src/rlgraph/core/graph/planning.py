@@ -1,0 +1,28 @@
+"""From a built graph to the plan of one API method: the passes, in their order."""
+
+from __future__ import annotations
+
+from rlgraph.core.graph.build import BuiltGraph
+from rlgraph.core.graph.passes.dead_nodes import remove_dead_nodes
+from rlgraph.core.graph.passes.gradients import gradient_slices, hoist_gradients
+from rlgraph.core.graph.passes.segments import split_into_segments
+from rlgraph.core.graph.passes.snapshots import find_snapshots
+from rlgraph.core.graph.plan import Plan
+
+
+def make_plan(built: BuiltGraph, method: str) -> Plan:
+    """The plan of the root's API method `method`."""
+    graph, effects = built.graph, built.effects
+    results = graph.results_of(method)
+    nodes = [graph.nodes[id_] for id_ in sorted(graph.methods[method].nodes)]
+    nodes = remove_dead_nodes(nodes, results, effects)
+    nodes = hoist_gradients(nodes)
+    return Plan(
+        name=method,
+        built=built,
+        nodes=tuple(nodes),
+        results=results,
+        slices=gradient_slices(nodes, effects),
+        copies=find_snapshots(nodes, results, effects),
+        steps=split_into_segments(built, nodes, results),
+    )

@@ -1,0 +1,107 @@
+"""What is known of a value during a build: a nested dict/tuple with `TensorSpec`s, or a list of variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from rlgraph.core.graph.nodes import Path
+from rlgraph.core.graph.variables import GradientList, VariableList
+from rlgraph.core.ops.dims import SymbolicDim
+from rlgraph.core.ops.tensor_spec import TensorSpec
+from rlgraph.spaces import Dict, Tuple
+
+#: TensorSpec | dict[str, Value] | tuple[Value, ...] | VariableList | GradientList
+Value = Any
+
+
+def is_leaf(value: Value) -> bool:
+    return isinstance(value, TensorSpec | VariableList | GradientList)
+
+
+def leaves(value: Value, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """(path, leaf) of all leaves in order."""
+    if is_leaf(value) or not isinstance(value, dict | tuple):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from leaves(item, (*path, key))
+    else:
+        for index, item in enumerate(value):
+            yield from leaves(item, (*path, index))
+
+
+def map_leaves(function: Callable[[Any], Any], value: Value) -> Any:
+    """The same structure with `function` applied to every leaf."""
+    if is_leaf(value):
+        return function(value)
+    if isinstance(value, dict):
+        return {key: map_leaves(function, item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return tuple(map_leaves(function, item) for item in value)
+    return function(value)
+
+
+def part_at(value: Value, path: Path) -> Value:
+    """The part of `value` at `path`.
+
+    Raises:
+        KeyError: there is none; lists the keys there are.
+    """
+    for key in path:
+        keys = list(value) if isinstance(value, dict) else list(range(len(value))) if _is_tuple(value) else None
+        if keys is None or key not in keys:
+            raise KeyError(f"{key!r} of {describe(value)}: there are {keys if keys is not None else 'no parts'}")
+        value = value[key]
+    return value
+
+
+def _is_tuple(value: Value) -> bool:
+    return isinstance(value, tuple) and not is_leaf(value)
+
+
+def describe(value: Value) -> str:
+    """A value for messages, e.g. ``{a: float32[B, 2], b: int64[B]}``."""
+    if isinstance(value, VariableList):
+        return f"<{len(value)} variables>"
+    if isinstance(value, GradientList):
+        return f"<{len(value)} gradients>"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {describe(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, tuple):
+        return "(" + ", ".join(describe(item) for item in value) + ")"
+    return repr(value)
+
+
+def space_of(value: Value) -> Any:
+    """The Space of a value; lists of variables are given as they are.
+
+    Raises:
+        ValueError: a leaf has no Space.
+    """
+    if isinstance(value, TensorSpec):
+        return value.to_space()
+    if isinstance(value, dict):
+        return Dict({key: space_of(item) for key, item in value.items()})
+    if _is_tuple(value):
+        return Tuple(*(space_of(item) for item in value))
+    return value
+
+
+def compatible(first: Value, second: Value) -> bool:
+    """Equal but for the names of unknown sizes and the bounds."""
+    if isinstance(first, TensorSpec) and isinstance(second, TensorSpec):
+        pairs = zip(first.shape, second.shape, strict=False)
+        same = all(a == b or isinstance(a, SymbolicDim) or isinstance(b, SymbolicDim) for a, b in pairs)
+        return same and len(first.shape) == len(second.shape) and first.dtype == second.dtype
+    if type(first) is not type(second):
+        return False
+    if isinstance(first, VariableList | GradientList):
+        return [v.shape for v in first] == [v.shape for v in second]
+    if isinstance(first, dict):
+        return list(first) == list(second) and all(compatible(first[key], second[key]) for key in first)
+    if isinstance(first, tuple):
+        return len(first) == len(second) and all(compatible(a, b) for a, b in zip(first, second, strict=True))
+    return True
+
+

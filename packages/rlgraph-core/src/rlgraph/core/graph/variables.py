@@ -1,0 +1,156 @@
+"""Variables: what a component declares, and how the declarations are laid out in flat buffers.
+
+Variables of equal dtype, role and set of optimizers share one buffer (a **group**), ordered by scoped name. An
+optimizer step, a target synchronisation, a checkpoint then touch a few large arrays instead of many small ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from rlgraph.core.ops.tensor_spec import TensorSpec
+
+#: ``initializer(shape, dtype, rng) -> array``: the starting value of a variable.
+Initializer = Callable[[tuple[int, ...], str, np.random.Generator], np.ndarray]
+
+
+@dataclass(eq=False)
+class Variable:
+    """A declared variable; compared by identity.
+
+    Attributes:
+        name: scoped name, e.g. ``policy/network/hidden/weights``.
+        spec: fixed shape and dtype.
+        initializer: makes the starting value.
+        trainable: optimizers may step it.
+        host: a NumPy array that only host functions touch.
+        role: variables of different roles never share a buffer (one role per optimizer slot and per copy).
+    """
+
+    name: str
+    spec: TensorSpec
+    initializer: Initializer = field(repr=False)
+    trainable: bool = True
+    host: bool = False
+    role: str = ""
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(int(dim) for dim in self.spec.shape)  # type: ignore[arg-type]
+
+
+class VariableList(tuple[Variable, ...]):
+    """The variables below a component, sorted by scoped name: the value of ``component.variables()``.
+
+    Inside a graph function it is a list of **blocks**: 1-D pieces of flat buffers, each holding one or more of the
+    variables. Such functions therefore work elementwise.
+    """
+
+    __slots__ = ()
+
+
+class Slots(tuple[Variable, ...]):
+    """Variables that run parallel to a `VariableList` (optimizer moments); inside a graph function also blocks."""
+
+    __slots__ = ()
+
+
+class GradientList(tuple[Variable, ...]):
+    """The derivatives by a `VariableList`, in its order; inside a graph function blocks like the variables'."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class Group:
+    """One flat buffer. `offsets` maps a variable's name to its first element."""
+
+    name: str
+    dtype: str
+    trainable: bool
+    variables: tuple[Variable, ...]
+    offsets: Mapping[str, int]
+    size: int
+
+
+@dataclass(frozen=True)
+class Block:
+    """A contiguous run ``[start, stop)`` of a group, holding `variables` one after the other."""
+
+    group: str
+    start: int
+    stop: int
+    variables: tuple[Variable, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where every tensor variable lives."""
+
+    groups: Mapping[str, Group]
+    group_of: Mapping[str, str]
+
+    def place(self, variable: Variable) -> tuple[str, int, int]:
+        """(group, start, stop) of a variable."""
+        group = self.groups[self.group_of[variable.name]]
+        start = group.offsets[variable.name]
+        return group.name, start, start + variable.size
+
+    def cuts(self, variables: Sequence[Variable]) -> set[int]:
+        """The positions in `variables` at which contiguity breaks."""
+        places = [self.place(variable) for variable in variables]
+        return {i + 1 for i, (a, b) in enumerate(pairwise(places)) if a[0] != b[0] or a[2] != b[1]}
+
+    def blocks(self, variables: Sequence[Variable], cuts: set[int]) -> list[Block]:
+        """`variables` as contiguous runs, cut at least where `cuts` says.
+
+        Every list that enters one graph function is cut at the same positions, so that its blocks pair up.
+        """
+        edges = [0, *sorted(cuts | self.cuts(variables)), len(variables)]
+        blocks = []
+        for first, last in pairwise(edges):
+            if first == last:
+                continue
+            run = tuple(variables[first:last])
+            group, start, _ = self.place(run[0])
+            blocks.append(Block(group, start, self.place(run[-1])[2], run))
+        return blocks
+
+
+def lay_out(variables: Sequence[Variable], steppers: Mapping[str, frozenset[str]]) -> Layout:
+    """Distribute tensor variables over groups.
+
+    Args:
+        variables: all declared variables; host variables are left out.
+        steppers: variable name -> scopes of the optimizers that step it.
+    """
+    members: dict[tuple[Any, ...], list[Variable]] = {}
+    for variable in sorted((v for v in variables if not v.host), key=lambda v: v.name):
+        key = (
+            variable.role,
+            variable.spec.dtype,
+            variable.trainable,
+            tuple(sorted(steppers.get(variable.name, ()))),
+        )
+        members.setdefault(key, []).append(variable)
+    groups: dict[str, Group] = {}
+    group_of: dict[str, str] = {}
+    for number, ((role, dtype, trainable, _), group_variables) in enumerate(sorted(members.items())):
+        name = f"group_{number}" + (f":{role}" if role else "")
+        offsets, size = {}, 0
+        for variable in group_variables:
+            offsets[variable.name] = size
+            size += variable.size
+            group_of[variable.name] = name
+        groups[name] = Group(name, dtype, trainable, tuple(group_variables), offsets, size)
+    return Layout(groups, group_of)

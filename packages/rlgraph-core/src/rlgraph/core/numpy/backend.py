@@ -1,0 +1,95 @@
+"""Lowering to NumPy: the emitted source is the program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from rlgraph.core.backend import Backend, ExecutionSpec, Storage
+from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
+from rlgraph.core.graph.plan import Plan, Segment
+from rlgraph.core.graph.variables import Block, Layout, Variable
+from rlgraph.core.numpy.ops import NumpyOps
+
+DIALECT = Dialect(
+    receive="{}".format,
+    give=lambda text, _sliced: f"asarray({text})",
+    copy="array({})".format,
+)
+
+
+class NumpyStorage(Storage):
+    """Every group is one array; variables are views of it."""
+
+    def __init__(self, layout: Layout, variables: Mapping[str, Variable], seed: int):
+        super().__init__(layout, variables, seed)
+        self.groups: dict[str, np.ndarray] = {}
+
+    def create_group(self, name: str, values: np.ndarray) -> None:
+        self.groups[name] = values
+
+    def read_group(self, name: str) -> np.ndarray:
+        return self.groups[name].copy()
+
+    def write_group(self, name: str, values: np.ndarray) -> None:
+        self.groups[name][...] = values
+
+    def borrow_group(self, name: str) -> np.ndarray:
+        return self.groups[name]
+
+    def handle(self, variable: Variable) -> np.ndarray:
+        """The view that is `variable`."""
+        group, start, stop = self.layout.place(variable)
+        return self.groups[group][start:stop].reshape(variable.shape)
+
+    def block(self, block: Block) -> np.ndarray:
+        """The flat view that is `block`."""
+        return self.groups[block.group][block.start : block.stop]
+
+
+class BorrowedStorage(NumpyStorage):
+    """Another backend's variables, for acting plans on NumPy: its memory where it can be had, else fresh copies."""
+
+    def __init__(self, owner: Storage):
+        super().__init__(owner.layout, owner.variables, owner.seed)
+        self.owner = owner
+        self.host, self.streams = owner.host, owner.streams
+        self.copied: list[str] = []
+        for name in owner.layout.groups:
+            memory = owner.borrow_group(name)
+            if memory is None:
+                self.copied.append(name)
+                memory = owner.read_group(name)
+            self.groups[name] = memory
+        self.version = owner.version
+
+    def refresh(self) -> None:
+        """Bring the copies up to date if the owner was written since."""
+        if self.version != self.owner.version:
+            self.version = self.owner.version
+            for name in self.copied:
+                self.groups[name][...] = self.owner.read_group(name)
+
+
+class NumpyBackend(Backend):
+    """Runs plans as they were emitted."""
+
+    name = "numpy"
+    capabilities = frozenset[str]()
+
+    def __init__(self, execution: ExecutionSpec):
+        super().__init__(execution)
+        self.ops = NumpyOps(execution.dtype)
+
+    def create_storage(self, layout: Layout, variables: Mapping[str, Variable]) -> NumpyStorage:
+        return NumpyStorage(layout, variables, self.execution.seed)
+
+    def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
+        assert isinstance(storage, NumpyStorage)
+        linker = Linker(self.name, self.ops, {}, storage.handle, storage.block)
+        function = emit_segment(plan, segment, DIALECT, linker)
+        namespace: dict[str, Any] = {"asarray": np.asarray, "array": np.array}
+        function.namespace.update(namespace)
+        return function.compile()

@@ -1,0 +1,30 @@
+"""The contract: operations as data, and their abstract evaluation."""
+
+from rlgraph.core.ops import (  # noqa: F401  (each family declares its operations when imported)
+    contraction,
+    elementwise,
+    gather,
+    nn,
+    reduction,
+    shaping,
+    state,
+)
+from rlgraph.core.ops.contract import CONTRACT_VERSION, OPERATIONS, Operation
+from rlgraph.core.ops.dims import SymbolicDim
+from rlgraph.core.ops.effects import EffectRecorder, Effects
+from rlgraph.core.ops.symbolic import SymbolicOps, SymbolicTensor, SymbolicVariable
+from rlgraph.core.ops.tensor_spec import TensorSpec, to_specs
+
+__all__ = [
+    "CONTRACT_VERSION",
+    "OPERATIONS",
+    "EffectRecorder",
+    "Effects",
+    "Operation",
+    "SymbolicDim",
+    "SymbolicOps",
+    "SymbolicTensor",
+    "SymbolicVariable",
+    "TensorSpec",
+    "to_specs",
+]

@@ -1,0 +1,56 @@
+"""The contract between components and backends: every operation a graph function may use, as data.
+
+An operation is declared once, by its **rule**: a function over `TensorSpec`s whose signature is the operation's
+signature and whose docstring is its meaning. The names follow the Python array API standard. A backend offers an
+`ops` namespace with these names; the abstract evaluation of a build runs the rules instead.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+#: The version of the contract. A backend declares the one it was written for.
+CONTRACT_VERSION = "0.1"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation of the contract.
+
+    Attributes:
+        name: its name in the `ops` namespace.
+        family: the rule family (elementwise, reduction, contraction, gather, shaping, creation, nn, state, random).
+        rule: maps the `TensorSpec`s of the arguments to the result's.
+        view: the result may share memory with the first argument.
+    """
+
+    name: str
+    family: str
+    rule: Callable[..., Any]
+    view: bool = False
+
+    @property
+    def signature(self) -> inspect.Signature:
+        return inspect.signature(self.rule)
+
+    @property
+    def doc(self) -> str:
+        return inspect.getdoc(self.rule) or ""
+
+
+#: All operations by name.
+OPERATIONS: dict[str, Operation] = {}
+
+
+def operation(family: str, *, view: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare the decorated rule as an operation; a trailing underscore in its name (``max_``) is dropped."""
+
+    def declare(rule: Callable[..., Any]) -> Callable[..., Any]:
+        name = rule.__name__.rstrip("_")
+        OPERATIONS[name] = Operation(name, family, rule, view)
+        return rule
+
+    return declare

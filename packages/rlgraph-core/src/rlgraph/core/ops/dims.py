@@ -1,0 +1,131 @@
+"""Sizes that are not known before run time: integer polynomials in named symbols.
+
+`B` is the batch, `T` the time rank; host and data-dependent outputs bring fresh symbols. A `Dim` is an `int`
+wherever it can be, so fixed shapes stay plain tuples of integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+Monomial = tuple[str, ...]
+Dim = "int | SymbolicDim"
+
+
+class SymbolicDim:
+    """An integer polynomial such as ``B*T`` or ``T + 1``; immutable, compared by value."""
+
+    __slots__ = ("_terms",)
+
+    def __init__(self, terms: Mapping[Monomial, int]):
+        self._terms = tuple(sorted((m, c) for m, c in terms.items() if c != 0))
+
+    @staticmethod
+    def symbol(name: str) -> SymbolicDim:
+        """The polynomial that is just the symbol `name`."""
+        return SymbolicDim({(name,): 1})
+
+    @staticmethod
+    def _terms_of(value: object) -> dict[Monomial, int] | None:
+        if isinstance(value, SymbolicDim):
+            return dict(value._terms)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return {(): value}
+        return None
+
+    def _combine(self, other: object, sign: int) -> int | SymbolicDim:
+        terms = self._terms_of(other)
+        if terms is None:
+            return NotImplemented
+        result = dict(self._terms)
+        for monomial, coefficient in terms.items():
+            result[monomial] = result.get(monomial, 0) + sign * coefficient
+        return _simplify(result)
+
+    def __add__(self, other: object) -> int | SymbolicDim:
+        return self._combine(other, 1)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: object) -> int | SymbolicDim:
+        return self._combine(other, -1)
+
+    def __rsub__(self, other: object) -> int | SymbolicDim:
+        return -self + other  # type: ignore[operator]
+
+    def __neg__(self) -> int | SymbolicDim:
+        return self * -1
+
+    def __mul__(self, other: object) -> int | SymbolicDim:
+        terms = self._terms_of(other)
+        if terms is None:
+            return NotImplemented
+        result: dict[Monomial, int] = {}
+        for left, a in self._terms:
+            for right, b in terms.items():
+                monomial = tuple(sorted(left + right))
+                result[monomial] = result.get(monomial, 0) + a * b
+        return _simplify(result)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: object) -> int | SymbolicDim:
+        if not isinstance(other, int) or isinstance(other, bool) or other <= 0:
+            return NotImplemented
+        if all(coefficient % other == 0 for _, coefficient in self._terms):
+            return _simplify({m: c // other for m, c in self._terms})
+        return SymbolicDim.symbol(f"({self})//{other}")
+
+    def divide_exactly(self, other: int | SymbolicDim) -> int | SymbolicDim | None:
+        """``self / other`` if that is a polynomial and `other` a single term, else None."""
+        divisor = self._terms_of(other)
+        if divisor is None or len(divisor) != 1:
+            return None
+        (monomial, coefficient), *_ = divisor.items()
+        result: dict[Monomial, int] = {}
+        for term, c in self._terms:
+            rest = list(term)
+            for symbol in monomial:
+                if symbol not in rest:
+                    return None
+                rest.remove(symbol)
+            if coefficient == 0 or c % coefficient:
+                return None
+            result[tuple(rest)] = c // coefficient
+        return _simplify(result)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SymbolicDim) and self._terms == other._terms
+
+    def __hash__(self) -> int:
+        return hash(self._terms)
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"the size {self} is not known before run time: it cannot decide a Python `if`")
+
+    def __repr__(self) -> str:
+        parts = []
+        # The constant comes last, as one writes it: "T + 1".
+        for monomial, coefficient in sorted(self._terms, key=lambda term: (term[0] == (), term[0])):
+            factors = [str(abs(coefficient))] if abs(coefficient) != 1 or not monomial else []
+            text = "*".join([*factors, *monomial])
+            sign = ("-" if coefficient < 0 else "") if not parts else (" - " if coefficient < 0 else " + ")
+            parts.append(sign + text)
+        return "".join(parts)
+
+
+def _simplify(terms: Mapping[Monomial, int]) -> int | SymbolicDim:
+    left = {m: c for m, c in terms.items() if c != 0}
+    if not left:
+        return 0
+    if set(left) == {()}:
+        return left[()]
+    return SymbolicDim(left)
+
+
+def product(dims: tuple[int | SymbolicDim, ...]) -> int | SymbolicDim:
+    """The number of elements of a shape."""
+    result: int | SymbolicDim = 1
+    for dim in dims:
+        result = result * dim
+    return result

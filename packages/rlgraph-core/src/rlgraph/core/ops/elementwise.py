@@ -1,0 +1,204 @@
+"""Elementwise operations: shapes broadcast, dtypes never promote."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rlgraph.core.errors import InferenceError
+from rlgraph.core.ops.contract import operation
+from rlgraph.core.ops.dims import SymbolicDim
+from rlgraph.core.ops.tensor_spec import Shape, TensorSpec
+
+Operand = TensorSpec | float | int | bool
+
+
+def broadcast_shapes(*shapes: Shape) -> Shape:
+    """NumPy broadcasting over symbolic sizes: equal, or one of them is the fixed size 1."""
+    rank = max(len(shape) for shape in shapes)
+    result: list[int | SymbolicDim] = []
+    for position in range(rank):
+        size: int | SymbolicDim = 1
+        for shape in shapes:
+            index = position - (rank - len(shape))
+            dim = shape[index] if index >= 0 else 1
+            if dim == 1 or dim == size:
+                continue
+            if size != 1:
+                raise InferenceError(f"shapes {' and '.join(map(str, shapes))} do not broadcast: {size} against {dim}")
+            size = dim
+        result.append(size)
+    return tuple(result)
+
+
+def common_dtype(*operands: Operand) -> str:
+    """The one dtype of all tensors among `operands`; Python scalars adapt if their kind allows it.
+
+    Raises:
+        InferenceError: two tensors differ in dtype, or a float scalar meets an integer tensor.
+    """
+    tensors = [operand for operand in operands if isinstance(operand, TensorSpec)]
+    if not tensors:
+        raise InferenceError("at least one operand must be a tensor")
+    dtype = tensors[0].dtype
+    for tensor in tensors[1:]:
+        if tensor.dtype != dtype:
+            raise InferenceError(
+                f"no implicit promotion: {tensors[0]} with {tensor}; convert one with ops.astype(x, dtype)"
+            )
+    for scalar in operands:
+        if isinstance(scalar, TensorSpec):
+            continue
+        fits = {
+            "f": isinstance(scalar, int | float) and not isinstance(scalar, bool),
+            "i": isinstance(scalar, int) and not isinstance(scalar, bool),
+            "u": isinstance(scalar, int) and not isinstance(scalar, bool),
+            "b": isinstance(scalar, bool),
+        }[dtype[0]]
+        if not fits:
+            raise InferenceError(f"no implicit promotion: {tensors[0]} with the Python scalar {scalar!r}")
+    return dtype
+
+
+def _shape_of(operand: Operand) -> Shape:
+    return operand.shape if isinstance(operand, TensorSpec) else ()
+
+
+def _require(kind: str, name: str, *operands: Operand) -> None:
+    for operand in operands:
+        if isinstance(operand, TensorSpec) and operand.dtype[0] not in kind:
+            wanted = {"f": "a float", "fiu": "a number", "b": "a bool"}[kind]
+            raise InferenceError(f"ops.{name} needs {wanted} tensor, given {operand}")
+
+
+def arithmetic(name: str, x: Operand, y: Operand) -> TensorSpec:
+    """The operators + - * / // % and **."""
+    dtype = common_dtype(x, y)
+    _require("f" if name in ("divide", "power") else "fiu", name, x, y)
+    return TensorSpec(broadcast_shapes(_shape_of(x), _shape_of(y)), dtype)
+
+
+def comparison(x: Operand, y: Operand) -> TensorSpec:
+    """The operators == != < <= > >=."""
+    common_dtype(x, y)
+    return TensorSpec(broadcast_shapes(_shape_of(x), _shape_of(y)), "bool")
+
+
+def _logical(name: str, x: TensorSpec, y: TensorSpec) -> TensorSpec:
+    _require("b", name, x, y)
+    return TensorSpec(broadcast_shapes(x.shape, y.shape), "bool")
+
+
+@operation("elementwise")
+def logical_and(x: TensorSpec, y: TensorSpec) -> TensorSpec:
+    """``x & y`` of bool tensors."""
+    return _logical("logical_and", x, y)
+
+
+@operation("elementwise")
+def logical_or(x: TensorSpec, y: TensorSpec) -> TensorSpec:
+    """``x | y`` of bool tensors."""
+    return _logical("logical_or", x, y)
+
+
+@operation("elementwise")
+def logical_not(x: TensorSpec) -> TensorSpec:
+    """``~x`` of a bool tensor."""
+    _require("b", "logical_not", x)
+    return x
+
+
+@operation("elementwise")
+def exp(x: TensorSpec) -> TensorSpec:
+    """e to the power of `x`."""
+    _require("f", "exp", x)
+    return replace(x, low=0.0, high=None)
+
+
+@operation("elementwise")
+def log(x: TensorSpec) -> TensorSpec:
+    """Natural logarithm."""
+    _require("f", "log", x)
+    return x.unbounded()
+
+
+@operation("elementwise")
+def sqrt(x: TensorSpec) -> TensorSpec:
+    """Square root."""
+    _require("f", "sqrt", x)
+    return replace(x, low=0.0, high=None)
+
+
+@operation("elementwise")
+def square(x: TensorSpec) -> TensorSpec:
+    """``x * x``."""
+    _require("fiu", "square", x)
+    return replace(x, low=0, high=None)
+
+
+@operation("elementwise")
+def abs_(x: TensorSpec) -> TensorSpec:
+    """Absolute value."""
+    _require("fiu", "abs", x)
+    return replace(x, low=0, high=None)
+
+
+@operation("elementwise")
+def tanh(x: TensorSpec) -> TensorSpec:
+    """Hyperbolic tangent."""
+    _require("f", "tanh", x)
+    return replace(x, low=-1.0, high=1.0)
+
+
+@operation("elementwise")
+def sigmoid(x: TensorSpec) -> TensorSpec:
+    """``1 / (1 + exp(-x))``."""
+    _require("f", "sigmoid", x)
+    return replace(x, low=0.0, high=1.0)
+
+
+@operation("elementwise")
+def isfinite(x: TensorSpec) -> TensorSpec:
+    """True where `x` is neither infinite nor NaN."""
+    _require("f", "isfinite", x)
+    return TensorSpec(x.shape, "bool")
+
+
+@operation("elementwise")
+def maximum(x: Operand, y: Operand) -> TensorSpec:
+    """The larger of the two, elementwise."""
+    return arithmetic("maximum", x, y)
+
+
+@operation("elementwise")
+def minimum(x: Operand, y: Operand) -> TensorSpec:
+    """The smaller of the two, elementwise."""
+    return arithmetic("minimum", x, y)
+
+
+@operation("elementwise")
+def clip(x: TensorSpec, low: float, high: float) -> TensorSpec:
+    """`x` limited to ``[low, high]`` (Python scalars)."""
+    common_dtype(x, low, high)
+    _require("fiu", "clip", x)
+    return replace(x, low=low, high=high + 1 if x.is_int else high)
+
+
+@operation("elementwise")
+def where(condition: TensorSpec, x: Operand, y: Operand) -> TensorSpec:
+    """`x` where `condition` holds, else `y`."""
+    _require("b", "where", condition)
+    dtype = common_dtype(x, y)
+    return TensorSpec(broadcast_shapes(condition.shape, _shape_of(x), _shape_of(y)), dtype)
+
+
+@operation("elementwise", view=True)
+def astype(x: TensorSpec, dtype: str) -> TensorSpec:
+    """`x` converted to `dtype`; may return `x` itself if it has that dtype."""
+    keeps_bounds = dtype[0] == x.dtype[0]
+    return TensorSpec(x.shape, dtype, x.low if keeps_bounds else None, x.high if keeps_bounds else None)
+
+
+@operation("elementwise", view=True)
+def stop_gradient(x: TensorSpec) -> TensorSpec:
+    """`x`, through which no gradient flows."""
+    return x

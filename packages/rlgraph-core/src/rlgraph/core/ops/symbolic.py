@@ -1,0 +1,279 @@
+"""The abstract `ops`: evaluates graph functions on shapes, dtypes and bounds, and records their effects.
+
+A build runs every graph function once on `SymbolicTensor`s. Nothing is computed, so strictness (no promotion, no
+tensor methods, no Python `if` on a tensor) is the same for every backend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from rlgraph.core.errors import InferenceError, nearest
+from rlgraph.core.ops.contract import OPERATIONS, Operation
+from rlgraph.core.ops.dims import SymbolicDim
+from rlgraph.core.ops.effects import EffectRecorder
+from rlgraph.core.ops.elementwise import arithmetic, comparison
+from rlgraph.core.ops.tensor_spec import TensorSpec
+
+
+class SymbolicTensor:
+    """A tensor of which only the `spec` is known; `aliases` names the variables whose memory it may share."""
+
+    __slots__ = ("aliases", "spec")
+
+    def __init__(self, spec: TensorSpec, aliases: frozenset[str] = frozenset()):
+        self.spec = spec
+        self.aliases = aliases
+
+    def _observe(self) -> TensorSpec:
+        """The spec of this operand; a variable records that it was read."""
+        return self.spec
+
+    @property
+    def shape(self) -> _FixedShape:
+        return _FixedShape(self.spec)
+
+    @property
+    def dtype(self) -> str:
+        return self.spec.dtype
+
+    def __repr__(self) -> str:
+        return repr(self.spec)
+
+    def __bool__(self) -> NoReturn:
+        raise InferenceError(f"{self.spec} has no truth value before run time: use ops.where instead of `if`")
+
+    def __iter__(self) -> NoReturn:
+        raise InferenceError(f"{self.spec} cannot be iterated: use operations on the whole tensor")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise InferenceError(
+            f"tensor method or attribute .{name} on {self.spec}: graph functions use ops.{name}(x) "
+            f"or another operation. {nearest(name, OPERATIONS)}"
+        )
+
+    def __getitem__(self, key: Any) -> SymbolicTensor:
+        return SymbolicTensor(_sliced(self._observe(), key), self.aliases)
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        raise InferenceError(f"in-place write into {self.spec}: use ops.where, or ops.assign on a variable")
+
+    def _arithmetic(self, name: str, other: Any) -> SymbolicTensor:
+        return SymbolicTensor(arithmetic(name, self._observe(), _operand(other)))
+
+    def _comparison(self, other: Any) -> SymbolicTensor:
+        return SymbolicTensor(comparison(self._observe(), _operand(other)))
+
+    def _logical(self, name: str, other: Any) -> SymbolicTensor:
+        return SymbolicTensor(OPERATIONS[name].rule(self._observe(), _operand(other)))
+
+    def __add__(self, other: Any) -> SymbolicTensor:
+        return self._arithmetic("add", other)
+
+    def __sub__(self, other: Any) -> SymbolicTensor:
+        return self._arithmetic("subtract", other)
+
+    def __mul__(self, other: Any) -> SymbolicTensor:
+        return self._arithmetic("multiply", other)
+
+    def __truediv__(self, other: Any) -> SymbolicTensor:
+        return self._arithmetic("divide", other)
+
+    def __floordiv__(self, other: Any) -> SymbolicTensor:
+        return self._arithmetic("floor_divide", other)
+
+    def __mod__(self, other: Any) -> SymbolicTensor:
+        return self._arithmetic("remainder", other)
+
+    def __pow__(self, other: Any) -> SymbolicTensor:
+        return self._arithmetic("power", other)
+
+    # Mixed arithmetic has the same shape and dtype in either order.
+    __radd__, __rsub__, __rmul__, __rtruediv__ = __add__, __sub__, __mul__, __truediv__
+    __rfloordiv__, __rmod__, __rpow__ = __floordiv__, __mod__, __pow__
+
+    def __neg__(self) -> SymbolicTensor:
+        return self._arithmetic("negative", 0 if self.spec.is_int else 0.0)
+
+    def __lt__(self, other: Any) -> SymbolicTensor:
+        return self._comparison(other)
+
+    def __le__(self, other: Any) -> SymbolicTensor:
+        return self._comparison(other)
+
+    def __gt__(self, other: Any) -> SymbolicTensor:
+        return self._comparison(other)
+
+    def __ge__(self, other: Any) -> SymbolicTensor:
+        return self._comparison(other)
+
+    def __eq__(self, other: object) -> SymbolicTensor:  # type: ignore[override]
+        return self._comparison(other)
+
+    def __ne__(self, other: object) -> SymbolicTensor:  # type: ignore[override]
+        return self._comparison(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __and__(self, other: Any) -> SymbolicTensor:
+        return self._logical("logical_and", other)
+
+    def __or__(self, other: Any) -> SymbolicTensor:
+        return self._logical("logical_or", other)
+
+    __rand__, __ror__ = __and__, __or__
+
+    def __invert__(self) -> SymbolicTensor:
+        return SymbolicTensor(OPERATIONS["logical_not"].rule(self._observe()))
+
+    def _in_place(self, other: Any) -> NoReturn:
+        raise InferenceError(f"in-place operator on {self.spec}: write `x = x + y`; variables use ops.assign_add")
+
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __iand__ = __ior__ = _in_place
+
+
+class SymbolicVariable(SymbolicTensor):
+    """A variable inside a graph function: using it is a read."""
+
+    __slots__ = ("_recorder", "name")
+
+    def __init__(self, name: str, spec: TensorSpec, recorder: EffectRecorder):
+        super().__init__(spec, frozenset((name,)))
+        self.name = name
+        self._recorder = recorder
+
+    def _observe(self) -> TensorSpec:
+        self._recorder.read(self.name)
+        return self.spec
+
+
+class _FixedShape(Sequence[int]):
+    """``x.shape``: sizes the Space fixes; asking for another one says what to use instead."""
+
+    def __init__(self, spec: TensorSpec):
+        self._spec = spec
+
+    def __len__(self) -> int:
+        return len(self._spec.shape)
+
+    def __getitem__(self, index: Any) -> Any:
+        sizes = self._spec.shape[index]
+        for size in sizes if isinstance(sizes, tuple) else (sizes,):
+            if isinstance(size, SymbolicDim):
+                raise InferenceError(
+                    f"x.shape[{index}] of {self._spec} is not fixed by the Space: use ops.shape(x)[{index}]"
+                )
+        return sizes
+
+
+def _operand(value: Any) -> Any:
+    """The spec of a tensor operand; scalars and sizes pass through."""
+    if isinstance(value, SymbolicTensor):
+        return value._observe()
+    if isinstance(value, list | tuple):
+        return type(value)(_operand(item) for item in value)
+    return value
+
+
+def _sliced(spec: TensorSpec, key: Any) -> TensorSpec:
+    """The result of basic slicing with integers, slices, None and Ellipsis."""
+    keys = list(key) if isinstance(key, tuple) else [key]
+    if any(isinstance(k, SymbolicTensor) for k in keys):
+        raise InferenceError(f"indexing {spec} with a tensor: use ops.take or ops.take_along_axis")
+    used = sum(1 for k in keys if k is not None and k is not Ellipsis)
+    if used > len(spec.shape):
+        raise InferenceError(f"too many indices for {spec}: {key!r}")
+    if Ellipsis not in keys:
+        keys.append(Ellipsis)
+    position = keys.index(Ellipsis)
+    keys[position : position + 1] = [slice(None)] * (len(spec.shape) - used)
+    shape: list[int | SymbolicDim] = []
+    dims = iter(spec.shape)
+    for k in keys:
+        if k is None:
+            shape.append(1)
+        elif isinstance(k, slice):
+            shape.append(_sliced_size(next(dims), k, spec))
+        elif isinstance(k, int) and not isinstance(k, bool):
+            size = next(dims)
+            if isinstance(size, int) and not -size <= k < size:
+                raise InferenceError(f"index {k} is outside an axis of size {size} of {spec}")
+        else:
+            raise InferenceError(f"basic slicing takes integers, slices, None and ..., given {k!r}")
+    return spec.with_shape(tuple(shape))
+
+
+def _sliced_size(size: int | SymbolicDim, key: slice, spec: TensorSpec) -> int | SymbolicDim:
+    if isinstance(size, int):
+        return len(range(*key.indices(size)))
+    start, stop, step = key.start or 0, key.stop, key.step
+    if step in (None, 1) and start >= 0 and (stop is None or stop < 0):
+        return size - start if stop is None else size - start + stop
+    raise InferenceError(f"slice {key} of the unknown size {size} in {spec}: use ops.take")
+
+
+class SymbolicOps:
+    """The contract evaluated on specs; one instance per graph-function call, with that call's recorder."""
+
+    def __init__(self, recorder: EffectRecorder, float_dtype: str):
+        self._recorder = recorder
+        self.float_dtype = float_dtype
+
+    def shape(self, x: SymbolicTensor) -> tuple[int | SymbolicDim, ...]:
+        """The sizes of `x`; unknown ones are symbols that may go into ``ops.reshape`` and ``ops.zeros``."""
+        return x.spec.shape
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name not in OPERATIONS:
+            raise AttributeError(f"the contract has no operation ops.{name}. {nearest(name, OPERATIONS)}")
+        contract_operation = OPERATIONS[name]
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return self._evaluate(contract_operation, args, kwargs)
+
+        return call
+
+    def _evaluate(self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        try:
+            bound = operation.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise InferenceError(f"ops.{operation.name}{operation.signature}: {error}") from None
+        bound.apply_defaults()
+        arguments = bound.arguments
+        for name, parameter in operation.signature.parameters.items():
+            if name == "dtype":
+                arguments[name] = self._dtype(arguments[name])
+            elif "TensorSpec" in str(parameter.annotation) or "Operand" in str(parameter.annotation):
+                self._check_operand(operation, name, arguments[name])
+        if operation.family == "state":
+            return self._evaluate_state(operation, arguments)
+        source = next(iter(arguments.values()), None)
+        result = operation.rule(**{name: _operand(value) for name, value in arguments.items()})
+        keeps = operation.view and isinstance(source, SymbolicTensor)
+        return SymbolicTensor(result, source.aliases if keeps else frozenset())  # type: ignore[union-attr]
+
+    def _evaluate_state(self, operation: Operation, arguments: dict[str, Any]) -> Any:
+        variable = arguments["variable"]
+        if not isinstance(variable, SymbolicVariable):
+            raise InferenceError(f"ops.{operation.name} needs a variable of the component, given {variable!r}")
+        if operation.name == "read":
+            return SymbolicTensor(variable._observe(), variable.aliases)
+        operation.rule(variable.spec, _operand(arguments["value"]))
+        self._recorder.write(variable.name)
+        return None
+
+    def _dtype(self, dtype: str | None) -> str:
+        return self.float_dtype if dtype in (None, "float") else str(dtype)
+
+    @staticmethod
+    def _check_operand(operation: Operation, name: str, value: Any) -> None:
+        items = value if isinstance(value, list | tuple) else [value]
+        for item in items:
+            if not isinstance(item, SymbolicTensor | int | float | bool | SymbolicDim | None):
+                raise InferenceError(
+                    f"ops.{operation.name}: {name} must be a tensor, given {type(item).__name__} {item!r}"
+                )
+

@@ -1,0 +1,95 @@
+"""What is known of a tensor before anything runs: shape, dtype and bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rlgraph.core.ops.dims import SymbolicDim
+from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, IntBox, Space
+
+Shape = tuple[int | SymbolicDim, ...]
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """One tensor inside a plan. `high` is exclusive for integers, as in `IntBox`."""
+
+    shape: Shape
+    dtype: str
+    low: float | int | None = None
+    high: float | int | None = None
+
+    def __repr__(self) -> str:
+        dims = ", ".join(str(dim) if isinstance(dim, SymbolicDim) else repr(dim) for dim in self.shape)
+        return f"{self.dtype}[{dims}]"
+
+    @property
+    def is_float(self) -> bool:
+        return self.dtype.startswith("float")
+
+    @property
+    def is_int(self) -> bool:
+        return self.dtype.startswith(("int", "uint"))
+
+    def with_shape(self, shape: Shape) -> TensorSpec:
+        return replace(self, shape=shape)
+
+    def unbounded(self) -> TensorSpec:
+        return replace(self, low=None, high=None)
+
+    @classmethod
+    def from_space(
+        cls, space: BoxSpace, float_dtype: str = "float32", batch: str = "B", time: str = "T"
+    ) -> TensorSpec:
+        """The tensor that holds an element of `space`; floating Spaces take the execution's `float_dtype`."""
+        ranks: list[int | SymbolicDim] = []
+        for rank, symbol in ((space.batch_rank, batch), (space.time_rank, time)):
+            if rank is True:
+                ranks.append(SymbolicDim.symbol(symbol))
+            elif isinstance(rank, str):
+                ranks.append(SymbolicDim.symbol(rank))
+            elif rank is not False:
+                ranks.append(int(rank))
+        if space.time_major:
+            ranks.reverse()
+        dtype = float_dtype if space.dtype.startswith("float") else space.dtype
+        return cls((*ranks, *space.shape), dtype, _scalar(space.low), _scalar(space.high))
+
+    def to_space(self) -> BoxSpace:
+        """The Space of such tensors. Leading sizes that are unknown become batch and time ranks.
+
+        Raises:
+            ValueError: a size behind the first two is unknown.
+        """
+        ranks: list[int | SymbolicDim] = []
+        shape = list(self.shape)
+        while shape and len(ranks) < 2 and any(isinstance(dim, SymbolicDim) for dim in shape):
+            ranks.append(shape.pop(0))
+        if any(isinstance(dim, SymbolicDim) for dim in shape):
+            raise ValueError(f"{self} has no Space: only the two leading sizes may be unknown")
+        options: dict[str, Any] = {}
+        time = SymbolicDim.symbol("T")
+        for dim in ranks:
+            value = True if isinstance(dim, SymbolicDim) else dim
+            options["add_time_rank" if dim == time or "add_batch_rank" in options else "add_batch_rank"] = value
+        if ranks and ranks[0] == time:
+            options["time_major"] = True
+        fixed = tuple(int(dim) for dim in shape)  # type: ignore[arg-type]
+        if self.dtype == "bool":
+            return BoolBox(shape=fixed, **options)
+        if self.is_int:
+            return IntBox(self.low, self.high, shape=fixed, dtype=self.dtype, **options)
+        return FloatBox(self.low, self.high, shape=fixed, dtype=self.dtype, **options)
+
+
+def _scalar(bound: Any) -> float | int | None:
+    """Bounds travel as scalars; per-element bounds stay with the Space they came from."""
+    return None if bound is None or isinstance(bound, np.ndarray) else bound
+
+
+def to_specs(space: Space, float_dtype: str, batch: str = "B", time: str = "T") -> Any:
+    """The nested dict/tuple of `TensorSpec` that mirrors `space`."""
+    return space.map_leaves(lambda _path, box: TensorSpec.from_space(box, float_dtype, batch, time))

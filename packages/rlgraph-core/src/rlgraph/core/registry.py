@@ -1,0 +1,144 @@
+"""One registry for everything that plugs in: backends, components, agents, environments, executors.
+
+A plug-in is an entry point of an installed distribution. Listing reads names only; nothing is imported before it is
+asked for, and a broken plug-in affects nobody else.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import EntryPoint, distributions
+from typing import Any
+
+from rlgraph.core.errors import PluginError, SpecError, nearest
+
+GROUPS = {
+    "rlgraph.backends": "backend",
+    "rlgraph.components": "component",
+    "rlgraph.agents": "agent",
+    "rlgraph.environments": "environment",
+    "rlgraph.executors": "executor",
+}
+
+#: What a name belongs to when it is not installed: group -> name -> distribution.
+KNOWN_DISTRIBUTIONS = {
+    "rlgraph.backends": {"torch": "rlgraph-torch", "pytorch": "rlgraph-torch", "tf": "rlgraph-tf", "tensorflow": "rlgraph-tf"},
+    "rlgraph.agents": {"dqn": "rlgraph-agents"},
+    "rlgraph.environments": {"openai_gym": "rlgraph-agents", "grid_world": "rlgraph-agents"},
+}
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """One registered name.
+
+    Attributes:
+        name: as registered.
+        target: ``module:attribute`` that loading imports.
+        distribution: the installed distribution that brings it (empty if registered by `Registry.register`).
+        version: that distribution's version.
+    """
+
+    name: str
+    target: str
+    distribution: str = ""
+    version: str = ""
+
+    @property
+    def origin(self) -> str:
+        return f"{self.distribution} {self.version}".strip() or "this program"
+
+
+def canonical(name: str) -> str:
+    """Names differ by more than case, hyphens and blanks."""
+    return name.lower().replace("-", "_").replace(" ", "_")
+
+
+class Registry:
+    """The plug-ins of one entry-point group."""
+
+    def __init__(self, group: str):
+        self.group = group
+        self.kind = GROUPS.get(group, group)
+        self._plugins: dict[str, list[Plugin]] = defaultdict(list)
+        self._objects: dict[str, Any] = {}
+        for distribution in distributions():
+            for entry in distribution.entry_points:
+                if entry.group == group:
+                    self._add(_from_entry_point(entry, distribution.name, distribution.version))
+
+    def _add(self, plugin: Plugin) -> None:
+        found = self._plugins[canonical(plugin.name)]
+        if plugin not in found:
+            found.append(plugin)
+
+    def register(self, name: str, target: str | Any) -> None:
+        """Register a name for this process: an object, or ``"module:attribute"``."""
+        key = canonical(name)
+        if isinstance(target, str):
+            self._plugins[key] = [Plugin(name, target)]
+            self._objects.pop(key, None)
+        else:
+            self._plugins[key] = [Plugin(name, f"{target.__module__}:{target.__qualname__}")]
+            self._objects[key] = target
+
+    def names(self) -> list[str]:
+        """All registered names, sorted. Imports nothing."""
+        return sorted(self._plugins)
+
+    def plugins(self) -> list[Plugin]:
+        """All registered plug-ins, sorted by name. Imports nothing."""
+        return [plugin for name in self.names() for plugin in self._plugins[name]]
+
+    def __contains__(self, name: str) -> bool:
+        return canonical(name) in self._plugins
+
+    def load(self, name: str, *, where: str = "") -> Any:
+        """The object registered as `name`.
+
+        Raises:
+            SpecError: no such name; says the nearest one, or the distribution to install.
+            PluginError: registered by two distributions, or its import fails.
+        """
+        key = canonical(name)
+        prefix = f"{where}: " if where else ""
+        if key not in self._plugins:
+            raise SpecError(prefix + self._unknown(name))
+        if key in self._objects:
+            return self._objects[key]
+        found = self._plugins[key]
+        if len(found) > 1:
+            owners = " and ".join(plugin.origin for plugin in found)
+            raise PluginError(f"{prefix}{self.kind} {name!r} is registered by {owners}: uninstall one of them")
+        (plugin,) = found
+        module, _, attribute = plugin.target.partition(":")
+        try:
+            target: Any = importlib.import_module(module)
+            for part in attribute.split("."):
+                target = getattr(target, part)
+        except Exception as error:
+            raise PluginError(
+                f"{prefix}{self.kind} {name!r} of {plugin.origin} cannot be loaded from {plugin.target}: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        self._objects[key] = target
+        return target
+
+    def _unknown(self, name: str) -> str:
+        distribution = KNOWN_DISTRIBUTIONS.get(self.group, {}).get(canonical(name))
+        if distribution:
+            return f"{self.kind} {name!r} is not installed: pip install {distribution}"
+        return f"unknown {self.kind} {name!r}. {nearest(canonical(name), self.names())}"
+
+
+def _from_entry_point(entry: EntryPoint, distribution: str, version: str) -> Plugin:
+    return Plugin(entry.name, entry.value, distribution, version)
+
+
+@cache
+def registry(group: str) -> Registry:
+    """The registry of an entry-point group, read once per process."""
+    return Registry(group)

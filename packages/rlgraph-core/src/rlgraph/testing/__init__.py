@@ -1,0 +1,6 @@
+"""Tools for testing components and backends."""
+
+from rlgraph.testing.assertions import assert_nested_close
+from rlgraph.testing.component_test import ComponentTest
+
+__all__ = ["ComponentTest", "assert_nested_close"]

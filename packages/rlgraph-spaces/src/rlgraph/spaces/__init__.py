@@ -1,0 +1,37 @@
+"""Spaces: the one source of shape, dtype, bounds and rank knowledge.
+
+>>> from rlgraph.spaces import Dict, FloatBox, IntBox
+>>> Dict(position=FloatBox(-1.0, 1.0, shape=(2,)), lives=IntBox(3)).with_batch_rank().flatten()["lives"]
+IntBox(low=0, high=3, add_batch_rank=True)
+
+`rlgraph.spaces.gymnasium` translates from and to gymnasium, `rlgraph.spaces.testing` has hypothesis
+strategies. Neither is imported here, so that numpy stays the only requirement.
+"""
+
+from rlgraph.spaces.bool_box import BoolBox
+from rlgraph.spaces.box_space import BoxSpace
+from rlgraph.spaces.checks import check_space_equivalence, sanity_check_space
+from rlgraph.spaces.container_space import ContainerSpace
+from rlgraph.spaces.containers import Dict, Tuple
+from rlgraph.spaces.errors import SpaceError
+from rlgraph.spaces.float_box import FloatBox
+from rlgraph.spaces.int_box import IntBox
+from rlgraph.spaces.space import Space
+from rlgraph.spaces.spec import from_spec
+from rlgraph.spaces.text_box import TextBox
+
+__all__ = [
+    "BoolBox",
+    "BoxSpace",
+    "ContainerSpace",
+    "Dict",
+    "FloatBox",
+    "IntBox",
+    "Space",
+    "SpaceError",
+    "TextBox",
+    "Tuple",
+    "check_space_equivalence",
+    "from_spec",
+    "sanity_check_space",
+]

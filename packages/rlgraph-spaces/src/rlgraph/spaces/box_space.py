@@ -1,0 +1,199 @@
+"""BoxSpace: the base of all leaves."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from rlgraph.spaces.bounds import Bound, bound_key
+from rlgraph.spaces.errors import mismatch
+from rlgraph.spaces.ranks import Ranks, Size, is_fixed, leading_dims
+from rlgraph.spaces.space import Space
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from numpy.typing import NDArray
+
+__all__ = ["BoxSpace"]
+
+
+class BoxSpace(Space):
+    """A Space whose elements are arrays of one shape and dtype.
+
+    Attributes:
+        shape: without batch and time rank.
+        dtype: the name of the dtype ("float32", "int64", "bool", "str").
+        low, high: a Python scalar if all elements share it, else a read-only array; None: unbounded on
+            that side. The high of an IntBox is exclusive.
+    """
+
+    kinds: ClassVar[str]
+    """The kinds of numpy dtypes that samples may have."""
+    default_dtype: ClassVar[str]
+
+    shape: tuple[int, ...]
+    dtype: str
+    low: Bound
+    high: Bound
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False  # pickle forgets it
+        self.__dict__.update(state)
+
+    def _key(self) -> Hashable:
+        return (self.shape, self.dtype, bound_key(self.low), bound_key(self.high))
+
+    def _arguments(self) -> dict[str, Any]:
+        """Constructor arguments (ranks aside), JSON-able but for the shape; defaults left out."""
+        return self._shape_and_dtype()
+
+    def __repr__(self) -> str:
+        arguments = {**self._arguments(), **self.ranks.options()}
+        return f"{type(self).__name__}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
+
+    def _shape_and_dtype(self) -> dict[str, Any]:
+        arguments: dict[str, Any] = {}
+        if self.shape and not isinstance(self.low, np.ndarray) and not isinstance(self.high, np.ndarray):
+            arguments["shape"] = self.shape
+        if self.dtype != self.default_dtype:
+            arguments["dtype"] = self.dtype
+        return arguments
+
+    def to_spec(self) -> dict[str, Any]:
+        spec = {"type": self.type_name, **self._arguments(), **self.ranks.options()}
+        if "shape" in spec:
+            spec["shape"] = list(spec["shape"])
+        return spec
+
+    def _with_ranks(self, ranks: Ranks) -> Self:
+        space = object.__new__(type(self))
+        space._init(**{**self.__dict__, "ranks": ranks})
+        return space
+
+    # -- shape and bounds ----------------------------------------------------------------------
+
+    @property
+    def rank(self) -> int:
+        """The number of axes, without batch and time rank."""
+        return len(self.shape)
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """The numpy dtype of samples (object for text)."""
+        return np.dtype(self.dtype)
+
+    @property
+    def flat_dim(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def num_categories(self) -> int | None:
+        """The number of values of a categorical Space that starts at 0, else None."""
+        return None
+
+    @property
+    def flat_dim_with_categories(self) -> int:
+        return self.flat_dim * (self.num_categories or 1)
+
+    @property
+    def bounded_below(self) -> bool:
+        """True if every element has a lower bound."""
+        return self.low is not None and bool(np.all(np.isfinite(self.low)))
+
+    @property
+    def bounded_above(self) -> bool:
+        """True if every element has an upper bound."""
+        return self.high is not None and bool(np.all(np.isfinite(self.high)))
+
+    @property
+    def bounded(self) -> bool:
+        """True if every element is bounded on both sides."""
+        return self.bounded_below and self.bounded_above
+
+    @property
+    def global_bounds(self) -> tuple[Any, Any] | None:
+        """(low, high) if all elements share the same two bounds, else None."""
+        shared = not isinstance(self.low, np.ndarray) and not isinstance(self.high, np.ndarray)
+        return (self.low, self.high) if shared and self.bounded else None
+
+    def get_shape(
+        self, with_batch_rank: bool = False, with_time_rank: bool = False, with_category_rank: bool = False
+    ) -> tuple[int | None, ...]:
+        """The shape, e.g. (None, 5, 2) for batch (unknown), time (5), shape (2,).
+
+        Args:
+            with_batch_rank, with_time_rank: put these in front, if the Space has them.
+            with_category_rank: put the number of categories at the end, if the Space has them.
+        """
+        ranks = self.ranks.ordered(with_batch_rank, with_time_rank)
+        front = tuple(int(rank) if is_fixed(rank) else None for rank in ranks)
+        categories = self.num_categories if with_category_rank else None
+        return front + self.shape + (() if categories is None else (categories,))
+
+    # -- structure -----------------------------------------------------------------------------
+
+    def flatten(self) -> dict[str, BoxSpace]:
+        return {"": self}
+
+    def flatten_sample(self, sample: Any) -> dict[str, Any]:
+        return {"": sample}
+
+    def unflatten_sample(self, flat: dict[str, Any]) -> Any:
+        if set(flat) != {""}:
+            raise mismatch("", "the one path ''", sorted(flat))
+        return flat[""]
+
+    # -- data ----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[Any]:
+        """An array of the Space's dtype and the given full shape."""
+
+    @abstractmethod
+    def _explain_values(self, array: NDArray[Any]) -> tuple[str, str] | None:
+        """(expected, given) for the first value that is out of bounds, else None."""
+
+    def sample(self, size: Size = None, *, rng: np.random.Generator | None = None) -> Any:
+        shape = leading_dims(self.ranks, size) + self.shape
+        return self._draw(shape, np.random.default_rng() if rng is None else rng)[()]
+
+    def zeros(self, size: Size = None) -> Any:
+        return np.zeros(leading_dims(self.ranks, size) + self.shape, self.numpy_dtype)[()]
+
+    def explain(self, sample: Any, name: str = "") -> str | None:
+        wanted = self.get_shape(with_batch_rank=True, with_time_rank=True)
+        problem: tuple[str, str] | None
+        if not isinstance(sample, (np.ndarray, np.generic, bool, int, float, str)):
+            problem = (f"{self.dtype} of shape {wanted}", f"a {type(sample).__name__}")
+        else:
+            array = np.asarray(sample)
+            fits = len(array.shape) == len(wanted) and all(
+                dim is None or dim == given for dim, given in zip(wanted, array.shape, strict=True)
+            )
+            if array.dtype.kind not in self.kinds or not fits:
+                problem = (f"{self.dtype} of shape {wanted}", f"{array.dtype} of shape {array.shape}")
+            else:
+                problem = self._explain_values(array)
+        return None if problem is None else f"{name or 'sample'}: expected {problem[0]}, given {problem[1]}"
+
+    def _force_batch(self, value: Any, path: str) -> tuple[NDArray[Any], bool]:
+        try:
+            array = np.asarray(value)
+        except ValueError:  # a ragged list
+            raise mismatch(path, "an array", repr(value)) from None
+        if not isinstance(value, (np.ndarray, np.generic)) and array.dtype.kind in self.kinds:
+            array = array.astype(self.numpy_dtype)
+        without = len(self.shape) + self.has_time_rank
+        if array.ndim == without:
+            return np.expand_dims(array, 1 if self.time_major else 0), True
+        if array.ndim == without + 1:
+            return array, False
+        expected = f"{without} axes, or {without + 1} with a batch rank"
+        raise mismatch(path, expected, f"an array of shape {array.shape}")

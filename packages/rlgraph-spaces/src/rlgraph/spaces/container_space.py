@@ -1,0 +1,150 @@
+"""ContainerSpace: what Dict and Tuple share. A container is only names: all data is in its leaves."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rlgraph.spaces.errors import SpaceError, join, mismatch
+from rlgraph.spaces.ranks import Rank, Ranks, Size, common_ranks, leading_dims, read_ranks
+from rlgraph.spaces.space import Space
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from rlgraph.spaces.box_space import BoxSpace
+
+__all__ = ["ContainerSpace"]
+
+
+class ContainerSpace(Space):
+    """A Space of Spaces. All its leaves have its batch and time rank."""
+
+    _names: tuple[str, ...]
+    _spaces: tuple[Space, ...]
+
+    def _init_children(
+        self, children: dict[str, Space], add_batch_rank: Rank, add_time_rank: Rank, time_major: bool
+    ) -> None:
+        ranks = common_ranks(
+            children.items(), read_ranks(add_batch_rank, add_time_rank, time_major), bool(time_major)
+        )
+        spaces = tuple(child._with_ranks(ranks) for child in children.values())
+        self._init(ranks=ranks, _names=tuple(children), _spaces=spaces)
+
+    def _with_ranks(self, ranks: Ranks) -> Self:
+        space = object.__new__(type(self))
+        spaces = tuple(child._with_ranks(ranks) for child in self._spaces)
+        space._init(**{**self.__dict__, "ranks": ranks, "_spaces": spaces})
+        return space
+
+    @abstractmethod
+    def _pack(self, values: Sequence[Any]) -> Any:
+        """A plain dict or tuple of one value per child."""
+
+    @abstractmethod
+    def _unpack(self, sample: Any, path: str) -> Sequence[Any]:
+        """One value per child. Raises SpaceError if the sample has another structure."""
+
+    def _key(self) -> Hashable:
+        return (self._names, self._spaces)
+
+    def __repr__(self) -> str:
+        # The ranks are said once, here: children are shown without.
+        children = self._pack([child.without_ranks() for child in self._spaces])
+        ranks = "".join(f", {key}={value!r}" for key, value in self.ranks.options().items())
+        return f"{type(self).__name__}({children!r}{ranks})"
+
+    def to_spec(self) -> dict[str, Any]:
+        children = self._pack([child.without_ranks().to_spec() for child in self._spaces])
+        spaces = children if isinstance(children, dict) else list(children)
+        return {"type": self.type_name, "spaces": spaces, **self.ranks.options()}
+
+    # -- structure -----------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """The shapes of the children, in order."""
+        return tuple(child.shape for child in self._spaces)  # type: ignore[attr-defined]
+
+    @property
+    def rank(self) -> tuple[Any, ...]:
+        """The ranks (numbers of axes) of the children, in order."""
+        return tuple(child.rank for child in self._spaces)  # type: ignore[attr-defined]
+
+    @property
+    def dtype(self) -> tuple[Any, ...]:
+        """The dtypes of the children, in order."""
+        return tuple(child.dtype for child in self._spaces)  # type: ignore[attr-defined]
+
+    def get_shape(
+        self, with_batch_rank: bool = False, with_time_rank: bool = False, with_category_rank: bool = False
+    ) -> tuple[Any, ...]:
+        """The shapes of the children, in order; see `BoxSpace.get_shape`."""
+        options = (with_batch_rank, with_time_rank, with_category_rank)
+        return tuple(child.get_shape(*options) for child in self._spaces)
+
+    @property
+    def flat_dim(self) -> int:
+        return sum(child.flat_dim for child in self._spaces)
+
+    @property
+    def flat_dim_with_categories(self) -> int:
+        return sum(child.flat_dim_with_categories for child in self._spaces)
+
+    def flatten(self) -> dict[str, BoxSpace]:
+        return {
+            join(name, path): leaf
+            for name, child in zip(self._names, self._spaces, strict=True)
+            for path, leaf in child.flatten().items()
+        }
+
+    def flatten_sample(self, sample: Any) -> dict[str, Any]:
+        flat: dict[str, Any] = {}
+        values = self._unpack(sample, "")
+        for name, child, value in zip(self._names, self._spaces, values, strict=True):
+            try:
+                leaves = child.flatten_sample(value)
+            except SpaceError as error:
+                raise error.under(name) from None
+            flat.update({join(name, path): leaf for path, leaf in leaves.items()})
+        return flat
+
+    def unflatten_sample(self, flat: dict[str, Any]) -> Any:
+        expected = self.flatten()
+        if flat.keys() != expected.keys():
+            missing, unknown = sorted(expected.keys() - flat.keys()), sorted(flat.keys() - expected.keys())
+            raise mismatch("", f"the paths {list(expected)}", f"missing {missing}, unknown {unknown}")
+        return self._nest(flat, "")
+
+    def _nest(self, flat: dict[str, Any], prefix: str) -> Any:
+        values = []
+        for name, child in zip(self._names, self._spaces, strict=True):
+            path = join(prefix, name)
+            values.append(child._nest(flat, path) if isinstance(child, ContainerSpace) else flat[path])
+        return self._pack(values)
+
+    # -- data ----------------------------------------------------------------------------------
+
+    def sample(self, size: Size = None, *, rng: np.random.Generator | None = None) -> Any:
+        leading_dims(self.ranks, size)  # said once, and for an empty container too
+        rng = np.random.default_rng() if rng is None else rng
+        return self._pack([child.sample(size, rng=rng) for child in self._spaces])
+
+    def zeros(self, size: Size = None) -> Any:
+        leading_dims(self.ranks, size)
+        return self._pack([child.zeros(size) for child in self._spaces])
+
+    def explain(self, sample: Any, name: str = "") -> str | None:
+        try:
+            values = self._unpack(sample, name or "sample")
+        except SpaceError as error:
+            return str(error)
+        for key, child, value in zip(self._names, self._spaces, values, strict=True):
+            problem = child.explain(value, join(name, key))
+            if problem is not None:
+                return problem
+        return None

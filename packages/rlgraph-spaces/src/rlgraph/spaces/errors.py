@@ -1,0 +1,40 @@
+"""The one exception of this package: where, what was expected, what was given."""
+
+from __future__ import annotations
+
+__all__ = ["SpaceError", "join", "mismatch"]
+
+
+class SpaceError(ValueError):
+    """A Space, a spec or a sample is not what it should be.
+
+    `path`, `expected`, `given` and `hint` hold the parts of a message made by `mismatch`, else "".
+    """
+
+    path = ""
+    expected = ""
+    given = ""
+    hint = ""
+
+    def under(self, path: str) -> SpaceError:
+        """The same error seen from a container: its path gets `path` in front."""
+        if not self.expected:
+            return SpaceError(f"{path}: {self}") if path else self
+        return mismatch(join(path, self.path), self.expected, self.given, self.hint)
+
+
+def join(*parts: str) -> str:
+    """Joins path parts with "/", leaving out empty ones."""
+    return "/".join(part for part in parts if part)
+
+
+def mismatch(path: str, expected: str, given: object, hint: str = "") -> SpaceError:
+    """A SpaceError that reads "path: expected X, given Y; hint"."""
+    message = f"expected {expected}, given {given}"
+    if path:
+        message = f"{path}: {message}"
+    if hint:
+        message = f"{message}; {hint}"
+    error = SpaceError(message)
+    error.path, error.expected, error.given, error.hint = path, expected, str(given), hint
+    return error

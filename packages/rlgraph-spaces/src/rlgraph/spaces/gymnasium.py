@@ -1,0 +1,152 @@
+"""Translation from and to gymnasium's spaces. Importing this module does not import gymnasium.
+
+* Box of floats <-> FloatBox. Box of integers -> IntBox (its high is inclusive there, exclusive here).
+* Discrete <-> IntBox of shape (). MultiDiscrete <-> IntBox of another shape (uint8 goes to a Box: an image).
+* MultiBinary <-> BoolBox with a shape; its 0/1 samples are bools here. BoolBox of shape () -> Discrete(2).
+* Text <-> TextBox; the least length of a Text is not kept.
+
+A uint8 Box cannot be unbounded: such an IntBox gets the range of its dtype.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rlgraph.spaces.bool_box import BoolBox
+from rlgraph.spaces.containers import Dict, Tuple
+from rlgraph.spaces.errors import SpaceError, join, mismatch
+from rlgraph.spaces.float_box import FloatBox
+from rlgraph.spaces.int_box import IntBox
+from rlgraph.spaces.space import Space
+from rlgraph.spaces.text_box import TextBox
+
+__all__ = ["from_gymnasium", "to_gymnasium"]
+
+_KINDS = "Box, Discrete, MultiDiscrete, MultiBinary, Text, Dict and Tuple"
+
+
+def _spaces() -> Any:
+    try:
+        from gymnasium import spaces
+    except ImportError as error:
+        message = "translating spaces needs gymnasium: pip install 'rlgraph-spaces[gymnasium]'"
+        raise ImportError(message) from error
+    return spaces
+
+
+def from_gymnasium(space: Any) -> Space:
+    """The Space of a gymnasium space, without batch and time rank.
+
+    Raises:
+        SpaceError: with the path, for a space that has no counterpart.
+    """
+    return _from(space, "", _spaces())
+
+
+def _from(space: Any, path: str, spaces: Any) -> Space:
+    try:
+        if isinstance(space, spaces.Dict):
+            return Dict({key: _from(child, str(key), spaces) for key, child in space.spaces.items()})
+        if isinstance(space, spaces.Tuple):
+            return Tuple([_from(child, str(index), spaces) for index, child in enumerate(space.spaces)])
+        if isinstance(space, spaces.Box):
+            return _from_box(space)
+        if isinstance(space, spaces.Discrete):
+            return IntBox(int(space.start), int(space.start) + int(space.n), dtype=space.dtype)
+        if isinstance(space, spaces.MultiDiscrete):
+            # int64: where the dtype is a small one, the exclusive high may not fit it.
+            start = np.asarray(space.start, np.int64)
+            return IntBox(start, start + space.nvec.astype(np.int64), space.shape, dtype=space.dtype)
+        if isinstance(space, spaces.MultiBinary):
+            return BoolBox(space.shape)
+        if isinstance(space, spaces.Text):
+            return TextBox(max_length=space.max_length, charset=space.characters)
+    except SpaceError as error:
+        raise error.under(path) from None
+    raise mismatch(
+        path, f"a gymnasium space with a counterpart ({_KINDS})", f"{space!r} (a {type(space).__name__})"
+    )
+
+
+def _from_box(space: Any) -> Space:
+    if space.dtype.kind == "f":
+        return FloatBox(space.low, space.high, space.shape, dtype=space.dtype)
+    if space.dtype.kind == "b":
+        return BoolBox(space.shape)
+    # The whole range of the dtype is what gymnasium makes of an infinite side.
+    info = np.iinfo(space.dtype)
+    low = None if np.all(space.low == info.min) and not np.all(space.bounded_below) else space.low
+    if np.all(space.high == info.max) and not np.all(space.bounded_above):
+        return IntBox(low, None, space.shape, dtype=space.dtype)
+    if np.all(space.high == space.high.flat[:1]):
+        # By way of a Python int: one more than the largest int64 is no int64.
+        return IntBox(low, int(space.high.flat[0]) + 1, space.shape, dtype=space.dtype)
+    if np.any(space.high == np.iinfo(np.int64).max):
+        raise mismatch(
+            "high", "a high below 2**63 - 1 where it differs between elements", space.high.tolist()
+        )
+    return IntBox(low, space.high.astype(np.int64) + 1, space.shape, dtype=space.dtype)
+
+
+def to_gymnasium(space: Space) -> Any:
+    """The gymnasium space of a Space without batch and time rank.
+
+    Raises:
+        SpaceError: with the path, for ranks, and for a TextBox that gymnasium cannot describe.
+    """
+    if space.has_batch_rank or space.has_time_rank:
+        hint = "gymnasium has no ranks: use space.without_ranks()"
+        raise mismatch("", "a Space without batch and time rank", repr(space), hint)
+    return _to(space, "", _spaces())
+
+
+def _to(space: Space, path: str, spaces: Any) -> Any:
+    if isinstance(space, Dict):
+        return spaces.Dict({key: _to(child, join(path, key), spaces) for key, child in space.items()})
+    if isinstance(space, Tuple):
+        return spaces.Tuple([_to(child, join(path, str(at)), spaces) for at, child in enumerate(space)])
+    if isinstance(space, FloatBox):
+        low, high = (np.broadcast_to(limit, space.shape) for limit in space._limits())
+        return spaces.Box(low, high, space.shape, space.numpy_dtype.type)
+    if isinstance(space, IntBox):
+        return _to_integers(space, spaces)
+    if isinstance(space, BoolBox):
+        return _to_bools(space, spaces)
+    if isinstance(space, TextBox):
+        if space.shape or space.max_length is None or space.charset is None:
+            raise mismatch(path, "a TextBox of shape () with max_length and charset", repr(space))
+        return spaces.Text(space.max_length, min_length=0, charset=space.charset)
+    raise mismatch(path, f"a Space with a gymnasium counterpart ({_KINDS})", repr(space))
+
+
+def _to_bools(space: BoolBox, spaces: Any) -> Any:
+    if not space.shape:
+        return spaces.Discrete(2)
+    if not space.flat_dim:
+        return spaces.Box(0, 1, space.shape, np.bool_)  # a MultiBinary cannot be empty
+    # An int for one axis, as people write it: MultiBinary(4) is not equal to MultiBinary((4,)).
+    return spaces.MultiBinary(space.shape[0] if space.rank == 1 else space.shape)
+
+
+def _to_integers(space: IntBox, spaces: Any) -> Any:
+    dtype = space.numpy_dtype.type
+    low, high = space._limits()
+    counts = np.asarray(high, object) - np.asarray(low, object) + 1
+    info = np.iinfo(dtype)
+    # gymnasium adds start and count up in the dtype itself.
+    fits = space.bounded and space.flat_dim > 0 and np.max(counts) <= info.max and np.max(high) < info.max
+    if fits and not space.shape:
+        # Before gymnasium had a dtype here, it was always int64.
+        options = {} if space.dtype == "int64" else {"dtype": dtype}
+        return spaces.Discrete(int(counts), start=int(low), **options)
+    low, high = (np.broadcast_to(np.asarray(limit, dtype), space.shape) for limit in (low, high))
+    if fits and space.dtype != "uint8":
+        nvec = np.broadcast_to(np.asarray(counts, dtype), space.shape)
+        return spaces.MultiDiscrete(nvec, dtype=dtype, start=low)
+    # An infinite side stays apart from the dtype's whole range, but for uint8: a Box takes none there.
+    if space.dtype != "uint8":
+        low = -np.inf if space.low is None else low
+        high = np.inf if space.high is None else high
+    return spaces.Box(low, high, space.shape, dtype)

@@ -1,0 +1,135 @@
+"""Batch and time ranks: False (none), True (unknown size), an int (fixed size), a str (unknown, named).
+
+A name says that the rank is a batch of its own: two inputs that both have `True` share their size,
+"demo" is another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+
+import numpy as np
+
+from rlgraph.spaces.errors import mismatch
+
+if TYPE_CHECKING:
+    from rlgraph.spaces.space import Space
+
+__all__ = ["Rank", "Ranks", "Size", "common_ranks", "is_fixed", "leading_dims", "read_ranks"]
+
+Rank: TypeAlias = bool | int | str
+Size: TypeAlias = int | Sequence[int] | None
+
+
+class Ranks(NamedTuple):
+    """The ranks of a Space, already valid."""
+
+    batch: Rank
+    time: Rank
+    time_major: bool
+
+    def options(self) -> dict[str, Any]:
+        """The constructor arguments that give these ranks, defaults left out."""
+        options: dict[str, Any] = {}
+        if self.batch is not False:
+            options["add_batch_rank"] = self.batch
+        if self.time is not False:
+            options["add_time_rank"] = self.time
+        if self.time_major and self.batch is not False:
+            options["time_major"] = True
+        return options
+
+    def ordered(self, with_batch: bool = True, with_time: bool = True) -> list[Rank]:
+        """The ranks that are there, in axis order."""
+        batch = [self.batch] if with_batch and self.batch is not False else []
+        time = [self.time] if with_time and self.time is not False else []
+        return time + batch if self.time_major else batch + time
+
+
+def read_ranks(batch: object, time: object, time_major: object) -> Ranks:
+    """Validates constructor arguments. Only a time rank: time-major; no time rank: not time-major."""
+    batch, time = _read_rank(batch, "add_batch_rank"), _read_rank(time, "add_time_rank")
+    if not isinstance(time_major, (bool, np.bool_)):
+        raise mismatch("time_major", "a bool", repr(time_major))
+    return Ranks(batch, time, time is not False and (bool(time_major) or batch is False))
+
+
+def _read_rank(rank: object, name: str) -> Rank:
+    if isinstance(rank, (bool, np.bool_)):
+        return bool(rank)
+    if isinstance(rank, (int, np.integer)) and rank >= 1:
+        return int(rank)
+    if isinstance(rank, str) and rank.isidentifier():
+        return str(rank)
+    raise mismatch(name, "False, True, a size of 1 or more, or a name (an identifier)", repr(rank))
+
+
+def is_fixed(rank: Rank) -> bool:
+    """True if the size of the rank is a number."""
+    return isinstance(rank, int) and not isinstance(rank, bool)
+
+
+def leading_dims(ranks: Ranks, size: Size) -> tuple[int, ...]:
+    """The leading dimensions of a sample.
+
+    None: 1 for each unknown rank, the number for each fixed one. An int: the size of the one unknown
+    rank (the batch, where batch and time are both unknown; time is 1 then). A sequence: one number per
+    rank, in axis order. A Space without ranks takes any leading dimensions.
+    """
+    axes = ranks.ordered()
+    default = [int(rank) if is_fixed(rank) else 1 for rank in axes]
+    if size is None:
+        return tuple(default)
+    if isinstance(size, (int, np.integer)) and not isinstance(size, bool):
+        dims = [int(size)]
+        if len(axes) == 2:
+            batch_axis = 1 if ranks.time_major else 0
+            axis = 1 - batch_axis if is_fixed(ranks.batch) and not is_fixed(ranks.time) else batch_axis
+            dims = [int(size) if index == axis else default[index] for index in range(2)]
+    else:
+        try:
+            dims = [int(dim) for dim in cast(Sequence[int], size)]
+        except (TypeError, ValueError):
+            raise mismatch("size", "None, an int or a tuple of ints", repr(size)) from None
+    if any(dim < 0 for dim in dims):
+        raise mismatch("size", "sizes of 0 or more", repr(size))
+    if axes:
+        fits = len(dims) == len(axes) and all(
+            not is_fixed(rank) or rank == dim for rank, dim in zip(axes, dims, strict=True)
+        )
+        if not fits:
+            wanted = tuple(rank if is_fixed(rank) else None for rank in axes)
+            raise mismatch("size", f"leading dimensions {wanted}", repr(size))
+    return tuple(dims)
+
+
+def common_ranks(children: Iterable[tuple[str, Space]], given: Ranks, time_major: bool) -> Ranks:
+    """The ranks of a container: those it is given, and those any child has.
+
+    `time_major` is what the container was told; False leaves it to the children.
+
+    Raises SpaceError with the child's name where two of them differ.
+    """
+    batch, time, major = given.batch, given.time, time_major
+    batch_from = time_from = major_from = "the container"
+    major_known = time_major
+    for key, child in children:
+        ranks = child.ranks
+        if ranks.batch is not False:
+            if batch is False:
+                batch, batch_from = ranks.batch, repr(key)
+            elif repr(ranks.batch) != repr(batch):  # repr: 1 is not True here
+                raise mismatch(key, f"add_batch_rank={batch!r} as {batch_from} has", repr(ranks.batch))
+        if ranks.time is not False:
+            if time is False:
+                time, time_from = ranks.time, repr(key)
+            elif repr(ranks.time) != repr(time):
+                raise mismatch(key, f"add_time_rank={time!r} as {time_from} has", repr(ranks.time))
+        if ranks.batch is not False and ranks.time is not False:
+            # Only with both ranks is the order of axes anybody's choice.
+            if major_known and ranks.time_major != major:
+                raise mismatch(key, f"time_major={major} as {major_from} has", repr(ranks.time_major))
+            if not major_known:
+                major, major_known, major_from = ranks.time_major, True, repr(key)
+    return read_ranks(batch, time, major)

@@ -1,0 +1,1 @@
+"""The PyTorch backend of RLgraph. Importing this package imports no framework."""

@@ -1,0 +1,57 @@
+"""Lowering to PyTorch: the emitted source runs as it is, with gradients recorded only where they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import torch
+
+from rlgraph.core.backend import Backend, ExecutionSpec, Storage
+from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
+from rlgraph.core.graph.plan import Plan, Segment
+from rlgraph.core.graph.variables import Layout, Variable
+from rlgraph.torch.kernels import KERNELS
+from rlgraph.torch.ops import TorchOps
+from rlgraph.torch.storage import TorchStorage
+
+# Never `inference_mode`: a tensor made there fails in a later gradient, in some networks only.
+DIALECT = Dialect(
+    receive="from_numpy({})".format,
+    give=lambda text, sliced: f"{text}.detach().numpy()" if sliced else f"{text}.numpy()",
+    before=("was_recording = is_grad_enabled()", "set_grad_enabled(False)"),
+    after=("set_grad_enabled(was_recording)",),
+    enter_slice=("set_grad_enabled(True)",),
+    leave_slice=("set_grad_enabled(False)",),
+    copy="{}.clone()".format,
+)
+
+NAMESPACE = {
+    "from_numpy": torch.from_numpy,
+    "is_grad_enabled": torch.is_grad_enabled,
+    "set_grad_enabled": torch._C._set_grad_enabled,
+}
+
+
+class TorchBackend(Backend):
+    """Define-by-run: a segment is a straight-line Python function of torch calls."""
+
+    name = "torch"
+    capabilities = frozenset({"gradients"})
+
+    def __init__(self, execution: ExecutionSpec):
+        super().__init__(execution)
+        self.ops = TorchOps(execution.dtype)
+        if execution.threads is not None:
+            torch.set_num_threads(execution.threads)
+
+    def create_storage(self, layout: Layout, variables: Mapping[str, Variable]) -> TorchStorage:
+        return TorchStorage(layout, variables, self.execution.seed)
+
+    def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
+        assert isinstance(storage, TorchStorage)
+        kernels = KERNELS if self.execution.use_kernels else {}
+        linker = Linker(self.name, self.ops, kernels, storage.handle, storage.block, storage.gradients)
+        function = emit_segment(plan, segment, DIALECT, linker)
+        function.namespace.update(NAMESPACE)
+        return function.compile()

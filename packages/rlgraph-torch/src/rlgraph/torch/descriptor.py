@@ -1,0 +1,12 @@
+"""What the registry knows of the PyTorch backend; imports no framework."""
+
+from rlgraph.core.backend import BackendDescriptor
+
+BACKEND = BackendDescriptor(
+    name="torch",
+    framework="torch",
+    factory="rlgraph.torch.backend:TorchBackend",
+    contract_version="0.1",
+    capabilities=frozenset({"gradients"}),
+    aliases=("pytorch",),
+)

@@ -1,0 +1,71 @@
+"""Variables on PyTorch: one flat tensor per group, named variables are leaves that share its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rlgraph.core.backend import Storage
+from rlgraph.core.graph.variables import Block, Layout, Variable, VariableList
+
+
+class TorchStorage(Storage):
+    """Flat tensors on the CPU; NumPy can borrow their memory."""
+
+    def __init__(self, layout: Layout, variables: Mapping[str, Variable], seed: int):
+        super().__init__(layout, variables, seed)
+        self.groups: dict[str, Tensor] = {}
+        self._handles: dict[str, Tensor] = {}
+
+    def create_group(self, name: str, values: np.ndarray) -> None:
+        buffer = self.groups[name] = torch.from_numpy(values.copy())
+        group = self.layout.groups[name]
+        for variable in group.variables:
+            start = group.offsets[variable.name]
+            # A leaf of its own that shares the buffer's memory: reading it costs nothing per call.
+            leaf = buffer[start : start + variable.size].view(variable.shape).detach()
+            self._handles[variable.name] = leaf.requires_grad_(variable.trainable)
+
+    def read_group(self, name: str) -> np.ndarray:
+        return self.groups[name].numpy().copy()
+
+    def write_group(self, name: str, values: np.ndarray) -> None:
+        self.groups[name].copy_(torch.from_numpy(np.ascontiguousarray(values)))
+
+    def borrow_group(self, name: str) -> np.ndarray:
+        return self.groups[name].numpy()
+
+    def handle(self, variable: Variable) -> Tensor:
+        """The leaf that is `variable`."""
+        return self._handles[variable.name]
+
+    def block(self, block: Block) -> Tensor:
+        """The flat view that is `block`."""
+        return self.groups[block.group][block.start : block.stop]
+
+    def gradients(
+        self, variables: VariableList, blocks: Sequence[Block], retain: bool
+    ) -> Callable[[Tensor], list[Tensor]]:
+        """``f(loss)`` giving one flat derivative per block."""
+        leaves = [self.handle(variable) for variable in variables]
+        sizes = [len(block.variables) for block in blocks]
+
+        def gradients(loss: Tensor) -> list[Tensor]:
+            found: Sequence[Any] = torch.autograd.grad(loss, leaves, retain_graph=retain, allow_unused=True)
+            flat = [
+                torch.zeros_like(leaf).reshape(-1) if g is None else g.reshape(-1)
+                for leaf, g in zip(leaves, found, strict=True)
+            ]
+            if len(sizes) == 1:
+                return [torch.cat(flat)]
+            result, start = [], 0
+            for size in sizes:
+                result.append(torch.cat(flat[start : start + size]))
+                start += size
+            return result
+
+        return gradients
