@@ -5,18 +5,21 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rlgraph.core.backend import Backend, ExecutionSpec, Storage, create_backend
+from rlgraph.core.checkpoint import read_checkpoint, write_checkpoint
 from rlgraph.core.component import BoundApiMethod, Component
 from rlgraph.core.config import default_backend
-from rlgraph.core.errors import InputError, RLGraphError, nearest
+from rlgraph.core.errors import CheckpointError, InputError, RLGraphError, nearest
 from rlgraph.core.graph import BuiltGraph, Plan, Segment, assemble, build, make_plan
 from rlgraph.core.graph.binding import bind
 from rlgraph.core.graph.emission import emit_driver
 from rlgraph.core.graph.plan import Leaf
+from rlgraph.core.graph.variables import Variable
 from rlgraph.core.numpy.backend import BorrowedStorage, NumpyBackend
 from rlgraph.core.ops.dims import SymbolicDim
 from rlgraph.core.ops.tensor_spec import TensorSpec
@@ -195,6 +198,63 @@ class GraphExecutor:
             arrays[name] = array
         with self._lock:
             self.storage.write_all(arrays)
+
+    # Checkpoints.
+
+    def save(self, directory: str | Path, *, facts: Mapping[str, Any] | None = None, host: bool = True) -> Path:
+        """Write a checkpoint: variables, host random streams and `facts`.
+
+        Args:
+            directory: where; an existing checkpoint is replaced only by a complete new one.
+            facts: JSON-able things to keep beside them.
+            host: host variables (memories) as well; they can be large.
+
+        Raises:
+            CheckpointError: it cannot be written.
+        """
+        with self._lock:
+            arrays = {"variables": self.storage.read_all()}
+            if host:
+                arrays["host"] = dict(self.storage.host)
+            streams = {scope: rng.bit_generator.state for scope, rng in self.storage.streams.items()}
+            content = {"dtype": self.execution.dtype, "streams": streams, "facts": dict(facts or {})}
+            return write_checkpoint(directory, arrays, content)
+
+    def load(self, directory: str | Path) -> dict[str, Any]:
+        """Restore a checkpoint and return its facts. Nothing changes if anything does not fit.
+
+        Random streams and host variables are restored where the checkpoint has them.
+
+        Raises:
+            CheckpointError: it is missing, damaged, or of another component graph.
+        """
+        arrays, manifest = read_checkpoint(directory)
+        wanted = {name: v for name, v in self.built.variables.items() if not v.host}
+        _compare(directory, wanted, arrays.get("variables", {}))
+        if "host" in arrays:
+            _compare(directory, {n: v for n, v in self.built.variables.items() if v.host}, arrays["host"])
+        with self._lock:
+            self.storage.write_all(arrays["variables"])
+            for name, value in arrays.get("host", {}).items():
+                self.storage.host[name][...] = value
+            for scope, state in manifest["streams"].items():
+                self.storage.stream(scope).bit_generator.state = state
+        return dict(manifest["facts"])
+
+
+def _compare(directory: str | Path, variables: Mapping[str, Variable], arrays: Mapping[str, np.ndarray]) -> None:
+    """Check that `arrays` are the values of exactly these variables."""
+    missing, extra = sorted(set(variables) - set(arrays)), sorted(set(arrays) - set(variables))
+    if missing or extra:
+        raise CheckpointError(
+            f"checkpoint {directory} belongs to another component graph: "
+            f"missing {missing or 'nothing'}, not expected {extra or 'nothing'}"
+        )
+    for name, variable in variables.items():
+        if arrays[name].shape != variable.shape:
+            raise CheckpointError(
+                f"checkpoint {directory}: variable {name!r} has shape {arrays[name].shape}, expected {variable.shape}"
+            )
 
 
 def converter(method: str, leaf: Leaf, spec: TensorSpec) -> Callable[[Any], np.ndarray]:

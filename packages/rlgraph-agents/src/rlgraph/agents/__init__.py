@@ -1,0 +1,6 @@
+"""Agents: an algorithm as a root component, and the object that uses it. Found by name in ``rlgraph.agents``."""
+
+from rlgraph.agents.agent import Agent
+from rlgraph.agents.dqn import DQNAgent
+
+__all__ = ["Agent", "DQNAgent"]

@@ -1,0 +1,284 @@
+"""What all agents share: building, acting, weights, checkpoints, and the thin front of the worker."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from rlgraph.core import Component, GraphExecutor, SpecError, Specifiable, registry
+from rlgraph.core.component.specifiable import check_arguments
+from rlgraph.environments.factory import make_environment
+from rlgraph.spaces import Space, from_spec
+
+if TYPE_CHECKING:
+    from rlgraph.workers.callbacks import Callback
+    from rlgraph.workers.evaluation import Evaluation
+    from rlgraph.workers.single_threaded_worker import TrainingResult
+
+#: Networks of at most so many parameters act on NumPy: one call costs less than a framework's overhead. Larger ones
+#: stay on the backend. Override with ``acting``.
+NUMPY_ACTING_LIMIT = 200_000
+
+
+class Agent(Specifiable):
+    """Acts, observes and learns. Subclasses give the root component and the learning rule.
+
+    Args:
+        state_space: one state, without ranks.
+        action_space: one action, without ranks.
+        root: the unbuilt root component.
+        input_spaces: Spaces of the root's API arguments.
+        backend: name of a backend; default: `rlgraph.core.default_backend`.
+        execution_spec: see `rlgraph.core.ExecutionSpec`.
+        seed: root of all random numbers; overrides the execution spec's.
+        acting: ``"numpy"``, ``"backend"``, or ``"auto"`` (NumPy up to 200,000 parameters).
+        env: the environment spec that `learn` and `evaluate` use.
+    """
+
+    registry_group: ClassVar[str] = "rlgraph.agents"
+    #: API method that computes greedy actions, and the one that explores.
+    greedy_method: ClassVar[str] = "get_greedy_actions"
+    exploring_method: ClassVar[str] = "get_actions"
+
+    def __init__(
+        self,
+        state_space: Space,
+        action_space: Space,
+        root: Component,
+        input_spaces: Mapping[str, Any],
+        *,
+        backend: str | None = None,
+        execution_spec: Mapping[str, Any] | None = None,
+        seed: int | None = None,
+        acting: str = "auto",
+        env: Any = None,
+    ):
+        if acting not in ("auto", "numpy", "backend"):
+            raise SpecError(f"acting: expected 'auto', 'numpy' or 'backend', given {acting!r}")
+        self.state_space, self.action_space = state_space, action_space
+        self.env_spec = env
+        execution = dict(execution_spec or {})
+        if seed is not None:
+            execution["seed"] = seed
+        self.executor = GraphExecutor(
+            root, input_spaces, action_space=action_space, backend=backend, execution_spec=execution
+        )
+        self.seed = self.executor.execution.seed
+        small = self.executor.statistics["trainable_parameters"] <= NUMPY_ACTING_LIMIT
+        self.acting = ("numpy" if small else "backend") if acting == "auto" else acting
+        make = self.executor.numpy_program if self.acting == "numpy" else self.executor.program
+        self._greedy, self._explore = make(self.greedy_method), make(self.exploring_method)
+        #: Environment steps observed, updates done, episodes finished.
+        self.timesteps = self.updates = 0
+        #: Fraction of training done, 0 to 1; schedules follow it. Set by the worker.
+        self._time_percentage = np.zeros((), self.executor.execution.dtype)
+        self._batch_rank = len(self.state_space.shape) + 1 if hasattr(self.state_space, "shape") else -1
+
+    @classmethod
+    def from_spec(cls, spec: Any, *, path: str = "agent", env: Any = None, **kwargs: Any) -> Self:  # type: ignore[override]
+        """An agent from a spec.
+
+        Args:
+            spec: a mapping with ``type`` and constructor arguments, a registered name, or the path of a JSON file.
+            path: where the spec stands; named in errors.
+            env: an environment spec; gives the Spaces, and `learn` and `evaluate` use it.
+            kwargs: constructor arguments that override the spec's, e.g. ``state_space=``, ``backend=``, ``seed=``.
+
+        Raises:
+            SpecError: unknown agent or key (nearest name offered), or neither Spaces nor an environment.
+        """
+        if isinstance(spec, cls):
+            return spec
+        if isinstance(spec, str | Path) and str(spec).endswith(".json"):
+            spec = _read_json(Path(spec), path)
+        if isinstance(spec, str):
+            spec = {"type": spec}
+        if not isinstance(spec, Mapping):
+            raise SpecError(f"{path}: expected a mapping with 'type', a name or a JSON file, given {spec!r}")
+        arguments = {**{key: value for key, value in spec.items() if key != "type"}, **kwargs}
+        name = spec.get("type")
+        target = cls if name is None else registry(cls.registry_group).load(name, where=f"{path}.type")
+        check_arguments(target, arguments, path)
+        if env is not None:
+            environment = make_environment(env)
+            arguments.setdefault("state_space", environment.state_space)
+            arguments.setdefault("action_space", environment.action_space)
+            if environment is not env:
+                environment.terminate()
+        for name in ("state_space", "action_space"):
+            if name not in arguments:
+                raise SpecError(f"{path}.{name} is missing: give state_space= and action_space=, or env=")
+            arguments[name] = from_spec(arguments[name])
+        return target(env=env, **arguments)  # type: ignore[no-any-return]
+
+    # Acting.
+
+    def get_actions(self, states: Any, use_exploration: bool = True) -> Any:
+        """Actions for states.
+
+        Args:
+            states: a batch ``[B, ...]`` as the state Space says, or one state (then one action is returned).
+            use_exploration: explore; else act greedily.
+
+        Raises:
+            InputError: the states do not fit the state Space.
+        """
+        if getattr(states, "ndim", None) == self._batch_rank:
+            return self._explore(states, self._time_percentage) if use_exploration else self._greedy(states)
+        batch, was_added = self.state_space.force_batch(states)
+        actions = self._explore(batch, self._time_percentage) if use_exploration else self._greedy(batch)
+        return actions[0] if was_added else actions
+
+    get_action = get_actions
+
+    def set_progress(self, fraction: float) -> None:
+        """Tell the schedules how much of training is done (0 to 1)."""
+        self._time_percentage[()] = fraction
+
+    # Learning.
+
+    @abstractmethod
+    def observe(
+        self,
+        states: Any,
+        actions: Any,
+        rewards: Any,
+        terminals: Any,
+        next_states: Any,
+        truncations: Any = None,
+        batched: bool = False,
+    ) -> None:
+        """Take in experience: one step, or a batch of steps of different environments (``batched=True``).
+
+        Args:
+            states, actions: what was seen and done.
+            rewards: what came of it.
+            terminals: where the episode ended in a terminal state; a truncation is none.
+            next_states: the states that followed (the true last ones, not those after a reset).
+            truncations: where the episode was cut for a reason outside the task.
+            batched: everything has a batch rank.
+        """
+
+    @abstractmethod
+    def update(self, batch: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Learn from memory, or from an external batch; returns named results, among them ``loss``."""
+
+    @abstractmethod
+    def update_if_due(self) -> dict[str, Any] | None:
+        """Do the updates that the observed steps have made due; the last one's results, None if none was."""
+
+    def learn(
+        self,
+        timesteps: int,
+        *,
+        env: Any = None,
+        num_envs: int = 1,
+        callbacks: Callback | list[Callback] | None = None,
+        **worker_options: Any,
+    ) -> TrainingResult:
+        """Train in an environment; a thin front of `rlgraph.workers.SingleThreadedWorker`.
+
+        Args:
+            timesteps: environment steps, over all environments.
+            env: environment spec; default: the one given to `from_spec`.
+            num_envs: environments stepped in turn.
+            callbacks: told what happens; see `rlgraph.workers.Callback`.
+            worker_options: further arguments of the worker.
+        """
+        from rlgraph.workers import SingleThreadedWorker
+
+        worker = SingleThreadedWorker(self, self._environment(env), num_envs=num_envs, **worker_options)
+        return worker.execute_timesteps(timesteps, callbacks=callbacks)
+
+    def evaluate(self, episodes: int = 10, *, env: Any = None, seed: int | None = None) -> Evaluation:
+        """Play whole episodes greedily in fresh environments; nothing is observed or learned.
+
+        Args:
+            episodes: how many.
+            env: environment spec; default: the one given to `from_spec`.
+            seed: root seed of the environments; default: derived from the agent's.
+        """
+        from rlgraph.workers import evaluate
+
+        return evaluate(self, self._environment(env), episodes, self.seed + 1_000_003 if seed is None else seed)
+
+    def _environment(self, env: Any) -> Any:
+        spec = self.env_spec if env is None else env
+        if spec is None:
+            raise SpecError("the agent has no environment: give env= here or to Agent.from_spec")
+        return spec
+
+    def metrics(self) -> dict[str, float]:
+        """Numbers of the agent's own for a report, e.g. ``{"epsilon": 0.1}``."""
+        return {}
+
+    # Weights and checkpoints.
+
+    def get_weights(self) -> dict[str, np.ndarray]:
+        """Copies of all variables by scoped name; the same names on every backend."""
+        return self.executor.get_weights()
+
+    def set_weights(self, weights: Mapping[str, Any]) -> None:
+        """Write the named variables.
+
+        Raises:
+            InputError: an unknown name or a wrong shape; then nothing is written.
+        """
+        self.executor.set_weights(weights)
+
+    get_policy_weights = get_weights
+    set_policy_weights = set_weights
+
+    def store_model(self, directory: str | Path, *, memory: bool = True) -> Path:
+        """Write a checkpoint (safetensors and JSON): variables, optimizer state, random streams, counters.
+
+        Args:
+            directory: where; an existing checkpoint is replaced only by a complete new one.
+            memory: the replay memory as well.
+
+        Raises:
+            CheckpointError: it cannot be written.
+        """
+        return self.executor.save(directory, facts=self.progress_facts(), host=memory)
+
+    def load_model(self, directory: str | Path) -> None:
+        """Restore a checkpoint of the same kind of agent, from any backend.
+
+        Raises:
+            CheckpointError: it is missing, damaged, or of another component graph; then nothing changes.
+        """
+        self.restore_progress(self.executor.load(directory))
+
+    def progress_facts(self) -> dict[str, Any]:
+        """The counters a checkpoint keeps; JSON-able."""
+        return {
+            "timesteps": self.timesteps,
+            "updates": self.updates,
+            "time_percentage": float(self._time_percentage),
+        }
+
+    def restore_progress(self, facts: Mapping[str, Any]) -> None:
+        """Take over what `progress_facts` gave."""
+        self.timesteps, self.updates = int(facts["timesteps"]), int(facts["updates"])
+        self.set_progress(facts["time_percentage"])
+
+    export_model, import_model = store_model, load_model
+
+    def call_api_method(self, method: str, *args: Any, **kwargs: Any) -> Any:
+        """Run an API method of the root component."""
+        return self.executor.execute(method, *args, **kwargs)
+
+
+def _read_json(file: Path, path: str) -> Any:
+    try:
+        return json.loads(file.read_text())
+    except OSError as error:
+        raise SpecError(f"{path}: the file {file} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise SpecError(f"{path}: {file} is no valid JSON: {error}") from None
+

@@ -1,0 +1,61 @@
+"""Environments from specs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+
+from rlgraph.core import SpecError, registry
+from rlgraph.core.component.specifiable import check_arguments
+from rlgraph.environments.environment import Environment
+from rlgraph.environments.gym_env import OpenAIGymEnv
+
+
+def make_environment(spec: Any, *, path: str = "environment") -> Environment:
+    """An environment from a spec.
+
+    Args:
+        spec: an `Environment`; a `gymnasium.Env`; a registered name or a gymnasium id such as ``"CartPole-v1"``; a
+            mapping with ``type`` and constructor arguments; or a function that returns one of these.
+        path: where the spec stands; named in errors.
+
+    Raises:
+        SpecError: unknown type, id or argument.
+    """
+    if isinstance(spec, Environment):
+        return spec
+    if isinstance(spec, gymnasium.Env):
+        return OpenAIGymEnv(spec)
+    known = registry("rlgraph.environments")
+    if isinstance(spec, str):
+        return make_environment({"type": spec}, path=path) if spec in known else OpenAIGymEnv(spec)
+    if isinstance(spec, Mapping):
+        if "type" not in spec:
+            raise SpecError(f"{path}: a mapping needs 'type', given {dict(spec)!r}. Known: {', '.join(known.names())}.")
+        arguments = {key: value for key, value in spec.items() if key != "type"}
+        target = known.load(spec["type"], where=f"{path}.type")
+        check_arguments(target, arguments, path)
+        environment = target(**arguments)
+        if not isinstance(environment, Environment):
+            raise SpecError(f"{path}.type: {spec['type']!r} gives a {type(environment).__name__}, no Environment")
+        return environment
+    if callable(spec):
+        return make_environment(spec(), path=path)
+    raise SpecError(
+        f"{path}: expected an environment, its name, a gymnasium id, or a mapping with 'type'; given {spec!r}"
+    )
+
+
+def make_environments(spec: Any, number: int) -> list[Environment]:
+    """`number` environments from one spec.
+
+    Raises:
+        SpecError: several are wanted from one instance.
+    """
+    if number < 1:
+        raise SpecError(f"num_envs: expected an integer >= 1, given {number!r}")
+    if isinstance(spec, Environment | gymnasium.Env) and number > 1:
+        raise SpecError(f"num_envs={number} needs a spec or a function that makes environments, given one instance")
+    return [make_environment(spec) for _ in range(number)]

@@ -1,0 +1,104 @@
+"""Gymnasium's spaces as ours, and values of the one as values of the other.
+
+`rlgraph.spaces.gymnasium` says which Space belongs to which. Two things are made more convenient for learning
+here: numbers count from 0, wherever a Discrete or MultiDiscrete starts, and float64 becomes float32 if that
+is wanted.
+
+A function is chosen once per leaf; nothing is looked up while an environment runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+from gymnasium import spaces as gym_spaces
+
+from rlgraph.spaces import BoxSpace, Dict, FloatBox, IntBox, Space, Tuple
+from rlgraph.spaces.gymnasium import from_gymnasium
+
+GymSpace: TypeAlias = gym_spaces.Space[Any]
+Translation: TypeAlias = Callable[[Any], Any]
+
+
+def space_of(gym_space: GymSpace, force_float32: bool) -> Space:
+    """The Space for a Gymnasium space, without batch rank.
+
+    Raises:
+        SpaceError: for a space without counterpart, with its path.
+    """
+    return _convenient(gym_space, from_gymnasium(gym_space), force_float32)
+
+
+def _convenient(gym_space: GymSpace, space: Space, force_float32: bool) -> Space:
+    if isinstance(gym_space, gym_spaces.Dict) and isinstance(space, Dict):
+        return Dict({key: _convenient(gym_space[key], part, force_float32) for key, part in space.items()})
+    if isinstance(space, Tuple):
+        return Tuple([_convenient(theirs, ours, force_float32) for theirs, ours in _pairs(gym_space, space)])
+    if isinstance(gym_space, gym_spaces.Discrete):
+        return IntBox(int(gym_space.n), dtype=gym_space.dtype)
+    if isinstance(gym_space, gym_spaces.MultiDiscrete):
+        return IntBox(gym_space.nvec.astype(np.int64), shape=gym_space.shape, dtype=gym_space.dtype)
+    if isinstance(gym_space, gym_spaces.Box) and isinstance(space, FloatBox):
+        dtype = "float32" if force_float32 and gym_space.dtype == np.float64 else str(gym_space.dtype)
+        with np.errstate(over="ignore"):  # a bound that float32 cannot hold is none
+            return FloatBox(gym_space.low.astype(dtype), gym_space.high.astype(dtype), gym_space.shape, dtype)
+    return space
+
+
+def from_gym(gym_space: GymSpace, space: Space) -> Translation:
+    """A function from an observation of `gym_space` to a state of `space`, its translation."""
+    if isinstance(gym_space, gym_spaces.Dict) and isinstance(space, Dict):
+        parts = {key: from_gym(gym_space[key], part) for key, part in space.items()}
+        return lambda value: {key: part(value[key]) for key, part in parts.items()}
+    if isinstance(space, Tuple):
+        items = [from_gym(theirs, ours) for theirs, ours in _pairs(gym_space, space)]
+        return lambda value: tuple(item(part) for item, part in zip(items, value, strict=True))
+    if isinstance(gym_space, gym_spaces.Text):
+        return str
+    assert isinstance(space, BoxSpace)
+    dtype = space.numpy_dtype
+    if isinstance(gym_space, gym_spaces.Discrete):
+        start = int(gym_space.start)
+        return lambda value: dtype.type(value - start)
+    if isinstance(gym_space, gym_spaces.MultiDiscrete):
+        starts = gym_space.start
+        return lambda value: (value - starts).astype(dtype)
+    return lambda value: np.asarray(value, dtype)
+
+
+def to_gym(gym_space: GymSpace, space: Space) -> Translation:
+    """A function from an action of `space` to one of `gym_space`, whose translation it is."""
+    if isinstance(gym_space, gym_spaces.Dict) and isinstance(space, Dict):
+        parts = {key: to_gym(gym_space[key], space[key]) for key in gym_space}  # in Gymnasium's order
+        return lambda value: {key: part(value[key]) for key, part in parts.items()}
+    if isinstance(space, Tuple):
+        items = [to_gym(theirs, ours) for theirs, ours in _pairs(gym_space, space)]
+        return lambda value: tuple(item(part) for item, part in zip(items, value, strict=True))
+    if isinstance(gym_space, gym_spaces.Text):
+        return str
+    dtype = gym_space.dtype
+    if isinstance(gym_space, gym_spaces.Discrete):
+        start = int(gym_space.start)
+        return lambda value: int(value) + start
+    if isinstance(gym_space, gym_spaces.MultiDiscrete):
+        starts = gym_space.start
+        return lambda value: (value + starts).astype(dtype)
+    if isinstance(space, FloatBox) and isinstance(gym_space, gym_spaces.Box) and space.numpy_dtype != dtype:
+        low, high = gym_space.low, gym_space.high  # a float32 next to a bound may lie beyond it
+        return lambda value: np.clip(np.asarray(value, dtype), low, high)
+    return lambda value: np.asarray(value, dtype)
+
+
+def passes_unchanged(gym_space: GymSpace) -> bool:
+    """Whether a single array or number goes through with its dtype changed at most."""
+    if isinstance(gym_space, (gym_spaces.Discrete, gym_spaces.MultiDiscrete)):
+        return not np.any(gym_space.start)
+    return isinstance(gym_space, (gym_spaces.Box, gym_spaces.MultiBinary))
+
+
+def _pairs(gym_space: GymSpace, space: Tuple) -> list[tuple[GymSpace, Space]]:
+    """The children of a Gymnasium Tuple, each with its translation."""
+    assert isinstance(gym_space, gym_spaces.Tuple)
+    return list(zip(gym_space.spaces, space, strict=True))

@@ -1,0 +1,104 @@
+"""Rows of a batch, leaf by leaf: arrays with one row per environment, in the structure of a Space.
+
+A structure is an array, a dict of structures or a tuple of structures. How each Space is read and written is
+settled once, here; nothing looks at a Space again while environments step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from rlgraph.environments.errors import EnvironmentFault
+from rlgraph.spaces import BoxSpace, Dict, FloatBox, Space, Tuple
+
+Rows: TypeAlias = Any
+"""A structure of arrays `[N, ...]`, as `space.zeros(N)` gives it."""
+
+
+def write_row(rows: Rows, index: int, value: Any) -> None:
+    """Writes one sample of a Space into row `index` of every leaf, cast to the leaf's dtype."""
+    if isinstance(rows, np.ndarray):
+        rows[index] = value
+    elif isinstance(rows, dict):
+        for key, leaf in rows.items():
+            write_row(leaf, index, value[key])
+    else:
+        for leaf, part in zip(rows, value, strict=True):
+            write_row(leaf, index, part)
+
+
+def copy_rows(target: Rows, source: Rows) -> None:
+    """Copies every leaf of `source` into `target`."""
+    if isinstance(target, np.ndarray):
+        np.copyto(target, source)
+    elif isinstance(target, dict):
+        for key, leaf in target.items():
+            copy_rows(leaf, source[key])
+    else:
+        for leaf, part in zip(target, source, strict=True):
+            copy_rows(leaf, part)
+
+
+def row_splitter(space: Space, size: int, name: str) -> Callable[[Any], Iterable[Any]]:
+    """A function that turns a batch of actions into `size` single ones.
+
+    Scalar ints and bools become Python's, the rest arrays (views of the batch); containers become dicts and
+    tuples.
+
+    The function raises:
+        EnvironmentFault: a leaf whose shape is not `[size, *leaf shape]`, a kind of number that does not fit,
+            or a structure that is not the Space's; names the leaf.
+    """
+    if isinstance(space, Dict):
+        return _split_dict(
+            {key: row_splitter(part, size, f"{name}/{key}") for key, part in space.items()}, name
+        )
+    if isinstance(space, Tuple):
+        return _split_tuple([row_splitter(part, size, f"{name}/{i}") for i, part in enumerate(space)], name)
+    assert isinstance(space, BoxSpace)
+    return _split_box(space, (size, *space.shape), name)
+
+
+def _split_box(space: BoxSpace, shape: tuple[int, ...], name: str) -> Callable[[Any], Iterable[Any]]:
+    kinds = space.kinds
+    as_list = len(shape) == 1 and not isinstance(space, FloatBox)
+
+    def split(batch: Any) -> Iterable[Any]:
+        if not isinstance(batch, np.ndarray):
+            batch = np.asarray(batch)
+        if batch.shape != shape:
+            raise EnvironmentFault(
+                f"{name} has the shape {batch.shape}, expected {shape}: one row per environment."
+            )
+        if batch.dtype.kind not in kinds:
+            raise EnvironmentFault(f"{name} has the dtype {batch.dtype}, expected {space.dtype}.")
+        rows: list[Any] = batch.tolist() if as_list else list(batch)
+        return rows
+
+    return split
+
+
+def _split_dict(
+    parts: dict[str, Callable[[Any], Iterable[Any]]], name: str
+) -> Callable[[Any], Iterable[Any]]:
+    def split(batch: Any) -> Iterable[Any]:
+        if not isinstance(batch, dict) or batch.keys() != parts.keys():
+            given = sorted(batch) if isinstance(batch, dict) else type(batch).__name__
+            raise EnvironmentFault(f"{name} is a dict with the keys {sorted(parts)}, got {given}.")
+        leaves = [part(batch[key]) for key, part in parts.items()]
+        return [dict(zip(parts, row, strict=True)) for row in zip(*leaves, strict=True)]
+
+    return split
+
+
+def _split_tuple(parts: list[Callable[[Any], Iterable[Any]]], name: str) -> Callable[[Any], Iterable[Any]]:
+    def split(batch: Any) -> Iterable[Any]:
+        if not isinstance(batch, (tuple, list)) or len(batch) != len(parts):
+            given = f"{len(batch)}" if isinstance(batch, (tuple, list)) else type(batch).__name__
+            raise EnvironmentFault(f"{name} is a tuple of {len(parts)}, got {given}.")
+        return list(zip(*(part(leaf) for part, leaf in zip(parts, batch, strict=True)), strict=True))
+
+    return split

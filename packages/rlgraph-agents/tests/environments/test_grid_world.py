@@ -1,0 +1,173 @@
+"""GridWorld, walked by hand. 2x2 is `SH` over ` G`; positions go down the columns: 0 S, 1 blank, 2 H, 3 G."""
+
+import numpy as np
+import pytest
+
+from rlgraph.core.errors import SpecError
+from rlgraph.environments import EnvironmentFault, GridWorld
+from rlgraph.environments.grid_world_maps import MAPS
+
+UP, RIGHT, DOWN, LEFT = range(4)
+
+
+def walk(env, actions):
+    """The steps as `(position, reward, terminated)`; truncation and infos must stay empty."""
+    steps = []
+    for action in actions:
+        state, reward, terminated, truncated, info = env.step(action)
+        assert truncated is False and info == {}
+        steps.append((state.tolist(), reward, terminated))
+    return steps
+
+
+def test_2x2_to_the_goal():
+    env = GridWorld("2x2")
+    assert env.reset() == 0
+    assert walk(env, [UP, LEFT, DOWN, DOWN, RIGHT]) == [
+        (0, -0.1, False),
+        (0, -0.1, False),
+        (1, -0.1, False),
+        (1, -0.1, False),
+        (3, 1.0, True),
+    ]
+
+
+def test_a_hole_ends_the_episode():
+    env = GridWorld("2x2")
+    env.reset()
+    assert walk(env, [RIGHT]) == [(2, -5.0, True)]
+
+
+def test_in_save_mode_holes_are_walls():
+    env = GridWorld("2x2", save_mode=True)
+    env.reset()
+    assert env.world == ("SW", " G")
+    assert walk(env, [RIGHT, DOWN, RIGHT]) == [(0, -0.1, False), (1, -0.1, False), (3, 1.0, True)]
+
+
+def test_rich_rewards():
+    hole, goal = GridWorld("2x2", reward_function="rich"), GridWorld("chain", reward_function="rich")
+    hole.reset()
+    goal.reset()
+    assert walk(hole, [RIGHT]) == [(2, -100.0, True)]
+    assert walk(goal, [RIGHT] * 5) == [
+        (6, -0.1, False),
+        (7, -0.1, False),
+        (8, -10.0, False),
+        (9, -0.1, False),
+        (10, 50.0, True),
+    ]
+
+
+def test_4x4_shortest_way_in_both_representations():
+    way = [DOWN, DOWN, RIGHT, DOWN, RIGHT, RIGHT]
+    discrete, xy = GridWorld("4x4"), GridWorld("4x4", state_representation="xy")
+    assert discrete.reset() == 0 and xy.reset().tolist() == [0, 0]
+    assert [step[0] for step in walk(discrete, way)] == [1, 2, 6, 7, 11, 15]
+    steps = walk(xy, way)
+    assert [step[0] for step in steps] == [[0, 1], [0, 2], [1, 2], [1, 3], [2, 3], [3, 3]]
+    assert steps[-1][1:] == (1.0, True)
+
+
+def test_positions_of_a_map_that_is_not_square():
+    env = GridWorld(["S  ", "  G"])
+    env.reset()
+    assert [step[0] for step in walk(env, [RIGHT, RIGHT, DOWN])] == [2, 4, 5]
+    assert env.state_space.contains(np.asarray(5, env.state_space.dtype))
+    wide = GridWorld(["S  ", "  G"], state_representation="xy")
+    assert wide.state_space.explain(wide.reset(), "state") is None
+    assert [step[0] for step in walk(wide, [RIGHT, RIGHT, DOWN])] == [[1, 0], [2, 0], [2, 1]]
+
+
+def q_values(env, discount):
+    """Optimal Q-values `[positions, 4]` by value iteration over the environment's own steps."""
+    q = np.zeros((env.n_row * env.n_col, 4))
+    for _ in range(200):
+        for position, field in enumerate(env._fields):
+            for action, (following, reward, terminated) in enumerate(field.moves):
+                q[position, action] = reward + (0.0 if terminated else discount * q[following].max())
+    return q
+
+
+def test_optimal_q_values_of_2x2():
+    q = q_values(GridWorld("2x2"), discount=1.0)
+    np.testing.assert_allclose(q[0], [0.8, -5.0, 0.9, 0.8])
+    np.testing.assert_allclose(q[1], [0.8, 1.0, 0.9, 0.9])
+    discounted = q_values(GridWorld("2x2"), discount=0.98)
+    np.testing.assert_allclose(discounted[0], [0.7624, -5.0, 0.88, 0.7624])
+
+
+@pytest.mark.parametrize("name", sorted(MAPS))
+def test_every_map_has_a_way_to_the_goal(name):
+    env = GridWorld(name)
+    reached, front = {env._start}, [env._start]
+    ends = set()
+    while front:
+        for following, reward, terminated in env._fields[front.pop()].moves:
+            if terminated:
+                ends.add(reward)
+            elif following not in reached:
+                reached.add(following)
+                front.append(following)
+    assert 1.0 in ends
+
+
+def test_long_chain_is_68_fields_with_the_start_in_the_middle():
+    env = GridWorld("long-chain")
+    assert env.reset() == 33 and env.n_col == 68
+    assert walk(env, [RIGHT] * 34)[-1] == (67, 1.0, True)
+
+
+def test_states_are_read_only_and_of_the_space():
+    env = GridWorld("2x2")
+    state = env.reset()
+    assert env.state_space.explain(state, "state") is None and state.dtype == env.state_space.dtype
+    with pytest.raises(ValueError, match="read-only"):
+        state[...] = 3
+
+
+def test_render():
+    env = GridWorld("2x2")
+    assert env.render() == "SH\n G"
+    env.reset()
+    env.step(DOWN)
+    assert env.render() == "SH\nXG"
+
+
+def test_step_without_reset_and_after_the_end():
+    env = GridWorld("2x2")
+    with pytest.raises(
+        EnvironmentFault, match=r"GridWorld\('2x2'\): the episode is over or has not begun; call reset"
+    ):
+        env.step(UP)
+    env.reset()
+    env.step(RIGHT)
+    with pytest.raises(EnvironmentFault, match="call reset"):
+        env.step(UP)
+
+
+@pytest.mark.parametrize("action", [-1, 4, 1.5, np.array([0, 1]), np.array([0]), "up", None])
+def test_wrong_action(action):
+    env = GridWorld("2x2")
+    env.reset()
+    with pytest.raises(EnvironmentFault, match=r"0 \(up\), 1 \(right\), 2 \(down\) or 3 \(left\), got"):
+        env.step(action)
+    assert walk(env, [np.int64(DOWN), np.asarray(RIGHT)])[-1] == (3, 1.0, True)  # the fault changed nothing
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"world": "4x5"}, "GridWorld has no map '4x5'. Did you mean '4x4'"),
+        ({"world": ["S ", "G"]}, "equally long"),
+        ({"world": ["S?", " G"]}, r"got \['\?'\]"),
+        ({"world": ["SS", " G"]}, "exactly one start 'S' and at least one goal 'G', got 2 and 1"),
+        ({"world": ["S "]}, "got 1 and 0"),
+        ({"action_type": "ftj"}, "action_type is one of 'udlr', got 'ftj'"),
+        ({"reward_function": "dense"}, "reward_function is one of 'sparse', 'rich', got 'dense'"),
+        ({"state_representation": "camera"}, "state_representation is one of 'discrete', 'xy', got 'camera'"),
+    ],
+)
+def test_wrong_configuration(arguments, message):
+    with pytest.raises(SpecError, match=message):
+        GridWorld(**arguments)

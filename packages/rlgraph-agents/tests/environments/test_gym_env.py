@@ -1,0 +1,239 @@
+"""OpenAIGymEnv against Gymnasium itself."""
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces as gym_spaces
+
+from rlgraph.core.errors import SpecError
+from rlgraph.environments import EnvironmentFault, OpenAIGymEnv, SequentialVectorEnv
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
+
+
+class Echo(gymnasium.Env):
+    """Gives samples of its observation space and keeps the actions it was given. Five steps."""
+
+    def __init__(self, observation_space, action_space):
+        self.observation_space, self.action_space = observation_space, action_space
+        self.actions, self.observations = [], []
+
+    def _observe(self):
+        self.observations.append(self.observation_space.sample())
+        return self.observations[-1]
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.observation_space.seed(seed)
+        return self._observe(), {}
+
+    def step(self, action):
+        assert self.action_space.contains(action), action
+        self.actions.append(action)
+        return self._observe(), np.float64(0.5), False, len(self.actions) >= 5, {"n": len(self.actions)}
+
+
+def test_cart_pole_equals_gymnasium_step_by_step():
+    ours, raw = OpenAIGymEnv("CartPole-v1"), gymnasium.make("CartPole-v1")
+    assert ours.name == "CartPole-v1"
+    rng = np.random.default_rng(0)
+    np.testing.assert_array_equal(ours.reset(seed=3), raw.reset(seed=3)[0])
+    for _ in range(200):
+        action = int(rng.integers(2))
+        got, expected = ours.step(action), raw.step(action)
+        np.testing.assert_array_equal(got[0], expected[0])
+        assert got[0].dtype == np.float32 == ours.state_space.numpy_dtype
+        assert got[1:] == expected[1:]
+        if expected[2] or expected[3]:
+            np.testing.assert_array_equal(ours.reset(), raw.reset()[0])
+    ours.terminate()
+    raw.close()
+
+
+def test_seed_of_the_constructor_is_used_once():
+    seeded, raw = OpenAIGymEnv("CartPole-v1", seed=5), gymnasium.make("CartPole-v1")
+    np.testing.assert_array_equal(seeded.reset(), raw.reset(seed=5)[0])
+    np.testing.assert_array_equal(seeded.reset(), raw.reset()[0])
+
+
+@pytest.mark.parametrize("given", ["CartPole-v1", "an environment"])
+def test_truncation_keeps_the_final_observation(given):
+    gym_env = given if given == "CartPole-v1" else gymnasium.make("CartPole-v1")
+    ours, raw = OpenAIGymEnv(gym_env, max_episode_steps=3), gymnasium.make("CartPole-v1")
+    ours.reset(seed=1)
+    raw.reset(seed=1)
+    flags = []
+    for _ in range(3):
+        state, _, terminated, truncated, _ = ours.step(0)
+        expected = raw.step(0)[0]
+        flags.append((terminated, truncated))
+    assert flags == [(False, False), (False, False), (False, True)]
+    np.testing.assert_array_equal(state, expected)
+
+
+@pytest.mark.parametrize(("force", "dtype"), [(True, np.float32), (False, np.float64)])
+def test_float64(force, dtype):
+    box = gym_spaces.Box(-0.1, 0.1, (3,), np.float64)
+    env = OpenAIGymEnv(Echo(box, box), force_float32=force)
+    assert env.state_space.numpy_dtype == env.action_space.numpy_dtype == dtype
+    action = np.array([0.05, 0.1, -0.1], dtype)  # 0.1 in float32 lies beyond 0.1 in float64
+    states = [env.reset(seed=1), env.step(action)[0]]
+    for state, observation in zip(states, env.gym_env.observations, strict=True):
+        assert state.dtype == dtype
+        np.testing.assert_array_equal(state, observation.astype(dtype))
+        assert env.state_space.explain(state, "state") is None
+    (received,) = env.gym_env.actions  # Echo has held it against its space
+    assert received.dtype == np.float64
+    np.testing.assert_allclose(received, [0.05, 0.1, -0.1], rtol=1e-7)
+
+
+def test_containers_and_counts_that_do_not_start_at_zero():
+    parts = {
+        "z": gym_spaces.Discrete(3, start=10),
+        "a": gym_spaces.MultiDiscrete([2, 3], start=[5, -5]),
+        "m": gym_spaces.Tuple((gym_spaces.MultiBinary(2), gym_spaces.Box(0, 255, (2, 2), np.uint8))),
+    }
+    env = OpenAIGymEnv(Echo(gym_spaces.Dict(parts), gym_spaces.Dict(dict(reversed(parts.items())))))
+    assert (
+        env.state_space
+        == env.action_space
+        == Dict(
+            a=IntBox([2, 3]),
+            m=Tuple(BoolBox(shape=(2,)), IntBox(256, shape=(2, 2), dtype="uint8")),
+            z=IntBox(3),
+        )
+    )
+    rng = np.random.default_rng(0)
+    states = [env.reset(seed=1)]
+    given = []
+    for _ in range(5):
+        given.append(env.action_space.sample(rng=rng))
+        states.append(env.step(given[-1])[0])
+    for state, observation in zip(states, env.gym_env.observations, strict=True):
+        assert env.state_space.explain(state, "state") is None
+        assert list(state) == ["a", "m", "z"]
+        assert state["z"] + 10 == observation["z"]
+        np.testing.assert_array_equal(state["a"] + [5, -5], observation["a"])
+        np.testing.assert_array_equal(state["m"][0], observation["m"][0])
+        np.testing.assert_array_equal(state["m"][1], observation["m"][1])
+    for action, received in zip(given, env.gym_env.actions, strict=True):
+        assert list(received) == list(env.gym_env.action_space)
+        assert received["z"] == action["z"] + 10
+        np.testing.assert_array_equal(received["a"], action["a"] + [5, -5])
+        np.testing.assert_array_equal(received["m"][0], action["m"][0])
+
+
+def test_bounds_that_float32_cannot_hold_are_none():
+    box = gym_spaces.Box(-np.finfo(np.float64).max, 1.0, (2,), np.float64)
+    assert OpenAIGymEnv(Echo(box, box)).state_space == FloatBox(None, 1.0, shape=(2,))
+
+
+def test_text():
+    text = gym_spaces.Text(5)
+    env = OpenAIGymEnv(Echo(text, text))
+    assert env.reset(seed=1) == env.gym_env.observations[0]
+    env.step(np.str_("abc"))
+    assert env.gym_env.actions == ["abc"]
+
+
+@pytest.mark.parametrize(
+    ("observations", "actions", "direct"),
+    [
+        (gym_spaces.Box(-1, 1, (2,), np.float64), gym_spaces.Discrete(2), True),
+        (gym_spaces.Discrete(4), gym_spaces.Box(-1, 1, (2,), np.float32), True),
+        (gym_spaces.Discrete(4, start=1), gym_spaces.Discrete(2), False),
+        (gym_spaces.Discrete(4), gym_spaces.Discrete(2, start=1), False),
+        (gym_spaces.Discrete(4), gym_spaces.Box(-1, 1, (2,), np.float64), False),
+        (gym_spaces.Dict(a=gym_spaces.Discrete(4)), gym_spaces.Discrete(2), False),
+    ],
+)
+def test_gymnasium_is_stepped_directly_where_nothing_needs_translating(observations, actions, direct):
+    env = OpenAIGymEnv(Echo(observations, actions))
+    assert env.unchecked_step() == (env.gym_env.step if direct else env.step)
+    vector = SequentialVectorEnv([OpenAIGymEnv(Echo(observations, actions)) for _ in range(2)])
+    states = vector.reset(seed=1)
+    rng = np.random.default_rng(0)
+    for _ in range(12):  # Echo truncates in each step from the fifth on
+        states, *_ = vector.step(vector.action_space.sample(2, rng=rng))
+        assert vector.state_space.with_batch_rank().explain(states) is None
+
+
+def test_reward_and_flags_are_plain():
+    env = OpenAIGymEnv(Echo(gym_spaces.Discrete(2), gym_spaces.Discrete(2)))
+    env.reset(seed=0)
+    _, reward, terminated, truncated, info = env.step(np.asarray(1))
+    assert type(reward) is float and (terminated, truncated) == (False, False) and info == {"n": 1}
+    assert env.name == "Echo" and type(env.gym_env.actions[0]) is int
+
+
+@pytest.mark.parametrize(
+    ("gym_id", "nearest"),
+    [("Cartpole-v1", "CartPole-v1"), ("CartPole-v7", "CartPole-v1"), ("Cart Pole", "CartPole-v1")],
+)
+def test_unknown_id(gym_id, nearest):
+    with pytest.raises(
+        SpecError, match=f"no environment '{gym_id}' is registered with Gymnasium.*nearest is '{nearest}'"
+    ):
+        OpenAIGymEnv(gym_id)
+
+
+def test_arguments_that_do_not_go_with_an_environment():
+    raw = gymnasium.make("CartPole-v1")
+    with pytest.raises(SpecError, match="gravity, render_mode can be given only with an id"):
+        OpenAIGymEnv(raw, gravity=1.0, render_mode="rgb_array")
+    with pytest.raises(SpecError, match=r"a registered id or a gymnasium\.Env, got int"):
+        OpenAIGymEnv(3)
+
+
+def test_a_space_without_counterpart():
+    with pytest.raises(SpaceError):
+        OpenAIGymEnv(Echo(gym_spaces.Sequence(gym_spaces.Discrete(2)), gym_spaces.Discrete(2)))
+
+
+def test_step_without_reset_and_after_the_end():
+    env = OpenAIGymEnv("CartPole-v1", max_episode_steps=1)
+    with pytest.raises(
+        EnvironmentFault, match=r"CartPole-v1: the episode is over or has not begun; call reset\(\)"
+    ):
+        env.step(0)
+    env.reset()
+    env.step(0)
+    with pytest.raises(EnvironmentFault, match="call reset"):
+        env.step(0)
+
+
+@pytest.mark.parametrize("action", [2, np.array([0, 1])])
+def test_wrong_action(action):
+    env = OpenAIGymEnv("CartPole-v1")
+    env.reset(seed=1)
+    with pytest.raises(EnvironmentFault, match=r"CartPole-v1: .*action"):
+        env.step(action)
+
+
+def test_errors_of_the_environment_itself_pass_unchanged():
+    class Broken(Echo):
+        def step(self, action):
+            raise ZeroDivisionError("inside")
+
+    env = OpenAIGymEnv(Broken(gym_spaces.Discrete(2), gym_spaces.Discrete(2)))
+    env.reset()
+    with pytest.raises(ZeroDivisionError, match="inside"):
+        env.step(0)
+
+
+def test_a_missing_dependency_is_not_an_unknown_id():
+    gymnasium.register("NeedsMore-v0", entry_point=_needs_more)
+    try:
+        with pytest.raises(gymnasium.error.DependencyNotInstalled, match="install more"):
+            OpenAIGymEnv("NeedsMore-v0")
+    finally:
+        del gymnasium.registry["NeedsMore-v0"]
+
+
+def _needs_more(**kwargs):
+    raise gymnasium.error.DependencyNotInstalled("install more")
+
+
+def test_render():
+    env = OpenAIGymEnv(Echo(gym_spaces.Discrete(2), gym_spaces.Discrete(2)))
+    with pytest.raises(NotImplementedError):
+        env.render()
