@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from inspect import isabstract
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rlgraph.core import Component, GraphExecutor, SpecError, Specifiable, registry
+from rlgraph.core import Component, GraphExecutor, InputError, SpecError, Specifiable, registry
 from rlgraph.core.component.specifiable import check_arguments
-from rlgraph.environments.factory import make_environment
-from rlgraph.spaces import Space, from_spec
+from rlgraph.environments.factory import is_instance, make_environment
+from rlgraph.spaces import Space, SpaceError, from_spec
 
 if TYPE_CHECKING:
     from rlgraph.workers.callbacks import Callback
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 NUMPY_ACTING_LIMIT = 200_000
 
 
-class Agent(Specifiable):
+class Agent(Specifiable, ABC):
     """Acts, observes and learns. Subclasses give the root component and the learning rule.
 
     Args:
@@ -80,7 +81,7 @@ class Agent(Specifiable):
         self._batch_rank = len(self.state_space.shape) + 1 if hasattr(self.state_space, "shape") else -1
 
     @classmethod
-    def from_spec(cls, spec: Any, *, path: str = "agent", env: Any = None, **kwargs: Any) -> Self:  # type: ignore[override]
+    def from_spec(cls, spec: Any, *, path: str = "agent", env: Any = None, **kwargs: Any) -> Self:
         """An agent from a spec.
 
         Args:
@@ -96,25 +97,28 @@ class Agent(Specifiable):
             return spec
         if isinstance(spec, str | Path) and str(spec).endswith(".json"):
             spec = _read_json(Path(spec), path)
-        if isinstance(spec, str):
+        if isinstance(spec, str | type):
             spec = {"type": spec}
         if not isinstance(spec, Mapping):
             raise SpecError(f"{path}: expected a mapping with 'type', a name or a JSON file, given {spec!r}")
         arguments = {**{key: value for key, value in spec.items() if key != "type"}, **kwargs}
-        name = spec.get("type")
-        target = cls if name is None else registry(cls.registry_group).load(name, where=f"{path}.type")
+        target = cls._lookup(spec.get("type"), path)
+        if isabstract(target):
+            raise SpecError(f"{path}.type is missing. Known: {', '.join(registry(cls.registry_group).names())}.")
         check_arguments(target, arguments, path)
+        from_arguments = arguments.pop("env", None)
+        env = from_arguments if env is None else env
         if env is not None:
             environment = make_environment(env)
             arguments.setdefault("state_space", environment.state_space)
             arguments.setdefault("action_space", environment.action_space)
-            if environment is not env:
+            if not is_instance(env):
                 environment.terminate()
         for name in ("state_space", "action_space"):
             if name not in arguments:
                 raise SpecError(f"{path}.{name} is missing: give state_space= and action_space=, or env=")
             arguments[name] = from_spec(arguments[name])
-        return target(env=env, **arguments)  # type: ignore[no-any-return]
+        return target(env=env, **arguments)
 
     # Acting.
 
@@ -130,11 +134,18 @@ class Agent(Specifiable):
         """
         if getattr(states, "ndim", None) == self._batch_rank:
             return self._explore(states, self._time_percentage) if use_exploration else self._greedy(states)
-        batch, was_added = self.state_space.force_batch(states)
+        batch, was_added = self._force_batch("get_actions", "states", states)
         actions = self._explore(batch, self._time_percentage) if use_exploration else self._greedy(batch)
         return actions[0] if was_added else actions
 
     get_action = get_actions
+
+    def _force_batch(self, method: str, argument: str, states: Any) -> tuple[Any, bool]:
+        """States with a batch rank, and whether it had to be added."""
+        try:
+            return self.state_space.force_batch(states)
+        except SpaceError as error:
+            raise InputError(f"{method}: argument {argument}: {error}") from None
 
     def set_progress(self, fraction: float) -> None:
         """Tell the schedules how much of training is done (0 to 1)."""
@@ -193,7 +204,10 @@ class Agent(Specifiable):
         from rlgraph.workers import SingleThreadedWorker
 
         worker = SingleThreadedWorker(self, self._environment(env), num_envs=num_envs, **worker_options)
-        return worker.execute_timesteps(timesteps, callbacks=callbacks)
+        try:
+            return worker.execute_timesteps(timesteps, callbacks=callbacks)
+        finally:
+            worker.terminate()
 
     def evaluate(self, episodes: int = 10, *, env: Any = None, seed: int | None = None) -> Evaluation:
         """Play whole episodes greedily in fresh environments; nothing is observed or learned.

@@ -28,6 +28,7 @@ class UpdateSpec(Spec):
     update_steps: int = Field(default=1, ge=1)
     batch_size: int = Field(default=64, ge=1)
     sync_interval: int = Field(default=128, ge=1)
+    sync_tau: float = Field(default=1.0, gt=0.0, le=1.0, description="share of the policy in the target's new value")
 
 
 def parse_spec(model: type[S], spec: S | Mapping[str, Any] | None, path: str) -> S:
@@ -49,5 +50,14 @@ def parse_spec(model: type[S], spec: S | Mapping[str, Any] | None, path: str) ->
 def _describe(model: type[Spec], path: str, error: Any) -> str:
     place = ".".join([path, *map(str, error["loc"])])
     if error["type"] == "extra_forbidden":
-        return f"{place}: there is no such key. {nearest(str(error['loc'][-1]), model.model_fields)}"
+        return f"{place}: there is no such key. {nearest(str(error['loc'][-1]), _keys(model, error['loc'][:-1]))}"
     return f"{place}: {error['msg']}, given {error['input']!r}"
+
+
+def _keys(model: type[Spec], location: tuple[Any, ...]) -> list[str]:
+    """The keys of the model that stands at `location` inside `model`."""
+    for part in location:
+        inner = model.model_fields[part].annotation
+        assert isinstance(inner, type) and issubclass(inner, Spec)
+        model = inner
+    return list(model.model_fields)

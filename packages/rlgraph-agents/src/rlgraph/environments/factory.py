@@ -48,6 +48,11 @@ def make_environment(spec: Any, *, path: str = "environment") -> Environment:
     )
 
 
+def is_instance(spec: Any) -> bool:
+    """Whether `spec` is one environment, which cannot be made again and belongs to whoever gave it."""
+    return isinstance(spec, Environment | gymnasium.Env)
+
+
 def make_environments(spec: Any, number: int) -> list[Environment]:
     """`number` environments from one spec.
 
@@ -56,6 +61,6 @@ def make_environments(spec: Any, number: int) -> list[Environment]:
     """
     if number < 1:
         raise SpecError(f"num_envs: expected an integer >= 1, given {number!r}")
-    if isinstance(spec, Environment | gymnasium.Env) and number > 1:
+    if is_instance(spec) and number > 1:
         raise SpecError(f"num_envs={number} needs a spec or a function that makes environments, given one instance")
     return [make_environment(spec) for _ in range(number)]

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.agent import Agent
+from rlgraph.core import SpecError
 from rlgraph.environments import SequentialVectorEnv, make_environments
-from rlgraph.environments.environment import Environment
+from rlgraph.environments.factory import is_instance
 
 #: Environments stepped in turn during an evaluation; acting in batches is cheaper than one by one.
 PARALLEL = 10
@@ -45,11 +46,16 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
 
     Args:
         agent: who acts; it observes nothing.
-        env: environment spec.
+        env: environment spec; one instance is played alone and left open.
         episodes: how many.
         seed: root seed of the environments.
+
+    Raises:
+        SpecError: fewer than one episode.
     """
-    number = 1 if isinstance(env, Environment) else min(PARALLEL, episodes)
+    if episodes < 1:
+        raise SpecError(f"episodes: expected an integer >= 1, given {episodes!r}")
+    number = 1 if is_instance(env) else min(PARALLEL, episodes)
     vector = SequentialVectorEnv(make_environments(env, number))
     quota = [episodes // number + (i < episodes % number) for i in range(number)]
     returns: list[list[float]] = [[] for _ in range(number)]
@@ -67,7 +73,7 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
                     lengths[i].append(int(running_length[i]))
                 running_return[i] = running_length[i] = 0
     finally:
-        if not isinstance(env, Environment):
+        if not is_instance(env):
             vector.terminate()
     return Evaluation(
         tuple(r for done in returns for r in done), tuple(n for done in lengths for n in done), agent.timesteps

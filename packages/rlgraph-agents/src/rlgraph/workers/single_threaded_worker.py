@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError
 from rlgraph.environments import SequentialVectorEnv, check_finite, make_environments
+from rlgraph.environments.factory import is_instance
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.evaluation import Evaluation, evaluate
 
@@ -82,6 +83,11 @@ class SingleThreadedWorker:
                 raise SpecError(f"{name}: expected an integer >= 1, given {value!r}")
         if evaluation_interval is not None and evaluation_interval < 1:
             raise SpecError(f"evaluation_interval: expected an integer >= 1 or None, given {evaluation_interval!r}")
+        if evaluation_interval is not None and is_instance(env):
+            raise SpecError(
+                "evaluation_interval: evaluations need environments of their own: give a spec or a function that "
+                "makes environments, not one instance"
+            )
         self.agent = agent
         self.env_spec = env
         self.vector_env = SequentialVectorEnv(make_environments(env, num_envs), validate=validate)
@@ -109,7 +115,8 @@ class SingleThreadedWorker:
             NumericalError: a loss is not finite.
         """
         self.callbacks = list(callbacks) if isinstance(callbacks, Sequence) else [callbacks] if callbacks else []
-        updates, first, interrupted = self.agent.updates, self.timesteps, False
+        timesteps_before, updates_before, interrupted = self.timesteps, self.agent.updates, False
+        episodes_before, evaluations_before = len(self.returns), len(self.evaluations)
         started, self._evaluation_seconds = time.perf_counter(), 0.0
         self._tell("on_start", timesteps)
         try:
@@ -120,14 +127,19 @@ class SingleThreadedWorker:
             seconds = time.perf_counter() - started - self._evaluation_seconds
             self._tell("on_end")
         return TrainingResult(
-            self.timesteps - first,
-            len(self.returns),
-            self.agent.updates - updates,
+            self.timesteps - timesteps_before,
+            len(self.returns) - episodes_before,
+            self.agent.updates - updates_before,
             seconds,
-            tuple(self.returns),
-            tuple(self.evaluations),
+            tuple(self.returns[episodes_before:]),
+            tuple(self.evaluations[evaluations_before:]),
             interrupted,
         )
+
+    def terminate(self) -> None:
+        """Release the environments; one given as an instance belongs to whoever gave it."""
+        if not is_instance(self.env_spec):
+            self.vector_env.terminate()
 
     def _tell(self, event: str, *arguments: Any) -> bool:
         """Tell all callbacks; whether one of them wants the training to end."""
@@ -139,40 +151,47 @@ class SingleThreadedWorker:
         get_actions, observe, update, step = agent.get_actions, agent.observe, agent.update_if_due, vector.step
         running_return, running_length = np.zeros(number), np.zeros(number, np.int64)
         report = _Report(self)
-        next_evaluation = self.evaluation_interval or timesteps + 1
+        next_evaluation = self.evaluation_interval or inf
         states = vector.reset(seed=agent.seed)
         done = 0
         while done < timesteps:
             agent.set_progress(done / timesteps)
             actions = get_actions(states)
             next_states, rewards, terminated, truncated, _ = step(actions)
+            running_return += rewards
+            running_length += 1
             final_states = vector.final_states
-            self._check_finite(final_states)
+            self._check_finite(final_states, running_length)
             observe(states, actions, rewards, terminated, final_states, truncated, True)
             states = next_states
             done += number
             self.timesteps += number
-            running_return += rewards
-            running_length += 1
             for i in vector.finished:
                 self._finish_episode(float(running_return[i]), int(running_length[i]))
                 running_return[i] = running_length[i] = 0
+            if vector.finished:
+                self._check_finite(states, running_length)
             report.add_update(update())
             if done >= report.due:
                 self._tell("on_report", report.take(done))
             if done >= next_evaluation:
-                next_evaluation += self.evaluation_interval or timesteps
+                next_evaluation += self.evaluation_interval or inf
                 if self._evaluate():
                     return
 
-    def _check_finite(self, states: Any) -> None:
-        """One cheap look at the whole batch; only if it is suspicious the search for the place."""
+    def _check_finite(self, states: Any, steps: np.ndarray) -> None:
+        """One cheap look at the whole batch; only if it is suspicious the search for the place.
+
+        Args:
+            states: ``[N, ...]``.
+            steps: the step of its episode each row belongs to [N].
+        """
         if isinstance(states, np.ndarray):
             if states.dtype.kind == "f" and not isfinite(np.vdot(states, states)):
-                check_finite(states, lambda row: f"{self.vector_env.describe(row)}, step {self.timesteps}")
+                check_finite(states, lambda row: f"{self.vector_env.describe(row)}, step {steps[row]}")
         else:
             for part in states.values() if isinstance(states, dict) else states:
-                self._check_finite(part)
+                self._check_finite(part, steps)
 
     def _finish_episode(self, episode_return: float, length: int) -> None:
         self.returns.append(episode_return)

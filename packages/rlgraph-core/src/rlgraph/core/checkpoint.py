@@ -44,7 +44,7 @@ def write_checkpoint(
         files = {}
         for stem, named in arrays.items():
             file = aside / f"{stem}.safetensors"
-            save_file({name: np.ascontiguousarray(array) for name, array in named.items()}, file)
+            save_file({name: np.array(array, order="C") for name, array in named.items()}, file)
             files[file.name] = _digest(file)
             _sync(file)
         manifest = aside / MANIFEST

@@ -10,6 +10,7 @@ A uint8 Box cannot be unbounded: such an IntBox gets the range of its dtype.
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -137,12 +138,13 @@ def _to_integers(space: IntBox, spaces: Any) -> Any:
     info = np.iinfo(dtype)
     # gymnasium adds start and count up in the dtype itself.
     fits = space.bounded and space.flat_dim > 0 and np.max(counts) <= info.max and np.max(high) < info.max
-    if fits and not space.shape:
-        # Before gymnasium had a dtype here, it was always int64.
-        options = {} if space.dtype == "int64" else {"dtype": dtype}
+    # Older versions of gymnasium have Discrete in int64 alone; a Box keeps the dtype there.
+    any_dtype = "dtype" in inspect.signature(spaces.Discrete.__init__).parameters
+    if fits and not space.shape and (any_dtype or space.dtype == "int64"):
+        options = {"dtype": dtype} if any_dtype else {}
         return spaces.Discrete(int(counts), start=int(low), **options)
     low, high = (np.broadcast_to(np.asarray(limit, dtype), space.shape) for limit in (low, high))
-    if fits and space.dtype != "uint8":
+    if fits and space.shape and space.dtype != "uint8":
         nvec = np.broadcast_to(np.asarray(counts, dtype), space.shape)
         return spaces.MultiDiscrete(nvec, dtype=dtype, start=low)
     # An infinite side stays apart from the dtype's whole range, but for uint8: a Box takes none there.

@@ -22,6 +22,10 @@ DEFAULT_NETWORK = (
 )
 
 
+#: What a transition consists of.
+FIELDS = ("states", "actions", "rewards", "terminals", "next_states")
+
+
 class DQNAgent(Agent):
     """Deep Q-learning with replay memory and target network (Mnih et al., 2015).
 
@@ -72,6 +76,7 @@ class DQNAgent(Agent):
             ),
             DQNLoss(discount=discount, double_q=double_q, huber_loss=huber_loss),
             Adam.from_spec(optimizer_spec, path="optimizer_spec"),
+            sync_tau=self.update_spec.sync_tau,
         )
         states = state_space.with_batch_rank()
         super().__init__(
@@ -99,7 +104,8 @@ class DQNAgent(Agent):
         self._next_update = max(self.update_spec.steps_before_update, self.update_spec.update_interval)
         self._next_sync = self.update_spec.sync_interval
         # The target starts as the policy, whatever their own starting values were.
-        self.executor.execute("sync_target")
+        policy = self.executor.get_weights(trainable_only=True)
+        self.executor.set_weights({f"target-{name}": value for name, value in policy.items()})
 
     def observe(
         self,
@@ -120,17 +126,11 @@ class DQNAgent(Agent):
             InputError: a value does not fit its Space, or the batches differ in length.
         """
         if not batched:
-            states, next_states, actions = (
-                self.state_space.force_batch(states)[0],
-                self.state_space.force_batch(next_states)[0],
-                np.asarray(actions)[None],
-            )
+            states, _ = self._force_batch("observe", "states", states)
+            next_states, _ = self._force_batch("observe", "next_states", next_states)
+            actions = np.asarray(actions)[None]
             rewards, terminals = np.asarray(rewards, np.float32)[None], np.asarray(terminals, bool)[None]
-        if not len(actions) == len(rewards) == len(terminals):
-            raise InputError(
-                f"observe: batches differ in length: {len(actions)} actions, {len(rewards)} rewards, "
-                f"{len(terminals)} terminals"
-            )
+        _check_lengths("observe", states, actions, rewards, terminals, next_states)
         self._insert(states, actions, rewards, terminals, next_states)
         self.timesteps += len(actions)
 
@@ -144,11 +144,17 @@ class DQNAgent(Agent):
             ``{"loss": float}``, and ``"loss_per_item" [B]`` for an external batch.
 
         Raises:
+            InputError: the batch lacks a field, is empty, or its fields differ in length.
             NumericalError: the loss is not finite.
         """
         if batch is None:
             results = self.executor.program("update_from_memory")(self._batch_size)
         else:
+            if set(batch) != set(FIELDS):
+                raise InputError(f"update: expected a batch of {', '.join(FIELDS)}, given {', '.join(batch) or 'nothing'}")
+            _check_lengths("update", *(batch[field] for field in FIELDS))
+            if not len(batch["actions"]):
+                raise InputError("update: the batch is empty")
             results = self.executor.execute("update_from_external_batch", **batch)
         loss = float(results["loss"])
         if not isfinite(loss):
@@ -181,3 +187,19 @@ class DQNAgent(Agent):
     def restore_progress(self, facts: Mapping[str, Any]) -> None:
         super().restore_progress(facts)
         self._next_update, self._next_sync = int(facts["next_update"]), int(facts["next_sync"])
+
+
+def _check_lengths(method: str, states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any) -> None:
+    """Fields of different lengths would be paired wrongly, in silence."""
+    if len(actions) == len(rewards) == len(terminals) == _length(states) == _length(next_states):
+        return
+    values = (states, actions, rewards, terminals, next_states)
+    lengths = ", ".join(f"{_length(value)} {field}" for field, value in zip(FIELDS, values, strict=True))
+    raise InputError(f"{method}: batches differ in length: {lengths}")
+
+
+def _length(batch: Any) -> int:
+    """Rows of a batch; of a container's first leaf."""
+    while isinstance(batch, (dict, tuple)) and batch:
+        batch = next(iter(batch.values() if isinstance(batch, dict) else batch))
+    return len(batch)

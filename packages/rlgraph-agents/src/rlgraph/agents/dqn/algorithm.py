@@ -21,6 +21,7 @@ class DQN(Component):
         exploration: turns greedy actions into explored ones.
         loss: the loss.
         optimizer: steps the policy's variables.
+        sync_tau: share of the policy in the target policy's new value; 1 for a plain copy.
     """
 
     def __init__(
@@ -30,12 +31,13 @@ class DQN(Component):
         exploration: EpsilonGreedy,
         loss: DQNLoss,
         optimizer: Adam,
+        sync_tau: float = 1.0,
         scope: str = "dqn",
     ):
         self.policy = policy
         self.target_policy = policy.copy(scope="target-policy", trainable=False)
         self.memory, self.exploration, self.loss, self.optimizer = memory, exploration, loss, optimizer
-        self.synchronizer = Synchronizer()
+        self.synchronizer = Synchronizer(tau=sync_tau)
         super().__init__(
             policy, self.target_policy, memory, exploration, loss, optimizer, self.synchronizer, scope=scope
         )

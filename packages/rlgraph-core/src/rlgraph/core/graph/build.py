@@ -30,7 +30,7 @@ from rlgraph.core.graph.passes.contraction import contract
 from rlgraph.core.graph.values import Value, compatible, describe, part_at, space_of
 from rlgraph.core.graph.variables import GradientList, Layout, Variable, VariableList, lay_out
 from rlgraph.core.ops import Effects, TensorSpec, to_specs
-from rlgraph.spaces import Space, from_spec
+from rlgraph.spaces import Space, SpaceError, from_spec
 
 
 @dataclass(frozen=True)
@@ -141,6 +141,8 @@ class _Worklist:
                 progress = True
         if pending or waiting:
             raise BuildError(self._stuck(pending, waiting))
+        for method in self.graph.methods:
+            self._known(f"{self.graph.root}.{method}", {"results": self.graph.results_of(method)})
         variables = {
             name: variable
             for component in self.graph.components.values()
@@ -212,11 +214,17 @@ class _Worklist:
         component = self.graph.components[scope]
         if component.needs_input_spaces():
             arguments = list(self._arguments(scope))
-            if any(_value_of(e, self.values) is _UNKNOWN for _, _, e in arguments):
+            known = [self._known(f"{scope}.{method}", {name: e})[name] for method, name, e in arguments]
+            if any(value is _UNKNOWN for value in known):
                 return False
             spaces = self._component_spaces(scope, arguments)
-            component.check_input_spaces(spaces, self.action_space)
-            component.create_variables(spaces, self.action_space)
+            try:
+                component.check_input_spaces(spaces, self.action_space)
+                component.create_variables(spaces, self.action_space)
+            except SpaceError as error:
+                if scope in str(error):
+                    raise
+                raise error.under(scope) from error
         self.created.add(scope)
         return True
 
@@ -252,10 +260,7 @@ class _Worklist:
     def _try_infer(self, node: Node) -> bool:
         if isinstance(node, VariablesOf):
             return self._try_variables(node)
-        try:
-            arguments = {name: _value_of(e, self.values) for name, e in arguments_of(node)}
-        except KeyError as error:
-            raise BuildError(f"{label(node)}: there is no part {error.args[0]}") from None
+        arguments = self._known(label(node), dict(arguments_of(node)))
         if any(value is _UNKNOWN for value in arguments.values()) or node.component not in self.created:
             return False
         if isinstance(node, Gradients):
@@ -269,6 +274,17 @@ class _Worklist:
             self.values[Output(node.id, index)] = output
         self.effects[node.id] = effects
         return True
+
+    def _known(self, where: str, expressions: Mapping[str, Expression]) -> dict[str, Value]:
+        """What is known of the operands of `where`.
+
+        Raises:
+            BuildError: one of them is a part that is not there.
+        """
+        try:
+            return {name: _value_of(e, self.values) for name, e in expressions.items()}
+        except KeyError as error:
+            raise BuildError(f"{where}: there is no part {error.args[0]}") from None
 
     def _call_chain(self, node: Node) -> str:
         chain, caller = [], node.caller

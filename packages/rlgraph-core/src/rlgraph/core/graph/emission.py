@@ -150,7 +150,8 @@ class _SegmentEmitter:
         self.function = SourceFunction(f"{plan.name}__{segment.name}", parameters)
 
     def emit(self) -> SourceFunction:
-        body = [f"{name} = {self.dialect.receive(name)}" for name in self.function.parameters]
+        received = [(name, self.dialect.receive(name)) for name in self.function.parameters]
+        body = [f"{name} = {text}" for name, text in received if text != name]
         in_slice = False
         for node in self.segment.nodes:
             lines = self._node(node)

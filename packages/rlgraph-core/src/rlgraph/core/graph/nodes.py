@@ -7,7 +7,7 @@ literal of expressions). Taking ``symbol[key]`` of a container is only a longer 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 Path = tuple[str | int, ...]
@@ -55,11 +55,17 @@ class Ref:
     path: Path = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Const:
     """A value that is known when the graph is assembled; compared by identity of the value."""
 
-    value: Any = field(compare=False)
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Const) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
 
 
 @dataclass(frozen=True)
@@ -73,9 +79,12 @@ class Pack:
         """The expression under `key`.
 
         Raises:
-            KeyError: there is none.
+            KeyError: there is none; lists the keys there are.
         """
-        return dict(self.items)[key]
+        items = dict(self.items)
+        if key not in items:
+            raise KeyError(f"{key!r}: there are {list(items)}")
+        return items[key]
 
 
 Expression = Ref | Const | Pack

@@ -58,7 +58,10 @@ class Symbol:
 
     __bool__ = __iter__ = __len__ = __float__ = __int__ = __index__ = _wiring_only  # type: ignore[assignment]
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _wiring_only
-    __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __matmul__ = _wiring_only
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _wiring_only
+    __and__ = __rand__ = __or__ = __ror__ = __neg__ = __invert__ = __abs__ = _wiring_only
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _wiring_only  # type: ignore[assignment]
+    __hash__ = object.__hash__
 
 
 def to_expression(value: Any, where: str) -> Expression:

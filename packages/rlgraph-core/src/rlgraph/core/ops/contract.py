@@ -15,6 +15,9 @@ from typing import Any
 #: The version of the contract. A backend declares the one it was written for.
 CONTRACT_VERSION = "0.1"
 
+#: What a tensor can hold; ``"float"`` in an operation means the execution's floating dtype.
+DTYPES = ("float16", "float32", "float64", "uint8", "int16", "int32", "int64", "bool")
+
 
 @dataclass(frozen=True)
 class Operation:

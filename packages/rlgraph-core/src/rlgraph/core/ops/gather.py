@@ -37,4 +37,4 @@ def one_hot(indices: TensorSpec, depth: int, dtype: str | None = None) -> Tensor
     """1 at each index of a new last axis of size `depth`, else 0."""
     _need_indices("one_hot", indices)
     assert dtype is not None
-    return TensorSpec((*indices.shape, depth), dtype, 0, 1)
+    return TensorSpec((*indices.shape, depth), dtype, 0, 2 if dtype[0] in "iu" else 1)

@@ -18,7 +18,7 @@ def _float(name: str, x: TensorSpec) -> None:
 def relu(x: TensorSpec) -> TensorSpec:
     """``max(x, 0)``."""
     _float("relu", x)
-    return replace(x, low=0.0)
+    return replace(x, low=0.0, high=None if x.high is None else max(x.high, 0.0))
 
 
 @operation("nn")

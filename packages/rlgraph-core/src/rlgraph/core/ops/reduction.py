@@ -28,6 +28,9 @@ def reduced_shape(shape: Shape, axis: Axis, keepdims: bool, name: str) -> Shape:
     rank = len(shape)
     axes = range(rank) if axis is None else (axis,) if isinstance(axis, int) else axis
     folded = {normalize_axis(a, rank, name) for a in axes}
+    # Frameworks disagree on what an empty tuple or an axis named twice means.
+    if axis is not None and not (folded and len(folded) == len(axes)):
+        raise InferenceError(f"ops.{name}: axis must be None, an axis, or different axes, given {axis!r}")
     if keepdims:
         return tuple(1 if i in folded else dim for i, dim in enumerate(shape))
     return tuple(dim for i, dim in enumerate(shape) if i not in folded)

@@ -18,6 +18,8 @@ def reshape(x: TensorSpec, shape: Sequence[int]) -> TensorSpec:
     wanted: list[int | SymbolicDim] = list(shape)
     total = product(x.shape)
     free = [i for i, dim in enumerate(wanted) if isinstance(dim, int) and dim == -1]
+    if any(isinstance(dim, int) and dim < -1 for dim in wanted):
+        raise InferenceError(f"ops.reshape: a size of {tuple(shape)} is negative")
     if len(free) > 1:
         raise InferenceError(f"ops.reshape: only one size of {tuple(shape)} may be -1")
     rest = product(tuple(dim for i, dim in enumerate(wanted) if i not in free))

@@ -7,10 +7,11 @@ tensor methods, no Python `if` on a tensor) is the same for every backend.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import Parameter
 from typing import Any, NoReturn
 
 from rlgraph.core.errors import InferenceError, nearest
-from rlgraph.core.ops.contract import OPERATIONS, Operation
+from rlgraph.core.ops.contract import DTYPES, OPERATIONS, Operation
 from rlgraph.core.ops.dims import SymbolicDim
 from rlgraph.core.ops.effects import EffectRecorder
 from rlgraph.core.ops.elementwise import arithmetic, comparison
@@ -132,7 +133,8 @@ class SymbolicTensor:
     def _in_place(self, other: Any) -> NoReturn:
         raise InferenceError(f"in-place operator on {self.spec}: write `x = x + y`; variables use ops.assign_add")
 
-    __iadd__ = __isub__ = __imul__ = __itruediv__ = __iand__ = __ior__ = _in_place
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __ipow__ = _in_place
+    __iand__ = __ior__ = __ixor__ = __imatmul__ = _in_place
 
 
 class SymbolicVariable(SymbolicTensor):
@@ -207,6 +209,8 @@ def _sliced(spec: TensorSpec, key: Any) -> TensorSpec:
 
 
 def _sliced_size(size: int | SymbolicDim, key: slice, spec: TensorSpec) -> int | SymbolicDim:
+    if key.step is not None and key.step < 1:
+        raise InferenceError(f"slice {key} of {spec}: the step must be positive; use ops.take for another order")
     if isinstance(size, int):
         return len(range(*key.indices(size)))
     start, stop, step = key.start or 0, key.stop, key.step
@@ -245,9 +249,12 @@ class SymbolicOps:
         arguments = bound.arguments
         for name, parameter in operation.signature.parameters.items():
             if name == "dtype":
-                arguments[name] = self._dtype(arguments[name])
-            elif "TensorSpec" in str(parameter.annotation) or "Operand" in str(parameter.annotation):
-                self._check_operand(operation, name, arguments[name])
+                arguments[name] = self._dtype(operation, arguments[name])
+            elif "TensorSpec" in parameter.annotation or "Operand" in parameter.annotation:
+                # Frameworks call them x, a, input, self ...
+                if name in kwargs and parameter.default is parameter.empty:
+                    raise InferenceError(f"ops.{operation.name}{operation.signature}: give {name} by position")
+                self._check_operand(operation, parameter, arguments[name])
         if operation.family == "state":
             return self._evaluate_state(operation, arguments)
         source = next(iter(arguments.values()), None)
@@ -265,15 +272,24 @@ class SymbolicOps:
         self._recorder.write(variable.name)
         return None
 
-    def _dtype(self, dtype: str | None) -> str:
-        return self.float_dtype if dtype in (None, "float") else str(dtype)
+    def _dtype(self, operation: Operation, dtype: str | None) -> str:
+        if dtype is None or dtype == "float":
+            return self.float_dtype
+        if dtype not in DTYPES:
+            raise InferenceError(f"ops.{operation.name}: unknown dtype {dtype!r}. {nearest(str(dtype), DTYPES)}")
+        return dtype
 
     @staticmethod
-    def _check_operand(operation: Operation, name: str, value: Any) -> None:
-        items = value if isinstance(value, list | tuple) else [value]
-        for item in items:
-            if not isinstance(item, SymbolicTensor | int | float | bool | SymbolicDim | None):
+    def _check_operand(operation: Operation, parameter: Parameter, value: Any) -> None:
+        if value is None and parameter.default is None:
+            return
+        several = "Sequence" in parameter.annotation
+        if several and not isinstance(value, list | tuple):
+            raise InferenceError(f"ops.{operation.name}: {parameter.name} must be a list of tensors, given {value!r}")
+        for item in value if several else [value]:
+            scalar = "Operand" in parameter.annotation and isinstance(item, int | float | SymbolicDim)
+            if not (isinstance(item, SymbolicTensor) or scalar):
                 raise InferenceError(
-                    f"ops.{operation.name}: {name} must be a tensor, given {type(item).__name__} {item!r}"
+                    f"ops.{operation.name}: {parameter.name} must be a tensor, given {type(item).__name__} {item!r}"
                 )
 

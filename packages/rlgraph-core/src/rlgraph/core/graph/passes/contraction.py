@@ -13,8 +13,11 @@ After::
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
+from rlgraph.core.errors import BuildError
 from rlgraph.core.graph.component_graph import ComponentGraph
 from rlgraph.core.graph.nodes import (
     ApiCall,
@@ -27,11 +30,16 @@ from rlgraph.core.graph.nodes import (
     Ref,
     Result,
     descend,
+    label,
 )
 
 
 def contract(graph: ComponentGraph) -> ComponentGraph:
-    """`graph` with every parameter and result of an API call replaced by what stands behind it."""
+    """`graph` with every parameter and result of an API call replaced by what stands behind it.
+
+    Raises:
+        BuildError: a container literal lacks a part that is asked for.
+    """
     calls = graph.calls
 
     def resolve(expression: Expression) -> Expression:
@@ -44,6 +52,12 @@ def contract(graph: ComponentGraph) -> ComponentGraph:
             if isinstance(source, Result):
                 return resolve(descend(calls[source.call].results, expression.path))
         return expression
+
+    def checked(where: str, contracted: Callable[[Any], Any], item: Any) -> Any:
+        try:
+            return contracted(item)
+        except KeyError as error:
+            raise BuildError(f"{where}: there is no part {error.args[0]}") from None
 
     def contracted_node(node: Node) -> Node:
         if isinstance(node, GraphFunctionCall):
@@ -60,6 +74,6 @@ def contract(graph: ComponentGraph) -> ComponentGraph:
         graph.root,
         graph.components,
         graph.methods,
-        {id_: contracted_node(node) for id_, node in graph.nodes.items()},
-        {id_: contracted_call(call) for id_, call in graph.calls.items()},
+        {id_: checked(label(node), contracted_node, node) for id_, node in graph.nodes.items()},
+        {id_: checked(f"{c.component}.{c.method}", contracted_call, c) for id_, c in graph.calls.items()},
     )

@@ -1,0 +1,36 @@
+"""Settings of the documentation. Build it with `python3 tools/dev.py docs`; every warning is an error."""
+
+import sys
+from importlib.metadata import version as _version
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+
+project = "RLgraph"
+author = "The RLgraph developers"
+copyright = "The RLgraph developers"
+version = release = _version("rlgraph-core")
+
+extensions = [
+    "myst_parser",
+    "plain_docstrings",
+    "real_output",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+]
+exclude_patterns = ["_build", "examples/**/README.md"]
+templates_path = ["_templates"]
+
+html_theme = "furo"
+html_title = "RLgraph"
+
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_heading_anchors = 3
+
+# The reference is generated below docs/generated/ from the portions that api.md lists.
+autosummary_generate = True
+autosummary_ignore_module_all = True
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"

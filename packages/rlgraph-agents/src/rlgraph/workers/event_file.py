@@ -1,0 +1,37 @@
+"""TensorBoard event files, written with TensorBoard's own records and no framework."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from tensorboard.compat.proto.event_pb2 import Event
+from tensorboard.compat.proto.summary_pb2 import Summary
+from tensorboard.summary.writer.record_writer import RecordWriter
+
+
+class EventFile:
+    """Scalars for TensorBoard.
+
+    Args:
+        directory: where the file is made.
+    """
+
+    def __init__(self, directory: Path):
+        directory.mkdir(parents=True, exist_ok=True)
+        self._file = (directory / f"events.out.tfevents.{int(time.time())}.rlgraph").open("wb")
+        self._writer = RecordWriter(self._file)
+        self._write(Event(wall_time=time.time(), file_version="brain.Event:2"))
+
+    def add_scalars(self, step: int, scalars: Mapping[str, float]) -> None:
+        """Write one value per tag at `step`."""
+        values = [Summary.Value(tag=tag, simple_value=value) for tag, value in scalars.items()]
+        self._write(Event(wall_time=time.time(), step=step, summary=Summary(value=values)))
+
+    def close(self) -> None:
+        self._writer.close()
+
+    def _write(self, event: Event) -> None:
+        self._writer.write(event.SerializeToString())
+        self._writer.flush()

@@ -1,0 +1,126 @@
+"""`draw`: a component graph, built or not, as SVG, PNG, text or Mermaid."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rlgraph.core.draw.extract import extract
+from rlgraph.core.draw.geometry import Picture
+from rlgraph.core.draw.layout import lay_out
+from rlgraph.core.draw.raster import to_png
+from rlgraph.core.draw.scene import Scene
+from rlgraph.core.draw.svg import to_svg
+from rlgraph.core.draw.text import to_mermaid, to_text
+from rlgraph.core.errors import RLGraphError, nearest
+from rlgraph.core.graph.assembly import assemble
+from rlgraph.core.graph.build import BuiltGraph
+from rlgraph.core.graph.component_graph import ComponentGraph
+from rlgraph.core.graph.passes.contraction import contract
+
+#: Without `depth`, graphs are shown as deep as this many components allow.
+MANY = 40
+
+
+class Drawing:
+    """A laid-out component graph; `scene` says what is shown, `picture` where."""
+
+    def __init__(self, scene: Scene):
+        self.scene = scene
+        self._picture: Picture | None = None
+
+    @property
+    def picture(self) -> Picture:
+        """Boxes, wires and labels with their places."""
+        if self._picture is None:
+            self._picture = lay_out(self.scene)
+        return self._picture
+
+    def svg(self) -> str:
+        """The drawing as an SVG document."""
+        return to_svg(self.scene, self.picture)
+
+    def text(self) -> str:
+        """The drawing as an indented tree with the flow of data below each component."""
+        return to_text(self.scene)
+
+    def mermaid(self) -> str:
+        """The drawing as a Mermaid flowchart, for pages that render it themselves."""
+        return to_mermaid(self.scene)
+
+    def png(self, path: str | Path, *, scale: float = 2.0) -> Path:
+        """Write a PNG of `scale` pixels per unit.
+
+        Raises:
+            RLGraphError: the ``draw`` extra is not installed.
+        """
+        data = to_png(self.svg(), scale)
+        Path(path).write_bytes(data)
+        return Path(path)
+
+    def save(self, path: str | Path) -> Path:
+        """Write a file; its suffix says what: ``.svg``, ``.png``, ``.txt`` or ``.mmd`` (Mermaid).
+
+        Raises:
+            RLGraphError: another suffix, or the ``draw`` extra is needed and not installed.
+        """
+        file = Path(path)
+        if file.suffix == ".png":
+            return self.png(file)
+        writers = {".svg": self.svg, ".txt": self.text, ".mmd": self.mermaid}
+        if file.suffix not in writers:
+            known = ", ".join([".png", *writers])
+            raise RLGraphError(f"a drawing is saved by its suffix, one of {known}; given {str(path)!r}")
+        file.write_text(writers[file.suffix](), encoding="utf-8")
+        return file
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+
+def draw(graph: Any, *, method: str | None = None, depth: int | None = None) -> Drawing:
+    """Draw a component graph.
+
+    Args:
+        graph: a `BuiltGraph`, a `ComponentGraph`, a graph executor, or an unbuilt root component. After a build the
+            drawing has Spaces and parameter counts.
+        method: one API method of the root; default: all of them in one drawing.
+        depth: how deep components are shown opened: 1 shows the root's own sub-components closed, 2 what is inside
+            them. Default: as deep as a few dozen components allow.
+
+    Raises:
+        RLGraphError: no such API method, a depth below 1, or nothing that can be drawn.
+    """
+    component_graph, built = graph_of(graph)
+    if method is not None and method not in component_graph.methods:
+        raise RLGraphError(
+            f"{component_graph.root} has no API method {method!r}. {nearest(method, component_graph.methods)}"
+        )
+    if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 1):
+        raise RLGraphError(f"depth: expected an integer >= 1 or None, given {depth!r}")
+    methods = sorted(component_graph.methods) if method is None else [method]
+    levels = depth or _default_depth(component_graph)
+    return Drawing(extract(component_graph, built, methods, levels, union=method is None))
+
+
+def graph_of(graph: Any) -> tuple[ComponentGraph, BuiltGraph | None]:
+    """The contracted graph behind anything that has one, and its build.
+
+    Raises:
+        RLGraphError: it has none.
+    """
+    built = getattr(graph, "built", graph)
+    if isinstance(built, BuiltGraph):
+        return built.graph, built
+    if hasattr(graph, "api_methods") and hasattr(graph, "sub_components"):
+        graph = assemble(graph)
+    if isinstance(graph, ComponentGraph):
+        return contract(graph), None
+    raise RLGraphError(
+        f"only a component graph, a build of one, a graph executor or a component can be drawn, given {graph!r}"
+    )
+
+
+def _default_depth(graph: ComponentGraph) -> int:
+    levels = sorted(0 if scope == graph.root else scope.count("/") + 1 for scope in graph.components)
+    return max(levels[min(MANY, len(levels)) - 1], 1) if len(levels) <= MANY else max(levels[MANY] - 1, 1)

@@ -1,0 +1,104 @@
+"""The plan of one API method as a page of Python: what is called at run time, with nothing of the components left."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from rlgraph.core.draw.drawing import graph_of
+from rlgraph.core.errors import RLGraphError, nearest
+from rlgraph.core.graph.emission import Linker, SourceFunction, emit_driver, emit_segment, leaf_name
+from rlgraph.core.graph.nodes import Gradients, Node
+from rlgraph.core.graph.plan import HostStep, Leaf, Plan, Segment
+from rlgraph.core.graph.planning import make_plan
+from rlgraph.core.graph.variables import Block, VariableList
+from rlgraph.core.numpy.backend import DIALECT
+from rlgraph.core.ops.tensor_spec import TensorSpec
+
+
+def plan_text(built: Any, method: str) -> str:
+    """The driver and the segments of an API method, as the NumPy backend emits them.
+
+    Nothing is run, so it also shows plans that need gradients.
+
+    Args:
+        built: a `BuiltGraph` or a graph executor.
+        method: name of an API method of the root.
+
+    Raises:
+        RLGraphError: the graph is not built, or has no such method.
+    """
+    graph, build = graph_of(built)
+    if build is None:
+        raise RLGraphError(
+            f"a plan needs a build, and {graph.root} has none: give a BuiltGraph or a graph executor"
+        )
+    if method not in graph.methods:
+        raise RLGraphError(f"{graph.root} has no API method {method!r}. {nearest(method, graph.methods)}")
+    plan = make_plan(build, method)
+    segments = [step for step in plan.steps if isinstance(step, Segment)]
+    parts = [_head(plan), _driver(plan).source, *("\n".join(_segment(plan, segment)) for segment in segments)]
+    return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+
+
+def _head(plan: Plan) -> str:
+    hosts = sum(isinstance(step, HostStep) for step in plan.steps)
+    lines = [f"# The plan of {plan.built.graph.root}.{plan.name}: {_count(len(plan.nodes), 'node')}"]
+    lines[0] += (
+        f" in {_count(len(plan.steps) - hosts, 'segment')}, {_count(hosts, 'host call')} between them."
+    )
+    if plan.writes:
+        owners = Counter(name.partition("/")[0] for name in sorted(plan.writes))
+        written = [f"{_count(number, 'variable')} of {owner}" for owner, number in owners.items()]
+        lines.append(f"# It writes {', '.join(written)}.")
+    return "\n".join(lines)
+
+
+def _driver(plan: Plan) -> SourceFunction:
+    lowered = {step.name: _nothing for step in plan.steps if isinstance(step, Segment)}
+    return emit_driver(plan, lowered, lambda scope: None, lambda *_: _nothing)
+
+
+def _segment(plan: Plan, segment: Segment) -> Iterator[str]:
+    linker = Linker("numpy", None, {}, lambda variable: variable, lambda block: block, _gradients)
+    function = emit_segment(plan, segment, DIALECT, linker)
+    yield f"# {segment.name}: {_leaves(segment.inputs)} -> {_leaves(segment.outputs)}"
+    for node in segment.nodes:
+        if isinstance(node, Gradients):
+            yield from _slice(plan, node)
+    for name, value in function.namespace.items():
+        if isinstance(value, list) and value and all(isinstance(item, Block) for item in value):
+            yield f"# {name} = {', '.join(map(_block, value))}"
+        elif not callable(value):
+            yield f"# {name} = {value!r}"
+    yield function.source
+
+
+def _slice(plan: Plan, node: Gradients) -> Iterator[str]:
+    variables = plan.built.value_of(node.variables)
+    yield f"# gradients_{node.id}: by {_count(len(variables), 'variable')}, through {_nodes(plan, node)}"
+
+
+def _nodes(plan: Plan, node: Node) -> str:
+    return ", ".join(f"v{id_}" for id_ in sorted(plan.slices[node.id]))
+
+
+def _block(block: Block) -> str:
+    return f"{block.group}[{block.start}:{block.stop}] ({_count(len(block.variables), 'variable')})"
+
+
+def _leaves(leaves: Sequence[tuple[Leaf, TensorSpec]]) -> str:
+    return "(" + ", ".join(f"{leaf_name(leaf)}: {spec!r}" for leaf, spec in leaves) + ")"
+
+
+def _gradients(variables: VariableList, blocks: Sequence[Block], retain: bool) -> Callable[[Any], Any]:
+    return _nothing
+
+
+def _nothing(*_: Any) -> Any:
+    raise RLGraphError("this plan is shown, not run")
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"

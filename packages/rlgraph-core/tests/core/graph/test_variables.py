@@ -1,0 +1,196 @@
+"""The layout of variables in flat buffers, and the blocks that functions over lists of variables are given."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rlgraph.core import Component, assemble, build, graph_fn, rlgraph_api
+from rlgraph.core.graph.variables import Variable, lay_out
+from rlgraph.core.ops import TensorSpec
+from rlgraph.spaces import FloatBox, IntBox
+
+
+def zeros(shape, dtype, rng):
+    return np.zeros(shape, dtype)
+
+
+def variable(name, *shape, dtype="float32", trainable=True, host=False, role=""):
+    return Variable(name, TensorSpec(shape, dtype), zeros, trainable, host, role)
+
+
+def test_one_group_sorted_by_scoped_name():
+    b, a, c = variable("net/b", 2, 3), variable("net/a", 4), variable("net/c")
+    layout = lay_out([b, a, c], {})
+    (group,) = layout.groups.values()
+    assert [v.name for v in group.variables] == ["net/a", "net/b", "net/c"]
+    assert group.offsets == {"net/a": 0, "net/b": 4, "net/c": 10}
+    assert (group.size, group.dtype, group.trainable) == (11, "float32", True)
+    assert layout.place(b) == (group.name, 4, 10)
+
+
+def test_groups_by_role_dtype_trainable_and_steppers():
+    kinds = {
+        "plain": variable("plain", 1),
+        "integer": variable("integer", 1, dtype="int64", trainable=False),
+        "frozen": variable("frozen", 1, trainable=False),
+        "copy": variable("copy", 1, role="copy:target"),
+        "slot": variable("slot", 1, role="slot:adam/m", trainable=False),
+        "stepped": variable("stepped", 1),
+        "stepped by two": variable("both", 1),
+        "also plain": variable("also", 1),
+        "host": variable("host", 1, host=True),
+    }
+    steppers = {"stepped": frozenset({"adam"}), "both": frozenset({"adam", "sgd"})}
+    layout = lay_out(list(kinds.values()), steppers)
+    assert layout.group_of["plain"] == layout.group_of["also"]
+    assert "host" not in layout.group_of
+    groups = {layout.group_of[v.name] for v in kinds.values() if not v.host}
+    assert len(groups) == len(layout.groups) == 7
+
+
+def test_the_order_of_declaration_does_not_matter():
+    variables = [variable(f"v{i}", i + 1, role=f"r{i % 2}", dtype=("float32", "float64")[i % 3 == 0]) for i in range(9)]
+    layout = lay_out(variables, {})
+    for seed in range(5):
+        random.Random(seed).shuffle(variables)
+        assert lay_out(variables, {}) == layout
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.booleans(), st.sampled_from(["", "r"])), min_size=1, max_size=8),
+    st.lists(st.booleans(), min_size=8, max_size=8),
+    st.sets(st.integers(1, 7)),
+)
+def test_blocks_hold_exactly_the_variables_of_a_list(kinds, chosen, cuts):
+    variables = [
+        variable(f"v{i}", size, trainable=trainable, role=role) for i, (size, trainable, role) in enumerate(kinds)
+    ]
+    layout = lay_out(variables, {})
+    wanted = [v for v, keep in zip(variables, chosen, strict=False) if keep]
+    cuts = {cut for cut in cuts if cut < len(wanted)}
+    blocks = layout.blocks(wanted, cuts)
+    assert [v for block in blocks for v in block.variables] == wanted
+    position, edges = 0, set()
+    for block in blocks:
+        # Each element of the buffer belongs to the block's variables, in their order.
+        elements = [(block.group, i) for i in range(block.start, block.stop)]
+        expected = []
+        for v in block.variables:
+            group, start, stop = layout.place(v)
+            expected += [(group, i) for i in range(start, stop)]
+        assert elements == expected
+        edges.add(position)
+        position += len(block.variables)
+    assert cuts <= edges | {0}
+
+
+def test_cuts_where_contiguity_breaks():
+    a, b, c, d = (variable(name, 2, trainable=name != "b") for name in "abcd")
+    layout = lay_out([a, b, c, d], {})
+    assert layout.cuts([a, c, d]) == set()
+    assert layout.cuts([a, b, c, d]) == {1, 2}
+    assert layout.cuts([a, d]) == {1}
+    assert [len(block.variables) for block in layout.blocks([a, c, d], {1})] == [1, 2]
+    assert layout.blocks([], set()) == []
+
+
+class Net(Component):
+    """Two variables."""
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.weights = self.get_variable("weights", FloatBox(shape=(2, 3)))
+        self.biases = self.get_variable("biases", FloatBox(shape=(3,)))
+        self.count = self.get_variable("count", IntBox())
+
+    @rlgraph_api
+    def call(self, x):
+        return self._call(x)
+
+    @graph_fn
+    def _call(self, ops, x):
+        return ops.matmul(x, self.weights) + self.biases
+
+
+class Slotted(Component):
+    def create_variables(self, input_spaces, action_space=None):
+        self.moments = self.get_slots("moments", input_spaces["variables"])
+
+    @rlgraph_api
+    def use(self, variables):
+        return self._use(variables)
+
+    @graph_fn(returns=0)
+    def _use(self, ops, variables):
+        for v, moment in zip(variables, self.moments, strict=True):
+            ops.assign(moment, v)
+
+
+def test_copies_and_slots_have_buffers_of_their_own():
+    class Root(Component):
+        def __init__(self):
+            self.net = Net(scope="net")
+            self.target = self.net.copy(scope="target", trainable=False)
+            self.slots = Slotted(scope="slots")
+            super().__init__(self.net, self.target, self.slots, scope="root")
+
+        @rlgraph_api
+        def run(self, x):
+            return self.net.call(x), self.target.call(x)
+
+    Floats = type("Floats", (Net,), {})
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.weights = self.get_variable("weights", FloatBox(shape=(2, 3)))
+        self.biases = self.get_variable("biases", FloatBox(shape=(3,)))
+
+    Floats.create_variables = create_variables
+
+    class WithSlots(Root):
+        def __init__(self):
+            self.net = Floats(scope="net")
+            self.target = self.net.copy(scope="target", trainable=False)
+            self.slots = Slotted(scope="slots")
+            Component.__init__(self, self.net, self.target, self.slots, scope="root")
+
+        @rlgraph_api
+        def slot(self):
+            return self.slots.use(self.net.variables())
+
+    graph = build(assemble(WithSlots()), {"x": FloatBox(shape=(2,), add_batch_rank=True)})
+    groups = {group.name: [v.name for v in group.variables] for group in graph.layout.groups.values()}
+    assert sorted(groups.values()) == [
+        ["net/biases", "net/weights"],
+        ["slots/moments/net/biases", "slots/moments/net/weights"],
+        ["target/biases", "target/weights"],
+    ]
+    assert not any(graph.variables[name].trainable for name in graph.variables if not name.startswith("net/"))
+
+    plain = build(assemble(Root()), {"x": FloatBox(shape=(2,), add_batch_rank=True)})
+    assert sorted([v.name for v in group.variables] for group in plain.layout.groups.values()) == [
+        ["net/biases", "net/weights"],
+        ["net/count"],
+        ["target/biases", "target/weights"],
+        ["target/count"],
+    ]
+
+
+def test_a_frozen_component_freezes_what_is_below():
+    leaf = Net(scope="leaf")
+    middle = type("M", (Component,), {"call": rlgraph_api(lambda self, x: leaf.call(x))})(
+        leaf, scope="middle", trainable=False
+    )
+    root = type("R", (Component,), {"run": rlgraph_api(lambda self, x: middle.call(x))})(middle, scope="root")
+    graph = build(assemble(root), {"x": FloatBox(shape=(2,), add_batch_rank=True)})
+    assert [v.trainable for v in graph.variables.values()] == [False] * 3
+
+
+def test_variables_are_compared_by_identity():
+    assert variable("a", 2) != variable("a", 2)
+    assert variable("a", 2, 3).size == 6
+    assert variable("a").size == 1
+    with pytest.raises(TypeError):
+        variable("a", None).size

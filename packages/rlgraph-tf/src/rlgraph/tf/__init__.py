@@ -1,0 +1,1 @@
+"""The TensorFlow backend of RLgraph. Importing this package imports no framework."""

@@ -1,0 +1,102 @@
+"""Lowering to TensorFlow: the emitted source is traced into one ConcreteFunction per segment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+# Only here, where TensorFlow is wanted: its start-up reports are no warnings. A value the user set stays.
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
+import tensorflow as tf  # noqa: E402
+
+from rlgraph.core.backend import Backend, ExecutionSpec, Storage  # noqa: E402
+from rlgraph.core.errors import SpecError  # noqa: E402
+from rlgraph.core.graph.emission import Dialect, Linker, emit_segment  # noqa: E402
+from rlgraph.core.graph.plan import Plan, Segment  # noqa: E402
+from rlgraph.core.graph.variables import Layout, Variable  # noqa: E402
+from rlgraph.core.ops.tensor_spec import TensorSpec  # noqa: E402
+from rlgraph.tf.calls import numpy_program  # noqa: E402
+from rlgraph.tf.kernels import KERNELS  # noqa: E402
+from rlgraph.tf.ops import TfOps  # noqa: E402
+from rlgraph.tf.storage import TfStorage  # noqa: E402
+from rlgraph.tf.variables import SegmentVariables  # noqa: E402
+
+# Arrays become tensors outside the traced function; a value that was read is never changed by a later write.
+DIALECT = Dialect(receive="{}".format, give=lambda text, _sliced: text, copy="{}".format)
+
+
+class TfBackend(Backend):
+    """Static graphs: a segment is traced once, for all sizes of its inputs, and called directly from then on."""
+
+    name = "tf"
+    capabilities = frozenset({"gradients"})
+
+    def __init__(self, execution: ExecutionSpec):
+        super().__init__(execution)
+        set_threads(execution.threads)
+        gpus = tf.config.list_physical_devices("GPU")
+        let_memory_grow(gpus)
+        # One thread walks through a program faster if it need not look for work that could go beside it.
+        self.single_threaded = execution.threads == 1 and not gpus
+        self.ops = TfOps(execution.dtype)
+
+    def create_storage(self, layout: Layout, variables: Mapping[str, Variable]) -> TfStorage:
+        return TfStorage(layout, variables, self.execution.seed)
+
+    def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
+        assert isinstance(storage, TfStorage)
+        concrete = self.trace(plan, segment, storage)
+        return numpy_program(concrete, len(segment.inputs), single_threaded=self.single_threaded)
+
+    def trace(self, plan: Plan, segment: Segment, storage: TfStorage) -> Any:
+        """The ConcreteFunction that computes `segment`."""
+        variables = SegmentVariables(plan.built.layout, storage.groups)
+        kernels = KERNELS if self.execution.use_kernels else {}
+        linker = Linker(self.name, self.ops, kernels, variables.handle, variables.block, variables.gradients)
+        function = emit_segment(plan, segment, DIALECT, linker).compile()
+
+        def traced(*tensors: tf.Tensor) -> Any:
+            variables.reset()
+            return function(*tensors)
+
+        specs = [tensor_spec(spec) for _, spec in segment.inputs]
+        return tf.function(traced, autograph=False).get_concrete_function(*specs)
+
+
+def tensor_spec(spec: TensorSpec) -> tf.TensorSpec:
+    """TensorFlow's form of a spec; sizes that are not fixed are left open."""
+    return tf.TensorSpec([dim if isinstance(dim, int) else None for dim in spec.shape], spec.dtype)
+
+
+def set_threads(threads: int | None) -> None:
+    """Give TensorFlow's operations `threads` threads; None leaves its own setting.
+
+    Raises:
+        SpecError: TensorFlow has started with another number; it cannot be changed any more.
+    """
+    settings = tf.config.threading
+    given = (settings.get_inter_op_parallelism_threads(), settings.get_intra_op_parallelism_threads())
+    if threads is None or given == (threads, threads):
+        return
+    try:
+        settings.set_inter_op_parallelism_threads(threads)
+        settings.set_intra_op_parallelism_threads(threads)
+    except RuntimeError:
+        raise SpecError(
+            f"execution_spec.threads: TensorFlow is running with {given[0]} threads between and {given[1]} within "
+            f"operations (0: its own choice) and cannot change to {threads}; set the threads of the first graph "
+            "executor of the process, before anything else uses TensorFlow"
+        ) from None
+
+
+def let_memory_grow(gpus: Sequence[Any]) -> None:
+    """Take GPU memory as it is needed, so that others can use the same GPU."""
+    for gpu in gpus:
+        try:
+            tf.config.experimental.set_memory_growth(gpu, True)
+        except RuntimeError:  # TensorFlow is running already, the way its first user wanted it
+            return

@@ -1,0 +1,155 @@
+"""From a traced function to one that takes and gives NumPy arrays, by the shortest way this TensorFlow offers.
+
+For small networks the way into a ConcreteFunction costs more than what it computes. There are three, each about
+half as long as the one before: the public call, the function behind it, and the runtime's entry behind that. The two
+short ones are not public; they are tried out once per process on functions whose results are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+import tensorflow as tf
+
+Program = Callable[..., tuple[np.ndarray, ...]]
+
+
+class Way(Protocol):
+    """Makes ``f(tensors) -> outputs`` from a ConcreteFunction."""
+
+    def __call__(self, concrete: Any, /, *, single_threaded: bool) -> Callable[[list[Any]], Sequence[Any]]: ...
+
+
+def numpy_program(concrete: Any, inputs: int, *, single_threaded: bool = False) -> Program:
+    """A function of NumPy arrays that returns the outputs of a ConcreteFunction as NumPy arrays.
+
+    Args:
+        concrete: the ConcreteFunction.
+        inputs: how many arrays it takes.
+        single_threaded: operations need not run beside each other.
+    """
+    call = shortest_way()(concrete, single_threaded=single_threaded)
+    to_tensor = conversion()
+    if inputs == 0:
+        return lambda: tuple([to_array(output) for output in call([])])
+    if inputs == 1:
+        return lambda x: tuple([to_array(output) for output in call([to_tensor(x)])])
+    return lambda *arrays: tuple([to_array(output) for output in call([to_tensor(x) for x in arrays])])
+
+
+def to_array(tensor: Any) -> np.ndarray:
+    """A copy of `tensor`: an output may share its memory with a variable."""
+    return np.asarray(tensor.numpy())
+
+
+# Ways in.
+
+
+def public_call(concrete: Any, /, *, single_threaded: bool = False) -> Callable[[list[Any]], Sequence[Any]]:
+    """The ConcreteFunction as it is meant to be called."""
+    return lambda tensors: concrete(*tensors) or ()
+
+
+def flat_call(concrete: Any, /, *, single_threaded: bool = False) -> Callable[[list[Any]], Sequence[Any]]:
+    """The function behind a ConcreteFunction, without its checks and its gradient tape."""
+    call_flat = concrete._inference_function.call_flat
+    captured = tuple(concrete.captured_inputs)
+    return lambda tensors: call_flat(*tensors, *captured) or ()
+
+
+def runtime_call(concrete: Any, /, *, single_threaded: bool = False) -> Callable[[list[Any]], Sequence[Any]]:
+    """The runtime's entry for functions; one operation after the other if `single_threaded`."""
+    from tensorflow.python import pywrap_tfe
+    from tensorflow.python.eager import context
+
+    tf_context = context.context()
+    tf_context.ensure_initialized()
+    options = dict(tf_context.function_call_options.as_attrs())
+    if single_threaded and not _has_control_flow(concrete.graph):
+        options["executor_type"] = "SINGLE_THREADED_EXECUTOR"
+    attributes = tuple(item for pair in options.items() for item in pair)
+    function = concrete._inference_function
+    name, count = function.name.decode(), len(concrete.outputs)
+    captured = list(concrete.captured_inputs)
+    execute, handle = pywrap_tfe.TFE_Py_Execute, tf_context._handle
+
+    def call(tensors: list[Any]) -> Sequence[Any]:
+        try:
+            return execute(handle, tf_context.device_name, name, tensors + captured, attributes, count)  # type: ignore[no-any-return]
+        except Exception as error:
+            raise _as_public(error) from None
+
+    call.function = function  # type: ignore[attr-defined]  # the runtime forgets a function nobody holds
+    return call
+
+
+def _has_control_flow(graph: Any) -> bool:
+    """Whether there are loops, branches or calls, which the single-threaded executor does not take."""
+    kinds = ("While", "If", "Case", "Call", "Merge", "Switch")
+    return any(operation.type.endswith(kinds) for operation in graph.get_operations())
+
+
+def _as_public(error: Exception) -> Exception:
+    """What `tf.errors` has for an error of the runtime, which only carries a code and a message."""
+    code, message = getattr(error, "code", None), getattr(error, "message", None)
+    if not isinstance(code, int) or message is None:
+        return error
+    kind = tf.compat.v1.errors.exception_type_from_error_code(code)
+    return kind(None, None, message)  # type: ignore[no-any-return]
+
+
+@cache
+def shortest_way() -> Way:
+    """The shortest way that works with this version of TensorFlow."""
+    return next((way for way in (runtime_call, flat_call) if works(way)), public_call)
+
+
+def works(way: Way) -> bool:
+    """Whether `way` gives the right outputs and carries out writes."""
+    variable = tf.Variable(1.0)
+    spec = tf.TensorSpec([], tf.float32)
+    write = tf.function(lambda x: variable.assign(x, read_value=False) and None, autograph=False)
+    read = tf.function(lambda x: (variable + x, variable - x), autograph=False)
+    try:
+        for single_threaded in (False, True):
+            variable.assign(1.0)
+            writing = way(write.get_concrete_function(spec), single_threaded=single_threaded)
+            reading = way(read.get_concrete_function(spec), single_threaded=single_threaded)
+            outputs = list(writing([tf.constant(3.0)]))
+            if outputs or [float(output) for output in reading([tf.constant(2.0)])] != [5.0, 1.0]:
+                return False
+    except Exception:  # whatever it is, the public call does the same work
+        return False
+    return True
+
+
+# Conversion of inputs.
+
+
+@cache
+def conversion() -> Callable[[np.ndarray], Any]:
+    """The fastest conversion from arrays to tensors that works with this version of TensorFlow.
+
+    All of them copy. TensorFlow would keep the memory of an array it is given, in a variable for instance, while its
+    owner goes on writing into it.
+    """
+    try:
+        from tensorflow.python.framework.ops import EagerTensor
+
+        with tf.device("CPU:0"):
+            cpu = tf.constant(0.0).device
+
+        def convert(array: np.ndarray) -> Any:
+            # Without the device's full name an operation would carry the tensor to where it is already.
+            return EagerTensor(array.copy(), cpu, None)
+
+        for array in (np.arange(6, dtype=np.int64)[::2], np.ones((2, 3), np.float32).T, np.array(True)):
+            tensor = convert(array)
+            if tensor.dtype.as_numpy_dtype is not array.dtype.type or not np.array_equal(tensor.numpy(), array):
+                return tf.constant  # type: ignore[no-any-return]
+    except Exception:  # whatever it is, `tf.constant` does the same work
+        return tf.constant  # type: ignore[no-any-return]
+    return convert

@@ -1,0 +1,12 @@
+"""What the registry knows of the TensorFlow backend; imports no framework."""
+
+from rlgraph.core.backend import BackendDescriptor
+
+BACKEND = BackendDescriptor(
+    name="tf",
+    framework="tensorflow",
+    factory="rlgraph.tf.backend:TfBackend",
+    contract_version="0.1",
+    capabilities=frozenset({"gradients"}),
+    aliases=("tensorflow",),
+)

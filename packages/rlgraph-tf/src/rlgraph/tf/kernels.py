@@ -1,0 +1,57 @@
+"""Native versions of shipped graph functions, by the key of the graph function they replace."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from rlgraph.components.optimizers.adam import Adam
+from rlgraph.tf.variables import VariableHandle
+
+
+def adam_apply(
+    self: Any, ops: Any, variables: Sequence[VariableHandle], gradients: Sequence[tf.Tensor]
+) -> None:
+    """`Adam._apply` by TensorFlow's fused step, where every block is a whole buffer; else the single source."""
+    blocks = [*variables, *self.first_moments, *self.second_moments]
+    if not all(block.is_whole for block in blocks):
+        Adam._apply.function(self, ops, variables, gradients)
+        return
+    steps = ops.read(self.steps) + 1.0
+    ops.assign(self.steps, steps)
+    if self.clip_grad_norm is not None:
+        gradients = clip(gradients, self.clip_grad_norm)
+    power1, power2 = tf.pow(self.beta1, steps), tf.pow(self.beta2, steps)
+    # The fused step adds epsilon ahead of the bias correction, Algorithm 1 of the paper behind it.
+    epsilon = self.epsilon * tf.sqrt(1.0 - power2)
+    moments = zip(self.first_moments, self.second_moments, strict=True)
+    for variable, gradient, (first, second) in zip(variables, gradients, moments, strict=True):
+        tf.raw_ops.ResourceApplyAdam(
+            var=variable.buffer.handle,
+            m=first.buffer.handle,
+            v=second.buffer.handle,
+            beta1_power=power1,
+            beta2_power=power2,
+            lr=self.learning_rate,
+            beta1=self.beta1,
+            beta2=self.beta2,
+            epsilon=epsilon,
+            grad=gradient,
+        )
+        for block in (variable, first, second):
+            block.segment.invalidate(block)
+
+
+def clip(gradients: Sequence[tf.Tensor], max_norm: float) -> list[tf.Tensor]:
+    """`functional.optimization.clip_by_global_norm`, with the sum of squares in one operation per block."""
+    half = tf.add_n([tf.nn.l2_loss(gradient) for gradient in gradients])
+    # max_norm / (sqrt(2 * half) + 1e-6), divided through by sqrt(2).
+    root = math.sqrt(2.0)
+    scale = tf.minimum((max_norm / root) / (tf.sqrt(half) + 1e-6 / root), 1.0)
+    return [gradient * scale for gradient in gradients]
+
+
+KERNELS: dict[str, Callable[..., Any]] = {"rlgraph.components.optimizers.adam:Adam._apply": adam_apply}

@@ -1,0 +1,55 @@
+"""What is measured: a dueling double DQN agent for CartPole, and batches for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rlgraph.agents import DQNAgent
+from rlgraph.spaces import FloatBox, IntBox
+
+STATE_SIZE, NUM_ACTIONS, BATCH_SIZE = 4, 2, 64
+LEARNING_RATE, DISCOUNT, CLIP_NORM, EPSILON = 1e-3, 0.99, 10.0, 1e-8
+DISTRIBUTIONS = {
+    "torch": ("rlgraph-core", "rlgraph-torch", "torch", "numpy"),
+    "tf": ("rlgraph-core", "rlgraph-tf", "tensorflow", "numpy"),
+}
+
+
+def make_agent(backend: str, **overrides: Any) -> DQNAgent:
+    """Two hidden layers of 64 with ReLU, dueling, double Q, Huber, replay memory, Adam with a limit on the norm."""
+    arguments: dict[str, Any] = {
+        "discount": DISCOUNT,
+        "double_q": True,
+        "dueling_q": True,
+        "huber_loss": True,
+        "memory_spec": {"capacity": 50_000},
+        "optimizer_spec": {
+            "type": "adam",
+            "learning_rate": LEARNING_RATE,
+            "epsilon": EPSILON,
+            "clip_grad_norm": CLIP_NORM,
+        },
+        "execution_spec": {"threads": 1},
+        "backend": backend,
+        "seed": 1,
+    }
+    return DQNAgent(FloatBox(shape=(STATE_SIZE,)), IntBox(NUM_ACTIONS), **{**arguments, **overrides})
+
+
+def random_states(number: int, seed: int = 0) -> np.ndarray:
+    """``[number, 4]`` float32."""
+    return np.random.default_rng(seed).normal(size=(number, STATE_SIZE)).astype(np.float32)
+
+
+def random_batch(seed: int = 0) -> dict[str, np.ndarray]:
+    """A batch of transitions, every tenth of them terminal."""
+    rng = np.random.default_rng(seed)
+    return {
+        "states": rng.normal(size=(BATCH_SIZE, STATE_SIZE)).astype(np.float32),
+        "actions": rng.integers(0, NUM_ACTIONS, BATCH_SIZE),
+        "rewards": rng.normal(size=BATCH_SIZE).astype(np.float32),
+        "terminals": rng.random(BATCH_SIZE) < 0.1,
+        "next_states": rng.normal(size=(BATCH_SIZE, STATE_SIZE)).astype(np.float32),
+    }

@@ -1,0 +1,1 @@
+"""What `tools/dev.py` is made of. Standard library only."""

@@ -1,0 +1,68 @@
+"""The command line of `tools/dev.py`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from devlib import matrix, steps
+from devlib.environments import Environment, EnvironmentFailure, ensure
+from devlib.output import run, say
+from devlib.project import ROOT, load_packages, with_siblings
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs a subcommand; its exit status."""
+    parser = _parser()
+    options, rest = parser.parse_known_args(arguments)
+    if rest and not options.passes_on:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    try:
+        return options.command(options, rest)
+    except EnvironmentFailure as failure:
+        say(f"\n{failure}")
+        return 1
+    except KeyboardInterrupt:
+        say("\nInterrupted.")
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="tools/dev.py", description="The one command of this repository.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    quickstart = commands.add_parser(
+        "quickstart", help="install RLgraph with one backend and let an agent learn", allow_abbrev=False
+    )
+    quickstart.add_argument("--backend", choices=["torch", "tf"], default="torch")
+    quickstart.set_defaults(command=_quickstart, passes_on=True)
+
+    test = commands.add_parser("test", help="run every check of the repository", allow_abbrev=False)
+    test.add_argument("--fast", action="store_true", help="without slow tests, doctests, documentation")
+    test.set_defaults(command=lambda options, rest: steps.test(options.fast, rest), passes_on=True)
+
+    rows = commands.add_parser("matrix", help="test every package from its wheel in clean environments")
+    rows.add_argument("--only", metavar="NAME", action="append", help="this row alone (may be repeated)")
+    rows.add_argument("--keep", action="store_true", help="keep the environments and say where they are")
+    rows.add_argument("--json", action="store_true", help="print the rows as JSON and do nothing else")
+    rows.set_defaults(command=lambda options, _: matrix.main(options), passes_on=False)
+
+    docs = commands.add_parser("docs", help="build the documentation, every warning an error")
+    docs.set_defaults(command=_docs, passes_on=False)
+    return parser
+
+
+def _quickstart(options: argparse.Namespace, rest: list[str]) -> int:
+    packages = load_packages()
+    names = with_siblings(["rlgraph-agents", f"rlgraph-{options.backend}"], packages)
+    extras = {"rlgraph-core": ["draw"]}  # the quickstart leaves a drawing of its component graph
+    selection = {name: extras.get(name, ()) for name in names}
+    python = ensure(Environment(f"quickstart-{options.backend}", selection))
+    return run([python, "-m", "rlgraph.cli", "quickstart", "--backend", options.backend, *rest], cwd=ROOT)
+
+
+def _docs(options: argparse.Namespace, rest: list[str]) -> int:
+    status = steps.build_docs(ensure(steps.development_environment()))
+    if status == 0:
+        say(f"Built {(ROOT / 'docs/_build/html/index.html').as_uri()}")
+    return status

@@ -1,0 +1,107 @@
+"""The Python blocks of every page are run: in order, in one namespace per page, in a temporary folder.
+
+A block that cannot run is preceded by a line `<!-- skip: the reason -->`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from devlib.project import ROOT
+
+_FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}|:{3,})\s*\{?(?P<language>[\w-]*)\}?.*$")
+_SKIP = re.compile(r"<!--\s*skip:\s*\S.*-->")
+
+
+def pages(root: Path) -> list[Path]:
+    """The READMEs and the documentation, without what is generated."""
+    documentation = sorted((root / "docs").rglob("*.md"))
+    return [
+        root / "README.md",
+        *sorted((root / "packages").glob("*/README.md")),
+        *(page for page in documentation if not {"_build", "generated"} & set(page.parts)),
+    ]
+
+
+def python_blocks(text: str) -> Iterator[tuple[int, str]]:
+    """The line number of each Python block that is not skipped, and its code."""
+    lines = text.splitlines()
+    number = 0
+    while number < len(lines):
+        match = _FENCE.match(lines[number])
+        if match is None or match["fence"][0] == ":":
+            number += 1
+            continue
+        end = number + 1
+        while end < len(lines) and lines[end].strip() != match["fence"]:
+            end += 1
+        before = next((line for line in reversed(lines[:number]) if line.strip()), "")
+        if match["language"] == "python" and not _SKIP.search(before):
+            indent = len(match["indent"])
+            yield number + 1, "\n".join(line[indent:] for line in lines[number + 1 : end]) + "\n"
+        number = end + 1
+
+
+def run_page(page: Path) -> None:
+    """Runs the blocks of a page; a traceback names the page and its line."""
+    namespace: dict[str, object] = {"__name__": f"docs_{page.stem}"}
+    for line, code in python_blocks(page.read_text(encoding="utf-8")):
+        exec(compile("\n" * line + code, str(page), "exec"), namespace)
+
+
+@pytest.mark.parametrize("page", pages(ROOT), ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_page(page)
+
+
+PAGE = """
+# Title
+
+```python
+x = 1
+```
+
+<!-- skip: needs a machine that nobody has -->
+
+```python
+raise AssertionError
+```
+
+* in a list
+
+  ```python
+  y = x + 1
+  assert y == 2
+  ```
+
+````markdown
+```python
+raise AssertionError
+```
+````
+
+```bash
+false
+```
+"""
+
+
+def test_blocks_share_a_namespace_and_may_be_skipped(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(PAGE, encoding="utf-8")
+    assert [line for line, _ in python_blocks(PAGE)] == [4, 16]
+    run_page(page)
+
+
+def test_a_failing_block_is_found_with_its_line(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("text\n\n```python\nx = 1\nassert x == 2\n```\n", encoding="utf-8")
+    with pytest.raises(AssertionError) as caught:
+        run_page(page)
+    assert caught.traceback[-1].path == page
+    assert caught.traceback[-1].lineno + 1 == 5
