@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+from functools import partial
 
 from measure import Row, arguments, interleaved, report, use_one_thread
 
@@ -18,24 +19,20 @@ def main() -> None:
     from subject import DISTRIBUTIONS, make_agent, random_states
 
     executor = make_agent(options.backend).executor
-    by_hand = importlib.import_module(f"by_hand_{options.backend}").make_act(executor.get_weights())
-    program = executor.program("get_greedy_actions")
-    on_numpy = executor.numpy_program("get_greedy_actions")
+    module = importlib.import_module(f"by_hand_{options.backend}")
+    by_hand = {name: module.make_act(executor.get_weights(), **how) for name, how in module.YARDSTICKS.items()}
+    ours = {"rlgraph": executor.program("get_greedy_actions")}
+    ours["rlgraph numpy"] = executor.numpy_program("get_greedy_actions")
     rows = []
     for size in BATCH_SIZES:
         states = random_states(size)
-        expected = program(states)
-        assert np.array_equal(by_hand(states), expected) and np.array_equal(on_numpy(states), expected)
-        figures = interleaved(
-            {
-                "by hand": lambda states=states: by_hand(states),
-                "rlgraph": lambda states=states: program(states),
-                "rlgraph numpy": lambda states=states: on_numpy(states),
-            }
-        )
+        subjects = {name: partial(act, states) for name, act in {**by_hand, **ours}.items()}
+        actions = [subject() for subject in subjects.values()]
+        assert all(np.array_equal(a, actions[0]) for a in actions), "they do not choose the same actions"
+        figures = interleaved(subjects)
         yardstick = figures["by hand"]
         for name, figure in figures.items():
-            ratio = None if name == "by hand" else figure.over(yardstick)
+            ratio = None if figure is yardstick else figure.over(yardstick)
             target = TARGET if name == "rlgraph" else None
             rows.append(Row(f"batch {size}, {name}", figure.times(1e6), "us", ratio, target))
     report(f"act, {options.backend}", rows, DISTRIBUTIONS[options.backend], options.json)

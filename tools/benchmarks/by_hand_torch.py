@@ -20,6 +20,9 @@ torch.set_num_threads(1)
 #: Layers of the policy in the order of the flat parameter.
 LAYERS = ("network/dense-0", "network/dense-1", "value", "advantages")
 
+#: Yardsticks: name -> arguments of `make_act` and `Update`.
+YARDSTICKS: dict[str, dict[str, bool]] = {"by hand": {}}
+
 addmm, from_numpy, gather = torch.addmm, torch.from_numpy, torch.gather
 run_backward = torch.autograd.Variable._execution_engine.run_backward
 flatten = torch._C._nn.flatten_dense_tensors
@@ -43,7 +46,7 @@ class Parameters:
 
 
 def q_values(parameters: tuple[Tensor, ...], states: Tensor) -> Tensor:
-    """``[B, 4] -> [B, A]``; for no gradient: works in place."""
+    """``[B, 4] -> [B, A]``; in place where no derivative needs what is overwritten."""
     w0, b0, w1, b1, w_value, b_value, w_advantages, b_advantages = parameters
     features = addmm(b1, addmm(b0, states, w0).relu_(), w1).relu_()
     advantages = addmm(b_advantages, features, w_advantages)
@@ -65,7 +68,16 @@ class Update:
 
     def __init__(self, weights: Mapping[str, np.ndarray]):
         self.policy, self.target = Parameters(weights, "policy"), Parameters(weights, "target-policy")
+        flat = self.policy.flat
+        self.first, self.second, self.steps = torch.zeros_like(flat), torch.zeros_like(flat), torch.zeros(())
+        self._start = flat.clone()
         self._step = self._make_step()
+
+    def restart(self) -> None:
+        """Back to the weights of the beginning."""
+        self.policy.flat.copy_(self._start)
+        for state in (self.first, self.second, self.steps):
+            state.zero_()
 
     def __call__(self, batch: Mapping[str, np.ndarray]) -> float:
         arrays = (batch[key] for key in ("states", "actions", "rewards", "terminals", "next_states"))
@@ -77,10 +89,9 @@ class Update:
     def _make_step(self) -> Callable[..., float]:
         flat, frozen, target = self.policy.flat, self.policy.views, self.target.views
         leaves = tuple(view.detach().requires_grad_() for view in frozen)
-        w0, b0, w1, b1, w_value, b_value, w_advantages, b_advantages = leaves
-        first, second, steps = torch.zeros_like(flat), torch.zeros_like(flat), torch.zeros(())
+        first, second, steps = self.first, self.second, self.steps
         one = (torch.ones(()),)
-        relu, smooth_l1_loss = torch.relu, torch._C._nn.smooth_l1_loss
+        smooth_l1_loss = torch._C._nn.smooth_l1_loss
 
         def step(states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any) -> float:
             states, next_states = from_numpy(states), from_numpy(next_states)
@@ -90,10 +101,7 @@ class Update:
             bootstrap.masked_fill_(from_numpy(terminals), 0.0)
             targets = from_numpy(rewards).add(bootstrap, alpha=DISCOUNT)
 
-            features = relu(addmm(b1, relu(addmm(b0, states, w0)), w1))
-            advantages = addmm(b_advantages, features, w_advantages)
-            q = addmm(b_value, features, w_value) + advantages - advantages.mean(1, True)
-            taken = gather(q, 1, from_numpy(actions).unsqueeze(1)).squeeze(1)
+            taken = gather(q_values(leaves, states), 1, from_numpy(actions).unsqueeze(1)).squeeze(1)
             loss = smooth_l1_loss(taken, targets, 1)
             gradient = flatten(run_backward((loss,), one, False, False, leaves, True, accumulate_grad=False))
 

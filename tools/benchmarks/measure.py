@@ -85,7 +85,12 @@ def use_one_thread() -> None:
 
 
 def interleaved(
-    subjects: Mapping[str, Callable[[], Any]], *, rounds: int = ROUNDS, blocks: int = BLOCKS, single: bool = False
+    subjects: Mapping[str, Callable[[], Any]],
+    *,
+    rounds: int = ROUNDS,
+    blocks: int = BLOCKS,
+    single: bool = False,
+    before_round: Callable[[], Any] | None = None,
 ) -> dict[str, Figure]:
     """Seconds per call of every subject, measured in alternation.
 
@@ -94,12 +99,15 @@ def interleaved(
         rounds: numbers to take the median of.
         blocks: blocks of calls in a round; a round's number is the median of its blocks.
         single: a block is one call, for what takes long.
+        before_round: called ahead of every round.
     """
     calls = {name: 1 if single else _calls_per_block(subject) for name, subject in subjects.items()}
     figures: dict[str, list[float]] = {name: [] for name in subjects}
     names = list(subjects)
     for number in range(rounds):
         measured: dict[str, list[float]] = {name: [] for name in names}
+        if before_round is not None:
+            before_round()
         gc.collect()
         gc.disable()
         try:

@@ -59,7 +59,7 @@ def quickstart(
 ) -> int:
     """Train DQN on CartPole-v1 until it is solved; leaves curve, drawing, metrics and checkpoints."""
     spec = _run_spec("dqn", "CartPole-v1", backend, steps, seed)
-    spec["evaluation"] = {"interval": 1000, "episodes": 20}
+    spec["evaluation"] = {"interval": 1000, "episodes": 20, "stop_at_return": 490.0}
     return _train(spec, folder)
 
 

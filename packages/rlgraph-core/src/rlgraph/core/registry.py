@@ -66,6 +66,11 @@ class Registry:
         self._plugins: dict[str, list[Plugin]] = defaultdict(list)
         self._objects: dict[str, Any] = {}
         for distribution in distributions():
+            if distribution.name == "rlgraph":
+                raise PluginError(
+                    f"the old single distribution rlgraph {distribution.version} is installed; it shadows the packages "
+                    "rlgraph-spaces, rlgraph-core and so on: pip uninstall rlgraph, then reinstall these"
+                )
             for entry in distribution.entry_points:
                 if entry.group == group:
                     self._add(_from_entry_point(entry, distribution.name, distribution.version))

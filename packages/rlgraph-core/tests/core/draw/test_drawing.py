@@ -8,8 +8,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from rlgraph.components import QPolicy
 from rlgraph.core import GraphExecutor, RLGraphError, assemble
 from rlgraph.core.draw import Drawing, draw
+from rlgraph.core.draw.drawing import MANY
+from rlgraph.spaces import IntBox
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -106,6 +109,14 @@ def test_depth_closes_components(dqn):
     assert elements["policy"].lines == ("_combine", "_argmax", "5 components inside")
     assert "policy/network" not in elements
     assert "policy/network/dense-0" not in draw(dqn, depth=2).scene.elements
+
+
+def test_without_depth_large_graphs_are_closed_where_they_grow_too_large():
+    layers = [{"type": "dense", "units": 2} for _ in range(MANY)]
+    closed = draw(QPolicy(layers, IntBox(2))).scene.elements
+    assert "network" in closed and "network/dense-0" not in closed
+    assert "network/dense-0" in draw(QPolicy(layers[:9], IntBox(2))).scene.elements
+    assert "network/dense-0" in draw(QPolicy(layers, IntBox(2)), depth=2).scene.elements
 
 
 def test_parallel_edges_are_one_wire(dqn):

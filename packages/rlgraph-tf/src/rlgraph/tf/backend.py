@@ -11,19 +11,19 @@ import numpy as np
 # Only here, where TensorFlow is wanted: its start-up reports are no warnings. A value the user set stays.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
-import tensorflow as tf  # noqa: E402
+import tensorflow as tf
 
-from rlgraph.core.backend import Backend, ExecutionSpec, Storage  # noqa: E402
-from rlgraph.core.errors import SpecError  # noqa: E402
-from rlgraph.core.graph.emission import Dialect, Linker, emit_segment  # noqa: E402
-from rlgraph.core.graph.plan import Plan, Segment  # noqa: E402
-from rlgraph.core.graph.variables import Layout, Variable  # noqa: E402
-from rlgraph.core.ops.tensor_spec import TensorSpec  # noqa: E402
-from rlgraph.tf.calls import numpy_program  # noqa: E402
-from rlgraph.tf.kernels import KERNELS  # noqa: E402
-from rlgraph.tf.ops import TfOps  # noqa: E402
-from rlgraph.tf.storage import TfStorage  # noqa: E402
-from rlgraph.tf.variables import SegmentVariables  # noqa: E402
+from rlgraph.core.backend import Backend, ExecutionSpec, Storage
+from rlgraph.core.errors import SpecError
+from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
+from rlgraph.core.graph.plan import Plan, Segment
+from rlgraph.core.graph.variables import Layout, Variable
+from rlgraph.core.ops.tensor_spec import TensorSpec
+from rlgraph.tf.calls import numpy_program
+from rlgraph.tf.kernels import KERNELS
+from rlgraph.tf.ops import TfOps
+from rlgraph.tf.storage import TfStorage
+from rlgraph.tf.variables import SegmentVariables
 
 # Arrays become tensors outside the traced function; a value that was read is never changed by a later write.
 DIALECT = Dialect(receive="{}".format, give=lambda text, _sliced: text, copy="{}".format)
@@ -60,9 +60,12 @@ class TfBackend(Backend):
         function = emit_segment(plan, segment, DIALECT, linker).compile()
 
         def traced(*tensors: tf.Tensor) -> Any:
-            variables.reset()
-            return function(*tensors)
+            try:
+                return function(*tensors)
+            finally:
+                variables.reset()
 
+        traced.__name__ = function.__name__  # TensorFlow's messages name the function
         specs = [tensor_spec(spec) for _, spec in segment.inputs]
         return tf.function(traced, autograph=False).get_concrete_function(*specs)
 

@@ -15,12 +15,13 @@ import numpy as np
 import tensorflow as tf
 
 Program = Callable[..., tuple[np.ndarray, ...]]
+Call = Callable[[list[Any]], Sequence[Any]]
 
 
 class Way(Protocol):
     """Makes ``f(tensors) -> outputs`` from a ConcreteFunction."""
 
-    def __call__(self, concrete: Any, /, *, single_threaded: bool) -> Callable[[list[Any]], Sequence[Any]]: ...
+    def __call__(self, concrete: Any, /, *, single_threaded: bool) -> Call: ...
 
 
 def numpy_program(concrete: Any, inputs: int, *, single_threaded: bool = False) -> Program:
@@ -48,22 +49,23 @@ def to_array(tensor: Any) -> np.ndarray:
 # Ways in.
 
 
-def public_call(concrete: Any, /, *, single_threaded: bool = False) -> Callable[[list[Any]], Sequence[Any]]:
+def public_call(concrete: Any, /, *, single_threaded: bool = False) -> Call:
     """The ConcreteFunction as it is meant to be called."""
     return lambda tensors: concrete(*tensors) or ()
 
 
-def flat_call(concrete: Any, /, *, single_threaded: bool = False) -> Callable[[list[Any]], Sequence[Any]]:
+def flat_call(concrete: Any, /, *, single_threaded: bool = False) -> Call:
     """The function behind a ConcreteFunction, without its checks and its gradient tape."""
     call_flat = concrete._inference_function.call_flat
     captured = tuple(concrete.captured_inputs)
     return lambda tensors: call_flat(*tensors, *captured) or ()
 
 
-def runtime_call(concrete: Any, /, *, single_threaded: bool = False) -> Callable[[list[Any]], Sequence[Any]]:
+def runtime_call(concrete: Any, /, *, single_threaded: bool = False) -> Call:
     """The runtime's entry for functions; one operation after the other if `single_threaded`."""
     from tensorflow.python import pywrap_tfe
     from tensorflow.python.eager import context
+    from tensorflow.python.eager.polymorphic_function.atomic_function import InterpolateRuntimeError
 
     tf_context = context.context()
     tf_context.ensure_initialized()
@@ -78,11 +80,11 @@ def runtime_call(concrete: Any, /, *, single_threaded: bool = False) -> Callable
 
     def call(tensors: list[Any]) -> Sequence[Any]:
         try:
-            return execute(handle, tf_context.device_name, name, tensors + captured, attributes, count)  # type: ignore[no-any-return]
+            return execute(handle, "", name, tensors + captured, attributes, count)
         except Exception as error:
-            raise _as_public(error) from None
+            with InterpolateRuntimeError(function):  # adds where the operation was traced
+                raise _as_public(error) from None
 
-    call.function = function  # type: ignore[attr-defined]  # the runtime forgets a function nobody holds
     return call
 
 
@@ -98,7 +100,7 @@ def _as_public(error: Exception) -> Exception:
     if not isinstance(code, int) or message is None:
         return error
     kind = tf.compat.v1.errors.exception_type_from_error_code(code)
-    return kind(None, None, message)  # type: ignore[no-any-return]
+    return kind(None, None, message)
 
 
 @cache
@@ -147,9 +149,9 @@ def conversion() -> Callable[[np.ndarray], Any]:
             return EagerTensor(array.copy(), cpu, None)
 
         for array in (np.arange(6, dtype=np.int64)[::2], np.ones((2, 3), np.float32).T, np.array(True)):
-            tensor = convert(array)
-            if tensor.dtype.as_numpy_dtype is not array.dtype.type or not np.array_equal(tensor.numpy(), array):
-                return tf.constant  # type: ignore[no-any-return]
+            back = convert(array).numpy()
+            if np.asarray(back).dtype != array.dtype or not np.array_equal(back, array):
+                return tf.constant
     except Exception:  # whatever it is, `tf.constant` does the same work
-        return tf.constant  # type: ignore[no-any-return]
+        return tf.constant
     return convert

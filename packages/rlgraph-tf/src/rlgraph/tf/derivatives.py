@@ -7,6 +7,7 @@ needless, and in programs of small networks every operation counts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -70,12 +71,12 @@ def _sum_derivative(operation: Any, gradient: Tensor) -> tuple[Tensor, None]:
 def _mean_derivative(operation: Any, gradient: Tensor) -> tuple[Tensor, None]:
     x, axes = operation.inputs[0], _folded(operation)
     sizes = [x.shape[axis] for axis in axes]
-    count: Any = 1
-    for size in sizes:
-        count = None if size is None or count is None else count * size
-    if count is None:
-        folded = tf.size(x) if len(axes) == len(x.shape) else tf.reduce_prod([tf.shape(x)[axis] for axis in axes])
-        count = tf.cast(folded, x.dtype)
+    if None not in sizes:
+        count = tf.constant(math.prod(sizes), x.dtype)
+    elif len(axes) == len(x.shape):
+        count = tf.cast(tf.size(x), x.dtype)
+    else:
+        count = tf.cast(tf.reduce_prod(tf.gather(tf.shape(x), axes)), x.dtype)
     return _spread(x, axes, operation.get_attr("keep_dims"), gradient / count), None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from rlgraph.components.optimizers.adam import Adam
-from rlgraph.tf.variables import VariableHandle
+from rlgraph.tf.handles import VariableHandle
 
 
 def adam_apply(
@@ -24,7 +24,7 @@ def adam_apply(
     ops.assign(self.steps, steps)
     if self.clip_grad_norm is not None:
         gradients = clip(gradients, self.clip_grad_norm)
-    power1, power2 = tf.pow(self.beta1, steps), tf.pow(self.beta2, steps)
+    power1, power2 = self.beta1**steps, self.beta2**steps
     # The fused step adds epsilon ahead of the bias correction, Algorithm 1 of the paper behind it.
     epsilon = self.epsilon * tf.sqrt(1.0 - power2)
     moments = zip(self.first_moments, self.second_moments, strict=True)
@@ -42,7 +42,7 @@ def adam_apply(
             grad=gradient,
         )
         for block in (variable, first, second):
-            block.segment.invalidate(block)
+            block.segment.written(block)
 
 
 def clip(gradients: Sequence[tf.Tensor], max_norm: float) -> list[tf.Tensor]:

@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from rlgraph.tf import derivatives
-from rlgraph.tf.variables import VariableHandle
+from rlgraph.tf.handles import VariableHandle
 
 Tensor = Any
 

@@ -27,7 +27,7 @@ class TfStorage(Storage):
         variable = self.groups[name]
         # `variable.numpy()` does the same in five times the time.
         value = tf.raw_ops.ReadVariableOp(resource=variable.handle, dtype=variable.dtype)
-        return value.numpy()  # type: ignore[no-any-return]
+        return value.numpy()
 
     def write_group(self, name: str, values: np.ndarray) -> None:
         variable = self.groups[name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 import torch
@@ -24,13 +25,15 @@ DIALECT = Dialect(
     enter_slice=("set_grad_enabled(True)",),
     leave_slice=("set_grad_enabled(False)",),
     copy="{}.clone()".format,
+    namespace={
+        "from_numpy": torch.from_numpy,
+        "is_grad_enabled": torch.is_grad_enabled,
+        "set_grad_enabled": torch._C._set_grad_enabled,
+        "was_recording": None,
+    },
 )
 
-NAMESPACE = {
-    "from_numpy": torch.from_numpy,
-    "is_grad_enabled": torch.is_grad_enabled,
-    "set_grad_enabled": torch._C._set_grad_enabled,
-}
+MAKERS = frozenset(KERNELS.values())
 
 
 class TorchBackend(Backend):
@@ -53,5 +56,7 @@ class TorchBackend(Backend):
         kernels = KERNELS if self.execution.use_kernels else {}
         linker = Linker(self.name, self.ops, kernels, storage.handle, storage.block, storage.gradients)
         function = emit_segment(plan, segment, DIALECT, linker)
-        function.namespace.update(NAMESPACE)
+        for name, value in function.namespace.items():
+            if isinstance(value, partial) and value.func in MAKERS:
+                function.namespace[name] = value()
         return function.compile()

@@ -1,48 +1,125 @@
-"""Native versions of shipped graph functions, by the key of the graph function they replace."""
+"""Native versions of shipped graph functions, by the key of the graph function they replace.
+
+On a CPU a call of torch costs one to five microseconds whatever it computes, so few and plain calls are what makes
+small networks fast. Therefore a kernel here is a *maker*: given the component's view and `ops` it returns the function
+that runs, with variables and choices looked up already. Nothing else has seen the intermediate results of such a
+function: they may be overwritten.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, add, addmm, argmax, gather, mean, mm
+
+#: What `torch.nn.functional` calls, without expanding the operands first. The third argument: 0 per item, 1 the mean.
+smooth_l1_loss, mse_loss = torch._C._nn.smooth_l1_loss, torch._C._nn.mse_loss
+
+#: Activations whose derivative is computed from their result: they may overwrite their input.
+IN_PLACE: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": torch.relu_,
+    "tanh": torch.tanh_,
+    "sigmoid": torch.sigmoid_,
+}
 
 
-def adam_apply(self: Any, ops: Any, variables: Sequence[Tensor], gradients: Sequence[Tensor]) -> None:
+def dense(self: Any, ops: Any) -> Callable[[Tensor], Tensor]:
+    """`Dense._call`."""
+    weights, biases = self.weights, self.biases
+    if self.activation is None:
+        activate = None
+    else:
+        activate = IN_PLACE.get(self.activation) or getattr(ops, self.activation)
+
+    def linear(inputs: Tensor) -> Tensor:
+        return mm(inputs, weights) if biases is None else addmm(biases, inputs, weights)
+
+    def activated(inputs: Tensor) -> Tensor:
+        return activate(addmm(biases, inputs, weights))  # type: ignore[misc]
+
+    def activated_without_biases(inputs: Tensor) -> Tensor:
+        return activate(mm(inputs, weights))  # type: ignore[misc]
+
+    if activate is None:
+        return linear
+    return activated_without_biases if biases is None else activated
+
+
+def dueling_combine(self: Any, ops: Any) -> Callable[[Tensor, Tensor], Tensor]:
+    """`DuelingPolicy._combine`."""
+
+    def combine(state_values: Tensor, advantages: Tensor) -> Tensor:
+        return add(state_values, advantages).sub_(mean(advantages, -1, True))
+
+    return combine
+
+
+def dqn_loss(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Tensor]]:
+    """`DQNLoss._loss`. Both results by a call of their own: cheaper than the mean of one and its derivative."""
+    discount, double_q, huber_loss = self.discount, self.double_q, self.huber_loss
+
+    def loss(
+        q_values: Tensor, actions: Tensor, rewards: Tensor, terminals: Tensor, q_next: Tensor, q_next_target: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        if double_q:
+            next_values = gather(q_next_target, 1, argmax(q_next, 1, True)).squeeze(1)
+        else:
+            next_values = torch.amax(q_next_target, 1)
+        targets = add(rewards, next_values.masked_fill_(terminals, 0.0), alpha=discount)
+        if targets.requires_grad:
+            targets = targets.detach()
+        taken = gather(q_values, 1, actions.unsqueeze(1)).squeeze(1)
+        if huber_loss:
+            return smooth_l1_loss(taken, targets, 1), smooth_l1_loss(taken, targets, 0)
+        return 0.5 * mse_loss(taken, targets, 1), 0.5 * mse_loss(taken, targets, 0)
+
+    return loss
+
+
+def adam_apply(self: Any, ops: Any) -> Callable[[Sequence[Tensor], Sequence[Tensor]], None]:
     """`Adam._apply` by torch's fused step: one pass over each flat block."""
-    self.steps.detach().add_(1.0)
-    if self.clip_grad_norm is not None:
-        clip_(gradients, self.clip_grad_norm)
-    torch._fused_adam_(  # type: ignore[attr-defined]
-        variables,
-        gradients,
-        self.first_moments,
-        self.second_moments,
-        [],
-        [self.steps] * len(variables),
-        lr=self.learning_rate,
-        beta1=self.beta1,
-        beta2=self.beta2,
-        weight_decay=0.0,
-        eps=self.epsilon,
-        amsgrad=False,
-        maximize=False,
-    )
+    fused_adam = torch._fused_adam_  # type: ignore[attr-defined]
+    steps, first_moments, second_moments = self.steps, self.first_moments, self.second_moments
+    several_steps, max_norm = [steps] * len(first_moments), self.clip_grad_norm
+    constants = {
+        "lr": self.learning_rate,
+        "beta1": self.beta1,
+        "beta2": self.beta2,
+        "weight_decay": 0.0,
+        "eps": self.epsilon,
+        "amsgrad": False,
+        "maximize": False,
+    }
+
+    def apply(variables: Sequence[Tensor], gradients: Sequence[Tensor]) -> None:
+        if max_norm is not None:
+            clip_(gradients, max_norm)
+        steps.add_(1.0)
+        fused_adam(variables, gradients, first_moments, second_moments, [], several_steps, **constants)
+
+    return apply
 
 
 def clip_(gradients: Sequence[Tensor], max_norm: float) -> None:
-    """`functional.optimization.clip_by_global_norm` in place: the gradients belong to the step alone."""
-    if len(gradients) == 1:
-        norm = torch.linalg.vector_norm(gradients[0])
-    else:
-        norm = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(g) for g in gradients]))
-    scale = torch.clamp_max(max_norm / (norm + 1e-6), 1.0)
-    for gradient in gradients:
-        gradient.mul_(scale)
+    """`functional.optimization.clip_by_global_norm` in place: the gradients belong to the step alone.
+
+    The norm is looked at on the host: that costs nothing on a CPU, and mostly there is nothing to scale.
+    """
+    norm = math.sqrt(sum(torch.dot(gradient, gradient).item() for gradient in gradients))
+    if not norm + 1e-6 <= max_norm:  # also where it is NaN
+        for gradient in gradients:
+            gradient.mul_(max_norm / (norm + 1e-6))
 
 
-KERNELS: dict[str, Callable[..., Any]] = {}
+#: Key of a graph function -> maker.
+KERNELS: dict[str, Callable[[Any, Any], Callable[..., Any]]] = {
+    "rlgraph.components.layers.dense:Dense._call": dense,
+    "rlgraph.components.losses.dqn_loss:DQNLoss._loss": dqn_loss,
+    "rlgraph.components.policies.dueling_policy:DuelingPolicy._combine": dueling_combine,
+}
 if hasattr(torch, "_fused_adam_"):
     # Not a public name of torch: where it is missing, the single source computes the same.
     KERNELS["rlgraph.components.optimizers.adam:Adam._apply"] = adam_apply

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from itertools import accumulate, pairwise
 
 import numpy as np
 import torch
@@ -11,6 +11,7 @@ from torch import Tensor
 
 from rlgraph.core.backend import Storage
 from rlgraph.core.graph.variables import Block, Layout, Variable, VariableList
+from rlgraph.torch.autograd import derivatives, flatten
 
 
 class TorchStorage(Storage):
@@ -51,21 +52,13 @@ class TorchStorage(Storage):
         self, variables: VariableList, blocks: Sequence[Block], retain: bool
     ) -> Callable[[Tensor], list[Tensor]]:
         """``f(loss)`` giving one flat derivative per block."""
-        leaves = [self.handle(variable) for variable in variables]
-        sizes = [len(block.variables) for block in blocks]
+        leaves = tuple(self.handle(variable) for variable in variables)
+        edges = [0, *accumulate(len(block.variables) for block in blocks)]
+        pieces = [slice(first, last) for first, last in pairwise(edges)]
+        one = torch.ones((), dtype=leaves[0].dtype)
 
         def gradients(loss: Tensor) -> list[Tensor]:
-            found: Sequence[Any] = torch.autograd.grad(loss, leaves, retain_graph=retain, allow_unused=True)
-            flat = [
-                torch.zeros_like(leaf).reshape(-1) if g is None else g.reshape(-1)
-                for leaf, g in zip(leaves, found, strict=True)
-            ]
-            if len(sizes) == 1:
-                return [torch.cat(flat)]
-            result, start = [], 0
-            for size in sizes:
-                result.append(torch.cat(flat[start : start + size]))
-                start += size
-            return result
+            found = derivatives(loss, one, leaves, retain)
+            return [flatten(found[piece]) for piece in pieces]
 
         return gradients

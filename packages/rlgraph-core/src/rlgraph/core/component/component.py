@@ -58,6 +58,9 @@ class Component(Specifiable):
             if self.sub_components.get(component.scope, component) is not component:
                 raise AssemblyError(f"{self.scope}: two sub-components have the scope {component.scope!r}")
             self.sub_components[component.scope] = component
+            if not self.trainable:
+                for below in component.walk():
+                    below.trainable = False
 
     def walk(self) -> Iterator[Component]:
         """This component and all below it, parents first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import update_wrapper
+from functools import cached_property, update_wrapper
 from typing import Any, overload
 
 from rlgraph.core.errors import AssemblyError
@@ -29,6 +29,10 @@ class ApiMethod:
 
     def __get__(self, component: Any, owner: type | None = None) -> Any:
         return self if component is None else BoundApiMethod(self, component)
+
+    def __call__(self, component: Any, *args: Any, **kwargs: Any) -> Any:
+        """``Class.method(component, ...)``, as with any method."""
+        return BoundApiMethod(self, component)(*args, **kwargs)
 
 
 class BoundApiMethod:
@@ -99,6 +103,11 @@ class GraphFunction:
         """The parameters behind ``self`` (and ``ops``)."""
         parameters = list(inspect.signature(self.function).parameters.values())
         return parameters[1:] if self.host else parameters[2:]
+
+    @cached_property
+    def keywords(self) -> frozenset[str]:
+        """The parameters that are given by name only."""
+        return frozenset(p.name for p in self.tensor_parameters if p.kind is p.KEYWORD_ONLY)
 
     def __get__(self, component: Any, owner: type | None = None) -> Any:
         if component is None:

@@ -122,5 +122,6 @@ def graph_of(graph: Any) -> tuple[ComponentGraph, BuiltGraph | None]:
 
 
 def _default_depth(graph: ComponentGraph) -> int:
+    """The largest depth at which no more than `MANY` components are shown."""
     levels = sorted(0 if scope == graph.root else scope.count("/") + 1 for scope in graph.components)
-    return max(levels[min(MANY, len(levels)) - 1], 1) if len(levels) <= MANY else max(levels[MANY] - 1, 1)
+    return max(1, levels[-1] if len(levels) <= MANY else levels[MANY] - 1)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.core.errors import InputError, RLGraphError
 from rlgraph.core.graph.binding import bind, slots_of
 from rlgraph.core.graph.inference import tensor_arguments
 from rlgraph.core.graph.nodes import (
@@ -23,27 +24,75 @@ from rlgraph.core.graph.nodes import (
     Node,
     Output,
     Pack,
+    Path,
     Ref,
+    Source,
     VariablesOf,
     arguments_of,
+    label,
 )
 from rlgraph.core.graph.passes.segments import tensor_leaves
-from rlgraph.core.graph.plan import Leaf, Plan, Segment
-from rlgraph.core.graph.values import is_leaf
+from rlgraph.core.graph.passes.snapshots import viewed
+from rlgraph.core.graph.plan import HostStep, Leaf, Plan, Segment
+from rlgraph.core.graph.values import describe, is_leaf
 from rlgraph.core.graph.variables import Block, GradientList, Slots, Variable, VariableList
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
 _serial = count()
 
 
-@dataclass
 class SourceFunction:
-    """A function in the making: its lines and the names they use."""
+    """A function in the making: its lines, and the names they use.
 
-    name: str
-    parameters: list[str]
-    lines: list[str] = field(default_factory=list)
-    namespace: dict[str, Any] = field(default_factory=dict)
+    No two things share a name, whatever a user's arguments, keys and scopes are called.
+
+    Args:
+        name: the function's name.
+        parameters: names its callers use.
+        namespace: what its lines refer to by fixed names.
+    """
+
+    def __init__(self, name: str, parameters: Sequence[str] = (), namespace: Mapping[str, Any] | None = None):
+        self.name = name
+        self.parameters = list(parameters)
+        self.lines: list[str] = []
+        self.namespace: dict[str, Any] = dict(namespace or {})
+        self._taken = {name, *self.parameters, *self.namespace}
+        self._leaves: dict[Leaf, str] = {}
+
+    def fresh(self, wanted: str) -> str:
+        """`wanted`, or that with a number behind it if it is taken."""
+        name, number = wanted, 2
+        while name in self._taken:
+            name, number = f"{wanted}_{number}", number + 1
+        self._taken.add(name)
+        return name
+
+    def bind(self, wanted: str, value: Any) -> str:
+        """The name, at best `wanted`, by which the lines can refer to `value`."""
+        name = self.fresh(wanted)
+        self.namespace[name] = value
+        return name
+
+    def share(self, wanted: str, value: Any) -> str:
+        """As `bind`; the same value again has the same name."""
+        known = (name for name, other in self.namespace.items() if other is value)
+        return next(known, None) or self.bind(wanted, value)
+
+    def local(self, leaf: Leaf) -> str:
+        """The local name of a tensor."""
+        if leaf not in self._leaves:
+            self._leaves[leaf] = self.fresh(leaf_name(leaf))
+        return self._leaves[leaf]
+
+    def adopt(self, leaf: Leaf, name: str) -> None:
+        """Let a tensor have a name that stands already."""
+        self._leaves[leaf] = name
+
+    def call(self, function: Any, name: str, arguments: Sequence[tuple[str, str]]) -> str:
+        """Source of a call of a graph function bound to `name`."""
+        texts = (f"{key}={text}" if key in function.keywords else text for key, text in arguments)
+        return f"{name}({', '.join(texts)})"
 
     @property
     def source(self) -> str:
@@ -68,7 +117,7 @@ def identifier(scope: str, function: str) -> str:
 
 
 def leaf_name(leaf: Leaf) -> str:
-    """The local name of a tensor that crosses the border of a segment."""
+    """What a tensor is called in emitted source, unless the name is taken there."""
     source = leaf.source
     if isinstance(source, Input):
         base = source.name
@@ -76,11 +125,6 @@ def leaf_name(leaf: Leaf) -> str:
         assert isinstance(source, Output)
         base = f"v{source.node}" + (f"_{source.index}" if source.index else "")
     return "_".join([base, *map(str, leaf.path)]) if leaf.path else base
-
-
-def output_name(node: Node, index: int) -> str:
-    """The local name of a node's output inside the segment that computes it."""
-    return leaf_name(Leaf(Output(node.id, index)))
 
 
 @dataclass(frozen=True)
@@ -96,6 +140,7 @@ class Dialect:
         enter_slice: lines ahead of nodes that are differentiated.
         leave_slice: lines behind them.
         copy: source of a copy, from an expression.
+        namespace: what these lines refer to, by name; names they assign to stand for None.
     """
 
     receive: Callable[[str], str]
@@ -105,6 +150,7 @@ class Dialect:
     enter_slice: tuple[str, ...] = ()
     leave_slice: tuple[str, ...] = ()
     copy: Callable[[str], str] = "copy({})".format
+    namespace: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -119,6 +165,7 @@ class Linker:
         block: gives what stands for a block of variables.
         gradients: ``(variables, blocks, retain) -> f(loss)``, returning one flat derivative per block; `retain` says
             that a later gradient goes through the same nodes.
+        use_kernels: False leaves out kernels of every kind.
     """
 
     backend: str
@@ -127,12 +174,12 @@ class Linker:
     handle: Callable[[Variable], Any]
     block: Callable[[Block], Any]
     gradients: Callable[[VariableList, Sequence[Block], bool], Callable[[Any], Any]] | None = None
+    use_kernels: bool = True
 
     def implementation(self, function: Any) -> Callable[..., Any]:
         """The declared kernel of a graph function, else the backend's, else the single source."""
-        return (  # type: ignore[no-any-return]
-            function.kernels.get(self.backend) or self.kernels.get(function.key) or function.function
-        )
+        kernel = function.kernels.get(self.backend) or self.kernels.get(function.key)
+        return kernel if kernel and self.use_kernels else function.function  # type: ignore[no-any-return]
 
 
 def emit_segment(plan: Plan, segment: Segment, dialect: Dialect, linker: Linker) -> SourceFunction:
@@ -145,9 +192,10 @@ class _SegmentEmitter:
         self.plan, self.segment, self.dialect, self.linker = plan, segment, dialect, linker
         self.inside = {node.id for node in segment.nodes}
         self.sliced = frozenset[int]().union(*plan.slices.values()) if plan.slices else frozenset()
+        self.recorded = self._list_recorded()
         self.cuts = self._list_cuts()
-        parameters = [leaf_name(leaf) for leaf, _ in segment.inputs]
-        self.function = SourceFunction(f"{plan.name}__{segment.name}", parameters)
+        self.function = SourceFunction(f"{plan.name}__{segment.name}", namespace=dialect.namespace)
+        self.function.parameters = [self.function.local(leaf) for leaf, _ in segment.inputs]
 
     def emit(self) -> SourceFunction:
         received = [(name, self.dialect.receive(name)) for name in self.function.parameters]
@@ -177,9 +225,20 @@ class _SegmentEmitter:
         return self.function
 
     def _give(self, leaf: Leaf) -> str:
-        assert isinstance(leaf.source, Output)
-        text = leaf_name(Leaf(leaf.source)) + "".join(f"[{key!r}]" for key in leaf.path)
-        return self.dialect.give(text, leaf.source.node in self.sliced)
+        return self.dialect.give(self._part(leaf.source, leaf.path), leaf.source in self.recorded)
+
+    def _part(self, source: Source, path: Path) -> str:
+        """A part of what a node of this segment computed."""
+        return self.function.local(Leaf(source)) + "".join(f"[{key!r}]" for key in path)
+
+    def _list_recorded(self) -> set[Source]:
+        """The outputs that may be part of a recorded gradient: those of slices, and what is only another view of one."""
+        recorded: set[Source] = set()
+        for node in self.segment.nodes:
+            for index in range(node.returns if isinstance(node, GraphFunctionCall) else 0):
+                if node.id in self.sliced or viewed(node, index, self.plan.built.effects) & recorded:
+                    recorded.add(Output(node.id, index))
+        return recorded
 
     # Nodes.
 
@@ -188,10 +247,9 @@ class _SegmentEmitter:
             return []
         if isinstance(node, Gradients):
             return [self._gradients(node)]
-        name = self._bind_function(node)
-        arguments = ", ".join(self._argument(node, key, e) for key, e in node.arguments)
-        call = f"{name}({arguments})"
-        outputs = [output_name(node, i) for i in range(node.returns)]
+        function, name = self._bind_function(node)
+        call = self.function.call(function, name, [(key, self._argument(node, key, e)) for key, e in node.arguments])
+        outputs = [self.function.local(Leaf(Output(node.id, i))) for i in range(node.returns)]
         line = f"{', '.join(outputs)} = {call}" if outputs else call
         copied = [i for i in range(node.returns) if Output(node.id, i) in self.plan.copies]
         return [line, *(f"{outputs[i]} = {self.dialect.copy(outputs[i])}" for i in copied)]
@@ -200,8 +258,9 @@ class _SegmentEmitter:
         assert self.linker.gradients is not None
         variables = self.plan.built.value_of(node.variables)
         blocks = self.plan.built.layout.blocks(variables, self.cuts[node.id])
-        name = self._name(f"gradients_{node.id}", self.linker.gradients(variables, blocks, self._is_retained(node)))
-        return f"{output_name(node, 0)} = {name}({self._expression(node.loss)})"
+        derive = self.linker.gradients(variables, blocks, self._is_retained(node))
+        name = self.function.bind(f"gradients_{node.id}", derive)
+        return f"{self.function.local(Leaf(Output(node.id)))} = {name}({self._expression(node.loss)})"
 
     def _is_retained(self, node: Gradients) -> bool:
         slices = self.plan.slices
@@ -209,30 +268,23 @@ class _SegmentEmitter:
         later = (n.id for n in self.plan.nodes[position + 1 :])
         return any(slices[node.id] & slices[other] for other in later if other in slices)
 
-    def _bind_function(self, node: GraphFunctionCall) -> str:
+    def _bind_function(self, node: GraphFunctionCall) -> tuple[Any, str]:
         component = self.plan.built.graph.components[node.component]
         function = component.graph_functions()[node.function]
         blocks = partial(self._blocks, node)
         view = bind(component, self._handle, blocks)
         bound = partial(self.linker.implementation(function), view, self.linker.ops)
-        return self._name(identifier(node.component, node.function), bound)
+        return function, self.function.bind(identifier(node.component, node.function), bound)
 
     def _handle(self, variable: Variable) -> Any:
         return variable if variable.host else self.linker.handle(variable)
-
-    def _name(self, wanted: str, value: Any) -> str:
-        name, number = wanted, 2
-        while name in self.function.namespace or name in self.function.parameters:
-            name, number = f"{wanted}_{number}", number + 1
-        self.function.namespace[name] = value
-        return name
 
     # Arguments.
 
     def _argument(self, node: GraphFunctionCall, key: str, expression: Expression) -> str:
         value = self.plan.built.value_of(expression)
         if isinstance(value, VariableList):
-            return self._name(f"{key}_{node.id}", self._blocks(node, value))
+            return self.function.bind(f"{key}_{node.id}", self._blocks(node, value))
         return self._expression(expression)
 
     def _expression(self, expression: Expression) -> str:
@@ -240,13 +292,13 @@ class _SegmentEmitter:
             value = expression.value
             if value is None or isinstance(value, bool | int | str):
                 return repr(value)
-            return self._name("constant", value)
+            return self.function.bind("constant", value)
         if isinstance(expression, Pack):
             return _literal(expression.kind, [(k, self._expression(e)) for k, e in expression.items])
         source = expression.source
         if isinstance(source, Output) and source.node in self.inside:
-            return leaf_name(Leaf(source)) + "".join(f"[{key!r}]" for key in expression.path)
-        return _outside(self.plan, expression)
+            return self._part(source, expression.path)
+        return _outside(self.plan, expression, self.function)
 
     # Lists of variables.
 
@@ -278,14 +330,14 @@ class _SegmentEmitter:
         return [self.linker.block(block) for block in blocks]
 
 
-def _outside(plan: Plan, ref: Ref) -> str:
+def _outside(plan: Plan, ref: Ref, function: SourceFunction) -> str:
     """A value made outside the function: its leaves have names, a container is a literal of them."""
     value = plan.built.value_of(ref)
     if is_leaf(value):
-        return leaf_name(Leaf(ref.source, ref.path))
+        return function.local(Leaf(ref.source, ref.path))
     items = value.keys() if isinstance(value, dict) else range(len(value))
     kind = dict if isinstance(value, dict) else tuple
-    return _literal(kind, [(k, _outside(plan, Ref(ref.source, (*ref.path, k)))) for k in items])
+    return _literal(kind, [(k, _outside(plan, Ref(ref.source, (*ref.path, k)), function)) for k in items])
 
 
 def _literal(kind: type, items: list[tuple[Any, str]]) -> str:
@@ -310,55 +362,72 @@ def emit_driver(
     """
     built = plan.built
     method = built.graph.methods[plan.name]
-    function = SourceFunction(plan.name, [])
-    namespace = function.namespace
-    namespace["ndarray"] = np.ndarray
+    function = SourceFunction(plan.name, method.parameters)
     for name in method.parameters:
-        if name in method.defaults:
-            namespace[f"default_{name}"] = method.defaults[name]
-            function.parameters.append(f"{name}=default_{name}")
-        else:
-            function.parameters.append(name)
-    for leaf, spec in _used_inputs(plan):
-        _emit_check(function, plan, leaf, spec, convert)
+        function.adopt(Leaf(Input(plan.name, name)), name)
+    function.parameters = [
+        f"{name}={function.bind(f'default_{name}', method.defaults[name])}" if name in method.defaults else name
+        for name in method.parameters
+    ]
+    inputs = _used_inputs(plan)
+    _emit_parts(function, plan, [leaf for leaf, _ in inputs])
+    for leaf, spec in inputs:
+        _emit_check(function, leaf, spec, convert(plan.name, leaf, spec))
     for step in plan.steps:
         if isinstance(step, Segment):
-            namespace[step.name] = lowered[step.name]
-            outputs = "".join(f"{leaf_name(leaf)}, " for leaf, _ in step.outputs)
-            call = f"{step.name}({', '.join(leaf_name(leaf) for leaf, _ in step.inputs)})"
+            outputs = "".join(f"{function.local(leaf)}, " for leaf, _ in step.outputs)
+            name = function.bind(step.name, lowered[step.name])
+            call = f"{name}({', '.join(function.local(leaf) for leaf, _ in step.inputs)})"
             function.lines.append(f"{outputs.rstrip()} = {call}" if outputs else call)
         else:
-            node = step.node
-            component = built.graph.components[node.component]
-            name = identifier(node.component, node.function)
-            namespace[name] = partial(component.graph_functions()[node.function].function, host_view(node.component))
-            arguments = ", ".join(_driver_expression(plan, e, namespace) for _, e in node.arguments)
-            outputs_list = [output_name(node, i) for i in range(node.returns)]
-            call = f"{name}({arguments})"
-            function.lines.append(f"{', '.join(outputs_list)} = {call}" if outputs_list else call)
-            for index in range(node.returns):
-                _emit_host_output(function, plan, Output(node.id, index), index in step.copies)
-    result = _driver_expression(plan, plan.results, namespace)
+            _emit_host_step(function, plan, step, host_view(step.node.component))
+    result = _driver_expression(plan, plan.results, function)
     function.lines.append(f"return {result}" if result != "()" else "return None")
     return function
 
 
-def _emit_host_output(function: SourceFunction, plan: Plan, output: Output, copied: bool) -> None:
-    """Give every leaf of a host output its own name; copy it if the host may overwrite it."""
+def _emit_host_step(function: SourceFunction, plan: Plan, step: HostStep, view: Any) -> None:
+    node = step.node
+    host_function = plan.built.graph.components[node.component].graph_functions()[node.function]
+    name = function.bind(identifier(node.component, node.function), partial(host_function.function, view))
+    arguments = [(key, _driver_expression(plan, e, function)) for key, e in node.arguments]
+    call = function.call(host_function, name, arguments)
+    outputs = [Output(node.id, i) for i in range(node.returns)]
+    names = ", ".join(function.local(Leaf(output)) for output in outputs)
+    function.lines.append(f"{names} = {call}" if names else call)
+    copy = function.share("copy_array", np.array) if step.copies else ""
+    for output in outputs:
+        _emit_host_output(function, plan, output, copy if output.index in step.copies else "")
 
-    def visit(value: Any, path: tuple[Any, ...]) -> None:
+
+def _emit_host_output(function: SourceFunction, plan: Plan, output: Output, copy: str) -> None:
+    """Give every leaf of a host output its own name; copy it if the host may overwrite it, convert it if need be."""
+    where = label(plan.built.graph.nodes[output.node])
+
+    def visit(value: Any, path: Path) -> None:
         if isinstance(value, TensorSpec):
-            text = leaf_name(Leaf(output)) + "".join(f"[{key!r}]" for key in path)
-            if copied:
-                function.namespace["copy_array"] = np.array
-                text = f"copy_array({text})"
-            if path or copied:
-                function.lines.append(f"{leaf_name(Leaf(output, path))} = {text}")
+            text, leaf = function.local(Leaf(output)) + "".join(f"[{key!r}]" for key in path), Leaf(output, path)
+            if path or copy:
+                function.lines.append(f"{function.local(leaf)} = {f'{copy}({text})' if copy else text}")
+            _emit_check(function, leaf, value, _host_converter(where, value))
             return
         for key in value if isinstance(value, dict) else range(len(value)):
             visit(value[key], (*path, key))
 
     visit(plan.built.values[output], ())
+
+
+def _host_converter(where: str, spec: TensorSpec) -> Callable[[Any], np.ndarray]:
+    """Makes an array of what a host function returned: a number, an array of another dtype."""
+
+    def convert(value: Any) -> np.ndarray:
+        array = np.asarray(value)
+        if array.ndim != len(spec.shape) or not np.can_cast(array.dtype, spec.dtype, "same_kind"):
+            given = f"{array.dtype}{list(array.shape)}"
+            raise RLGraphError(f"host function {where}: it declares {spec} and returned {given}")
+        return array.astype(spec.dtype, copy=False)
+
+    return convert
 
 
 def _used_inputs(plan: Plan) -> list[tuple[Leaf, TensorSpec]]:
@@ -367,22 +436,43 @@ def _used_inputs(plan: Plan) -> list[tuple[Leaf, TensorSpec]]:
     return [(leaf, spec) for leaf, spec in used.items() if isinstance(leaf.source, Input)]
 
 
+def _emit_parts(function: SourceFunction, plan: Plan, leaves: Sequence[Leaf]) -> None:
+    """Take the leaves of containers apart; whatever has another structure is refused."""
+    for source in dict.fromkeys(leaf.source for leaf in leaves if leaf.path):
+        assert isinstance(source, Input)
+        refuse = partial(_wrong_structure, plan.name, source.name, describe(plan.built.values[source]))
+        function.lines.append("try:")
+        for leaf in leaves:
+            if leaf.source == source:
+                text = source.name + "".join(f"[{key!r}]" for key in leaf.path)
+                function.lines.append(f"    {function.local(leaf)} = {text}")
+        function.lines.append(f"except {function.share('part_errors', _PART_ERRORS)}:")
+        function.lines.append(f"    raise {function.bind(f'refuse_{source.name}', refuse)}({source.name}) from None")
+
+
+_PART_ERRORS = (LookupError, TypeError)
+
+
+def _wrong_structure(method: str, name: str, expected: str, value: Any) -> InputError:
+    return InputError(f"{method}: argument {name}: expected {expected}, given {_structure(value)}")
+
+
+def _structure(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_structure(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, tuple):
+        return "(" + ", ".join(map(_structure, value)) + ")"
+    return type(value).__name__
+
+
 def _emit_check(
-    function: SourceFunction,
-    plan: Plan,
-    leaf: Leaf,
-    spec: TensorSpec,
-    convert: Callable[[str, Leaf, TensorSpec], Callable[[Any], np.ndarray]],
+    function: SourceFunction, leaf: Leaf, spec: TensorSpec, convert: Callable[[Any], np.ndarray]
 ) -> None:
-    """Three cheap looks at an input; whatever is not exactly right goes through the careful conversion."""
-    assert isinstance(leaf.source, Input)
-    name = leaf_name(leaf)
-    if leaf.path:
-        path = "".join(f"[{key!r}]" for key in leaf.path)
-        function.lines.append(f"{name} = {leaf.source.name}{path}")
-    function.namespace[f"convert_{name}"] = convert(plan.name, leaf, spec)
-    function.namespace[f"dtype_{name}"] = np.dtype(spec.dtype)
-    conditions = [f"type({name}) is not ndarray", f"{name}.dtype is not dtype_{name}"]
+    """Three cheap looks at an array; whatever is not exactly right goes through the careful conversion."""
+    name, wanted = function.local(leaf), leaf_name(leaf)
+    type_of, ndarray = function.share("type", type), function.share("ndarray", np.ndarray)
+    dtype = function.share(f"dtype_{spec.dtype}", np.dtype(spec.dtype))
+    conditions = [f"{type_of}({name}) is not {ndarray}", f"{name}.dtype is not {dtype}"]
     fixed = [dim if isinstance(dim, int) else None for dim in spec.shape]
     leading = next((i for i, dim in enumerate(fixed) if dim is not None), len(fixed))
     conditions.append(f"{name}.ndim != {len(fixed)}")
@@ -390,15 +480,13 @@ def _emit_check(
         tail = f"{name}.shape[{leading}:]" if leading else f"{name}.shape"
         conditions.append(f"{tail} != {tuple(fixed[leading:])!r}")
     function.lines.append(f"if {' or '.join(conditions)}:")
-    function.lines.append(f"    {name} = convert_{name}({name})")
+    function.lines.append(f"    {name} = {function.bind(f'convert_{wanted}', convert)}({name})")
 
 
-def _driver_expression(plan: Plan, expression: Expression, namespace: dict[str, Any]) -> str:
+def _driver_expression(plan: Plan, expression: Expression, function: SourceFunction) -> str:
     if isinstance(expression, Const):
-        name = f"constant_{len(namespace)}"
-        namespace[name] = expression.value
-        return name
+        return function.bind("constant", expression.value)
     if isinstance(expression, Pack):
-        items = [(key, _driver_expression(plan, item, namespace)) for key, item in expression.items]
+        items = [(key, _driver_expression(plan, item, function)) for key, item in expression.items]
         return _literal(expression.kind, items)
-    return _outside(plan, expression)
+    return _outside(plan, expression, function)

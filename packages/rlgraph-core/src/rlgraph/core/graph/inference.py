@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from rlgraph.core.errors import BuildError, InferenceError
@@ -38,9 +39,10 @@ def _evaluated(
 ) -> tuple[tuple[Value, ...], Effects]:
     recorder = EffectRecorder()
 
-    def symbolic(value: Any) -> Any:
+    # An argument is an alias of itself, so that what shares its memory is known by its name.
+    def symbolic(name: str, value: Any) -> Any:
         if isinstance(value, TensorSpec):
-            return SymbolicTensor(value)
+            return SymbolicTensor(value, frozenset((name,)))
         if isinstance(value, VariableList):
             return [_flat_variable(variable, recorder) for variable in value]
         if isinstance(value, GradientList):
@@ -52,13 +54,17 @@ def _evaluated(
         lambda v: v if v.host else SymbolicVariable(v.name, v.spec, recorder),
         lambda slots: [_flat_variable(variable, recorder) for variable in slots],
     )
-    operands = {name: map_leaves(symbolic, value) for name, value in arguments.items()}
+    operands = {name: map_leaves(partial(symbolic, name), value) for name, value in arguments.items()}
     result = function.function(view, SymbolicOps(recorder, float_dtype), **operands)
     outputs = _outputs(result, node.returns)
     specs = tuple(_spec_tree(output) for output in outputs)
-    aliases = tuple(_aliases(output) for output in outputs)
+    shared = [_aliases(output) for output in outputs]
     effects = Effects(
-        frozenset(recorder.reads), frozenset(recorder.writes), False, recorder.hazard, aliases
+        frozenset(recorder.reads),
+        frozenset(recorder.writes),
+        hazard=recorder.hazard,
+        aliases=tuple(names - arguments.keys() for names in shared),
+        views=tuple(names & arguments.keys() for names in shared),
     )
     return specs, effects
 
@@ -120,8 +126,12 @@ def _declared(
         for _, leaf in leaves(value):
             if is_leaf(leaf) and not isinstance(leaf, TensorSpec):
                 raise InferenceError("a host function gets tensors, not variables: pass what it needs as arguments")
-    aliases = tuple(frozenset[str]() for _ in declared)
-    return specs, Effects(host=node.host, aliases=aliases)
+    # What a host function hands out may be what it was given.
+    return specs, Effects(
+        host=node.host,
+        aliases=tuple(frozenset[str]() for _ in declared),
+        views=tuple(frozenset(arguments) for _ in declared),
+    )
 
 
 def tensor_arguments(arguments: dict[str, Value], kind: type) -> list[Any]:

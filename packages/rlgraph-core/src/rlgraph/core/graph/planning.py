@@ -5,7 +5,7 @@ from __future__ import annotations
 from rlgraph.core.graph.build import BuiltGraph
 from rlgraph.core.graph.passes.dead_nodes import remove_dead_nodes
 from rlgraph.core.graph.passes.gradients import gradient_slices, hoist_gradients
-from rlgraph.core.graph.passes.segments import split_into_segments
+from rlgraph.core.graph.passes.segments import check_slices, split_into_segments
 from rlgraph.core.graph.passes.snapshots import find_snapshots
 from rlgraph.core.graph.plan import Plan
 
@@ -17,12 +17,15 @@ def make_plan(built: BuiltGraph, method: str) -> Plan:
     nodes = [graph.nodes[id_] for id_ in sorted(graph.methods[method].nodes)]
     nodes = remove_dead_nodes(nodes, results, effects)
     nodes = hoist_gradients(nodes)
+    slices = gradient_slices(nodes, effects)
+    steps = split_into_segments(built, nodes, results)
+    check_slices(steps, slices)
     return Plan(
         name=method,
         built=built,
         nodes=tuple(nodes),
         results=results,
-        slices=gradient_slices(nodes, effects),
+        slices=slices,
         copies=find_snapshots(nodes, results, effects),
-        steps=split_into_segments(built, nodes, results),
+        steps=steps,
     )

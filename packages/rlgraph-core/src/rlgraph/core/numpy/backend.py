@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ DIALECT = Dialect(
     receive="{}".format,
     give=lambda text, _sliced: f"asarray({text})",
     copy="array({})".format,
+    namespace={"asarray": np.asarray, "array": np.array},
 )
 
 
@@ -88,8 +88,6 @@ class NumpyBackend(Backend):
 
     def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
         assert isinstance(storage, NumpyStorage)
-        linker = Linker(self.name, self.ops, {}, storage.handle, storage.block)
-        function = emit_segment(plan, segment, DIALECT, linker)
-        namespace: dict[str, Any] = {"asarray": np.asarray, "array": np.array}
-        function.namespace.update(namespace)
-        return function.compile()
+        use_kernels = self.execution.use_kernels
+        linker = Linker(self.name, self.ops, {}, storage.handle, storage.block, use_kernels=use_kernels)
+        return emit_segment(plan, segment, DIALECT, linker).compile()

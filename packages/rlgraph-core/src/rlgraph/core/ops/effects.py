@@ -15,6 +15,7 @@ class Effects:
         host: it runs as plain Python on the host.
         hazard: it writes a variable that it has read before (a read must then be a copy).
         aliases: per output the variables whose memory the output may share.
+        views: per output the arguments whose memory the output may share.
     """
 
     reads: frozenset[str] = frozenset()
@@ -22,6 +23,7 @@ class Effects:
     host: bool = False
     hazard: bool = False
     aliases: tuple[frozenset[str], ...] = ()
+    views: tuple[frozenset[str], ...] = ()
 
     @property
     def pure(self) -> bool:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rlgraph.core.graph.nodes import Expression, Node, Output, references
+from rlgraph.core.graph.nodes import Expression, Node, Output, Source, arguments_of, references
 from rlgraph.core.ops.effects import Effects
 
 
@@ -25,10 +25,25 @@ def find_snapshots(nodes: Sequence[Node], results: Expression, effects: Mapping[
     """The outputs that alias a variable and are returned, or whose variable a later node writes."""
     returned = {ref.source for ref in references(results)}
     snapshots = set()
+    shared: dict[Source, frozenset[str]] = {}
     for position, node in enumerate(nodes):
         later_writes = frozenset[str]().union(*(effects[n.id].writes for n in nodes[position + 1 :]))
         for index, aliases in enumerate(effects[node.id].aliases):
             output = Output(node.id, index)
+            aliases = aliases.union(*(shared.get(source, ()) for source in viewed(node, index, effects)))
             if aliases and (output in returned or aliases & later_writes):
                 snapshots.add(output)
+            else:
+                shared[output] = aliases
     return frozenset(snapshots)
+
+
+def viewed(node: Node, index: int, effects: Mapping[int, Effects]) -> set[Source]:
+    """What output `index` of `node` may share memory with besides variables."""
+    views = effects[node.id].views[index : index + 1]
+    return {
+        ref.source
+        for name, expression in arguments_of(node)
+        if views and name in views[0]
+        for ref in references(expression)
+    }

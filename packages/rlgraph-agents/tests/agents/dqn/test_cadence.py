@@ -1,0 +1,112 @@
+"""When `update_if_due` updates and synchronises, step by step."""
+
+import numpy as np
+import pytest
+
+# (update_spec, environments), how many updates follow which step, and after which steps the target changes.
+EVERY_FOURTH = {4: 1, 8: 1, 12: 1, 16: 1, 20: 1, 24: 1}
+CASES = {
+    "every fourth step": ({"update_interval": 4, "sync_interval": 8}, 1, EVERY_FOURTH, [8, 16, 24]),
+    "every step": ({"update_interval": 1, "sync_interval": 5}, 1, dict.fromkeys(range(1, 25), 1), [5, 10, 15, 20]),
+    "not before step 10": (
+        {"steps_before_update": 10, "update_interval": 4, "sync_interval": 8},
+        1,
+        {10: 1, 14: 1, 18: 1, 22: 1},
+        [10, 18],
+    ),
+    "not before the first interval is over": (
+        {"steps_before_update": 2, "update_interval": 8, "sync_interval": 100},
+        1,
+        {8: 1, 16: 1, 24: 1},
+        [],
+    ),
+    "three at a time": (
+        {"update_interval": 6, "update_steps": 3, "sync_interval": 12},
+        1,
+        {6: 3, 12: 3, 18: 3, 24: 3},
+        [12, 24],
+    ),
+    "never synchronised without an update": (
+        {"update_interval": 8, "sync_interval": 1},
+        1,
+        {8: 1, 16: 1, 24: 1},
+        [8, 16, 24],
+    ),
+    "two environments": ({"update_interval": 4, "sync_interval": 8}, 2, EVERY_FOURTH, [8, 16, 24]),
+    "more environments than steps between updates": (
+        {"update_interval": 4, "sync_interval": 16},
+        8,
+        {8: 2, 16: 2, 24: 2},
+        [16],
+    ),
+    "no updates": ({"do_updates": False}, 1, {}, []),
+}
+
+
+def part(agent, policy):
+    return {name: value for name, value in agent.get_weights().items() if name.startswith(f"{policy}/")}
+
+
+def same(first, second):
+    return all(np.array_equal(a, b) for a, b in zip(first.values(), second.values(), strict=True))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_updates_and_synchronisations(make_agent, make_batch, backend, case):
+    update_spec, environments, updates, synchronised = CASES[case]
+    agent = make_agent(backend, update_spec={"batch_size": 4, **update_spec})
+    done, changed = {}, []
+    for step in range(environments, 25, environments):
+        updates_before, target_before = agent.updates, part(agent, "target-policy")
+        agent.observe(**make_batch(environments, seed=step), batched=True)
+        results = agent.update_if_due()
+        assert agent.timesteps == step
+        assert (results is None) == (agent.updates == updates_before)
+        if results is not None:
+            assert results["loss"] > 0
+            done[step] = agent.updates - updates_before
+        target = part(agent, "target-policy")
+        if not same(target, target_before):
+            changed.append(step)
+            if environments < 8:  # else a second update follows the synchronisation
+                assert same(target, part(agent, "policy"))
+    assert done == updates
+    assert changed == synchronised
+
+
+def test_steps_that_were_missed_are_made_up_for(make_agent, make_batch, backend):
+    agent = make_agent(backend, update_spec={"update_interval": 4, "batch_size": 4})
+    agent.observe(**make_batch(22), batched=True)
+    agent.update_if_due()
+    assert agent.updates == 5
+    assert agent.update_if_due() is None
+    agent.observe(**make_batch(2), batched=True)
+    agent.update_if_due()
+    assert agent.updates == 6
+
+
+def test_a_soft_synchronisation_mixes(make_agent, make_batch, backend, reference):
+    agent = make_agent(backend, update_spec={"update_interval": 2, "sync_interval": 2, "sync_tau": 0.25, "batch_size": 4})
+    agent.set_weights(reference.randomised(agent.get_weights(), seed=1))
+    before = agent.get_weights()
+    agent.observe(**make_batch(2), batched=True)
+    agent.update_if_due()
+    after = agent.get_weights()
+    for name in [name for name in after if name.startswith("policy/")]:
+        assert not np.array_equal(after[name], before[name])
+        mixed = 0.25 * after[name] + 0.75 * before[f"target-{name}"]
+        np.testing.assert_allclose(after[f"target-{name}"], mixed, rtol=0, atol=1e-6)
+
+
+def test_the_loss_uses_the_target_of_the_last_synchronisation(make_agent, make_batch, backend, reference):
+    agent, batch = make_agent(backend, optimizer_spec={"learning_rate": 0.1}), make_batch(16)
+    old = {name: value for name, value in agent.get_weights().items() if name.startswith("target-policy/")}
+    for _ in range(3):
+        agent.update(batch)
+    weights = {**agent.get_weights(), **old}
+    expected, _ = reference.loss(weights, batch)
+    assert agent.call_api_method("get_td_loss", **batch)["loss"] == pytest.approx(expected, rel=1e-5)
+    agent.call_api_method("sync_target")
+    synchronised, _ = reference.loss(agent.get_weights(), batch)
+    assert abs(synchronised - expected) > 1e-3
+    assert agent.call_api_method("get_td_loss", **batch)["loss"] == pytest.approx(synchronised, rel=1e-5)

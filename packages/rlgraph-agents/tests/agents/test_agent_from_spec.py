@@ -1,0 +1,274 @@
+"""`Agent.from_spec`: every way to describe an agent, and what each mistake is answered with."""
+
+import json
+import sys
+
+import gymnasium
+import numpy as np
+import pytest
+
+from rlgraph.agents import Agent, DQNAgent
+from rlgraph.core import PluginError, SpecError, find_backend, registry
+from rlgraph.environments import DeterministicEnv, OpenAIGymEnv
+from rlgraph.spaces import FloatBox, IntBox, SpaceError
+
+STATES, ACTIONS = FloatBox(shape=(3,)), IntBox(4)
+SPACES = {"state_space": STATES, "action_space": ACTIONS, "backend": "numpy"}
+
+
+class Watched(DeterministicEnv):
+    """Remembers whether it was terminated."""
+
+    terminated = False
+
+    def terminate(self):
+        self.terminated = True
+
+
+def refusal(spec, expected=SpecError, **kwargs):
+    with pytest.raises(expected) as caught:
+        Agent.from_spec(spec, **{**SPACES, **kwargs})
+    return str(caught.value)
+
+
+# What a spec can be.
+
+
+@pytest.mark.parametrize("spec", ["dqn", "DQN", {"type": "dqn"}, DQNAgent, {"type": DQNAgent}])
+def test_names_and_classes(spec):
+    agent = Agent.from_spec(spec, **SPACES)
+    assert type(agent) is DQNAgent
+    assert (agent.state_space, agent.action_space) == (STATES, ACTIONS)
+    assert agent.executor.backend.name == "numpy"
+
+
+def test_a_subclass_needs_no_type():
+    assert type(DQNAgent.from_spec({}, **SPACES)) is DQNAgent
+    assert type(DQNAgent.from_spec({"discount": 0.5}, **SPACES)) is DQNAgent
+
+
+def test_an_agent_is_passed_through():
+    agent = Agent.from_spec("dqn", **SPACES)
+    assert Agent.from_spec(agent) is agent
+
+
+def test_json_file(tmp_path):
+    file = tmp_path / "agent.json"
+    content = {
+        "type": "dqn",
+        "state_space": {"type": "float", "shape": [3]},
+        "action_space": {"type": "int", "low": 0, "high": 4},
+        "network_spec": [{"type": "dense", "units": 5}],
+        "update_spec": {"batch_size": 7},
+        "seed": 11,
+    }
+    file.write_text(json.dumps(content))
+    for path in (file, str(file)):
+        agent = Agent.from_spec(path, backend="numpy")
+        assert (agent.state_space, agent.action_space) == (STATES, ACTIONS)
+        assert agent.update_spec.batch_size == 7
+        assert agent.seed == 11
+        assert agent.get_weights()["policy/network/dense-0/weights"].shape == (3, 5)
+
+
+def test_the_spec_is_not_changed_and_arguments_override_it():
+    spec = {"type": "dqn", "seed": 1, "update_spec": {"batch_size": 7}, "state_space": FloatBox(shape=(9,))}
+    before = json.dumps(spec, default=repr)
+    agent = Agent.from_spec(spec, **SPACES, seed=5)
+    assert json.dumps(spec, default=repr) == before
+    assert agent.seed == 5
+    assert agent.state_space == STATES
+    assert agent.update_spec.batch_size == 7
+
+
+def test_the_seed_overrides_the_execution_spec():
+    assert Agent.from_spec({"type": "dqn", "execution_spec": {"seed": 4}}, **SPACES).seed == 4
+    assert Agent.from_spec({"type": "dqn", "execution_spec": {"seed": 4}, "seed": 6}, **SPACES).seed == 6
+
+
+def test_the_environment_variable_names_the_backend(monkeypatch, backend):
+    monkeypatch.setenv("RLGRAPH_BACKEND", backend)
+    assert Agent.from_spec("dqn", **{**SPACES, "backend": None}).executor.backend.name == backend
+
+
+# Spaces.
+
+
+@pytest.mark.parametrize("env", ["CartPole-v1", {"type": "openai_gym", "gym_env": "CartPole-v1"}])
+def test_an_environment_gives_the_spaces(env):
+    agent = Agent.from_spec("dqn", env=env, backend="numpy")
+    assert agent.state_space.shape == (4,)
+    assert agent.action_space == IntBox(2)
+    assert agent.env_spec == env
+
+
+def test_the_environment_may_stand_in_the_spec():
+    spec = {"type": "dqn", "env": {"type": "deterministic"}}
+    agent = Agent.from_spec(spec, backend="numpy")
+    assert agent.env_spec == {"type": "deterministic"}
+    assert agent.state_space == FloatBox(shape=(1,))
+    assert Agent.from_spec(spec, env="CartPole-v1", backend="numpy").env_spec == "CartPole-v1"
+
+
+def test_explicit_spaces_go_before_those_of_the_environment():
+    bounded = FloatBox(-5.0, 5.0, shape=(1,))
+    agent = Agent.from_spec("dqn", env={"type": "deterministic"}, state_space=bounded, backend="numpy")
+    assert agent.state_space == bounded
+    assert agent.action_space == IntBox(2)
+
+
+def test_shorthand_spaces():
+    agent = Agent.from_spec("dqn", state_space={"type": "float", "shape": (3,)}, action_space=IntBox(4), backend="numpy")
+    assert agent.state_space == STATES
+
+
+def test_an_instance_stays_open_and_what_was_made_is_closed():
+    mine, made = Watched(), []
+    Agent.from_spec("dqn", env=mine, backend="numpy")
+    assert not mine.terminated
+
+    def factory():
+        made.append(Watched())
+        return made[-1]
+
+    Agent.from_spec("dqn", env=factory, backend="numpy")
+    assert [environment.terminated for environment in made] == [True]
+
+
+def test_a_gymnasium_instance_stays_open():
+    class Closing(gymnasium.Wrapper):
+        closed = False
+
+        def close(self):
+            self.closed = True
+
+    env = Closing(gymnasium.make("CartPole-v1"))
+    agent = Agent.from_spec("dqn", env=env, backend="numpy")
+    assert len(agent.evaluate(3).returns) == 3
+    assert not env.closed
+
+
+# Mistakes.
+
+
+def test_unknown_agent():
+    assert refusal("dqm") == "agent.type: unknown agent 'dqm'. Did you mean 'dqn'?"
+    assert refusal({"type": "dqm"}, path="agents[2]").startswith("agents[2].type: unknown agent 'dqm'.")
+
+
+@pytest.mark.parametrize("given", [3, ["dqn"]])
+def test_a_type_that_is_no_name(given):
+    assert refusal({"type": given}) == f"agent.type: expected a name or a class, given {given!r}"
+
+
+def test_a_class_that_is_no_agent():
+    assert refusal({"type": OpenAIGymEnv}).endswith("is a OpenAIGymEnv, expected a Agent")
+
+
+def test_no_type():
+    assert refusal({}) == "agent.type is missing. Known: dqn."
+
+
+def test_no_spec():
+    assert refusal(5) == "agent: expected a mapping with 'type', a name or a JSON file, given 5"
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ({"netwrk_spec": []}, "agent.netwrk_spec: DQNAgent has no such key. Did you mean 'network_spec'?"),
+        ({"memory_spec": {"capacity": 0}}, "memory.capacity: expected an integer >= 1, given 0"),
+        ({"exploration_spec": {"epsilon_spec": "linear"}}, "exploration.epsilon_spec: expected a number"),
+        ({"optimizer_spec": {"type": "adm"}}, "optimizer_spec.type: unknown component 'adm'. Did you mean 'adam'?"),
+        ({"optimizer_spec": {"learning_rate": "fast"}}, "optimizer.learning_rate: expected a number >= 0"),
+        ({"network_spec": [{"type": "dens"}]}, "network.layers[0].type: unknown component 'dens'"),
+        ({"network_spec": []}, "network.layers: expected a list of layer specs, given []"),
+        ({"execution_spec": {"dtyp": 1}}, "execution_spec.dtyp: ExecutionSpec has no such key. Did you mean 'dtype'?"),
+        ({"seed": -1}, "execution_spec.seed: expected an integer >= 0, given -1"),
+        ({"acting": "np"}, "acting: expected 'auto', 'numpy' or 'backend', given 'np'"),
+        ({"discount": 1.5}, "loss.discount: expected a number in [0, 1], given 1.5"),
+    ],
+)
+def test_wrong_arguments(spec, said):
+    assert said in refusal({"type": "dqn", **spec})
+
+
+def test_all_mistakes_of_the_update_spec_at_once():
+    message = refusal({"type": "dqn", "update_spec": {"batch_size": 0, "update_intervl": 2, "update_steps": "1"}})
+    assert message.splitlines() == [
+        "update_spec.update_steps: Input should be a valid integer, given '1'",
+        "update_spec.batch_size: Input should be greater than or equal to 1, given 0",
+        "update_spec.update_intervl: there is no such key. Did you mean 'update_interval'?",
+    ]
+
+
+@pytest.mark.parametrize("space", [FloatBox(shape=(2,)), IntBox(), IntBox(3, shape=(2,))])
+def test_actions_that_are_no_categories(space):
+    message = refusal("dqn", action_space=space)
+    assert "Q-learning needs one categorical action, an IntBox(n)" in message
+    assert repr(space) in message
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"), [({}, "state_space"), ({"state_space": STATES}, "action_space"), ({"action_space": ACTIONS}, "state_space")]
+)
+def test_missing_spaces(given, missing):
+    with pytest.raises(SpecError, match=rf"agent\.{missing} is missing: give state_space= and action_space=, or env="):
+        Agent.from_spec("dqn", backend="numpy", **given)
+
+
+def test_wrong_space():
+    assert "did you mean 'float'?" in refusal("dqn", SpaceError, state_space="flot")
+
+
+def test_unknown_environment():
+    assert "The nearest is 'CartPole-v1'" in refusal("dqn", env="CartPol-v1")
+
+
+def test_unknown_backend():
+    assert refusal("dqn", backend="nmpy") == "backend: unknown backend 'nmpy'. Did you mean 'numpy'?"
+
+
+@pytest.mark.parametrize(
+    ("name", "distribution"),
+    [("torch", "rlgraph-torch"), ("pytorch", "rlgraph-torch"), ("tf", "rlgraph-tf"), ("tensorflow", "rlgraph-tf")],
+)
+def test_a_backend_that_is_not_installed(monkeypatch, name, distribution):
+    known = registry("rlgraph.backends")
+    monkeypatch.setattr(known, "_plugins", {"numpy": known._plugins["numpy"]})
+    assert refusal("dqn", backend=name) == f"backend: backend {name!r} is not installed: pip install {distribution}"
+
+
+def test_a_backend_without_its_framework(monkeypatch, backend):
+    descriptor = find_backend(backend)
+    monkeypatch.setitem(sys.modules, descriptor.factory.split(":")[0], None)
+    message = refusal("dqn", PluginError, backend=backend)
+    assert message.startswith(f"backend {backend!r} cannot be loaded: ")
+    assert message.endswith(f"pip install {descriptor.framework}")
+
+
+def test_json_that_cannot_be_read(tmp_path):
+    missing, broken, no_mapping = (tmp_path / f"{name}.json" for name in ("missing", "broken", "list"))
+    broken.write_text('{"type": "dqn",}')
+    no_mapping.write_text('["dqn"]')
+    assert refusal(missing) == f"agent: the file {missing} cannot be read: No such file or directory"
+    assert refusal(str(broken)).startswith(f"agent: {broken} is no valid JSON: ")
+    assert refusal(no_mapping) == "agent: expected a mapping with 'type', a name or a JSON file, given ['dqn']"
+
+
+# What follows from the arguments.
+
+
+@pytest.mark.parametrize(("units", "acting"), [(4, "numpy"), (450, "backend")])
+def test_small_networks_act_on_numpy(units, acting, backend):
+    layers = [{"type": "dense", "units": units}, {"type": "dense", "units": units}]
+    assert Agent.from_spec({"type": "dqn", "network_spec": layers}, **{**SPACES, "backend": backend}).acting == acting
+
+
+def test_the_target_starts_as_the_policy(make_agent, backend):
+    weights = make_agent(backend).get_weights()
+    names = [name for name in weights if name.startswith("policy/")]
+    assert len(names) == 6
+    assert any(weights[name].any() for name in names)
+    for name in names:
+        np.testing.assert_array_equal(weights[f"target-{name}"], weights[name])

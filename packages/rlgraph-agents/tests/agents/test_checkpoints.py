@@ -1,0 +1,283 @@
+"""`store_model` and `load_model`: going on as if nothing had happened, on any backend, and damage of every kind."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rlgraph.core.checkpoint as checkpoint_module
+from rlgraph.core import CheckpointError
+
+
+def assert_equal_weights(first, second):
+    first, second = first.get_weights(), second.get_weights()
+    assert list(first) == list(second)
+    for name, value in first.items():
+        np.testing.assert_array_equal(value, second[name], err_msg=name)
+
+
+def host(agent):
+    return {name: value.copy() for name, value in agent.executor.storage.host.items()}
+
+
+def everything(agent):
+    """All a checkpoint is about, in a form that can be compared."""
+    streams = {scope: str(rng.bit_generator.state) for scope, rng in agent.executor.storage.streams.items()}
+    return {"weights": agent.get_weights(), "host": host(agent), "streams": streams, "facts": agent.progress_facts()}
+
+
+def trained(make_agent, make_batch, backend, **options):
+    """An agent with a past: updates, memory, draws, progress."""
+    agent = make_agent(backend, update_spec={"update_interval": 3, "sync_interval": 6, "batch_size": 8}, **options)
+    for step in range(5):
+        agent.set_progress(step / 10)
+        agent.get_actions(make_batch(4, seed=step)["states"])
+        agent.observe(**make_batch(2, seed=step), batched=True)
+        agent.update_if_due()
+    return agent
+
+
+# Going on.
+
+
+def test_external_batches_go_on_bit_for_bit(make_agent, make_batch, backend, tmp_path):
+    uninterrupted = trained(make_agent, make_batch, backend)
+    resumed = make_agent(backend, seed=99)
+    resumed.load_model(uninterrupted.store_model(tmp_path / "model"))
+    assert_equal_weights(uninterrupted, resumed)
+    for seed in range(10):
+        losses = [agent.update(make_batch(16, seed=100 + seed))["loss"] for agent in (uninterrupted, resumed)]
+        assert losses[0] == losses[1]
+    assert_equal_weights(uninterrupted, resumed)
+
+
+def test_memory_draws_and_exploration_go_on_bit_for_bit(make_agent, make_batch, backend, tmp_path):
+    uninterrupted = trained(make_agent, make_batch, backend)
+    uninterrupted.store_model(tmp_path / "model")
+    resumed = make_agent(backend, seed=99, update_spec={"update_interval": 3, "sync_interval": 6, "batch_size": 8})
+    resumed.get_actions(make_batch(3)["states"])
+    resumed.load_model(tmp_path / "model")
+    np.testing.assert_equal(everything(resumed), everything(uninterrupted))
+    for step in range(12):
+        for agent in (uninterrupted, resumed):
+            agent.set_progress(0.5 + step / 30)
+        states = make_batch(6, seed=step)["states"]
+        np.testing.assert_array_equal(uninterrupted.get_actions(states), resumed.get_actions(states))
+        for agent in (uninterrupted, resumed):
+            agent.observe(**make_batch(2, seed=50 + step), batched=True)
+        assert uninterrupted.update_if_due() == resumed.update_if_due()
+    assert uninterrupted.updates == resumed.updates > 8
+    np.testing.assert_equal(everything(resumed), everything(uninterrupted))
+
+
+def test_storing_changes_nothing(make_agent, make_batch, backend, tmp_path):
+    agent = trained(make_agent, make_batch, backend)
+    before = everything(agent)
+    agent.store_model(tmp_path / "model")
+    np.testing.assert_equal(everything(agent), before)
+
+
+def test_counters(make_agent, make_batch, backend, tmp_path):
+    agent = trained(make_agent, make_batch, backend)
+    agent.store_model(tmp_path / "model")
+    other = make_agent(backend)
+    other.load_model(tmp_path / "model")
+    assert (other.timesteps, other.updates) == (agent.timesteps, agent.updates) == (10, 3)
+    assert other.progress_facts() == agent.progress_facts()
+    assert other.metrics() == agent.metrics()
+    assert json.loads((tmp_path / "model" / "manifest.json").read_text())["facts"] == {
+        "timesteps": 10,
+        "updates": 3,
+        "time_percentage": pytest.approx(0.4),
+        "next_update": 12,
+        "next_sync": 12,
+    }
+
+
+def test_without_memory(make_agent, make_batch, backend, tmp_path):
+    agent = trained(make_agent, make_batch, backend)
+    agent.store_model(tmp_path / "model", memory=False)
+    assert sorted(file.name for file in (tmp_path / "model").iterdir()) == ["manifest.json", "variables.safetensors"]
+    other = make_agent(backend)
+    other.observe(**make_batch(4, seed=7), batched=True)
+    own_memory = host(other)
+    other.load_model(tmp_path / "model")
+    assert_equal_weights(agent, other)
+    np.testing.assert_equal(host(other), own_memory)
+
+
+def test_other_names(make_agent, backend, tmp_path, reference):
+    first, second = make_agent(backend), make_agent(backend)
+    first.set_policy_weights(reference.randomised(first.get_weights(), seed=4))
+    second.import_model(first.export_model(tmp_path / "model"))
+    np.testing.assert_equal(second.get_policy_weights(), first.get_weights())
+
+
+# Other backends.
+
+
+def test_weights_are_at_home_on_every_backend(make_agent, make_batch, backend, backends, tmp_path):
+    agent = trained(make_agent, make_batch, backend)
+    agent.store_model(tmp_path / "model")
+    states = make_batch(100)["states"]
+    q_values = agent.call_api_method("get_q_values", states)
+    for other_backend in [*backends, "numpy"]:
+        other = make_agent(other_backend, seed=99)
+        other.load_model(tmp_path / "model")
+        assert_equal_weights(agent, other)
+        np.testing.assert_allclose(other.call_api_method("get_q_values", states), q_values, rtol=0, atol=1e-6)
+        np.testing.assert_array_equal(
+            other.get_actions(states, use_exploration=False), agent.get_actions(states, use_exploration=False)
+        )
+        assert other.timesteps == agent.timesteps
+
+
+def test_what_numpy_stored_is_trained_further(make_agent, make_batch, backend, tmp_path, reference):
+    first = make_agent("numpy")
+    first.set_weights(reference.randomised(first.get_weights(), seed=4))
+    first.observe(**make_batch(8), batched=True)
+    agent = make_agent(backend, seed=99)
+    agent.load_model(first.store_model(tmp_path / "model"))
+    assert_equal_weights(first, agent)
+    expected, _ = reference.loss(first.get_weights(), make_batch(5))
+    assert agent.update(make_batch(5))["loss"] == pytest.approx(expected, rel=1e-5)
+    assert agent.update()["loss"] > 0
+
+
+def test_single_precision_is_read_into_double(make_agent, make_batch, backend, tmp_path):
+    agent = trained(make_agent, make_batch, backend)
+    agent.store_model(tmp_path / "model")
+    other = make_agent(backend, dtype="float64")
+    other.load_model(tmp_path / "model")
+    for name, value in agent.get_weights().items():
+        assert other.get_weights()[name].dtype == np.float64
+        np.testing.assert_array_equal(other.get_weights()[name], value.astype(np.float64))
+
+
+# Damage. After a refusal everything is as it was.
+
+
+def refused(agent, directory, said):
+    before = everything(agent)
+    with pytest.raises(CheckpointError, match=said):
+        agent.load_model(directory)
+    np.testing.assert_equal(everything(agent), before)
+
+
+@pytest.fixture
+def stored(make_agent, make_batch, backend, tmp_path):
+    return trained(make_agent, make_batch, backend).store_model(tmp_path / "model")
+
+
+def test_no_checkpoint(make_agent, backend, tmp_path):
+    refused(make_agent(backend), tmp_path / "nowhere", "nowhere is no checkpoint: it has no manifest.json")
+    (tmp_path / "empty").mkdir()
+    refused(make_agent(backend), tmp_path / "empty", "empty is no checkpoint: it has no manifest.json")
+
+
+@pytest.mark.parametrize("name", ["variables.safetensors", "host.safetensors"])
+def test_a_damaged_file(make_agent, backend, stored, name):
+    content = bytearray((stored / name).read_bytes())
+    content[-3] ^= 1
+    (stored / name).write_bytes(content)
+    refused(make_agent(backend), stored, f"{name} is damaged: its checksum differs")
+
+
+@pytest.mark.parametrize("name", ["variables.safetensors", "host.safetensors"])
+def test_a_missing_file(make_agent, backend, stored, name):
+    (stored / name).unlink()
+    refused(make_agent(backend), stored, f"model is incomplete: {name} is missing")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "manifest.json cannot be read"),
+        ("[]", "manifest.json is no manifest of an RLgraph checkpoint"),
+        ('{"format": "other"}', "manifest.json is no manifest of an RLgraph checkpoint"),
+        ('{"format": "rlgraph-checkpoint", "version": 99}', "has checkpoint format 99, this rlgraph-core reads 1"),
+    ],
+)
+def test_a_damaged_manifest(make_agent, backend, stored, text, said):
+    (stored / "manifest.json").write_text(text)
+    refused(make_agent(backend), stored, said)
+
+
+def test_another_graph(make_agent, backend, stored):
+    plain = make_agent(backend, dueling_q=False)
+    refused(plain, stored, "belongs to another component graph: missing .*'policy/q-values/weights'.* not expected")
+    wider = make_agent(backend, units=9)
+    refused(wider, stored, r"variable '.*' has shape \(\d.*\), expected \(")
+
+
+def test_another_memory(make_agent, backend, stored):
+    refused(make_agent(backend, memory_spec={"capacity": 5}), stored, "variable 'memory/rows/.*' has shape")
+
+
+# Saving that fails.
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_save_that_fails_leaves_the_old_one(make_agent, make_batch, backend, stored, monkeypatch, number):
+    """The disk is full at the first file, or at the second."""
+    agent, calls, save_file = make_agent(backend), [], checkpoint_module.save_file
+
+    def full(arrays, file):
+        calls.append(file)
+        if len(calls) == number:
+            raise OSError(28, "No space left on device")
+        save_file(arrays, file)
+
+    kept = {file.name: file.read_bytes() for file in stored.iterdir()}
+    monkeypatch.setattr(checkpoint_module, "save_file", full)
+    with pytest.raises(CheckpointError, match="model could not be written: .*No space left on device"):
+        agent.store_model(stored)
+    assert len(calls) == number
+    assert {file.name: file.read_bytes() for file in stored.iterdir()} == kept
+    assert [path.name for path in stored.parent.iterdir()] == ["model"]
+    agent.load_model(stored)
+    assert agent.timesteps == 10
+
+
+def test_the_last_rename_fails(make_agent, backend, stored, monkeypatch):
+    agent, rename = make_agent(backend), Path.rename
+
+    def broken(path, target):
+        if path.name.endswith(".new"):
+            raise OSError(5, "Input/output error")
+        return rename(path, target)
+
+    kept = {file.name: file.read_bytes() for file in stored.iterdir()}
+    monkeypatch.setattr(Path, "rename", broken)
+    with pytest.raises(CheckpointError, match="could not be written: .*Input/output error"):
+        agent.store_model(stored)
+    assert {file.name: file.read_bytes() for file in stored.iterdir()} == kept
+    assert [path.name for path in stored.parent.iterdir()] == ["model"]
+
+
+def test_a_new_one_replaces_the_old_one(make_agent, make_batch, backend, stored):
+    agent = make_agent(backend)
+    agent.store_model(stored, memory=False)
+    assert sorted(file.name for file in stored.iterdir()) == ["manifest.json", "variables.safetensors"]
+    other = trained(make_agent, make_batch, backend)
+    other.load_model(stored)
+    assert_equal_weights(agent, other)
+    assert (other.timesteps, other.updates) == (0, 0)
+
+
+def test_folders_above_are_made(make_agent, backend, tmp_path):
+    agent = make_agent(backend)
+    agent.store_model(tmp_path / "a" / "b" / "model")
+    agent.load_model(str(tmp_path / "a" / "b" / "model"))
+
+
+def test_nothing_in_it_is_executable(stored):
+    """Pickles begin with byte 0x80; safetensors with the length of a JSON header."""
+    for file in stored.iterdir():
+        content = file.read_bytes()
+        if file.suffix == ".safetensors":
+            length = int.from_bytes(content[:8], "little")
+            assert "data_offsets" in json.dumps(json.loads(content[8 : 8 + length]))
+        else:
+            assert isinstance(json.loads(content), dict)

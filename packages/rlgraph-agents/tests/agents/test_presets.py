@@ -1,0 +1,31 @@
+"""The tuned specs that are shipped."""
+
+from importlib.resources import files
+
+import pytest
+
+from rlgraph.agents import Agent, DQNAgent
+from rlgraph.agents.presets import preset
+from rlgraph.environments import make_environment
+
+SHIPPED = sorted(file.name for file in files("rlgraph.agents.presets").iterdir() if file.name.endswith(".json"))
+ENVIRONMENTS = {"cartpole_v1": "CartPole-v1"}
+
+
+def test_there_are_presets():
+    assert "dqn_cartpole_v1.json" in SHIPPED
+
+
+@pytest.mark.parametrize("file", SHIPPED)
+def test_every_preset_makes_an_agent(file):
+    name, environment = file.removesuffix(".json").split("_", 1)
+    environment = ENVIRONMENTS[environment]
+    agent = Agent.from_spec(preset(name, environment), env=environment, backend="numpy")
+    assert isinstance(agent, DQNAgent)
+    assert agent.state_space == make_environment(environment).state_space
+
+
+def test_names_are_found_in_any_case_and_unknown_ones_give_none():
+    assert preset("dqn", "cartpole-v1") == preset("dqn", "CartPole-v1") is not None
+    assert preset("dqn", "CartPole-v7") is None
+    assert preset("nobody", "CartPole-v1") is None

@@ -1,0 +1,85 @@
+"""Configuration models: defaults, strictness, and messages that name every mistake at once."""
+
+import pytest
+from pydantic import Field
+
+from rlgraph.agents.specs import Spec, UpdateSpec, parse_spec
+from rlgraph.core import SpecError
+
+
+class Inner(Spec):
+    interval: int = Field(default=3, ge=1)
+    episodes: int = 10
+
+
+class Outer(Spec):
+    steps: int
+    inner: Inner = Inner()
+
+
+def test_defaults():
+    spec = parse_spec(UpdateSpec, None, "update_spec")
+    assert spec == UpdateSpec()
+    assert (spec.do_updates, spec.steps_before_update, spec.update_interval, spec.update_steps) == (True, 0, 4, 1)
+    assert (spec.batch_size, spec.sync_interval, spec.sync_tau) == (64, 128, 1.0)
+
+
+def test_a_model_is_passed_through_and_a_mapping_is_not_changed():
+    spec = UpdateSpec(batch_size=5)
+    assert parse_spec(UpdateSpec, spec, "update_spec") is spec
+    given = {"batch_size": 5}
+    assert parse_spec(UpdateSpec, given, "update_spec") == spec
+    assert given == {"batch_size": 5}
+
+
+def test_specs_are_immutable():
+    with pytest.raises(ValueError, match="frozen"):
+        UpdateSpec().batch_size = 3
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("batch_size", 0, "update_spec.batch_size: Input should be greater than or equal to 1, given 0"),
+        ("batch_size", "64", "update_spec.batch_size: Input should be a valid integer, given '64'"),
+        ("batch_size", 6.5, "update_spec.batch_size: Input should be a valid integer"),
+        ("do_updates", 1, "update_spec.do_updates: Input should be a valid boolean, given 1"),
+        ("sync_tau", 0.0, "update_spec.sync_tau: Input should be greater than 0, given 0.0"),
+        ("sync_tau", 1.5, "update_spec.sync_tau: Input should be less than or equal to 1, given 1.5"),
+        ("steps_before_update", -1, "greater than or equal to 0, given -1"),
+        ("update_intervl", 4, "update_spec.update_intervl: there is no such key. Did you mean 'update_interval'?"),
+    ],
+)
+def test_one_wrong_value(key, value, said):
+    with pytest.raises(SpecError) as caught:
+        parse_spec(UpdateSpec, {key: value}, "update_spec")
+    assert said in str(caught.value)
+
+
+def test_all_mistakes_are_named_at_once():
+    with pytest.raises(SpecError) as caught:
+        parse_spec(UpdateSpec, {"batch_size": 0, "sync_intervall": 5, "do_updates": "yes"}, "agent.update_spec")
+    lines = str(caught.value).splitlines()
+    assert sorted(line.split(":")[0] for line in lines) == [
+        "agent.update_spec.batch_size",
+        "agent.update_spec.do_updates",
+        "agent.update_spec.sync_intervall",
+    ]
+
+
+def test_no_mapping():
+    with pytest.raises(SpecError, match=r"update_spec: expected a mapping, given list \[4\]"):
+        parse_spec(UpdateSpec, [4], "update_spec")
+
+
+def test_a_key_of_an_inner_model_is_compared_with_the_keys_of_that_model():
+    with pytest.raises(SpecError) as caught:
+        parse_spec(Outer, {"steps": 1, "inner": {"intervl": 4}}, "run")
+    assert str(caught.value) == "run.inner.intervl: there is no such key. Did you mean 'interval'?"
+
+
+def test_missing_and_wrong_inner_values():
+    with pytest.raises(SpecError) as caught:
+        parse_spec(Outer, {"inner": {"interval": 0}}, "run")
+    assert "run.steps: Field required" in str(caught.value)
+    assert "run.inner.interval: Input should be greater than or equal to 1, given 0" in str(caught.value)

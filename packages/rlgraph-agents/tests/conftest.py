@@ -1,0 +1,76 @@
+"""Every test with an argument `backend` runs once per installed backend but NumPy, which cannot learn."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from rlgraph.agents import Agent
+from rlgraph.core import registry
+from rlgraph.spaces import FloatBox, IntBox
+
+BACKENDS = [name for name in registry("rlgraph.backends").names() if name != "numpy"]
+STATES, ACTIONS = 3, 4
+
+
+def pytest_generate_tests(metafunc):
+    if "backend" in metafunc.fixturenames:
+        metafunc.parametrize("backend", BACKENDS)
+
+
+@pytest.fixture
+def backends():
+    """The installed backends, NumPy left out."""
+    return list(BACKENDS)
+
+
+@pytest.fixture
+def execution():
+    """`execution_spec` for networks so small that a second thread only waits for the first."""
+    # TensorFlow takes a number of threads only before its first use in a process.
+    return lambda backend, **fields: {**({"threads": 1} if backend == "torch" else {}), **fields}
+
+
+@pytest.fixture
+def make_agent(execution):
+    """A DQN agent of a few dozen parameters for states [3] and 4 actions, unless told otherwise."""
+
+    def make(backend, *, units=8, dtype="float32", **options):
+        layer = {"type": "dense", "units": units, "activation": "tanh"}
+        spec = {"type": "dqn", "network_spec": [layer], "seed": 3, **options}
+        if "env" not in options:
+            spec = {"state_space": FloatBox(shape=(STATES,)), "action_space": IntBox(ACTIONS), **spec}
+        spec.setdefault("execution_spec", execution(backend, dtype=dtype))
+        return Agent.from_spec(spec, backend=backend)
+
+    return make
+
+
+@pytest.fixture
+def make_batch():
+    """Transitions `[number, ...]` for the agents of `make_agent`; one in three is terminal."""
+
+    def make(number, seed=0, dtype=np.float32):
+        rng = np.random.default_rng(seed)
+        return {
+            "states": rng.normal(size=(number, STATES)).astype(dtype),
+            "actions": rng.integers(0, ACTIONS, number),
+            "rewards": rng.normal(scale=3.0, size=number).astype(dtype),
+            "terminals": np.arange(number) % 3 == 2,
+            "next_states": rng.normal(size=(number, STATES)).astype(dtype),
+        }
+
+    return make
+
+
+@pytest.fixture
+def python():
+    """Runs Python in a process of its own and returns what it wrote to the standard output."""
+
+    def run(*arguments):
+        done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run

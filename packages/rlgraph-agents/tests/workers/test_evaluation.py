@@ -1,0 +1,144 @@
+"""Evaluation: whole greedy episodes, a fixed number in every environment, nothing learned."""
+
+import numpy as np
+import pytest
+
+from rlgraph.core import SpecError
+from rlgraph.environments import DeterministicEnv, Environment, environment_seed
+from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.workers import Evaluation, evaluate
+
+
+class Noisy(Environment):
+    """States are noise by seed; the return counts how often action 1 was done in 6 steps."""
+
+    def __init__(self):
+        super().__init__(FloatBox(shape=(3,)), IntBox(4))
+        self.seeds, self.pairs = [], []
+
+    def reset(self, seed=None):
+        self.seeds.append(seed)
+        if seed is not None:
+            self.rng = np.random.default_rng(seed)
+        self.steps, self.state = 0, self.rng.normal(size=3).astype(np.float32)
+        return self.state
+
+    def step(self, action):
+        self.pairs.append((self.state, int(action)))
+        self.steps += 1
+        self.state = self.rng.normal(size=3).astype(np.float32)
+        return self.state, float(action == 1), self.steps == 6, False, {}
+
+
+class Lengths:
+    """Makes environments whose episodes last 1, 2, 3 ... steps, reward 1 each."""
+
+    def __init__(self):
+        self.made = []
+
+    def __call__(self):
+        environment = DeterministicEnv(len(self.made) + 1, reward_start=0.0)
+        self.made.append(environment)
+        return environment
+
+
+@pytest.fixture
+def counting(make_agent, backend):
+    return make_agent(backend, env={"type": "deterministic"})
+
+
+@pytest.mark.parametrize(
+    ("episodes", "lengths"),
+    [
+        (1, [1]),
+        (3, [1, 2, 3]),
+        (10, list(range(1, 11))),
+        (13, [1, 1, 2, 2, 3, 3, *range(4, 11)]),
+        (20, [n for n in range(1, 11) for _ in range(2)]),
+    ],
+)
+def test_every_environment_has_its_quota(counting, episodes, lengths):
+    """Whichever episodes end first would be the short ones: their mean would be 1, not 5.5."""
+    factory = Lengths()
+    evaluation = evaluate(counting, factory, episodes, seed=0)
+    assert list(evaluation.lengths) == lengths
+    assert len(factory.made) == min(episodes, 10)
+    # 0 + 1 + ... + (n - 1)
+    assert list(evaluation.returns) == [n * (n - 1) / 2 for n in lengths]
+
+
+def test_mean_and_spread():
+    evaluation = Evaluation((1.0, 2.0, 6.0), (3, 4, 5), 70)
+    assert evaluation.mean == 3.0
+    assert evaluation.std == pytest.approx(np.sqrt((4 + 1 + 9) / 3))
+    assert evaluation.timesteps == 70
+
+
+def test_it_is_greedy_and_leaves_the_agent_as_it_was(make_agent, backend):
+    made = []
+
+    def factory():
+        made.append(Noisy())
+        return made[-1]
+
+    agent = make_agent(backend, exploration_spec={"epsilon_spec": 1.0})
+    states = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
+    weights, streams = agent.get_weights(), str(agent.executor.storage.stream("exploration").bit_generator.state)
+    evaluation = agent.evaluate(4, env=factory)
+    assert evaluation.lengths == (6, 6, 6, 6)
+    for environment, episode_return in zip(made, evaluation.returns, strict=True):
+        states = np.array([state for state, _ in environment.pairs])
+        actions = [action for _, action in environment.pairs]
+        assert actions == agent.get_actions(states, use_exploration=False).tolist()
+        assert episode_return == actions[:6].count(1)
+    assert agent.timesteps == evaluation.timesteps == 0
+    assert agent.call_api_method("get_memory_size") == 0
+    assert str(agent.executor.storage.stream("exploration").bit_generator.state) == streams
+    np.testing.assert_equal(agent.get_weights(), weights)
+
+
+def test_seeds(make_agent, backend):
+    agent, made = make_agent(backend), []
+
+    def factory():
+        made.append(Noisy())
+        return made[-1]
+
+    first = agent.evaluate(5, env=factory, seed=40)
+    assert [environment.seeds[0] for environment in made] == [environment_seed(40, i) for i in range(5)]
+    assert agent.evaluate(5, env=Noisy, seed=40) == first
+    assert agent.evaluate(5, env=Noisy) == agent.evaluate(5, env=Noisy)
+    others = {agent.evaluate(5, env=Noisy, seed=seed).returns for seed in range(6)}
+    assert len(others) > 1
+
+
+def test_evaluations_beside_training_play_other_episodes_each_time(make_agent, backend):
+    made = []
+
+    def factory():
+        made.append(Noisy())
+        return made[-1]
+
+    agent = make_agent(backend)
+    agent.learn(30, env=factory, evaluation_interval=10, evaluation_episodes=2)
+    first_seeds = [environment.seeds[0] for environment in made]
+    assert len(first_seeds) == len(set(first_seeds)) == 1 + 3 * 2
+
+
+def test_made_environments_are_closed(counting):
+    closed = []
+
+    class Closing(DeterministicEnv):
+        def terminate(self):
+            closed.append(self)
+
+    evaluate(counting, Closing, 3, seed=0)
+    assert len(closed) == 3
+    instance = Closing()
+    assert len(evaluate(counting, instance, 3, seed=0).returns) == 3
+    assert len(closed) == 3
+
+
+def test_no_episodes(counting):
+    with pytest.raises(SpecError, match="episodes: expected an integer >= 1, given 0"):
+        counting.evaluate(0)

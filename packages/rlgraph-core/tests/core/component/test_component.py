@@ -1,0 +1,130 @@
+import copy
+
+import pytest
+
+from rlgraph.core import AssemblyError, BoundApiMethod, Component, assemble, build, graph_fn, rlgraph_api
+from rlgraph.spaces import FloatBox
+
+
+class Part(Component):
+    """A variable and a method."""
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.w = self.get_variable("w", FloatBox(shape=(2,)))
+
+    @rlgraph_api
+    def call(self, x):
+        """Doc of call."""
+        return self._f(x)
+
+    @graph_fn
+    def _f(self, ops, x):
+        """Doc of f."""
+        return x * self.w
+
+
+class Special(Part):
+    @rlgraph_api
+    def more(self, x):
+        return self.call(x)
+
+    @graph_fn
+    def _f(self, ops, x):
+        return x + self.w
+
+
+def test_scopes():
+    assert Part().scope == "part"
+    assert Part(scope="other").scope == "other"
+    assert repr(Part(scope="p")) == "<Part p>"
+    with pytest.raises(AssemblyError, match="scope 'a/b' of Part must be a name without '/'"):
+        Part(scope="a/b")
+
+
+def test_composition():
+    part = Part()
+    root = Component(part, scope="root")
+    other = Part(scope="other")
+    root.add_components(other, other)
+    assert list(root.sub_components.values()) == [part, other]
+    assert list(root.walk()) == [root, part, other]
+    with pytest.raises(AssemblyError, match="root: two sub-components have the scope 'part'"):
+        root.add_components(Part())
+    with pytest.raises(AssemblyError, match="sub-components must be Components, given dict"):
+        root.add_components({"type": "dense"})
+
+
+def test_members_are_inherited_and_overridden():
+    assert sorted(Special.api_methods()) == ["call", "more"]
+    assert Special.graph_functions()["_f"] is not Part.graph_functions()["_f"]
+    assert Special.api_method("call") is Part.call
+    assert Part.call.__doc__ == "Doc of call."
+    assert Part._f.__doc__ == "Doc of f."
+    bound = Special().call
+    assert isinstance(bound, BoundApiMethod)
+    assert bound.name == "call"
+    assert Part._f.key == f"{__name__}:Part._f"
+
+
+def test_only_components_with_hooks_wait_for_spaces():
+    class Hooks(Component):
+        def check_input_spaces(self, input_spaces, action_space=None):
+            pass
+
+    assert Part.needs_input_spaces()
+    assert Hooks.needs_input_spaces()
+    assert not Component.needs_input_spaces()
+
+
+def test_copies():
+    part = Part(scope="part")
+    root = Component(part, scope="root")
+    root.settings = {"numbers": [1, 2]}
+    twin = root.copy(scope="target", trainable=False)
+    assert type(twin) is type(root)
+    assert (twin.scope, root.scope) == ("target", "root")
+    assert [component.trainable for component in twin.walk()] == [False, False]
+    assert [component.trainable for component in root.walk()] == [True, True]
+    assert twin.sub_components["part"] is not part
+    twin.settings["numbers"].append(3)
+    assert root.settings == {"numbers": [1, 2]}
+    assert root.copy().scope == "root"
+
+
+def test_copies_of_what_is_built():
+    part = Part(scope="part")
+    build(assemble(part), {"x": FloatBox(shape=(2,))})
+    with pytest.raises(AssemblyError, match="part is built already: copy a component before it is built"):
+        part.copy()
+
+
+def test_a_component_frozen_by_its_parent():
+    inner, outer = Part(scope="inner"), Part(scope="outer")
+    middle = Component(inner, scope="middle")
+    Component(middle, outer, scope="root", trainable=False)
+    assert [inner.trainable, middle.trainable, outer.trainable] == [False, False, False]
+
+
+def test_trainable_variables():
+    class Kinds(Component):
+        def create_variables(self, input_spaces, action_space=None):
+            self.made = [
+                self.get_variable("default", float),
+                self.get_variable("no", float, trainable=False),
+                self.get_variable("yes", float, trainable=True),
+                self.get_variable("integer", int, trainable=True),
+                self.get_variable("host", float, host=True),
+            ]
+
+        @rlgraph_api
+        def run(self, x):
+            return x
+
+    free, frozen = Kinds(scope="k"), Kinds(scope="k", trainable=False)
+    for kinds, expected in ((free, [True, False, True, False, False]), (frozen, [False] * 5)):
+        build(assemble(kinds), {"x": float})
+        assert [variable.trainable for variable in kinds.made] == expected
+
+
+def test_a_component_can_be_copied_by_python():
+    assert copy.deepcopy(Part()).scope == "part"

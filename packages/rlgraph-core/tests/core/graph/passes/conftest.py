@@ -1,0 +1,136 @@
+"""Small hand-made components, and plans made of them."""
+
+import pytest
+
+from rlgraph.core import Component, assemble, build, graph_fn, rlgraph_api
+from rlgraph.core.graph import make_plan
+from rlgraph.core.graph.nodes import GraphFunctionCall
+from rlgraph.core.graph.plan import HostStep
+from rlgraph.spaces import FloatBox
+
+VECTOR = FloatBox(shape=(2,))
+
+# A piece is fed with what it computed itself: its variable must not wait for that.
+api = rlgraph_api(must_be_complete=False)
+
+
+class Piece(Component):
+    """One trainable variable `w` [2], and a graph function of every kind."""
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.w = self.get_variable("w", VECTOR, initializer=1.0)
+
+    @api
+    def pure(self, x):
+        return self._pure(x)
+
+    @api
+    def weigh(self, x):
+        return self._weigh(x)
+
+    @api
+    def total(self, x):
+        return self._total(x)
+
+    @api
+    def view(self):
+        return self._view()
+
+    @api
+    def through(self, x):
+        return self._through(x)
+
+    @api
+    def write(self, x):
+        return self._write(x)
+
+    @api
+    def host(self, x):
+        return self._host(x)
+
+    @api
+    def step(self, derivatives):
+        return self._step(self.variables(), derivatives)
+
+    @graph_fn
+    def _pure(self, ops, x):
+        return x * 2.0
+
+    @graph_fn
+    def _weigh(self, ops, x):
+        return x * self.w
+
+    @graph_fn
+    def _total(self, ops, x):
+        return ops.sum(x)
+
+    @graph_fn
+    def _view(self, ops):
+        return self.w[:1]
+
+    @graph_fn
+    def _through(self, ops, x):
+        return ops.reshape(x, (1, -1))
+
+    @graph_fn(returns=0)
+    def _write(self, ops, x):
+        ops.assign(self.w, x)
+
+    @graph_fn(host=True, spaces=VECTOR)
+    def _host(self, x):
+        return x
+
+    @graph_fn(returns=0)
+    def _step(self, ops, variables, derivatives):
+        for variable, derivative in zip(variables, derivatives, strict=True):
+            ops.assign(variable, variable - derivative)
+
+
+class Plans:
+    """Makes plans of wirings and shows them by function names."""
+
+    def __call__(self, wiring, arguments=("x",)):
+        """The plan of a root ``run(x, ...)`` that calls ``wiring(p, q, x, ...)`` with two pieces."""
+        pieces = [Piece(scope="p"), Piece(scope="q")]
+        namespace = {"wiring": wiring, "pieces": pieces}
+        names = ", ".join(arguments)
+        exec(f"def run(self, {names}):\n    return wiring(*pieces, {names})", namespace)
+        root = type("Root", (Component,), {"run": rlgraph_api(namespace["run"])})(*pieces, scope="root")
+        return make_plan(build(assemble(root), dict.fromkeys(arguments, VECTOR)), "run")
+
+    @staticmethod
+    def before(plan):
+        """What the method did before the passes."""
+        graph = plan.built.graph
+        return shown(graph.nodes[id_] for id_ in sorted(graph.methods["run"].nodes))
+
+    @staticmethod
+    def after(plan):
+        return shown(plan.nodes)
+
+    @staticmethod
+    def slices(plan):
+        by_id = {node.id: node for node in plan.nodes}
+        return [sorted(shown(by_id[id_] for id_ in ids)) for ids in plan.slices.values()]
+
+    @staticmethod
+    def copies(plan):
+        by_id = {node.id: node for node in plan.nodes}
+        return sorted(shown(by_id[output.node] for output in plan.copies))
+
+    @staticmethod
+    def steps(plan):
+        return [("host", *shown([s.node])) if isinstance(s, HostStep) else ("segment", *shown(s.nodes)) for s in plan.steps]
+
+
+def shown(nodes):
+    """``p._weigh`` and so on."""
+    return [
+        f"{node.component}.{node.function}" if isinstance(node, GraphFunctionCall) else type(node).__name__
+        for node in nodes
+    ]
+
+
+@pytest.fixture
+def plan():
+    return Plans()

@@ -1,0 +1,118 @@
+import pytest
+
+from rlgraph.core import BuildError, gradients
+
+
+def test_gradients_move_up_to_their_loss(plan):
+    def wiring(p, q, x):
+        one = p.total(p.weigh(x))
+        two = q.total(q.weigh(x))
+        p.write(x)
+        q.write(x)
+        p.step(gradients(one, p.variables()))
+        q.step(gradients(two, q.variables()))
+        return one
+
+    made = plan(wiring)
+    functions = ["p._weigh", "p._total", "q._weigh", "q._total", "p._write", "q._write"]
+    assert [name for name in plan.before(made) if "." in name] == [*functions, "p._step", "q._step"]
+    # Everything but the gradients and the lists of variables stays in program order.
+    after = [name for name in plan.after(made) if name != "VariablesOf"]
+    assert [name for name in after if "." in name] == [*functions, "p._step", "q._step"]
+    by_loss = {node.loss.source.node: i for i, node in enumerate(made.nodes) if type(node).__name__ == "Gradients"}
+    assert len(by_loss) == 2
+    position = {node.id: i for i, node in enumerate(made.nodes)}
+    for loss, at in by_loss.items():
+        assert position[loss] < at
+        needed = {loss, made.nodes[at].variables.source.node}
+        assert at == max(position[id_] for id_ in needed) + 1
+
+
+def test_the_second_gradient_comes_before_the_first_step_writes(plan):
+    """A step between two losses on one network: the second gradient needs the weights as they were."""
+
+    def wiring(p, q, x):
+        weighed = p.weigh(x)
+        one, two = p.total(weighed), q.total(q.weigh(weighed))
+        variables, others = p.variables(), q.variables()
+        p.step(gradients(one, variables))
+        q.step(gradients(two, others))
+        return one, two
+
+    after = plan.after(plan(wiring))
+    assert after.index("p._step") > max(i for i, name in enumerate(after) if name == "Gradients")
+
+
+def test_the_slice_lies_between_the_variables_and_the_loss(plan):
+    def wiring(p, q, x):
+        prepared = p.pure(x)  # in front
+        fixed = q.weigh(prepared)  # reads another variable
+        loss = p.total(p.weigh(fixed))
+        p.step(gradients(loss, p.variables()))
+        return q.pure(fixed), loss  # beside
+
+    made = plan(wiring)
+    assert plan.slices(made) == [["p._total", "p._weigh"]]
+    assert made.needs_gradients
+
+
+def test_a_shared_forward_belongs_to_both_slices(plan):
+    def wiring(p, q, x):
+        shared = q.weigh(p.weigh(x))
+        p.step(gradients(p.total(shared), p.variables()))
+        q.step(gradients(q.total(shared), q.variables()))
+        return shared
+
+    assert plan.slices(plan(wiring)) == [["p._total", "p._weigh", "q._weigh"], ["q._total", "q._weigh"]]
+
+
+def test_gradients_of_one_loss_stay_in_their_order(plan):
+    def wiring(p, q, x):
+        loss = p.total(q.weigh(p.weigh(x)))
+        one, two = gradients(loss, p.variables()), gradients(loss, q.variables())
+        p.step(one)
+        q.step(two)
+        return loss
+
+    ids = [node.id for node in plan(wiring).nodes if type(node).__name__ == "Gradients"]
+    assert ids == sorted(ids)
+
+
+def test_a_host_function_in_front_is_no_obstacle(plan):
+    def wiring(p, q, x):
+        loss = p.total(p.weigh(q.host(x)))
+        p.step(gradients(loss, p.variables()))
+        return loss
+
+    assert plan.slices(plan(wiring)) == [["p._total", "p._weigh"]]
+
+
+def test_a_host_function_between_variables_and_loss(plan):
+    def wiring(p, q, x):
+        loss = p.total(q.host(p.weigh(x)))
+        p.step(gradients(loss, p.variables()))
+        return loss
+
+    with pytest.raises(BuildError, match=r"root.gradients: the host function q._host lies between a differentiated"):
+        plan(wiring)
+
+
+def test_a_loss_that_does_not_depend_on_the_variables(plan):
+    def wiring(p, q, x):
+        loss = p.total(q.weigh(x))
+        p.step(gradients(loss, p.variables()))
+        return loss
+
+    with pytest.raises(BuildError, match="root.gradients: the loss does not depend on any of the variables"):
+        plan(wiring)
+
+
+def test_an_unused_gradient_is_dead(plan):
+    def wiring(p, q, x):
+        loss = p.total(p.weigh(x))
+        gradients(loss, p.variables())
+        return loss
+
+    made = plan(wiring)
+    assert plan.after(made) == ["p._weigh", "p._total"]
+    assert not made.needs_gradients

@@ -1,0 +1,101 @@
+import sys
+
+import pytest
+
+from rlgraph.core import Component, PluginError, Registry, SpecError, registry
+from rlgraph.core.errors import nearest
+from rlgraph.core.registry import canonical
+
+
+def distribution(folder, name, version, entries):
+    """A distribution as `pip` leaves it behind: metadata and entry points."""
+    info = folder / f"{name.replace('-', '_')}-{version}.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    lines = [f"[{group}]\n" + "".join(f"{k} = {v}\n" for k, v in items.items()) for group, items in entries.items()]
+    (info / "entry_points.txt").write_text("\n".join(lines))
+
+
+@pytest.fixture
+def plugins(tmp_path, monkeypatch):
+    """Four distributions, of which one is broken and two want the same name."""
+    distribution(tmp_path, "plug-good", "1.2", {"rlgraph.test": {"Good-One": "plug_good:Thing.part"}})
+    distribution(tmp_path, "plug-broken", "0.3", {"rlgraph.test": {"broken": "plug_broken:Thing", "missing": "plug_good:No"}})
+    distribution(tmp_path, "plug-a", "1.0", {"rlgraph.test": {"twice": "plug_good:Thing"}})
+    distribution(tmp_path, "plug-b", "2.0", {"rlgraph.test": {"twice": "plug_b:Other"}})
+    (tmp_path / "plug_good.py").write_text("class Thing:\n    part = 'loaded'\n")
+    (tmp_path / "plug_broken.py").write_text("raise RuntimeError('no luck')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield Registry("rlgraph.test")
+    for name in ("plug_good", "plug_broken", "plug_b"):
+        sys.modules.pop(name, None)
+
+
+def test_listing_imports_nothing(plugins):
+    assert plugins.names() == ["broken", "good_one", "missing", "twice"]
+    assert [(p.name, p.distribution, p.version) for p in plugins.plugins() if p.name == "Good-One"] == [
+        ("Good-One", "plug-good", "1.2")
+    ]
+    assert not {"plug_good", "plug_broken"} & set(sys.modules)
+
+
+def test_loading(plugins):
+    assert plugins.load("good_one") == plugins.load("GOOD one") == "loaded"
+    assert "good-one" in plugins
+    assert "other" not in plugins
+
+
+def test_a_broken_plugin_affects_nobody_else(plugins):
+    with pytest.raises(
+        PluginError, match="'broken' of plug-broken 0.3 cannot be loaded from plug_broken:Thing: RuntimeError: no luck"
+    ):
+        plugins.load("broken")
+    with pytest.raises(PluginError, match="cannot be loaded from plug_good:No: AttributeError"):
+        plugins.load("missing")
+    assert plugins.load("good-one") == "loaded"
+
+
+def test_two_owners_of_a_name(plugins):
+    with pytest.raises(
+        PluginError, match=r"here: rlgraph.test 'twice' is registered by plug-a 1.0 and plug-b 2.0: uninstall one"
+    ):
+        plugins.load("twice", where="here")
+
+
+def test_registering_by_hand(plugins):
+    plugins.register("Own", "plug_good:Thing")
+    assert plugins.load("own").part == "loaded"
+    plugins.register("own", Component)
+    assert plugins.load("own") is Component
+    plugins.register("twice", "plug_good:Thing.part")  # the program's word counts
+    assert plugins.load("twice") == "loaded"
+    assert [p.origin for p in plugins.plugins() if p.name == "own"] == ["this program"]
+
+
+def test_unknown_names():
+    with pytest.raises(SpecError, match="net: unknown component 'dens'. Did you mean 'dense'?"):
+        registry("rlgraph.components").load("dens", where="net")
+    with pytest.raises(SpecError, match="unknown component 'zzz'. Known: adam, dense"):
+        registry("rlgraph.components").load("zzz")
+    assert nearest("x", []) == "None exist."
+
+
+def test_what_to_install(plugins):
+    empty = Registry("rlgraph.backends")
+    empty._plugins.clear()
+    with pytest.raises(SpecError, match="backend 'PyTorch' is not installed: pip install rlgraph-torch"):
+        empty.load("PyTorch")
+    with pytest.raises(SpecError, match="backend 'tf' is not installed: pip install rlgraph-tf"):
+        empty.load("tf")
+
+
+def test_ours_come_through_the_same_door():
+    assert "numpy" in registry("rlgraph.backends").names()
+    names = registry("rlgraph.components").names()
+    for name in names:
+        assert issubclass(registry("rlgraph.components").load(name), Component)
+    assert registry("rlgraph.components") is registry("rlgraph.components")
+
+
+def test_names_differ_by_more_than_writing():
+    assert canonical("Dueling-Policy") == canonical("dueling policy") == "dueling_policy"
