@@ -20,7 +20,9 @@ def main() -> None:
 
     executor = make_agent(options.backend).executor
     module = importlib.import_module(f"by_hand_{options.backend}")
-    by_hand = {name: module.make_act(executor.get_weights(), **how) for name, how in module.YARDSTICKS.items()}
+    by_hand = {
+        name: module.make_act(executor.get_weights(), **how) for name, how in module.YARDSTICKS.items()
+    }
     ours = {"rlgraph": executor.program("get_greedy_actions")}
     ours["rlgraph numpy"] = executor.numpy_program("get_greedy_actions")
     rows = []

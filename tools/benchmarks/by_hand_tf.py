@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from subject import BATCH_SIZE, CLIP_NORM, DISCOUNT, EPSILON, LEARNING_RATE, NUM_ACTIONS, STATE_SIZE
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.eager import context
 from tensorflow.python.framework.ops import EagerTensor
-
-from subject import BATCH_SIZE, CLIP_NORM, DISCOUNT, EPSILON, LEARNING_RATE, NUM_ACTIONS, STATE_SIZE
 
 for set_threads in (
     tf.config.threading.set_inter_op_parallelism_threads,
@@ -78,7 +77,9 @@ def direct(function: Callable[..., Any], specs: Sequence[Any], shortest: bool) -
         attributes = tuple(item for pair in options.items() for item in pair)
         execute, handle, count = pywrap_tfe.TFE_Py_Execute, runtime._handle, len(concrete.outputs)
         name = inference.name.decode()
-        return lambda tensors, _alive=concrete: execute(handle, "", name, tensors + captured, attributes, count)
+        return lambda tensors, _alive=concrete: execute(
+            handle, "", name, tensors + captured, attributes, count
+        )
     call_flat = inference.call_flat
     return lambda tensors, _alive=concrete: call_flat(*tensors, *captured)
 
@@ -132,7 +133,9 @@ class Update:
         best = tf.argmax(q_values(parameters, next_states), 1)
         q_target = q_values(self.target.cut(self.target.flat.read_value()), next_states)
         bootstrap = tf.where(terminals, 0.0, tf.gather(q_target, best, batch_dims=1))
-        errors = tf.stop_gradient(rewards + DISCOUNT * bootstrap) - _taken(q_values(parameters, states), actions)
+        errors = tf.stop_gradient(rewards + DISCOUNT * bootstrap) - _taken(
+            q_values(parameters, states), actions
+        )
         magnitude = tf.abs(errors)
         loss = tf.reduce_mean(tf.where(magnitude <= 1.0, 0.5 * tf.square(errors), magnitude - 0.5))
         pieces = tf.gradients(loss, parameters)

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
-
 from subject import CLIP_NORM, DISCOUNT, EPSILON, LEARNING_RATE
+from torch import Tensor
 
 torch.set_num_threads(1)
 

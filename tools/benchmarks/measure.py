@@ -137,7 +137,9 @@ def _calls_per_block(subject: Callable[[], Any]) -> int:
 # Reports.
 
 
-def arguments(description: str | None, *, backends: Sequence[str] = ("torch", "tf")) -> argparse.ArgumentParser:
+def arguments(
+    description: str | None, *, backends: Sequence[str] = ("torch", "tf")
+) -> argparse.ArgumentParser:
     """The arguments all scripts share."""
     parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
@@ -197,7 +199,10 @@ def _number(value: float) -> str:
 
 def versions(distributions: Sequence[str]) -> dict[str, str]:
     """Python's and the installed versions."""
-    return {"Python": platform.python_version(), **{name: importlib.metadata.version(name) for name in distributions}}
+    return {
+        "Python": platform.python_version(),
+        **{name: importlib.metadata.version(name) for name in distributions},
+    }
 
 
 def machine() -> str:

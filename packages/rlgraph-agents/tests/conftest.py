@@ -16,23 +16,23 @@ STATES, ACTIONS = 3, 4
 
 def pytest_generate_tests(metafunc):
     if "backend" in metafunc.fixturenames:
-        metafunc.parametrize("backend", BACKENDS)
+        metafunc.parametrize("backend", BACKENDS, scope="module")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def backends():
     """The installed backends, NumPy left out."""
     return list(BACKENDS)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def execution():
     """`execution_spec` for networks so small that a second thread only waits for the first."""
     # TensorFlow takes a number of threads only before its first use in a process.
     return lambda backend, **fields: {**({"threads": 1} if backend == "torch" else {}), **fields}
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_agent(execution):
     """A DQN agent of a few dozen parameters for states [3] and 4 actions, unless told otherwise."""
 
@@ -47,7 +47,7 @@ def make_agent(execution):
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_batch():
     """Transitions `[number, ...]` for the agents of `make_agent`; one in three is terminal."""
 
@@ -64,7 +64,7 @@ def make_batch():
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def python():
     """Runs Python in a process of its own and returns what it wrote to the standard output."""
 

@@ -11,6 +11,7 @@ from rlgraph.components import Adam, Dense, DQNLoss, DuelingPolicy, Synchronizer
 from rlgraph.core import Component, GraphExecutor, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, FloatBox, IntBox
 from rlgraph.testing import ComponentTest
+from rlgraph.tf.backend import let_memory_grow
 
 
 class Learner(Component):
@@ -178,6 +179,21 @@ def test_threads_come_too_late():
         GraphExecutor(Learner(), SPACES, backend="tf", execution_spec={"threads": 7})
     GraphExecutor(Learner(), SPACES, backend="tf")
     assert tf.config.threading.get_inter_op_parallelism_threads() == inter
+
+
+def test_gpu_memory(monkeypatch):
+    asked = []
+
+    def grow(gpu, value):
+        asked.append((gpu, value))
+        if gpu == "running already":
+            raise RuntimeError("Physical devices cannot be modified after being initialized")
+
+    monkeypatch.setattr(tf.config.experimental, "set_memory_growth", grow)
+    let_memory_grow(["first", "second"])
+    assert asked == [("first", True), ("second", True)]
+    let_memory_grow(["running already", "third"])
+    assert asked[2:] == [("running already", True)]
 
 
 THREADS = """

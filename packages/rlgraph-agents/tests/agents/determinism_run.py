@@ -30,7 +30,9 @@ class Losses(Callback):
 def run(backend, seed):
     agent, losses = Agent.from_spec(SPEC, env="CartPole-v1", backend=backend, seed=seed), Losses()
     result = agent.learn(600, num_envs=2, callbacks=losses, report_interval=50, evaluation_interval=300)
-    weights = {name: hashlib.sha256(value.tobytes()).hexdigest() for name, value in agent.get_weights().items()}
+    weights = {
+        name: hashlib.sha256(value.tobytes()).hexdigest() for name, value in agent.get_weights().items()
+    }
     evaluations = [evaluation.returns for evaluation in result.evaluations]
     return {
         "returns": result.returns,

@@ -48,9 +48,15 @@ def test_get_action_is_another_name(make_agent, backend, states):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (np.zeros((2, 5), np.float32), r"get_actions: argument states: expected float32\[B, 3\], given float32\[2, 5\]"),
+        (
+            np.zeros((2, 5), np.float32),
+            r"get_actions: argument states: expected float32\[B, 3\], given float32\[2, 5\]",
+        ),
         (np.zeros(5, np.float32), r"expected float32\[B, 3\], given float32\[1, 5\]"),
-        (3.0, r"get_actions: argument states: expected 1 axes, or 2 with a batch rank, given an array of shape \(\)"),
+        (
+            3.0,
+            r"get_actions: argument states: expected 1 axes, or 2 with a batch rank, given an array of shape \(\)",
+        ),
         (np.zeros((2, 2, 3), np.float32), r"expected 1 axes, or 2 with a batch rank"),
     ],
 )
@@ -78,7 +84,9 @@ def test_greedy_is_the_largest_value(make_agent, backend, acting, dueling_q, ref
 
 @pytest.mark.parametrize("acting", WAYS)
 @pytest.mark.parametrize("way", ["update", "update_from_memory", "set_weights", "load_model"])
-def test_every_write_is_seen_by_the_next_action(make_agent, make_batch, backend, acting, way, reference, states, tmp_path):
+def test_every_write_is_seen_by_the_next_action(
+    make_agent, make_batch, backend, acting, way, reference, states, tmp_path
+):
     agent = make_agent(backend, acting=acting, optimizer_spec={"learning_rate": 0.3})
     before = agent.get_actions(states, use_exploration=False)
     if way == "update":
@@ -153,7 +161,10 @@ def test_epsilon_follows_the_progress(make_agent, backend, states):
 
 def test_scalar_states(make_agent, backend):
     agent = make_agent(
-        backend, state_space=FloatBox(shape=(1,)), action_space=IntBox(2), exploration_spec={"epsilon_spec": 0.0}
+        backend,
+        state_space=FloatBox(shape=(1,)),
+        action_space=IntBox(2),
+        exploration_spec={"epsilon_spec": 0.0},
     )
     actions = agent.get_actions(np.linspace(-1, 1, 7, dtype=np.float32)[:, None])
     assert actions.shape == (7,)

@@ -118,7 +118,9 @@ def test_explicit_spaces_go_before_those_of_the_environment():
 
 
 def test_shorthand_spaces():
-    agent = Agent.from_spec("dqn", state_space={"type": "float", "shape": (3,)}, action_space=IntBox(4), backend="numpy")
+    agent = Agent.from_spec(
+        "dqn", state_space={"type": "float", "shape": (3,)}, action_space=IntBox(4), backend="numpy"
+    )
     assert agent.state_space == STATES
 
 
@@ -179,11 +181,17 @@ def test_no_spec():
         ({"netwrk_spec": []}, "agent.netwrk_spec: DQNAgent has no such key. Did you mean 'network_spec'?"),
         ({"memory_spec": {"capacity": 0}}, "memory.capacity: expected an integer >= 1, given 0"),
         ({"exploration_spec": {"epsilon_spec": "linear"}}, "exploration.epsilon_spec: expected a number"),
-        ({"optimizer_spec": {"type": "adm"}}, "optimizer_spec.type: unknown component 'adm'. Did you mean 'adam'?"),
+        (
+            {"optimizer_spec": {"type": "adm"}},
+            "optimizer_spec.type: unknown component 'adm'. Did you mean 'adam'?",
+        ),
         ({"optimizer_spec": {"learning_rate": "fast"}}, "optimizer.learning_rate: expected a number >= 0"),
         ({"network_spec": [{"type": "dens"}]}, "network.layers[0].type: unknown component 'dens'"),
         ({"network_spec": []}, "network.layers: expected a list of layer specs, given []"),
-        ({"execution_spec": {"dtyp": 1}}, "execution_spec.dtyp: ExecutionSpec has no such key. Did you mean 'dtype'?"),
+        (
+            {"execution_spec": {"dtyp": 1}},
+            "execution_spec.dtyp: ExecutionSpec has no such key. Did you mean 'dtype'?",
+        ),
         ({"seed": -1}, "execution_spec.seed: expected an integer >= 0, given -1"),
         ({"acting": "np"}, "acting: expected 'auto', 'numpy' or 'backend', given 'np'"),
         ({"discount": 1.5}, "loss.discount: expected a number in [0, 1], given 1.5"),
@@ -194,7 +202,9 @@ def test_wrong_arguments(spec, said):
 
 
 def test_all_mistakes_of_the_update_spec_at_once():
-    message = refusal({"type": "dqn", "update_spec": {"batch_size": 0, "update_intervl": 2, "update_steps": "1"}})
+    message = refusal(
+        {"type": "dqn", "update_spec": {"batch_size": 0, "update_intervl": 2, "update_steps": "1"}}
+    )
     assert message.splitlines() == [
         "update_spec.update_steps: Input should be a valid integer, given '1'",
         "update_spec.batch_size: Input should be greater than or equal to 1, given 0",
@@ -210,10 +220,17 @@ def test_actions_that_are_no_categories(space):
 
 
 @pytest.mark.parametrize(
-    ("given", "missing"), [({}, "state_space"), ({"state_space": STATES}, "action_space"), ({"action_space": ACTIONS}, "state_space")]
+    ("given", "missing"),
+    [
+        ({}, "state_space"),
+        ({"state_space": STATES}, "action_space"),
+        ({"action_space": ACTIONS}, "state_space"),
+    ],
 )
 def test_missing_spaces(given, missing):
-    with pytest.raises(SpecError, match=rf"agent\.{missing} is missing: give state_space= and action_space=, or env="):
+    with pytest.raises(
+        SpecError, match=rf"agent\.{missing} is missing: give state_space= and action_space=, or env="
+    ):
         Agent.from_spec("dqn", backend="numpy", **given)
 
 
@@ -231,12 +248,20 @@ def test_unknown_backend():
 
 @pytest.mark.parametrize(
     ("name", "distribution"),
-    [("torch", "rlgraph-torch"), ("pytorch", "rlgraph-torch"), ("tf", "rlgraph-tf"), ("tensorflow", "rlgraph-tf")],
+    [
+        ("torch", "rlgraph-torch"),
+        ("pytorch", "rlgraph-torch"),
+        ("tf", "rlgraph-tf"),
+        ("tensorflow", "rlgraph-tf"),
+    ],
 )
 def test_a_backend_that_is_not_installed(monkeypatch, name, distribution):
     known = registry("rlgraph.backends")
     monkeypatch.setattr(known, "_plugins", {"numpy": known._plugins["numpy"]})
-    assert refusal("dqn", backend=name) == f"backend: backend {name!r} is not installed: pip install {distribution}"
+    assert (
+        refusal("dqn", backend=name)
+        == f"backend: backend {name!r} is not installed: pip install {distribution}"
+    )
 
 
 def test_a_backend_without_its_framework(monkeypatch, backend):
@@ -253,7 +278,9 @@ def test_json_that_cannot_be_read(tmp_path):
     no_mapping.write_text('["dqn"]')
     assert refusal(missing) == f"agent: the file {missing} cannot be read: No such file or directory"
     assert refusal(str(broken)).startswith(f"agent: {broken} is no valid JSON: ")
-    assert refusal(no_mapping) == "agent: expected a mapping with 'type', a name or a JSON file, given ['dqn']"
+    assert (
+        refusal(no_mapping) == "agent: expected a mapping with 'type', a name or a JSON file, given ['dqn']"
+    )
 
 
 # What follows from the arguments.
@@ -262,7 +289,10 @@ def test_json_that_cannot_be_read(tmp_path):
 @pytest.mark.parametrize(("units", "acting"), [(4, "numpy"), (450, "backend")])
 def test_small_networks_act_on_numpy(units, acting, backend):
     layers = [{"type": "dense", "units": units}, {"type": "dense", "units": units}]
-    assert Agent.from_spec({"type": "dqn", "network_spec": layers}, **{**SPACES, "backend": backend}).acting == acting
+    assert (
+        Agent.from_spec({"type": "dqn", "network_spec": layers}, **{**SPACES, "backend": backend}).acting
+        == acting
+    )
 
 
 def test_the_target_starts_as_the_policy(make_agent, backend):

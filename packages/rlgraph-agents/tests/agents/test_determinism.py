@@ -21,4 +21,6 @@ def test_two_processes(backend, python):
     assert [len(returns) for returns in run["evaluations"]] == [10, 10]
     for part in ("returns", "losses", "weights", "evaluations"):
         assert run[part] != other[part]
-    assert all(run["weights"][name] != other["weights"][name] for name in run["weights"] if name != "optimizer/steps")
+    assert all(
+        run["weights"][name] != other["weights"][name] for name in run["weights"] if name != "optimizer/steps"
+    )

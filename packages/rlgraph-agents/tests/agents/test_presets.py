@@ -8,7 +8,9 @@ from rlgraph.agents import Agent, DQNAgent
 from rlgraph.agents.presets import preset
 from rlgraph.environments import make_environment
 
-SHIPPED = sorted(file.name for file in files("rlgraph.agents.presets").iterdir() if file.name.endswith(".json"))
+SHIPPED = sorted(
+    file.name for file in files("rlgraph.agents.presets").iterdir() if file.name.endswith(".json")
+)
 ENVIRONMENTS = {"cartpole_v1": "CartPole-v1"}
 
 

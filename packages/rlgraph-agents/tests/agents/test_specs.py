@@ -20,7 +20,12 @@ class Outer(Spec):
 def test_defaults():
     spec = parse_spec(UpdateSpec, None, "update_spec")
     assert spec == UpdateSpec()
-    assert (spec.do_updates, spec.steps_before_update, spec.update_interval, spec.update_steps) == (True, 0, 4, 1)
+    assert (spec.do_updates, spec.steps_before_update, spec.update_interval, spec.update_steps) == (
+        True,
+        0,
+        4,
+        1,
+    )
     assert (spec.batch_size, spec.sync_interval, spec.sync_tau) == (64, 128, 1.0)
 
 
@@ -47,7 +52,11 @@ def test_specs_are_immutable():
         ("sync_tau", 0.0, "update_spec.sync_tau: Input should be greater than 0, given 0.0"),
         ("sync_tau", 1.5, "update_spec.sync_tau: Input should be less than or equal to 1, given 1.5"),
         ("steps_before_update", -1, "greater than or equal to 0, given -1"),
-        ("update_intervl", 4, "update_spec.update_intervl: there is no such key. Did you mean 'update_interval'?"),
+        (
+            "update_intervl",
+            4,
+            "update_spec.update_intervl: there is no such key. Did you mean 'update_interval'?",
+        ),
     ],
 )
 def test_one_wrong_value(key, value, said):
@@ -58,7 +67,9 @@ def test_one_wrong_value(key, value, said):
 
 def test_all_mistakes_are_named_at_once():
     with pytest.raises(SpecError) as caught:
-        parse_spec(UpdateSpec, {"batch_size": 0, "sync_intervall": 5, "do_updates": "yes"}, "agent.update_spec")
+        parse_spec(
+            UpdateSpec, {"batch_size": 0, "sync_intervall": 5, "do_updates": "yes"}, "agent.update_spec"
+        )
     lines = str(caught.value).splitlines()
     assert sorted(line.split(":")[0] for line in lines) == [
         "agent.update_spec.batch_size",

@@ -1,11 +1,10 @@
 """DeterministicEnv, RandomEnv, seeds of environments, and the table of built-in names."""
 
-
 import numpy as np
 import pytest
 
-from rlgraph.core.errors import SpecError
 from rlgraph.core import registry
+from rlgraph.core.errors import SpecError
 from rlgraph.environments import DeterministicEnv, Environment, EnvironmentFault, RandomEnv, environment_seed
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 

@@ -43,8 +43,8 @@ class Lengths:
 
 
 @pytest.fixture
-def counting(make_agent, backend):
-    return make_agent(backend, env={"type": "deterministic"})
+def counting(make_agent):
+    return make_agent("numpy", env={"type": "deterministic"})
 
 
 @pytest.mark.parametrize(
@@ -74,16 +74,19 @@ def test_mean_and_spread():
     assert evaluation.timesteps == 70
 
 
-def test_it_is_greedy_and_leaves_the_agent_as_it_was(make_agent, backend):
+def test_it_is_greedy_and_leaves_the_agent_as_it_was(make_agent):
     made = []
 
     def factory():
         made.append(Noisy())
         return made[-1]
 
-    agent = make_agent(backend, exploration_spec={"epsilon_spec": 1.0})
+    agent = make_agent("numpy", exploration_spec={"epsilon_spec": 1.0})
     states = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
-    weights, streams = agent.get_weights(), str(agent.executor.storage.stream("exploration").bit_generator.state)
+    weights, streams = (
+        agent.get_weights(),
+        str(agent.executor.storage.stream("exploration").bit_generator.state),
+    )
     evaluation = agent.evaluate(4, env=factory)
     assert evaluation.lengths == (6, 6, 6, 6)
     for environment, episode_return in zip(made, evaluation.returns, strict=True):
@@ -97,8 +100,8 @@ def test_it_is_greedy_and_leaves_the_agent_as_it_was(make_agent, backend):
     np.testing.assert_equal(agent.get_weights(), weights)
 
 
-def test_seeds(make_agent, backend):
-    agent, made = make_agent(backend), []
+def test_seeds(make_agent):
+    agent, made = make_agent("numpy"), []
 
     def factory():
         made.append(Noisy())
@@ -112,14 +115,14 @@ def test_seeds(make_agent, backend):
     assert len(others) > 1
 
 
-def test_evaluations_beside_training_play_other_episodes_each_time(make_agent, backend):
+def test_evaluations_beside_training_play_other_episodes_each_time(make_agent):
     made = []
 
     def factory():
         made.append(Noisy())
         return made[-1]
 
-    agent = make_agent(backend)
+    agent = make_agent("numpy", update_spec={"do_updates": False})
     agent.learn(30, env=factory, evaluation_interval=10, evaluation_episodes=2)
     first_seeds = [environment.seeds[0] for environment in made]
     assert len(first_seeds) == len(set(first_seeds)) == 1 + 3 * 2

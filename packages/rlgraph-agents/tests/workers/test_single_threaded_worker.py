@@ -74,6 +74,12 @@ class CtrlC(Callback):
 
 
 @pytest.fixture
+def actor(make_agent):
+    """Acts and observes, on NumPy: for what has nothing to do with learning."""
+    return lambda env, **options: make_agent("numpy", env=env, update_spec={"do_updates": False}, **options)
+
+
+@pytest.fixture
 def agent(make_agent, backend):
     return make_agent(backend, env=COUNTING, update_spec={"update_interval": 4, "batch_size": 4})
 
@@ -118,10 +124,10 @@ def test_no_episode_ended(agent):
     assert np.isnan(result.mean_return)
 
 
-def test_the_mean_is_that_of_the_last_hundred_episodes(make_agent, backend):
-    agent = make_agent(backend, env=COUNTING, update_spec={"do_updates": False})
+def test_the_mean_is_that_of_the_last_hundred_episodes(actor):
+    agent = actor(COUNTING)
     log = Log()
-    worker = SingleThreadedWorker(agent, lambda: Growing(), report_interval=130)
+    worker = SingleThreadedWorker(agent, Growing, report_interval=130)
     result = worker.execute_timesteps(130, callbacks=log)
     assert result.returns == tuple(float(n) for n in range(1, 131))
     assert result.mean_return == np.mean(range(31, 131)) == 80.5
@@ -165,7 +171,9 @@ def test_a_terminal_state_is_no_state_to_go_on_from(agent):
 
 @pytest.mark.parametrize("num_envs", [1, 2])
 def test_a_truncation_is_bootstrapped_from_the_true_last_state(agent, num_envs):
-    result = agent.learn(7 * num_envs, env={**COUNTING, "steps_to_terminal": 9, "steps_to_truncation": 3}, num_envs=num_envs)
+    result = agent.learn(
+        7 * num_envs, env={**COUNTING, "steps_to_terminal": 9, "steps_to_truncation": 3}, num_envs=num_envs
+    )
     assert result.returns == (6.0,) * 2 * num_envs
     assert not memory(agent, "terminals").any()
     for i in range(num_envs):
@@ -178,7 +186,7 @@ def test_terminated_and_truncated_at_once_is_terminated(agent):
     assert memory(agent, "terminals").tolist() == [False, False, True]
 
 
-def test_the_actions_stored_are_the_actions_done(make_agent, backend):
+def test_the_actions_stored_are_the_actions_done(actor):
     done = []
 
     class Watching(DeterministicEnv):
@@ -186,31 +194,34 @@ def test_the_actions_stored_are_the_actions_done(make_agent, backend):
             done.append(int(action))
             return super().step(action)
 
-    agent = make_agent(backend, env=COUNTING, exploration_spec={"epsilon_spec": 1.0})
+    agent = actor(COUNTING, exploration_spec={"epsilon_spec": 1.0})
     agent.learn(40, env=lambda: Watching(5), num_envs=2)
     assert memory(agent, "actions").tolist() == done
     assert sorted(set(done)) == [0, 1]
 
 
-def test_exploration_follows_the_run(make_agent, backend):
-    agent = make_agent(backend, env=COUNTING, exploration_spec={"epsilon_spec": [1.0, 0.0]})
+def test_exploration_follows_the_run(actor):
+    agent = actor(COUNTING, exploration_spec={"epsilon_spec": [1.0, 0.0]})
     log = Log()
     agent.learn(100, callbacks=log, report_interval=50)
     # The progress told last is that before the step: 49 and 99 of 100.
     assert [metrics["epsilon"] for metrics in log.metrics] == pytest.approx([0.51, 0.01], abs=1e-6)
 
 
-def test_environments_are_seeded_by_the_agents_seed(make_agent, backend):
+def test_environments_are_seeded_by_the_agents_seed(actor):
     made = []
 
     def factory():
         made.append(Scripted())
         return made[-1]
 
-    agent = make_agent(backend, env=factory, seed=21)
+    agent = actor(factory, seed=21)
     made.clear()
     agent.learn(10, num_envs=2)
-    assert [environment.seeds[0] for environment in made] == [environment_seed(21, 0), environment_seed(21, 1)]
+    assert [environment.seeds[0] for environment in made] == [
+        environment_seed(21, 0),
+        environment_seed(21, 1),
+    ]
     assert [environment.seeds[1:] for environment in made] == [[None]] * 2
 
 
@@ -308,11 +319,11 @@ def test_the_end_is_told_after_an_error(make_agent, backend):
     agent = make_agent(backend, env=COUNTING, update_spec={"update_interval": 4, "batch_size": 4})
     log = Log()
     with pytest.raises(NumericalError, match=r"^dqn/loss: the loss of update 1 \(step 4\) is inf"):
-        agent.learn(100, env=lambda: Scripted1(1e30), callbacks=log)
+        agent.learn(100, env=lambda: Generous(1e30), callbacks=log)
     assert log.events[-1] == "end"
 
 
-class Scripted1(DeterministicEnv):
+class Generous(DeterministicEnv):
     """Pays too much."""
 
     def __init__(self, reward):
@@ -325,7 +336,7 @@ class Scripted1(DeterministicEnv):
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_a_state_that_is_not_finite(make_agent, backend, value):
+def test_a_state_that_is_not_finite(actor, value):
     """Found in later episodes too, where states are no longer held against their Space."""
     made = []
 
@@ -333,7 +344,7 @@ def test_a_state_that_is_not_finite(make_agent, backend, value):
         made.append(Scripted({(1, 3): value} if len(made) == 2 else {}))
         return made[-1]
 
-    agent = make_agent(backend, env=Scripted())
+    agent = actor(Scripted())
     with pytest.raises(EnvironmentFault) as caught:
         agent.learn(100, env=factory, num_envs=3)
     assert str(caught.value) == f"Scripted, environment 2, step 3: state[1] is {value}, it must be finite."
@@ -341,8 +352,8 @@ def test_a_state_that_is_not_finite(make_agent, backend, value):
     assert agent.timesteps == 6 * 3
 
 
-def test_a_first_state_that_is_not_finite(make_agent, backend):
-    agent = make_agent(backend, env=Scripted())
+def test_a_first_state_that_is_not_finite(actor):
+    agent = actor(Scripted())
     with pytest.raises(EnvironmentFault) as caught:
         agent.learn(100, env=lambda: Scripted({(2, 0): np.nan}))
     assert str(caught.value) == "Scripted, environment 0, step 0: state[1] is nan, it must be finite."
@@ -350,14 +361,14 @@ def test_a_first_state_that_is_not_finite(make_agent, backend):
 
 
 @pytest.mark.parametrize(("step", "place"), [(0, "step 0"), (2, "step 2")])
-def test_a_state_outside_its_space_in_the_first_episode(make_agent, backend, step, place):
-    agent = make_agent(backend, env=Scripted())
+def test_a_state_outside_its_space_in_the_first_episode(actor, step, place):
+    agent = actor(Scripted())
     with pytest.raises(EnvironmentFault, match=rf"Scripted, environment 0, {place}: state.*1\.5"):
         agent.learn(100, env=lambda: Scripted({(0, step): 1.5}))
 
 
-def test_a_state_outside_its_space_in_a_later_episode(make_agent, backend):
-    agent = make_agent(backend, env=Scripted())
+def test_a_state_outside_its_space_in_a_later_episode(actor):
+    agent = actor(Scripted())
     assert agent.learn(8, env=lambda: Scripted({(1, 2): 1.5})).timesteps == 8
     with pytest.raises(EnvironmentFault, match=r"Scripted, environment 0, step 2: state.*1\.5"):
         agent.learn(8, env=lambda: Scripted({(1, 2): 1.5}), validate=True)
@@ -366,14 +377,14 @@ def test_a_state_outside_its_space_in_a_later_episode(make_agent, backend):
 # Whose environments they are.
 
 
-def test_environments_made_for_a_run_are_closed(make_agent, backend):
+def test_environments_made_for_a_run_are_closed(actor):
     made = []
 
     def factory():
         made.append(Scripted())
         return made[-1]
 
-    agent = make_agent(backend, env=Scripted())
+    agent = actor(Scripted())
     agent.learn(4, env=factory, num_envs=2)
     assert [environment.closed for environment in made] == [True, True]
     made.clear()
@@ -387,20 +398,21 @@ class Raising(Callback):
         raise KeyboardInterrupt
 
 
-def test_an_instance_is_used_and_stays_open(make_agent, backend):
+def test_an_instance_is_used_and_stays_open(actor):
     mine = Scripted()
-    agent = make_agent(backend, env=mine)
+    agent = actor(mine)
     agent.learn(9)
     agent.evaluate(2)
-    assert mine.episode == 4  # two and a bit, then two
+    # Episodes 0, 1 and the beginning of 2; then 3 and 4, and the reset behind it.
+    assert mine.episode == 5
     assert not mine.closed
 
 
-def test_an_instance_cannot_be_evaluated_in_while_it_trains(make_agent, backend):
+def test_an_instance_cannot_be_evaluated_in_while_it_trains(actor):
     """It would be reset in the middle of an episode."""
     mine = Scripted()
     with pytest.raises(SpecError, match="evaluation_interval: evaluations need environments of their own"):
-        make_agent(backend, env=mine).learn(10, evaluation_interval=5)
+        actor(mine).learn(10, evaluation_interval=5)
 
 
 # Mistakes.
@@ -420,14 +432,16 @@ def test_wrong_options(agent, options, said):
         agent.learn(10, **options)
 
 
-def test_no_environment(backend):
-    agent = Agent.from_spec("dqn", state_space=FloatBox(shape=(2,)), action_space=IntBox(2), backend=backend)
+def test_no_environment():
+    agent = Agent.from_spec("dqn", state_space=FloatBox(shape=(2,)), action_space=IntBox(2), backend="numpy")
     for call in (lambda: agent.learn(10), lambda: agent.evaluate(1)):
-        with pytest.raises(SpecError, match=r"the agent has no environment: give env= here or to Agent\.from_spec"):
+        with pytest.raises(
+            SpecError, match=r"the agent has no environment: give env= here or to Agent\.from_spec"
+        ):
             call()
 
 
-def test_several_of_one_instance(make_agent, backend):
-    agent = make_agent(backend, env=Scripted())
+def test_several_of_one_instance(actor):
+    agent = actor(Scripted())
     with pytest.raises(SpecError, match="num_envs=2 needs a spec or a function that makes environments"):
         agent.learn(10, num_envs=2)

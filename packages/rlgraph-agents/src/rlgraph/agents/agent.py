@@ -104,7 +104,9 @@ class Agent(Specifiable, ABC):
         arguments = {**{key: value for key, value in spec.items() if key != "type"}, **kwargs}
         target = cls._lookup(spec.get("type"), path)
         if isabstract(target):
-            raise SpecError(f"{path}.type is missing. Known: {', '.join(registry(cls.registry_group).names())}.")
+            raise SpecError(
+                f"{path}.type is missing. Known: {', '.join(registry(cls.registry_group).names())}."
+            )
         check_arguments(target, arguments, path)
         from_arguments = arguments.pop("env", None)
         env = from_arguments if env is None else env
@@ -219,7 +221,9 @@ class Agent(Specifiable, ABC):
         """
         from rlgraph.workers import evaluate
 
-        return evaluate(self, self._environment(env), episodes, self.seed + 1_000_003 if seed is None else seed)
+        return evaluate(
+            self, self._environment(env), episodes, self.seed + 1_000_003 if seed is None else seed
+        )
 
     def _environment(self, env: Any) -> Any:
         spec = self.env_spec if env is None else env
@@ -295,4 +299,3 @@ def _read_json(file: Path, path: str) -> Any:
         raise SpecError(f"{path}: the file {file} cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise SpecError(f"{path}: {file} is no valid JSON: {error}") from None
-

@@ -28,7 +28,9 @@ class UpdateSpec(Spec):
     update_steps: int = Field(default=1, ge=1)
     batch_size: int = Field(default=64, ge=1)
     sync_interval: int = Field(default=128, ge=1)
-    sync_tau: float = Field(default=1.0, gt=0.0, le=1.0, description="share of the policy in the target's new value")
+    sync_tau: float = Field(
+        default=1.0, gt=0.0, le=1.0, description="share of the policy in the target's new value"
+    )
 
 
 def parse_spec(model: type[S], spec: S | Mapping[str, Any] | None, path: str) -> S:

@@ -20,7 +20,9 @@ from rlgraph.core.registry import GROUPS
 from rlgraph.spaces import SpaceError
 
 app = typer.Typer(
-    help="RLgraph: reinforcement learning on any backend.", no_args_is_help=True, pretty_exceptions_enable=False
+    help="RLgraph: reinforcement learning on any backend.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
 )
 console = Console()
 
@@ -71,8 +73,12 @@ def train(
     steps: Annotated[int, typer.Option(help="Environment steps.")] = 50_000,
     seed: SeedOption = 1,
     num_envs: Annotated[int, typer.Option(help="Environments stepped in turn.")] = 1,
-    validate: Annotated[bool, typer.Option(help="Check every state, not only those of first episodes.")] = False,
-    folder: Annotated[Path | None, typer.Option(help="The run's folder; default: runs/AGENT-ENV-BACKEND-SEED.")] = None,
+    validate: Annotated[
+        bool, typer.Option(help="Check every state, not only those of first episodes.")
+    ] = False,
+    folder: Annotated[
+        Path | None, typer.Option(help="The run's folder; default: runs/AGENT-ENV-BACKEND-SEED.")
+    ] = None,
 ) -> int:
     """Train an agent in an environment."""
     spec = _run_spec(agent, env, backend, steps, seed)
@@ -186,7 +192,8 @@ def _train(spec: dict[str, Any], folder: Path) -> int:
 
     spec["backend"] = spec["backend"] or default_backend()
     agent, environment, name = (
-        escape(str(part)) for part in (spec["agent"].get("type", "agent"), spec["environment"], spec["backend"])
+        escape(str(part))
+        for part in (spec["agent"].get("type", "agent"), spec["environment"], spec["backend"])
     )
     console.print(f"[bold]{agent}[/] learns [bold]{environment}[/] on [bold]{name}[/], seed {spec['seed']}")
     summary = run_training(spec, folder, [LiveProgress(console)])

@@ -11,12 +11,19 @@ from rlgraph.workers.training import RunSummary
 def print_summary(console: Console, summary: RunSummary, next_steps: list[str]) -> None:
     """Print the closing table of a run: result, speed, files, what to run next."""
     training, final = summary.training, summary.evaluation
-    table = Table(show_header=False, title="Interrupted" if training.interrupted else "Done", title_justify="left")
+    table = Table(
+        show_header=False, title="Interrupted" if training.interrupted else "Done", title_justify="left"
+    )
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     if final is not None:
-        table.add_row("evaluation", f"{final.mean:.1f} +- {final.std:.1f} over {len(final.returns)} fresh episodes")
-    table.add_row("training", f"{training.timesteps:,} steps, {training.episodes:,} episodes, {training.updates:,} updates")
+        table.add_row(
+            "evaluation", f"{final.mean:.1f} +- {final.std:.1f} over {len(final.returns)} fresh episodes"
+        )
+    table.add_row(
+        "training",
+        f"{training.timesteps:,} steps, {training.episodes:,} episodes, {training.updates:,} updates",
+    )
     table.add_row("speed", f"{training.steps_per_second:,.0f} steps/s ({training.seconds:.1f} s)")
     folder = summary.folder
     for name, what in (

@@ -33,13 +33,17 @@ def make_environment(spec: Any, *, path: str = "environment") -> Environment:
         return make_environment({"type": spec}, path=path) if spec in known else OpenAIGymEnv(spec)
     if isinstance(spec, Mapping):
         if "type" not in spec:
-            raise SpecError(f"{path}: a mapping needs 'type', given {dict(spec)!r}. Known: {', '.join(known.names())}.")
+            raise SpecError(
+                f"{path}: a mapping needs 'type', given {dict(spec)!r}. Known: {', '.join(known.names())}."
+            )
         arguments = {key: value for key, value in spec.items() if key != "type"}
         target = known.load(spec["type"], where=f"{path}.type")
         check_arguments(target, arguments, path)
         environment = target(**arguments)
         if not isinstance(environment, Environment):
-            raise SpecError(f"{path}.type: {spec['type']!r} gives a {type(environment).__name__}, no Environment")
+            raise SpecError(
+                f"{path}.type: {spec['type']!r} gives a {type(environment).__name__}, no Environment"
+            )
         return environment
     if callable(spec):
         return make_environment(spec(), path=path)
@@ -62,5 +66,7 @@ def make_environments(spec: Any, number: int) -> list[Environment]:
     if number < 1:
         raise SpecError(f"num_envs: expected an integer >= 1, given {number!r}")
     if is_instance(spec) and number > 1:
-        raise SpecError(f"num_envs={number} needs a spec or a function that makes environments, given one instance")
+        raise SpecError(
+            f"num_envs={number} needs a spec or a function that makes environments, given one instance"
+        )
     return [make_environment(spec) for _ in range(number)]

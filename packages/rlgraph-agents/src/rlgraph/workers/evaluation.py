@@ -76,5 +76,7 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
         if not is_instance(env):
             vector.terminate()
     return Evaluation(
-        tuple(r for done in returns for r in done), tuple(n for done in lengths for n in done), agent.timesteps
+        tuple(r for done in returns for r in done),
+        tuple(n for done in lengths for n in done),
+        agent.timesteps,
     )

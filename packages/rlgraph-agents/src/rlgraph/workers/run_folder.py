@@ -8,7 +8,6 @@ import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 from rlgraph.agents.agent import Agent
 from rlgraph.workers.callbacks import Callback

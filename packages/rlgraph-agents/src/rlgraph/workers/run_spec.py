@@ -14,15 +14,21 @@ class EvaluationSpec(Spec):
 
     interval: int = Field(default=2500, ge=1, description="environment steps between two evaluations")
     episodes: int = Field(default=10, ge=1, description="episodes of one evaluation")
-    stop_at_return: float | None = Field(default=None, description="end training once an evaluation reaches this")
-    final_episodes: int = Field(default=20, ge=1, description="episodes of the closing evaluation of the best policy")
+    stop_at_return: float | None = Field(
+        default=None, description="end training once an evaluation reaches this"
+    )
+    final_episodes: int = Field(
+        default=20, ge=1, description="episodes of the closing evaluation of the best policy"
+    )
 
 
 class RunSpec(Spec):
     """A training run."""
 
     agent: dict[str, Any] = Field(description="agent spec: 'type' and constructor arguments")
-    environment: str | dict[str, Any] = Field(description="environment spec: a gymnasium id, a name, or a mapping")
+    environment: str | dict[str, Any] = Field(
+        description="environment spec: a gymnasium id, a name, or a mapping"
+    )
     backend: str | None = Field(default=None, description="backend; null: the default one")
     steps: int = Field(ge=1, description="environment steps")
     seed: int = Field(default=0, ge=0, description="root of all random numbers")

@@ -78,11 +78,16 @@ class SingleThreadedWorker:
         evaluation_interval: int | None = None,
         evaluation_episodes: int = 10,
     ):
-        for name, value in (("report_interval", report_interval), ("evaluation_episodes", evaluation_episodes)):
+        for name, value in (
+            ("report_interval", report_interval),
+            ("evaluation_episodes", evaluation_episodes),
+        ):
             if value < 1:
                 raise SpecError(f"{name}: expected an integer >= 1, given {value!r}")
         if evaluation_interval is not None and evaluation_interval < 1:
-            raise SpecError(f"evaluation_interval: expected an integer >= 1 or None, given {evaluation_interval!r}")
+            raise SpecError(
+                f"evaluation_interval: expected an integer >= 1 or None, given {evaluation_interval!r}"
+            )
         if evaluation_interval is not None and is_instance(env):
             raise SpecError(
                 "evaluation_interval: evaluations need environments of their own: give a spec or a function that "
@@ -114,7 +119,9 @@ class SingleThreadedWorker:
             EnvironmentFault: an environment breaks its contract; names it and the step.
             NumericalError: a loss is not finite.
         """
-        self.callbacks = list(callbacks) if isinstance(callbacks, Sequence) else [callbacks] if callbacks else []
+        self.callbacks = (
+            list(callbacks) if isinstance(callbacks, Sequence) else [callbacks] if callbacks else []
+        )
         timesteps_before, updates_before, interrupted = self.timesteps, self.agent.updates, False
         episodes_before, evaluations_before = len(self.returns), len(self.evaluations)
         started, self._evaluation_seconds = time.perf_counter(), 0.0
@@ -148,7 +155,12 @@ class SingleThreadedWorker:
 
     def _run(self, timesteps: int) -> None:
         agent, vector, number = self.agent, self.vector_env, self.num_envs
-        get_actions, observe, update, step = agent.get_actions, agent.observe, agent.update_if_due, vector.step
+        get_actions, observe, update, step = (
+            agent.get_actions,
+            agent.observe,
+            agent.update_if_due,
+            vector.step,
+        )
         running_return, running_length = np.zeros(number), np.zeros(number, np.int64)
         report = _Report(self)
         next_evaluation = self.evaluation_interval or inf

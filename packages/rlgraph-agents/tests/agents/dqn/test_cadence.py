@@ -7,7 +7,12 @@ import pytest
 EVERY_FOURTH = {4: 1, 8: 1, 12: 1, 16: 1, 20: 1, 24: 1}
 CASES = {
     "every fourth step": ({"update_interval": 4, "sync_interval": 8}, 1, EVERY_FOURTH, [8, 16, 24]),
-    "every step": ({"update_interval": 1, "sync_interval": 5}, 1, dict.fromkeys(range(1, 25), 1), [5, 10, 15, 20]),
+    "every step": (
+        {"update_interval": 1, "sync_interval": 5},
+        1,
+        dict.fromkeys(range(1, 25), 1),
+        [5, 10, 15, 20],
+    ),
     "not before step 10": (
         {"steps_before_update": 10, "update_interval": 4, "sync_interval": 8},
         1,
@@ -86,7 +91,9 @@ def test_steps_that_were_missed_are_made_up_for(make_agent, make_batch, backend)
 
 
 def test_a_soft_synchronisation_mixes(make_agent, make_batch, backend, reference):
-    agent = make_agent(backend, update_spec={"update_interval": 2, "sync_interval": 2, "sync_tau": 0.25, "batch_size": 4})
+    agent = make_agent(
+        backend, update_spec={"update_interval": 2, "sync_interval": 2, "sync_tau": 0.25, "batch_size": 4}
+    )
     agent.set_weights(reference.randomised(agent.get_weights(), seed=1))
     before = agent.get_weights()
     agent.observe(**make_batch(2), batched=True)

@@ -57,7 +57,9 @@ def test_grid_world_is_learned(make_agent, backend):
     )
     result = agent.learn(2000)
     assert result.updates == 976
-    np.testing.assert_allclose(agent.call_api_method("get_q_values", np.array([0, 1])), optimal_values(), atol=0.02)
+    np.testing.assert_allclose(
+        agent.call_api_method("get_q_values", np.array([0, 1])), optimal_values(), atol=0.02
+    )
     assert agent.get_actions(np.array([0, 1]), use_exploration=False).tolist() == [2, 1]
     evaluation = agent.evaluate(3)
     assert evaluation.lengths == (2, 2, 2)

@@ -78,7 +78,9 @@ def test_gradient_and_adam_step(make_agent, make_batch, backend, variant, refere
     for name, gradient in gradients.items():
         # The first moment after one step is 0.1 of the gradient, the second 0.001 of its square.
         np.testing.assert_allclose(10 * after[f"optimizer/first_moments/{name}"], gradient, rtol=0, atol=1e-8)
-        np.testing.assert_allclose(1000 * after[f"optimizer/second_moments/{name}"], gradient**2, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(
+            1000 * after[f"optimizer/second_moments/{name}"], gradient**2, rtol=0, atol=1e-8
+        )
         step = 0.01 * gradient / (np.abs(gradient) + 1e-8)
         changed = np.abs(gradient) > 1e-4
         np.testing.assert_allclose((before[name] - after[name])[changed], step[changed], rtol=1e-6)
@@ -99,7 +101,9 @@ def test_gradients_are_clipped_by_their_norm_together(make_agent, make_batch, ba
     agent.update(batch)
     after = agent.get_weights()
     for name, gradient in gradients.items():
-        np.testing.assert_allclose(10 * after[f"optimizer/first_moments/{name}"], 0.5 * gradient / norm, rtol=0, atol=1e-6)
+        np.testing.assert_allclose(
+            10 * after[f"optimizer/first_moments/{name}"], 0.5 * gradient / norm, rtol=0, atol=1e-6
+        )
 
 
 def test_updates_fit_a_batch(make_agent, make_batch, backend):
@@ -116,7 +120,9 @@ def test_updates_fit_a_batch(make_agent, make_batch, backend):
 
 def test_from_memory_is_the_same_step(make_agent, make_batch, backend):
     """A memory of one record gives batches of copies of it, never of the empty rows behind it."""
-    first, second = (make_agent(backend, memory_spec={"capacity": 50}, update_spec={"batch_size": 12}) for _ in range(2))
+    first, second = (
+        make_agent(backend, memory_spec={"capacity": 50}, update_spec={"batch_size": 12}) for _ in range(2)
+    )
     record = {name: values[:1] for name, values in make_batch(1).items()}
     first.observe(**record, batched=True)
     for _ in range(3):
@@ -153,7 +159,9 @@ def test_a_loss_that_is_not_finite(make_agent, make_batch, backend, reward):
     agent.update(batch)
     agent.observe(**batch, batched=True)
     batch["rewards"][1] = reward
-    with pytest.raises(NumericalError, match=r"^dqn/loss: the loss of update 2 \(step 4\) is (nan|inf): lower"):
+    with pytest.raises(
+        NumericalError, match=r"^dqn/loss: the loss of update 2 \(step 4\) is (nan|inf): lower"
+    ):
         agent.update(batch)
     assert agent.updates == 1
 
@@ -194,6 +202,8 @@ def test_batches_that_are_no_transitions(make_agent, make_batch, backend):
 def test_numpy_only_acts(make_agent, make_batch):
     agent = make_agent("numpy")
     for batch in (None, make_batch(3)):
-        with pytest.raises(CapabilityError, match=r"needs gradients; the numpy backend is forward only.*rlgraph-torch"):
+        with pytest.raises(
+            CapabilityError, match=r"needs gradients; the numpy backend is forward only.*rlgraph-torch"
+        ):
             agent.update(batch)
     assert agent.get_actions(make_batch(3)["states"]).shape == (3,)

@@ -65,8 +65,11 @@ class ExecutionSpec:
             raise SpecError(f"execution_spec.dtype: expected 'float32' or 'float64', given {self.dtype!r}")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise SpecError(f"execution_spec.seed: expected an integer >= 0, given {self.seed!r}")
-        if self.threads is not None and (not isinstance(self.threads, int) or self.threads < 1):
-            raise SpecError(f"execution_spec.threads: expected an integer >= 1, given {self.threads!r}")
+        threads = self.threads
+        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
+            raise SpecError(f"execution_spec.threads: expected an integer >= 1, given {threads!r}")
+        if not isinstance(self.use_kernels, bool):
+            raise SpecError(f"execution_spec.use_kernels: expected true or false, given {self.use_kernels!r}")
 
     @classmethod
     def from_spec(cls, spec: ExecutionSpec | Mapping[str, Any] | None) -> ExecutionSpec:
@@ -77,6 +80,8 @@ class ExecutionSpec:
         """
         if isinstance(spec, ExecutionSpec):
             return spec
+        if not isinstance(spec, Mapping | None):
+            raise SpecError(f"execution_spec: expected a mapping, given {spec!r}")
         check_arguments(cls, spec or {}, "execution_spec")
         return cls(**(spec or {}))
 

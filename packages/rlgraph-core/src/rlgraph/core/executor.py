@@ -113,7 +113,8 @@ class GraphExecutor:
         numpy_backend.require(plan)
         if plan.writes:
             raise RLGraphError(f"{method!r} writes variables: only read-only methods run on borrowed memory")
-        storage = BorrowedStorage(self.storage)
+        read = frozenset[str]().union(*(self.built.effects[node.id].reads for node in plan.nodes))
+        storage = BorrowedStorage(self.storage, {self.built.layout.group_of[name] for name in read})
         program = self._link(plan, numpy_backend, storage)
         if not storage.copied:
             return program
@@ -135,9 +136,11 @@ class GraphExecutor:
 
         def locked(*args: Any, **kwargs: Any) -> Any:
             with lock:
-                if writes:
-                    storage.version += 1
-                return program(*args, **kwargs)
+                try:
+                    return program(*args, **kwargs)
+                finally:
+                    # Also after an error: it may have come behind the first write.
+                    storage.version += writes
 
         locked.__source__ = program.__source__  # type: ignore[attr-defined]
         return locked
@@ -185,7 +188,7 @@ class GraphExecutor:
         """Write the named variables; others keep their values. Nothing is written if anything does not fit.
 
         Raises:
-            InputError: an unknown name or a wrong shape.
+            InputError: an unknown name, a wrong shape, or values of another kind.
         """
         arrays = {}
         for name, value in values.items():
@@ -195,6 +198,8 @@ class GraphExecutor:
             array = np.asarray(value)
             if array.shape != variable.shape:
                 raise InputError(f"variable {name!r}: expected shape {variable.shape}, given {array.shape}")
+            if not np.can_cast(array.dtype, variable.spec.dtype, "same_kind"):
+                raise InputError(f"variable {name!r}: expected {variable.spec.dtype}, given {array.dtype}")
             arrays[name] = array
         with self._lock:
             self.storage.write_all(arrays)

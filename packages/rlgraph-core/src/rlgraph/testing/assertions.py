@@ -24,6 +24,8 @@ def assert_nested_close(given: Any, expected: Any, decimals: int = 6, path: str 
         for index, value in enumerate(expected):
             assert_nested_close(given[index], value, decimals, f"{path}[{index}]")
     else:
+        shapes = np.shape(expected), np.shape(given)
+        assert shapes[0] == shapes[1], f"{path}: expected shape {shapes[0]}, given {shapes[1]}"
         np.testing.assert_almost_equal(
             np.asarray(given), np.asarray(expected), decimal=decimals, err_msg=f"at {path}"
         )

@@ -274,7 +274,7 @@ class Mix(Component):
 
 NAMES = [
     *("v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v3_left", "v4_left", "v5_left"),
-    *("ndarray", "segment_0", "segment_1", "copy_array", "asarray", "array", "from_numpy", "is_grad_enabled"),
+    *("ndarray", "segment_0", "segment_1", "copy_array", "asarray", "array", "to_tensor", "is_grad_enabled"),
     *("set_grad_enabled", "was_recording", "constant", "constant_0", "constant_5", "convert_y", "dtype_float32", "default_y"),
     *("mix__host", "mix__both", "mix__sum", "run", "run__segment_0", "type", "part_errors", "refuse_y"),
 ]

@@ -1,8 +1,8 @@
 """From a traced function to one that takes and gives NumPy arrays, by the shortest way this TensorFlow offers.
 
-For small networks the way into a ConcreteFunction costs more than what it computes. There are three, each about
-half as long as the one before: the public call, the function behind it, and the runtime's entry behind that. The two
-short ones are not public; they are tried out once per process on functions whose results are known.
+For small networks the way into a ConcreteFunction costs more than what it computes. There are three, each shorter
+than the one before: the public call, the function behind it, and the runtime's entry behind that. The two short ones
+are not public; they are tried out once per process on functions whose results are known.
 """
 
 from __future__ import annotations

@@ -16,9 +16,18 @@ from rlgraph.torch.kernels import KERNELS
 from rlgraph.torch.ops import TorchOps
 from rlgraph.torch.storage import TorchStorage
 
+
+def to_tensor(array: np.ndarray) -> torch.Tensor:
+    """A tensor that shares the memory of `array` where torch allows it: not read-only, no negative strides."""
+    try:
+        return torch.from_numpy(array if array.flags.writeable else array.copy())
+    except ValueError:
+        return torch.from_numpy(array.copy())
+
+
 # Never `inference_mode`: a tensor made there fails in a later gradient, in some networks only.
 DIALECT = Dialect(
-    receive="from_numpy({})".format,
+    receive="to_tensor({})".format,
     give=lambda text, sliced: f"{text}.detach().numpy()" if sliced else f"{text}.numpy()",
     before=("was_recording = is_grad_enabled()", "set_grad_enabled(False)"),
     after=("set_grad_enabled(was_recording)",),
@@ -26,7 +35,7 @@ DIALECT = Dialect(
     leave_slice=("set_grad_enabled(False)",),
     copy="{}.clone()".format,
     namespace={
-        "from_numpy": torch.from_numpy,
+        "to_tensor": to_tensor,
         "is_grad_enabled": torch.is_grad_enabled,
         "set_grad_enabled": torch._C._set_grad_enabled,
         "was_recording": None,
@@ -53,8 +62,10 @@ class TorchBackend(Backend):
 
     def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
         assert isinstance(storage, TorchStorage)
-        kernels = KERNELS if self.execution.use_kernels else {}
-        linker = Linker(self.name, self.ops, kernels, storage.handle, storage.block, storage.gradients)
+        use_kernels = self.execution.use_kernels
+        linker = Linker(
+            self.name, self.ops, KERNELS, storage.handle, storage.block, storage.gradients, use_kernels=use_kernels
+        )
         function = emit_segment(plan, segment, DIALECT, linker)
         for name, value in function.namespace.items():
             if isinstance(value, partial) and value.func in MAKERS:

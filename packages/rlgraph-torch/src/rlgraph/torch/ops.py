@@ -32,7 +32,6 @@ class TorchOps:
     tanh = staticmethod(torch.tanh)
     sigmoid = staticmethod(torch.sigmoid)
     isfinite = staticmethod(torch.isfinite)
-    clip = staticmethod(torch.clamp)
     where = staticmethod(torch.where)
     matmul = staticmethod(torch.matmul)
     relu = staticmethod(torch.relu)
@@ -40,8 +39,6 @@ class TorchOps:
     softplus = staticmethod(torch.nn.functional.softplus)
     zeros_like = staticmethod(torch.zeros_like)
     ones_like = staticmethod(torch.ones_like)
-    broadcast_to = staticmethod(torch.broadcast_to)
-    permute_dims = staticmethod(torch.permute)
     squeeze = staticmethod(torch.squeeze)
     expand_dims = staticmethod(torch.unsqueeze)
     reshape = staticmethod(torch.reshape)
@@ -71,6 +68,18 @@ class TorchOps:
         if not isinstance(y, Tensor):
             return torch.clamp_max(x, y)
         return torch.minimum(x, y) if isinstance(x, Tensor) else torch.clamp_max(y, x)
+
+    @staticmethod
+    def clip(x: Tensor, low: float, high: float) -> Tensor:
+        return torch.clamp(x, low, high)
+
+    @staticmethod
+    def broadcast_to(x: Tensor, shape: Sequence[int]) -> Tensor:
+        return torch.broadcast_to(x, tuple(shape))
+
+    @staticmethod
+    def permute_dims(x: Tensor, axes: Sequence[int]) -> Tensor:
+        return torch.permute(x, tuple(axes))
 
     def astype(self, x: Tensor, dtype: str) -> Tensor:
         return x.to(self._dtype(dtype))

@@ -22,6 +22,8 @@ class TorchStorage(Storage):
         self.groups: dict[str, Tensor] = {}
         self._handles: dict[str, Tensor] = {}
 
+    # Whatever mode the caller is in: a tensor made in inference mode could never train.
+    @torch.inference_mode(False)
     def create_group(self, name: str, values: np.ndarray) -> None:
         buffer = self.groups[name] = torch.from_numpy(values.copy())
         group = self.layout.groups[name]
@@ -48,6 +50,7 @@ class TorchStorage(Storage):
         """The flat view that is `block`."""
         return self.groups[block.group][block.start : block.stop]
 
+    @torch.inference_mode(False)
     def gradients(
         self, variables: VariableList, blocks: Sequence[Block], retain: bool
     ) -> Callable[[Tensor], list[Tensor]]:

@@ -72,7 +72,9 @@ class DQNAgent(Agent):
             policy_class(list(DEFAULT_NETWORK) if network_spec is None else network_spec, action_space),
             ReplayMemory.from_spec(memory_spec or {"capacity": 10_000}, path="memory_spec"),
             EpsilonGreedy.from_spec(
-                exploration_spec, path="exploration_spec", num_actions=count_actions(action_space, "action_space")
+                exploration_spec,
+                path="exploration_spec",
+                num_actions=count_actions(action_space, "action_space"),
             ),
             DQNLoss(discount=discount, double_q=double_q, huber_loss=huber_loss),
             Adam.from_spec(optimizer_spec, path="optimizer_spec"),
@@ -151,7 +153,9 @@ class DQNAgent(Agent):
             results = self.executor.program("update_from_memory")(self._batch_size)
         else:
             if set(batch) != set(FIELDS):
-                raise InputError(f"update: expected a batch of {', '.join(FIELDS)}, given {', '.join(batch) or 'nothing'}")
+                raise InputError(
+                    f"update: expected a batch of {', '.join(FIELDS)}, given {', '.join(batch) or 'nothing'}"
+                )
             _check_lengths("update", *(batch[field] for field in FIELDS))
             if not len(batch["actions"]):
                 raise InputError("update: the batch is empty")
@@ -189,7 +193,9 @@ class DQNAgent(Agent):
         self._next_update, self._next_sync = int(facts["next_update"]), int(facts["next_sync"])
 
 
-def _check_lengths(method: str, states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any) -> None:
+def _check_lengths(
+    method: str, states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any
+) -> None:
     """Fields of different lengths would be paired wrongly, in silence."""
     if len(actions) == len(rewards) == len(terminals) == _length(states) == _length(next_states):
         return

@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components import Adam, DQNLoss, DuelingPolicy, EpsilonGreedy, QPolicy, ReplayMemory, Synchronizer
+from rlgraph.components import (
+    Adam,
+    DQNLoss,
+    DuelingPolicy,
+    EpsilonGreedy,
+    QPolicy,
+    ReplayMemory,
+    Synchronizer,
+)
 from rlgraph.core import Component, rlgraph_api
 
 
@@ -58,7 +66,9 @@ class DQN(Component):
         return self.policy.get_q_values(states)
 
     @rlgraph_api
-    def insert_records(self, states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any) -> Any:
+    def insert_records(
+        self, states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any
+    ) -> Any:
         """Put transitions into the memory; every argument has batch rank."""
         return self.memory.insert_records(
             {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,12 +32,12 @@ class Schedule(ABC):
         if isinstance(spec, Sequence) and not isinstance(spec, str):
             kind, *values = spec if spec and isinstance(spec[0], str) else ["linear", *spec]
             if len(values) == 2:
-                return _type(kind, path)(*map(float, values))
+                return _make(_type(kind, path), map(float, values), {}, path)
         if isinstance(spec, Mapping) and "type" in spec:
             arguments = {_FIELDS.get(key, key): value for key, value in spec.items() if key != "type"}
             target = _type(spec["type"], path)
             check_arguments(target, arguments, path)
-            return target(**arguments)
+            return _make(target, (), arguments, path)
         raise SpecError(
             f"{path}: expected a number, [from, to], ['linear', from, to] or a mapping with 'type', given {spec!r}"
         )
@@ -77,6 +77,14 @@ class LinearDecay(Schedule):
 
 _FIELDS = {"from": "from_"}
 _TYPES: dict[str, type[Any]] = {"constant": Constant, "linear": LinearDecay, "linear_decay": LinearDecay}
+
+
+def _make(target: type[Any], values: Iterable[float], arguments: Mapping[str, Any], path: str) -> Schedule:
+    try:
+        schedule: Schedule = target(*values, **arguments)
+    except (TypeError, ValueError) as error:
+        raise SpecError(f"{path}: {target.__name__}: {error}") from error
+    return schedule
 
 
 def _type(name: Any, path: str) -> type[Any]:

@@ -47,6 +47,7 @@ class ReplayMemory(Component):
             for path, box in self.record_space.flatten().items()
         }
         self.cursor = self.get_variable("cursor", IntBox(shape=(2,)), host=True)
+        self.keys = [[int(k) if k.isdigit() else k for k in path.split("/")] for path in self.rows]
 
     @rlgraph_api
     def insert_records(self, records: Any) -> Any:
@@ -69,14 +70,20 @@ class ReplayMemory(Component):
 
     @graph_fn(returns=0, host=True, spaces=())
     def _insert(self, records: Any) -> None:
+        fields = []
+        for keys in self.keys:
+            values: Any = records
+            for key in keys:
+                values = values[key]
+            fields.append(values)
+        lengths = set(map(len, fields))
+        if len(lengths) != 1:
+            shown = ", ".join(f"{path}: {len(values)}" for path, values in zip(self.rows, fields, strict=True))
+            raise RLGraphError(f"{self.scope_path}: records of different length: {shown}")
+        (count,) = lengths
         cursor: Any = self.cursor
         index = int(cursor[0])
-        count = 0
-        for path, rows in self.rows.items():
-            values: Any = records
-            for key in path.split("/"):
-                values = values[key] if isinstance(values, dict) else values[int(key)]
-            count = len(values)
+        for rows, values in zip(self.rows.values(), fields, strict=True):
             store(rows, index, values)
         cursor[0] = (index + count) % self.capacity
         cursor[1] = min(int(cursor[1]) + count, self.capacity)

@@ -35,7 +35,9 @@ class NeuralNetwork(Component):
 
 def _layer(spec: Any, path: str, position: int) -> Component:
     if isinstance(spec, dict) and "scope" not in spec:
-        spec = {**spec, "scope": f"{spec.get('type', 'layer')}-{position}"}
+        kind = spec.get("type", "layer")
+        name = kind.__name__.lower() if isinstance(kind, type) else kind
+        spec = {**spec, "scope": f"{name}-{position}"}
     return Component.from_spec(spec, path=path)
 
 

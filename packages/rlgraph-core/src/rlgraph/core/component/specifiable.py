@@ -62,10 +62,19 @@ class Specifiable:
 
 
 def check_arguments(target: type, arguments: Mapping[str, Any], where: str) -> None:
-    """Raise `SpecError` for the first key that the constructor of `target` does not take."""
-    parameters = inspect.signature(target).parameters
-    names = [n for n, p in parameters.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
-    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    """Raise `SpecError` for the first key that the constructor of `target` does not take.
+
+    A constructor with ``**kwargs`` is taken to hand them to the next class above.
+    """
+    names: set[str] = set()
+    for owner in target.__mro__[:-1]:
+        if "__init__" in vars(owner):
+            _, *parameters = inspect.signature(owner.__init__).parameters.values()
+            names |= {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+            if not any(p.kind is p.VAR_KEYWORD for p in parameters):
+                break
+    else:
+        return
     for key in arguments:
-        if key not in names and not takes_any:
-            raise SpecError(f"{where}.{key}: {target.__name__} has no such key. {nearest(key, names)}")
+        if key not in names:
+            raise SpecError(f"{where}.{key}: {target.__name__} has no such key. {nearest(str(key), names)}")

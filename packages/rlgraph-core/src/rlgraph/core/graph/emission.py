@@ -34,7 +34,7 @@ from rlgraph.core.graph.nodes import (
 from rlgraph.core.graph.passes.segments import tensor_leaves
 from rlgraph.core.graph.passes.snapshots import viewed
 from rlgraph.core.graph.plan import HostStep, Leaf, Plan, Segment
-from rlgraph.core.graph.values import describe, is_leaf
+from rlgraph.core.graph.values import Value, describe, is_leaf
 from rlgraph.core.graph.variables import Block, GradientList, Slots, Variable, VariableList
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
@@ -252,7 +252,15 @@ class _SegmentEmitter:
         outputs = [self.function.local(Leaf(Output(node.id, i))) for i in range(node.returns)]
         line = f"{', '.join(outputs)} = {call}" if outputs else call
         copied = [i for i in range(node.returns) if Output(node.id, i) in self.plan.copies]
-        return [line, *(f"{outputs[i]} = {self.dialect.copy(outputs[i])}" for i in copied)]
+        values = self.plan.built.values
+        return [line, *(f"{outputs[i]} = {self._copied(outputs[i], values[Output(node.id, i)])}" for i in copied)]
+
+    def _copied(self, text: str, value: Value) -> str:
+        """A value whose every tensor is a copy."""
+        if is_leaf(value):
+            return self.dialect.copy(text)
+        kind, keys = (dict, value.keys()) if isinstance(value, dict) else (tuple, range(len(value)))
+        return _literal(kind, [(key, self._copied(f"{text}[{key!r}]", value[key])) for key in keys])
 
     def _gradients(self, node: Gradients) -> str:
         assert self.linker.gradients is not None

@@ -50,9 +50,14 @@ class NumpyStorage(Storage):
 
 
 class BorrowedStorage(NumpyStorage):
-    """Another backend's variables, for acting plans on NumPy: its memory where it can be had, else fresh copies."""
+    """Another backend's variables, for acting plans on NumPy: its memory where it can be had, else fresh copies.
 
-    def __init__(self, owner: Storage):
+    Args:
+        owner: whose variables they are.
+        read: the groups that are read; only their copies are kept fresh.
+    """
+
+    def __init__(self, owner: Storage, read: set[str]):
         super().__init__(owner.layout, owner.variables, owner.seed)
         self.owner = owner
         self.host, self.streams = owner.host, owner.streams
@@ -60,7 +65,8 @@ class BorrowedStorage(NumpyStorage):
         for name in owner.layout.groups:
             memory = owner.borrow_group(name)
             if memory is None:
-                self.copied.append(name)
+                if name in read:
+                    self.copied.append(name)
                 memory = owner.read_group(name)
             self.groups[name] = memory
         self.version = owner.version

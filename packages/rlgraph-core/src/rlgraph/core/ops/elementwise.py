@@ -83,9 +83,10 @@ def comparison(x: Operand, y: Operand) -> TensorSpec:
     return TensorSpec(broadcast_shapes(_shape_of(x), _shape_of(y)), "bool")
 
 
-def _logical(name: str, x: TensorSpec, y: TensorSpec) -> TensorSpec:
+def _logical(name: str, x: Operand, y: Operand) -> TensorSpec:
+    common_dtype(x, y)
     _require("b", name, x, y)
-    return TensorSpec(broadcast_shapes(x.shape, y.shape), "bool")
+    return TensorSpec(broadcast_shapes(_shape_of(x), _shape_of(y)), "bool")
 
 
 @operation("elementwise")

@@ -18,14 +18,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rlgraph.core.errors import BuildError
-from rlgraph.core.graph.nodes import Gradients, Node, arguments_of, label
+from rlgraph.core.graph.nodes import Gradients, Node, VariablesOf, arguments_of, label
 from rlgraph.core.graph.passes.dead_nodes import producers
 from rlgraph.core.ops.effects import Effects
 
 
 def hoist_gradients(nodes: Sequence[Node]) -> list[Node]:
-    """`nodes` with every `gradients` node right behind the last node it depends on."""
-    result: list[Node] = [node for node in nodes if not isinstance(node, Gradients)]
+    """`nodes` with every `gradients` node right behind its loss. Lists of variables come first: they stand from the start."""
+    result: list[Node] = [node for node in nodes if isinstance(node, VariablesOf)]
+    result.extend(node for node in nodes if not isinstance(node, VariablesOf | Gradients))
     for node in nodes:
         if isinstance(node, Gradients):
             needed = producers(node.loss, node.variables)
@@ -41,7 +42,8 @@ def gradient_slices(nodes: Sequence[Node], effects: Mapping[int, Effects]) -> di
     """For each `gradients` node the ids of the nodes on a path from its variables to its loss.
 
     Raises:
-        BuildError: a host function lies on such a path; it cannot be differentiated.
+        BuildError: a host function lies on such a path; it cannot be differentiated. Or a variable that was read on
+            such a path is written before the derivative is taken, which backends would not notice.
     """
     by_id = {node.id: node for node in nodes}
     slices = {}
@@ -64,8 +66,23 @@ def gradient_slices(nodes: Sequence[Node], effects: Mapping[int, Effects]) -> di
                 inside.add(other.id)
         if not inside:
             raise BuildError(f"{label(node)}: the loss does not depend on any of the variables")
+        _check_writes(node, inside, nodes, effects)
         slices[node.id] = frozenset(inside)
     return slices
+
+
+def _check_writes(
+    node: Gradients, inside: set[int], nodes: Sequence[Node], effects: Mapping[int, Effects]
+) -> None:
+    read: dict[str, Node] = {}
+    for other in nodes[: nodes.index(node)]:
+        for name in sorted(effects[other.id].writes & read.keys()):
+            raise BuildError(
+                f"{label(node)}: {label(other)} writes {name} between {label(read[name])}, from which the loss is "
+                "computed, and the derivative: compute the loss before that write"
+            )
+        if other.id in inside:
+            read.update(dict.fromkeys(effects[other.id].reads, other))
 
 
 def _ancestors(node: Gradients, by_id: Mapping[int, Node]) -> set[int]:

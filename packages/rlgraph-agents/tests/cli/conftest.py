@@ -1,0 +1,52 @@
+"""The command line run in this process, and a small agent for it."""
+
+import json
+import sys
+from dataclasses import dataclass
+
+import pytest
+
+from rlgraph.cli.main import main
+
+
+@dataclass
+class Outcome:
+    """Exit code and what was written."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def rlgraph(monkeypatch, capsys, tmp_path):
+    """Runs `rlgraph ARGUMENTS` in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["rlgraph", *map(str, arguments)])
+        capsys.readouterr()
+        code = main()
+        written = capsys.readouterr()
+        return Outcome(code, written.out, written.err)
+
+    return run
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    """Writes the spec of an agent of a few dozen parameters; gives the file's name."""
+
+    def write(**options):
+        spec = {
+            "type": "dqn",
+            "network_spec": [{"type": "dense", "units": 8, "activation": "tanh"}],
+            "memory_spec": {"capacity": 200},
+            "update_spec": {"batch_size": 8},
+            **options,
+        }
+        file = tmp_path / "tiny.json"
+        file.write_text(json.dumps(spec))
+        return file.name
+
+    return write

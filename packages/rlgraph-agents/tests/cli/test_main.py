@@ -1,0 +1,329 @@
+"""Every command: what it prints, what it writes, its exit code, and its errors, which are no tracebacks."""
+
+import json
+import re
+from importlib.metadata import entry_points
+
+import pytest
+
+import rlgraph.workers.curve
+from rlgraph.cli.main import main
+from rlgraph.core import RLGraphError, registry
+from rlgraph.workers import training
+from rlgraph.workers.run_folder import RunFolder
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Pictures take longer than short runs."""
+    monkeypatch.setattr(RunFolder, "draw_graph", lambda self: None)
+    monkeypatch.setattr(rlgraph.workers.curve, "draw_curve", lambda *arguments: None)
+
+
+@pytest.fixture
+def run(rlgraph, tiny, backend, undrawn):
+    """The folder of a short run."""
+    outcome = rlgraph("train", "--agent", tiny(), "--backend", backend, "--steps", 40, "--folder", "run")
+    assert outcome.code == 0
+    return "run"
+
+
+# train
+
+
+def test_train(rlgraph, tiny, backend, tmp_path):
+    arguments = ["--agent", tiny(), "--env", "CartPole-v1", "--backend", backend, "--steps", 30, "--seed", 5]
+    outcome = rlgraph("train", *arguments, "--num-envs", 2, "--validate", "--folder", "some/run")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert f"dqn learns CartPole-v1 on {backend}, seed 5" in outcome.out
+    assert "Done" in outcome.out
+    assert re.search(r"evaluation +│ \d+\.\d \+- \d+\.\d over 20 fresh episodes", outcome.out)
+    assert re.search(r"training +│ 30 steps, \d+ episodes, 7 updates", outcome.out)
+    assert "rlgraph evaluate some/run" in outcome.out
+    folder = tmp_path / "some" / "run"
+    for name in (
+        "curve.png",
+        "graph.svg",
+        "graph.png",
+        "metrics.csv",
+        "tensorboard",
+        "checkpoints",
+        "config.json",
+    ):
+        assert (folder / name).exists()
+        assert f"some/run/{name}" in outcome.out or name == "graph.png"
+    run = json.loads((folder / "config.json").read_text())["run"]
+    assert (run["environment"], run["backend"], run["steps"], run["seed"]) == ("CartPole-v1", backend, 30, 5)
+    assert (run["num_envs"], run["validate_states"]) == (2, True)
+
+
+def test_the_folder_is_named_after_the_run(rlgraph, tiny, backend, tmp_path, undrawn):
+    outcome = rlgraph(
+        "train", "--agent", tiny(), "--env", "deterministic", "--backend", backend, "--steps", 4
+    )
+    assert outcome.code == 0
+    assert [folder.name for folder in (tmp_path / "runs").iterdir()] == [f"tiny-deterministic-{backend}-1"]
+
+
+def test_the_default_backend_is_used_and_kept(rlgraph, tiny, backend, tmp_path, undrawn, monkeypatch):
+    monkeypatch.setenv("RLGRAPH_BACKEND", backend)
+    outcome = rlgraph("train", "--agent", tiny(), "--env", "deterministic", "--steps", 4, "--folder", "run")
+    assert f"on {backend}, seed 1" in outcome.out
+    assert json.loads((tmp_path / "run" / "config.json").read_text())["run"]["backend"] == backend
+
+
+def test_a_preset_is_used_for_a_named_agent(rlgraph, backend, monkeypatch):
+    specs = []
+    monkeypatch.setattr(training, "train", lambda spec, *_: specs.append(spec) or stop())
+    for env in ("CartPole-v1", "deterministic"):
+        with pytest.raises(Stopped):
+            rlgraph("train", "--env", env, "--backend", backend)
+    assert specs[0]["agent"]["update_spec"]["steps_before_update"] == 1000
+    assert specs[1]["agent"] == {"type": "dqn"}
+
+
+class Stopped(Exception):
+    pass
+
+
+def stop():
+    raise Stopped
+
+
+def test_quickstart(rlgraph, backend, monkeypatch):
+    specs = []
+    monkeypatch.setattr(training, "train", lambda spec, folder, _: specs.append((spec, folder)) or stop())
+    with pytest.raises(Stopped):
+        rlgraph("quickstart", "--backend", backend, "--steps", 70)
+    ((spec, folder),) = specs
+    assert str(folder) == "runs/quickstart"
+    assert (spec["environment"], spec["steps"], spec["seed"], spec["backend"]) == (
+        "CartPole-v1",
+        70,
+        1,
+        backend,
+    )
+    assert spec["evaluation"]["stop_at_return"] >= 475  # what Gymnasium calls solved
+    assert spec["agent"]["type"] == "dqn"
+
+
+# evaluate
+
+
+def test_evaluate_on_every_backend(rlgraph, run, backends):
+    lines = []
+    for name in [None, "numpy", *backends]:
+        outcome = rlgraph("evaluate", run, "--episodes", 3, *(["--backend", name] if name else []))
+        assert (outcome.code, outcome.err) == (0, "")
+        lines.append(outcome.out.strip())
+    assert re.fullmatch(r"mean return \d+\.\d \+- \d+\.\d over 3 episodes", lines[0])
+    assert set(lines) == {lines[0]}
+    assert rlgraph("evaluate", run, "--episodes", 3, "--seed", 2).code == 0
+
+
+def test_evaluate_takes_the_best_policy_or_else_the_last(rlgraph, run, backend, tmp_path):
+    checkpoints = tmp_path / run / "checkpoints"
+    assert not (checkpoints / "best").exists()
+    last = rlgraph("evaluate", run, "--episodes", 2)
+    assert last.code == 0
+    (checkpoints / "best").mkdir()
+    outcome = rlgraph("evaluate", run)
+    assert outcome.code == 2
+    assert "best is no checkpoint: it has no manifest.json" in outcome.err
+
+
+@pytest.mark.parametrize("content", [None, "{", "{}", '{"run": {}}'])
+def test_evaluate_what_is_no_run(rlgraph, tmp_path, content):
+    (tmp_path / "run").mkdir()
+    if content:
+        (tmp_path / "run" / "config.json").write_text(content)
+    outcome = rlgraph("evaluate", "run")
+    assert outcome.code == 2
+    assert outcome.err.startswith("SpecError: run is no run folder: config.json cannot be read (")
+
+
+# plugins, plan, graph
+
+
+def test_plugins(rlgraph, backends):
+    outcome = rlgraph("plugins")
+    assert outcome.code == 0
+    rows = [
+        [cell.strip() for cell in line.split("│")[1:-1]] for line in outcome.out.splitlines() if "│" in line
+    ]
+    listed = {(row[0], row[1]) for row in rows if row[0]}
+    assert {("backend", name) for name in [*backends, "numpy"]} <= listed
+    assert {("agent", "dqn"), ("environment", "grid_world"), ("component", "dense")} <= listed
+    # Long targets go on in the next line: nothing is cut off.
+    assert "…" not in outcome.out
+    targets, current = {}, None
+    for kind, name, _, target in rows:
+        current = (kind, name) if kind else current
+        targets[current] = targets.get(current, "") + target
+    for plugin in registry("rlgraph.environments").plugins():
+        assert targets["environment", plugin.name] == plugin.target
+
+
+def test_listing_plugins_imports_no_framework(python):
+    program = (
+        "import sys\n"
+        "sys.argv = ['rlgraph', 'plugins']\n"
+        "from rlgraph.cli.main import main\n"
+        "assert main() == 0\n"
+        "heavy = ('torch', 'tensorflow', 'keras', 'jax', 'tensorboard', 'matplotlib', 'gymnasium')\n"
+        "print([name for name in heavy if name in sys.modules])\n"
+    )
+    output = python("-c", program)
+    assert "grid_world" in output
+    assert output.splitlines()[-1] == "[]"
+
+
+def test_plan(rlgraph):
+    outcome = rlgraph("plan", "get_greedy_actions", "--env", "CartPole-v1")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "def get_greedy_actions(states):" in outcome.out
+    assert outcome.out.count("policy__network__dense_0__call(") == 1
+    # The page is Python: no line is broken by the width of the terminal.
+    compile(outcome.out, "plan", "exec")
+
+
+def test_plan_of_an_update_needs_no_gradients(rlgraph):
+    outcome = rlgraph("plan", "update_from_memory", "--env", "deterministic")
+    assert outcome.code == 0
+    for name in ("memory__sample", "loss__loss", "optimizer__apply"):
+        assert name in outcome.out
+
+
+def test_graph_as_text(rlgraph):
+    whole = rlgraph("graph")
+    assert whole.code == 0
+    for name in ("policy", "target-policy", "memory", "exploration", "optimizer", "loss"):
+        assert name in whole.out
+    part = rlgraph("graph", "--method", "get_greedy_actions", "--depth", 1)
+    assert "policy" in part.out
+    assert "memory" not in part.out
+
+
+@pytest.mark.parametrize(("name", "begin"), [("g.svg", b"<svg"), ("g.png", b"\x89PNG\r\n\x1a\n")])
+def test_graph_as_a_picture(rlgraph, tmp_path, name, begin):
+    outcome = rlgraph("graph", "--env", "deterministic", "--method", "get_actions", "--file", name)
+    assert (outcome.code, outcome.out) == (0, f"wrote {name}\n")
+    assert begin in (tmp_path / name).read_bytes()[:400]
+
+
+# Mistakes.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["train", "--backend", "nmpy"], "SpecError: backend: unknown backend 'nmpy'. Did you mean 'numpy'?"),
+        (["train", "--agent", "dqm"], "SpecError: agent.type: unknown agent 'dqm'. Did you mean 'dqn'?"),
+        (["train", "--agent", "missing.json"], "SpecError: agent: missing.json cannot be read as JSON: "),
+        (
+            ["train", "--agent", "list.json"],
+            "SpecError: agent: list.json: expected a mapping with 'type', given [1]",
+        ),
+        (["train", "--agent", "broken.json"], "SpecError: agent: broken.json cannot be read as JSON: "),
+        (["train", "--agent", "keys.json"], "SpecError: agent.[draw]: DQNAgent has no such key."),
+        (["train", "--env", "CartPol-v1"], "The nearest is 'CartPole-v1'."),
+        (
+            ["train", "--steps", "0"],
+            "SpecError: run.steps: Input should be greater than or equal to 1, given 0",
+        ),
+        (
+            ["train", "--num-envs", "0"],
+            "SpecError: run.num_envs: Input should be greater than or equal to 1, given 0",
+        ),
+        (
+            ["train", "--seed", "-1"],
+            "SpecError: run.seed: Input should be greater than or equal to 0, given -1",
+        ),
+        (["evaluate", "nowhere"], "SpecError: nowhere is no run folder"),
+        (["plan", "get_action"], "has no API method 'get_action'. Did you mean 'get_actions'?"),
+        (["graph", "--method", "get_action"], "has no API method 'get_action'. Did you mean 'get_actions'?"),
+        (["graph", "--depth", "0"], "depth: expected an integer >= 1 or None, given 0"),
+        (["graph", "--file", "g.jpg"], "a drawing is saved by its suffix"),
+        (["graph", "--env", "grid_world"], "SpaceError: policy/network/dense-0: expected FloatBox"),
+    ],
+)
+def test_wrong_input(rlgraph, tmp_path, monkeypatch, arguments, said):
+    monkeypatch.setenv("RLGRAPH_BACKEND", "numpy")
+    (tmp_path / "list.json").write_text("[1]")
+    (tmp_path / "broken.json").write_text("{")
+    (tmp_path / "keys.json").write_text('{"type": "dqn", "[draw]": 1}')
+    outcome = rlgraph(*arguments)
+    assert outcome.code == 2
+    assert said in outcome.err
+    assert "Traceback" not in outcome.out + outcome.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["trian"], "No such command 'trian'"),
+        (["train", "--stps", "3"], "No such option"),
+        (["train", "--steps", "many"], "Invalid value for '--steps'"),
+        (["plan"], "Missing argument"),
+    ],
+)
+def test_wrong_usage(rlgraph, arguments, said):
+    outcome = rlgraph(*arguments)
+    assert outcome.code == 2
+    assert said in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+def test_messages_are_neither_wrapped_nor_read_as_markup(rlgraph, monkeypatch):
+    long = "[bold]" + "needs " * 40 + 'pip install "rlgraph-core[draw]" [/]'
+
+    def fail(*_, **__):
+        raise RLGraphError(long)
+
+    monkeypatch.setattr("rlgraph.core.draw.draw", fail)
+    outcome = rlgraph("graph", "--env", "deterministic")
+    assert (outcome.code, outcome.err) == (2, f"RLGraphError: {long}\n")
+
+
+def test_several_backends_and_none_named(rlgraph, backends, monkeypatch, tmp_path):
+    if len(backends) < 2:
+        pytest.skip(f"needs two backends, installed: {', '.join(backends) or 'none'}")
+    monkeypatch.delenv("RLGRAPH_BACKEND", raising=False)
+    monkeypatch.setenv("RLGRAPH_HOME", str(tmp_path))
+    outcome = rlgraph("train")
+    assert outcome.code == 2
+    assert f"SpecError: several backends are installed: {', '.join(backends)}. Choose one" in outcome.err
+
+
+def test_a_program_error_is_not_hidden(rlgraph, monkeypatch):
+    def fail(*_, **__):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("rlgraph.core.draw.draw", fail)
+    with pytest.raises(ZeroDivisionError):
+        rlgraph("graph", "--env", "deterministic")
+
+
+def test_ctrl_c_outside_of_training(rlgraph, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rlgraph.core.draw.draw", interrupt)
+    outcome = rlgraph("graph", "--env", "deterministic")
+    assert outcome.code == 130
+    assert "Traceback" not in outcome.out + outcome.err
+
+
+def test_help(rlgraph):
+    outcome = rlgraph("--help")
+    assert outcome.code == 0
+    for command in ("quickstart", "train", "evaluate", "plugins", "plan", "graph"):
+        assert f" {command} " in outcome.out
+    nothing = rlgraph()
+    assert nothing.code == 2
+    assert "Usage" in nothing.out + nothing.err
+
+
+def test_the_command_is_installed():
+    (command,) = entry_points(group="console_scripts", name="rlgraph")
+    assert command.load() is main

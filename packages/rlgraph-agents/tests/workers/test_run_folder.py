@@ -1,0 +1,195 @@
+"""What a run leaves behind, read back file by file."""
+
+import csv
+import json
+import platform
+from importlib.metadata import version
+
+import numpy as np
+import pytest
+from matplotlib import image
+from tensorboard.compat.proto.event_pb2 import Event
+
+from rlgraph.agents import Agent
+from rlgraph.agents.specs import parse_spec
+from rlgraph.workers import Evaluation
+from rlgraph.workers.run_folder import COLUMNS, RunFolder, installed_versions
+from rlgraph.workers.run_spec import RunSpec
+
+PNG = b"\x89PNG\r\n\x1a\n"
+FILES = ["checkpoints", "config.json", "curve.png", "graph.png", "graph.svg", "metrics.csv", "tensorboard"]
+
+
+@pytest.fixture(scope="module")
+def spec(backend, execution):
+    layer = {"type": "dense", "units": 8, "activation": "tanh"}
+    content = {
+        "agent": {"type": "dqn", "network_spec": [layer], "execution_spec": execution(backend)},
+        "environment": {"type": "deterministic", "steps_to_terminal": 5},
+        "backend": backend,
+        "steps": 100,
+        "seed": 7,
+        "evaluation": {"stop_at_return": 50.0},
+    }
+    return parse_spec(RunSpec, content, "run")
+
+
+@pytest.fixture(scope="module")
+def make(spec):
+    """The agent the document describes."""
+    return lambda: Agent.from_spec(spec.agent, env=spec.environment, backend=spec.backend, seed=spec.seed)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, spec, make):
+    """The folder of a run that reports twice and evaluates three times; the weights differ every time."""
+    agent = make()
+    folder = RunFolder(tmp_path_factory.mktemp("runs") / "above" / "run", spec, agent)
+    folder.seen = {}
+
+    def evaluate(timesteps, *returns):
+        weights = agent.get_weights()
+        agent.set_weights({name: np.full_like(value, timesteps) for name, value in weights.items()})
+        agent.timesteps = timesteps
+        lengths = (1,) * len(returns)
+        folder.seen[timesteps] = folder.on_evaluation(None, Evaluation(returns, lengths, timesteps))
+
+    folder.on_report(
+        None,
+        {"timesteps": 10.0, "episodes": 2.0, "updates": 1.0, "loss": 0.5, "epsilon": 1.0, "unknown": 3.0},
+    )
+    evaluate(20, 10.0, 30.0)
+    evaluate(30, 40.0, 60.0)
+    folder.on_report(
+        None, {"timesteps": 40.0, "mean_return": -3.5, "mean_length": 5.0, "steps_per_second": 1e3}
+    )
+    evaluate(50, 1.0, 2.0)
+    folder.on_end(None)
+    return folder
+
+
+def test_all_files_are_there(folder):
+    assert sorted(file.name for file in folder.folder.iterdir()) == FILES
+    assert sorted(file.name for file in (folder.folder / "checkpoints").iterdir()) == ["best", "last"]
+
+
+def test_config(folder, spec, backend):
+    config = json.loads((folder.folder / "config.json").read_text())
+    assert sorted(config) == ["chosen", "run", "versions"]
+    assert parse_spec(RunSpec, config["run"], "run") == spec
+    assert config["run"]["evaluation"] == {
+        "interval": 2500,
+        "episodes": 10,
+        "stop_at_return": 50.0,
+        "final_episodes": 20,
+    }
+    assert config["chosen"] == {
+        "backend": backend,
+        "acting": "numpy",
+        "dtype": "float32",
+        "use_kernels": True,
+    }
+    assert config["versions"]["python"] == platform.python_version()
+    for name in ("rlgraph-agents", "rlgraph-core", "numpy", "gymnasium", f"rlgraph-{backend}"):
+        assert config["versions"][name] == version(name)
+
+
+def test_versions_of_what_is_not_installed_are_left_out(monkeypatch):
+    monkeypatch.setattr("rlgraph.workers.run_folder.DISTRIBUTIONS", ("numpy", "no-such-distribution"))
+    assert installed_versions() == {"python": platform.python_version(), "numpy": version("numpy")}
+
+
+def test_metrics(folder):
+    with (folder.folder / "metrics.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert tuple(rows[0]) == COLUMNS
+    filled = [{name: float(value) for name, value in row.items() if value} for row in rows]
+    assert filled == [
+        {"timesteps": 10, "episodes": 2, "updates": 1, "loss": 0.5, "epsilon": 1},
+        {"timesteps": 20, "evaluation_return": 20},
+        {"timesteps": 30, "evaluation_return": 50},
+        {"timesteps": 40, "mean_return": -3.5, "mean_length": 5, "steps_per_second": 1000},
+        {"timesteps": 50, "evaluation_return": 1.5},
+    ]
+
+
+def test_rows_are_on_disk_at_once(tmp_path, spec, make, undrawn):
+    folder = RunFolder(tmp_path / "run", spec, make())
+    for number in (1, 2):
+        folder.on_report(None, {"timesteps": 10.0 * number})
+        assert len((tmp_path / "run" / "metrics.csv").read_text().splitlines()) == 1 + number
+    folder.on_end(None)
+
+
+def test_tensorboard_events(folder):
+    (file,) = (folder.folder / "tensorboard").iterdir()
+    content, found = file.read_bytes(), []
+    while content:
+        size = int.from_bytes(content[:8], "little")
+        event = Event.FromString(content[12 : 12 + size])
+        found.append((event.step, {value.tag: value.simple_value for value in event.summary.value}))
+        content = content[16 + size :]
+    assert found == [
+        (0, {}),
+        (10, {"episodes": 2, "updates": 1, "loss": 0.5, "epsilon": 1, "unknown": 3}),
+        (20, {"evaluation_return": 20}),
+        (30, {"evaluation_return": 50}),
+        (40, {"mean_return": -3.5, "mean_length": 5, "steps_per_second": 1000}),
+        (50, {"evaluation_return": 1.5}),
+    ]
+
+
+def test_pictures(folder):
+    for name in ("curve.png", "graph.png"):
+        file = folder.folder / name
+        assert file.read_bytes()[:8] == PNG
+        picture = image.imread(file)
+        assert min(picture.shape[:2]) > 200
+        assert picture[..., :3].std() > 0.01  # not blank
+    drawing = (folder.folder / "graph.svg").read_text()
+    assert "<svg" in drawing
+    for name in ("policy", "target-policy", "memory", "optimizer", "exploration"):
+        assert name in drawing
+
+
+def test_the_best_policy_is_kept_whatever_follows(folder, make):
+    other = make()
+    other.load_model(folder.folder / "checkpoints" / "best")
+    assert other.timesteps == 30
+    assert all((value == 30).all() for value in other.get_weights().values())
+    other.load_model(folder.folder / "checkpoints" / "last")
+    assert other.timesteps == 50
+    assert all((value == 50).all() for value in other.get_weights().values())
+    assert folder.best.mean == 50.0
+
+
+def test_only_the_last_checkpoint_holds_the_memory(folder):
+    best, last = (
+        {file.name for file in (folder.folder / "checkpoints" / name).iterdir()} for name in ("best", "last")
+    )
+    assert last - best == {"host.safetensors"}
+    assert best - last == set()
+
+
+def test_the_later_of_two_equal_evaluations_is_the_best(tmp_path, spec, make, undrawn):
+    agent = make()
+    folder = RunFolder(tmp_path, spec, agent)
+    for timesteps in (10, 20):
+        agent.timesteps = timesteps
+        folder.on_evaluation(None, Evaluation((4.0,), (1,), timesteps))
+    folder.on_end(None)
+    agent.load_model(tmp_path / "checkpoints" / "best")
+    assert agent.timesteps == 20
+
+
+def test_training_ends_at_the_return_that_was_wanted(folder):
+    assert folder.seen == {20: False, 30: True, 50: False}
+
+
+def test_without_such_a_return_it_goes_on(tmp_path, spec, make, undrawn):
+    endless = spec.model_copy(
+        update={"evaluation": spec.evaluation.model_copy(update={"stop_at_return": None})}
+    )
+    folder = RunFolder(tmp_path, endless, make())
+    assert folder.on_evaluation(None, Evaluation((1e9,), (1,), 1)) is False
+    folder.on_end(None)

@@ -1,0 +1,54 @@
+"""The document that describes a run."""
+
+import pytest
+
+from rlgraph.agents.specs import parse_spec
+from rlgraph.core import SpecError
+from rlgraph.workers.run_spec import EvaluationSpec, RunSpec
+
+SMALL = {"agent": {"type": "dqn"}, "environment": "CartPole-v1", "steps": 10}
+
+
+def test_defaults():
+    run = parse_spec(RunSpec, SMALL, "run")
+    assert (run.backend, run.seed, run.num_envs, run.validate_states, run.report_interval) == (
+        None,
+        0,
+        1,
+        False,
+        1000,
+    )
+    assert run.evaluation == EvaluationSpec(
+        interval=2500, episodes=10, stop_at_return=None, final_episodes=20
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"steps": 0}, "run.steps: Input should be greater than or equal to 1, given 0"),
+        ({"steps": "10"}, "run.steps: Input should be a valid integer, given '10'"),
+        ({"agent": "dqn"}, "run.agent: Input should be a valid dictionary, given 'dqn'"),
+        ({"seed": -1}, "run.seed: Input should be greater than or equal to 0"),
+        ({"num_env": 3}, "run.num_env: there is no such key. Did you mean 'num_envs'?"),
+        (
+            {"evaluation": {"stop_at": 3}},
+            "run.evaluation.stop_at: there is no such key. Did you mean 'stop_at_return'?",
+        ),
+        (
+            {"evaluation": {"interval": 0}},
+            "run.evaluation.interval: Input should be greater than or equal to 1",
+        ),
+    ],
+)
+def test_mistakes(change, said):
+    with pytest.raises(SpecError) as caught:
+        parse_spec(RunSpec, {**SMALL, **change}, "run")
+    assert said in str(caught.value)
+
+
+def test_what_is_missing():
+    with pytest.raises(SpecError) as caught:
+        parse_spec(RunSpec, {}, "run")
+    lines = [line.split(",")[0] for line in str(caught.value).splitlines()]
+    assert lines == [f"run.{name}: Field required" for name in ("agent", "environment", "steps")]

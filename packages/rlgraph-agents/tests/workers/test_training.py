@@ -1,0 +1,140 @@
+"""A whole run from one document."""
+
+import json
+
+import numpy as np
+import pytest
+
+from rlgraph.agents import Agent
+from rlgraph.core import NumericalError, SpecError
+from rlgraph.environments import environment_seed
+from rlgraph.workers import Callback, evaluate
+from rlgraph.workers.training import FINAL_EVALUATION_SEED, train
+
+
+@pytest.fixture
+def spec(backend, execution):
+    layer = {"type": "dense", "units": 8, "activation": "tanh"}
+    agent = {
+        "type": "dqn",
+        "network_spec": [layer],
+        "execution_spec": execution(backend),
+        "update_spec": {"update_interval": 4, "batch_size": 8},
+        "memory_spec": {"capacity": 200},
+    }
+    return {
+        "agent": agent,
+        "environment": "CartPole-v1",
+        "backend": backend,
+        "steps": 60,
+        "seed": 2,
+        "report_interval": 20,
+        "evaluation": {"interval": 30, "episodes": 3, "final_episodes": 4},
+    }
+
+
+def agent_of(run, checkpoint):
+    config = json.loads((run / "config.json").read_text())["run"]
+    agent = Agent.from_spec(config["agent"], env=config["environment"], backend=config["backend"])
+    agent.load_model(run / "checkpoints" / checkpoint)
+    return agent
+
+
+def test_a_run(spec, tmp_path):
+    summary = train(spec, tmp_path / "run")
+    training = summary.training
+    assert (training.timesteps, training.updates, training.interrupted) == (60, 15, False)
+    assert [evaluation.timesteps for evaluation in training.evaluations] == [30, 60]
+    assert summary.folder == tmp_path / "run"
+    best = max(training.evaluations, key=lambda evaluation: (evaluation.mean, evaluation.timesteps))
+    best_agent, last_agent = agent_of(summary.folder, "best"), agent_of(summary.folder, "last")
+    assert best_agent.timesteps == best.timesteps
+    assert (last_agent.timesteps, last_agent.updates) == (60, 15)
+    # The closing evaluation is one of the best policy, with seeds of its own.
+    again = evaluate(best_agent, "CartPole-v1", 4, FINAL_EVALUATION_SEED + 2)
+    assert summary.evaluation.returns == again.returns
+    steps = [line.split(",")[0] for line in (tmp_path / "run" / "metrics.csv").read_text().splitlines()[1:]]
+    assert steps == ["20.0", "30", "40.0", "60.0", "60"]
+    assert {"config.json", "curve.png", "graph.svg"} <= {file.name for file in summary.folder.iterdir()}
+
+
+def test_the_run_is_that_of_the_agent_alone(spec, tmp_path, undrawn):
+    """Folder, reports and drawings draw no random number and change nothing."""
+    summary = train(spec, tmp_path / "run")
+    alone = Agent.from_spec(spec["agent"], env="CartPole-v1", backend=spec["backend"], seed=2)
+    result = alone.learn(60)
+    assert result.returns == summary.training.returns
+    last = agent_of(summary.folder, "last").get_weights()
+    for name, value in alone.get_weights().items():
+        np.testing.assert_array_equal(value, last[name])
+
+
+def test_seeds_of_the_closing_evaluation_are_used_nowhere_else():
+    used = {
+        environment_seed(root + 1_000_003 * k, i) for root in range(20) for k in range(40) for i in range(10)
+    }
+    final = {environment_seed(FINAL_EVALUATION_SEED + root, i) for root in range(20) for i in range(10)}
+    assert not used & final
+
+
+def test_it_ends_at_the_return_that_is_wanted(spec, tmp_path, undrawn):
+    evaluation = {**spec["evaluation"], "interval": 10, "stop_at_return": 1.0}
+    summary = train({**spec, "evaluation": evaluation}, tmp_path)
+    assert summary.training.timesteps == 10
+    assert len(summary.evaluation.returns) == 4
+
+
+def test_without_an_evaluation_the_last_policy_is_evaluated(spec, tmp_path, undrawn):
+    summary = train({**spec, "evaluation": {**spec["evaluation"], "interval": 500}}, tmp_path)
+    assert not (tmp_path / "checkpoints" / "best").exists()
+    assert summary.evaluation.timesteps == 60
+    assert len(summary.evaluation.returns) == 4
+
+
+def test_callbacks_are_told_too(spec, tmp_path, undrawn):
+    class Watching(Callback):
+        def __init__(self):
+            self.reports, self.ends = [], 0
+
+        def on_report(self, worker, metrics):
+            self.reports.append(metrics["timesteps"])
+
+        def on_end(self, worker):
+            self.ends += 1
+
+    callback = Watching()
+    train(spec, tmp_path, [callback])
+    assert callback.reports == [20, 40, 60]
+    assert callback.ends == 1
+
+
+def test_ctrl_c(spec, tmp_path, undrawn):
+    class CtrlC(Callback):
+        def on_report(self, worker, metrics):
+            if metrics["timesteps"] == 40:
+                raise KeyboardInterrupt
+
+    summary = train(spec, tmp_path, [CtrlC()])
+    assert summary.training.interrupted
+    assert summary.evaluation is None
+    assert summary.training.timesteps == 40
+    assert agent_of(tmp_path, "last").timesteps == 40
+    assert agent_of(tmp_path, "best").timesteps == 30
+
+
+def test_an_error_leaves_a_checkpoint(spec, tmp_path, undrawn):
+    deterministic = {"type": "deterministic", "reward_start": 1e30}
+    with pytest.raises(NumericalError, match="dqn/loss: the loss of update 1"):
+        train({**spec, "environment": deterministic}, tmp_path)
+    assert agent_of(tmp_path, "last").timesteps == 4
+
+
+def test_mistakes_are_found_before_anything_is_written(spec, tmp_path):
+    for change, said in (
+        ({"step": 5}, r"run\.step: there is no such key\. Did you mean 'steps'\?"),
+        ({"agent": {"type": "dqm"}}, r"agent\.type: unknown agent 'dqm'"),
+        ({"environment": {"type": "grid_wrld"}}, r"environment\.type: unknown environment 'grid_wrld'"),
+    ):
+        with pytest.raises(SpecError, match=said):
+            train({**spec, **change}, tmp_path / "run")
+    assert not (tmp_path / "run").exists()

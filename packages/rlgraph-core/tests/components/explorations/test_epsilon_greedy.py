@@ -1,0 +1,84 @@
+import numpy as np
+import pytest
+
+from rlgraph.components import EpsilonGreedy
+from rlgraph.core import SpecError
+from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.testing import ComponentTest
+
+SPACES = {"actions": IntBox(4, add_batch_rank=True), "time_percentage": FloatBox()}
+
+
+def explorer(epsilon, backend, seed=10, **options):
+    return ComponentTest(EpsilonGreedy(4, epsilon, **options), SPACES, backend=backend, seed=seed).executor.program("get_action")
+
+
+def draw(act, batch, number, time=0.0):
+    """`number` actions, `batch` at a time; the greedy one is always 2."""
+    greedy = np.full(batch, 2, np.int64)
+    return np.concatenate([act(greedy, np.float32(time)) for _ in range(number // batch)])
+
+
+@pytest.mark.parametrize("batch", [1, 8, 500])
+@pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0])
+def test_shares(epsilon, batch, backend):
+    number = 2000
+    actions = draw(explorer(epsilon, backend), batch, number)
+    assert (actions.dtype, actions.shape) == (np.int64, (number,))
+    for action in range(4):
+        # Each action with probability epsilon / 4, the greedy one with 1 - epsilon more.
+        p = epsilon / 4 + (1 - epsilon if action == 2 else 0.0)
+        assert abs(np.mean(actions == action) - p) <= 4.5 * np.sqrt(p * (1 - p) / number)
+
+
+def test_the_greedy_action_belongs_to_its_row(backend):
+    act = explorer(0.0, backend)
+    greedy = np.array([0, 3, 1, 2, 2], np.int64)
+    np.testing.assert_array_equal(act(greedy, np.float32(0.5)), greedy)
+
+
+def test_rows_explore_independently():
+    act = explorer(0.5, "numpy")
+    greedy = np.zeros(8, np.int64)
+    explored = np.array([act(greedy, np.float32(0.0)) != 0 for _ in range(2000)], float)
+    correlation = np.corrcoef(explored.T) - np.eye(8)
+    assert np.abs(correlation).max() < 0.1
+    # Whether to explore tells nothing about which action is taken.
+    first, second = (np.array([act(np.array([0, 0]), np.float32(0))[i] for _ in range(3000)]) for i in (0, 1))
+    for value in (1, 2, 3):
+        assert abs(np.mean(first == value) - 0.125) < 0.03
+        assert abs(np.mean(second == value) - 0.125) < 0.03
+
+
+def test_schedule(backend):
+    act = explorer((1.0, 0.2), backend)
+    for time, epsilon in [(0.0, 1.0), (0.25, 0.8), (0.5, 0.6), (1.0, 0.2), (3.0, 0.2)]:
+        share = np.mean(draw(act, 1000, 2000, time) != 2)
+        assert abs(share - epsilon * 3 / 4) < 0.045
+
+
+def test_all_backends_explore_alike(backend):
+    for batch in (1, 5):
+        one, other = (draw(explorer(0.4, name), batch, 100) for name in ("numpy", backend))
+        np.testing.assert_array_equal(one, other)
+
+
+def test_seeds(backend):
+    runs = [draw(explorer(1.0, backend, seed=seed), 10, 50).tolist() for seed in (1, 1, 2)]
+    assert runs[0] == runs[1] != runs[2]
+
+
+def test_the_input_stays_as_it_is(backend):
+    act = explorer(1.0, backend)
+    greedy = np.full(100, 2, np.int64)
+    out = act(greedy, np.float32(0.0))
+    assert not np.shares_memory(out, greedy)
+    assert (greedy == 2).all()
+    kept = explorer(0.0, backend)(greedy, np.float32(0.0))
+    greedy[...] = 0
+    assert (kept == 2).all()
+
+
+def test_wrong_schedule():
+    with pytest.raises(SpecError, match="e.epsilon_spec: expected a number"):
+        EpsilonGreedy(3, "often", scope="e")

@@ -1,0 +1,63 @@
+import copy
+
+import numpy as np
+import pytest
+
+from rlgraph.components import Dense, NeuralNetwork
+from rlgraph.components.networks.neural_network import network_from_spec
+from rlgraph.core import AssemblyError, SpecError
+from rlgraph.spaces import FloatBox
+from rlgraph.testing import ComponentTest
+
+INPUTS = {"inputs": FloatBox(shape=(3,), add_batch_rank=True)}
+LAYERS = [{"type": "dense", "units": 5, "activation": "relu"}, {"type": "dense", "units": 2, "scope": "last"}]
+
+
+@pytest.mark.parametrize("batch", [1, 4])
+def test_layers_one_after_the_other(batch, backend):
+    test = ComponentTest(NeuralNetwork(LAYERS), INPUTS, backend=backend)
+    values = test.read_variable_values()
+    assert sorted(values) == ["dense-0/biases", "dense-0/weights", "last/biases", "last/weights"]
+    x = np.random.default_rng(0).normal(size=(batch, 3)).astype(np.float32)
+    hidden = np.maximum(x @ values["dense-0/weights"] + values["dense-0/biases"], 0.0)
+    test.test(("call", [x]), expected_outputs=hidden @ values["last/weights"] + values["last/biases"], decimals=5)
+
+
+def test_the_specs_stay_as_they_are():
+    layers = copy.deepcopy(LAYERS)
+    NeuralNetwork(layers)
+    assert layers == LAYERS
+
+
+def test_ways_to_describe_layers():
+    network = NeuralNetwork([Dense(2, scope="mine"), {"type": Dense, "units": 3}, {"type": "Dense", "units": 4}])
+    assert [layer.units for layer in network.layers] == [2, 3, 4]
+    scopes = [layer.scope for layer in network.layers]
+    assert scopes[0] == "mine"
+    assert len(set(scopes)) == 3
+    assert all(scope.replace("-", "").replace("_", "").isalnum() for scope in scopes)
+
+
+def test_ways_to_describe_a_network():
+    network = NeuralNetwork(LAYERS)
+    assert network_from_spec(network, "path") is network
+    assert [layer.units for layer in network_from_spec(LAYERS, "path", scope="n").layers] == [5, 2]
+    assert network_from_spec({"layers": LAYERS, "scope": "other"}, "path").scope == "other"
+    with pytest.raises(SpecError, match="agent.network_spec.layer: NeuralNetwork has no such key. Did you mean 'layers'?"):
+        network_from_spec({"layer": LAYERS}, "agent.network_spec")
+
+
+@pytest.mark.parametrize("layers", [[], "dense", None, {"type": "dense"}])
+def test_wrong_layers(layers):
+    with pytest.raises(SpecError, match="network.layers: expected a list of layer specs"):
+        NeuralNetwork(layers)
+
+
+def test_two_layers_in_one_scope():
+    with pytest.raises(AssemblyError, match="two sub-components have the scope 'dense'"):
+        NeuralNetwork([Dense(2), Dense(3)])
+
+
+def test_a_frozen_network(backend):
+    test = ComponentTest(NeuralNetwork(LAYERS, trainable=False), INPUTS, backend=backend)
+    assert test.executor.get_weights(trainable_only=True) == {}

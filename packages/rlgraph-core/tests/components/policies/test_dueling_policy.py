@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+
+from rlgraph.components import DuelingPolicy
+from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.testing import ComponentTest
+
+STATES = {"states": FloatBox(shape=(3,), add_batch_rank=True)}
+NETWORK = [{"type": "dense", "units": 4, "activation": "relu"}]
+
+
+def dense(x, w, scope):
+    return x @ w[f"{scope}/weights"] + w[f"{scope}/biases"]
+
+
+def q_values(value, advantages):
+    """Wang et al. (2016), eq. 9."""
+    result = np.empty_like(advantages)
+    for b, row in enumerate(advantages):
+        for a, advantage in enumerate(row):
+            result[b, a] = value[b, 0] + advantage - sum(row) / len(row)
+    return result
+
+
+@pytest.mark.parametrize("batch", [1, 6])
+@pytest.mark.parametrize("units", [0, 8])
+def test_values_and_actions(units, batch, backend):
+    policy = DuelingPolicy(NETWORK, IntBox(4), units_state_value_stream=units, activation="tanh")
+    test = ComponentTest(policy, STATES, backend=backend)
+    w = test.read_variable_values()
+    x = np.random.default_rng(1).normal(size=(batch, 3)).astype(np.float32)
+    features = np.maximum(dense(x, w, "network/dense-0"), 0.0)
+    value_features = advantage_features = features
+    if units:
+        value_features = np.tanh(dense(features, w, "value-hidden"))
+        advantage_features = np.tanh(dense(features, w, "advantages-hidden"))
+        assert w["value-hidden/weights"].shape == (4, units)
+    else:
+        assert not any("hidden" in name for name in w)
+    q = q_values(dense(value_features, w, "value"), dense(advantage_features, w, "advantages"))
+    test.test(("get_q_values", [x]), expected_outputs=q, decimals=5)
+    test.test(("get_deterministic_action", [x]), expected_outputs=np.argmax(q, axis=1))
+
+
+def test_the_mean_over_actions_is_the_state_value(backend):
+    test = ComponentTest(DuelingPolicy(NETWORK, IntBox(4)), STATES, backend=backend)
+    w = test.read_variable_values()
+    x = np.random.default_rng(2).normal(size=(5, 3)).astype(np.float32)
+    value = dense(np.maximum(dense(x, w, "network/dense-0"), 0.0), w, "value")
+    np.testing.assert_allclose(test.test(("get_q_values", [x])).mean(axis=1), value[:, 0], atol=1e-5)

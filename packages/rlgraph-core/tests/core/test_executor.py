@@ -1,0 +1,418 @@
+import json
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from rlgraph.components import Adam, Dense
+from rlgraph.core import BuildError, Component, GraphExecutor, InputError, RLGraphError, graph_fn, rlgraph_api
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
+
+VECTORS = FloatBox(shape=(3,), add_batch_rank=True)
+
+
+class Echo(Component):
+    """Hands out what arrives in a graph function."""
+
+    @rlgraph_api
+    def run(self, x):
+        return self._run(x)
+
+    @graph_fn
+    def _run(self, ops, x):
+        return ops.reshape(x, ops.shape(x))
+
+
+class Counter(Component):
+    """A count on the backend and one on the host."""
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.count = self.get_variable("count", FloatBox(shape=(2,)), trainable=False)
+        self.seen = self.get_variable("seen", IntBox(), host=True)
+
+    @rlgraph_api
+    def add(self, x):
+        return self._add(x)
+
+    @rlgraph_api
+    def get(self):
+        return self._get()
+
+    @rlgraph_api
+    def view(self):
+        return self._view()
+
+    @rlgraph_api
+    def before_and_after(self, x):
+        before = self._view()
+        self._add(x)
+        return before, self._view()
+
+    @rlgraph_api
+    def look(self):
+        return self._look()
+
+    @rlgraph_api
+    def draw(self):
+        return self._draw()
+
+    @graph_fn(returns=0)
+    def _add(self, ops, x):
+        ops.assign_add(self.count, x)
+
+    @graph_fn
+    def _get(self, ops):
+        return ops.read(self.count)
+
+    @graph_fn
+    def _view(self, ops):
+        return ops.reshape(self.count, (1, 2))
+
+    @graph_fn(host=True, spaces=IntBox())
+    def _look(self):
+        self.seen += 1
+        return self.seen
+
+    @graph_fn(host=True, spaces=FloatBox())
+    def _draw(self):
+        return np.array(self.rng.random(), np.float32)
+
+
+class Net(Component):
+    """A layer that learns to give 1."""
+
+    def __init__(self, scope="net", **options):
+        self.layer = Dense(2, scope="layer")
+        self.adam = Adam(0.1, scope="adam")
+        super().__init__(self.layer, self.adam, scope=scope, **options)
+
+    @rlgraph_api
+    def predict(self, x):
+        return self.layer.call(x)
+
+    @rlgraph_api
+    def learn(self, x):
+        loss = self._loss(self.layer.call(x))
+        self.adam.step(self.layer.variables(), loss)
+        return loss
+
+    @graph_fn
+    def _loss(self, ops, y):
+        return ops.mean(ops.square(y - 1.0))
+
+
+def echo(space, backend, **options):
+    return GraphExecutor(Echo(scope="echo"), {"x": space}, backend=backend, **options)
+
+
+# Inputs.
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.arange(6, dtype=np.float32).reshape(2, 3),
+        np.arange(6.0).reshape(2, 3),
+        np.arange(6).reshape(2, 3),
+        [[0, 1, 2], [3, 4, 5]],
+        ((0.0, 1.0, 2.0), (3.0, 4.0, 5.0)),
+        [np.float32([0, 1, 2]), np.float32([3, 4, 5])],
+        np.asfortranarray(np.arange(6, dtype=np.float32).reshape(2, 3)),
+        np.arange(12, dtype=np.float32).reshape(2, 6)[:, ::2] / 2,
+        np.arange(12, dtype=np.float32).reshape(4, 3)[::2][:, :] * 0 + np.arange(6, dtype=np.float32).reshape(2, 3),
+        np.arange(5, -1, -1, dtype=np.float32)[::-1].reshape(2, 3),
+    ],
+    ids=["exact", "float64", "int64", "list", "tuple", "rows", "column-major", "strided", "sum", "copy"],
+)
+def test_inputs_are_converted(value, backend):
+    out = echo(VECTORS, backend).execute("run", value)
+    assert (type(out), out.dtype) == (np.ndarray, np.float32)
+    np.testing.assert_array_equal(out, np.arange(6).reshape(2, 3))
+
+
+def test_inputs_with_negative_strides(backend):
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    np.testing.assert_array_equal(echo(VECTORS, backend).execute("run", x[::-1]), x[::-1])
+    np.testing.assert_array_equal(echo(VECTORS, backend).execute("run", x[:, ::-1]), x[:, ::-1])
+
+
+def test_read_only_inputs(backend):
+    x = np.broadcast_to(np.float32([1, 2, 3]), (2, 3))
+    np.testing.assert_array_equal(echo(VECTORS, backend).execute("run", x), [[1, 2, 3]] * 2)
+
+
+def test_empty_batches(backend):
+    assert echo(VECTORS, backend).execute("run", np.zeros((0, 3), np.float32)).shape == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("space", "value", "message"),
+    [
+        (VECTORS, np.zeros((2, 4)), r"expected float32\[B, 3\], given float64\[2, 4\]"),
+        (VECTORS, np.zeros((2, 4), np.float32), r"expected float32\[B, 3\], given float32\[2, 4\]"),
+        (VECTORS, np.zeros(3), r"one batch rank more than given: pass value\[None\]"),
+        (VECTORS, np.zeros((1, 2, 3), np.float32), r"given float32\[1, 2, 3\]"),
+        (VECTORS, [[1, 2, 3], [4]], "expected float32"),
+        (VECTORS, "text", "expected float32"),
+        (VECTORS, None, "expected float32"),
+        (IntBox(5), 1.5, r"expected int64\[\], given float64\[\]; convert it first"),
+        (IntBox(5, add_batch_rank=True), np.array([1.0], np.float32), "convert it first"),
+        (BoolBox(), 1, r"expected bool\[\], given int64\[\]; convert it first"),
+        (FloatBox(), 1j, "convert it first"),
+        (Dict(a=VECTORS, b=float), {"a": np.zeros((1, 4)), "b": 1.0}, r"argument x.a: expected float32\[B, 3\]"),
+    ],
+)
+def test_wrong_inputs(space, value, message, backend):
+    class Take(Component):
+        @rlgraph_api
+        def run(self, x):
+            return x
+
+    made = GraphExecutor(Take(scope="take"), {"x": space}, backend=backend)
+    with pytest.raises(InputError, match=message) as error:
+        made.execute("run", value)
+    assert str(error.value).startswith("run: argument x")
+
+
+def test_calling_by_name_or_by_method(backend):
+    root = Echo(scope="echo")
+    made = GraphExecutor(root, {"x": float}, backend=backend)
+    assert float(made.execute(root.run, 2.0)) == float(made.execute("run", x=2.0)) == 2.0
+    assert made.methods == ["run"]
+    with pytest.raises(RLGraphError, match="echo has no API method 'rnu'. Did you mean 'run'?"):
+        made.execute("rnu", 1.0)
+    with pytest.raises(TypeError):
+        made.execute("run")
+
+
+def test_the_caller_keeps_his_array(backend):
+    """What is handed in is not written, and what comes out of a computation is not written later."""
+    made = GraphExecutor(Counter(scope="c"), {"x": FloatBox(shape=(2,))}, backend=backend)
+    x = np.float32([1.0, 2.0])
+    made.execute("add", x)
+    np.testing.assert_array_equal(x, [1.0, 2.0])
+
+
+# State.
+
+
+def test_reads_and_writes_in_program_order(backend):
+    made = GraphExecutor(Counter(scope="c"), {"x": FloatBox(shape=(2,))}, backend=backend)
+    assert made.execute("add", [1.0, 2.0]) is None
+    kept = [made.execute("get"), made.execute("view"), made.storage.read("c/count"), made.get_weights()["c/count"]]
+    before, after = made.execute("before_and_after", [10.0, 20.0])
+    np.testing.assert_array_equal(before, [[1.0, 2.0]])
+    np.testing.assert_array_equal(after, [[11.0, 22.0]])
+    made.execute("add", [100.0, 100.0])
+    made.set_weights({"c/count": [0.0, 0.0]})
+    for value in kept:
+        np.testing.assert_array_equal(value.reshape(-1), [1.0, 2.0])
+    np.testing.assert_array_equal(before, [[1.0, 2.0]])
+    np.testing.assert_array_equal(after, [[11.0, 22.0]])
+
+
+def test_host_state(backend):
+    made = GraphExecutor(Counter(scope="c"), {"x": FloatBox(shape=(2,))}, backend=backend)
+    assert [int(made.execute("look")) for _ in range(3)] == [1, 2, 3]
+    other = GraphExecutor(Counter(scope="c"), {"x": FloatBox(shape=(2,))}, backend=backend)
+    assert int(other.execute("look")) == 1
+
+
+def test_two_builds_of_one_class_are_independent(backend):
+    one, two = (GraphExecutor(Counter(scope="c"), {"x": FloatBox(shape=(2,))}, backend=backend) for _ in range(2))
+    one.execute("add", [1.0, 1.0])
+    np.testing.assert_array_equal(two.execute("get"), [0.0, 0.0])
+
+
+def test_host_streams_depend_on_the_seed_and_the_scope(backend):
+    def draws(scope="c", **options):
+        made = GraphExecutor(
+            Counter(scope=scope), {"x": FloatBox(shape=(2,))}, backend=backend, execution_spec=options
+        )
+        return [float(made.execute("draw")) for _ in range(3)]
+
+    assert draws() == draws(seed=0)
+    assert len({tuple(draws()), tuple(draws(seed=1)), tuple(draws("d"))}) == 3
+
+
+# Weights.
+
+
+def test_get_weights(backend):
+    made = GraphExecutor(Net(), {"x": VECTORS}, backend=backend)
+    assert sorted(made.get_weights()) == [
+        "adam/first_moments/layer/biases",
+        "adam/first_moments/layer/weights",
+        "adam/second_moments/layer/biases",
+        "adam/second_moments/layer/weights",
+        "adam/steps",
+        "layer/biases",
+        "layer/weights",
+    ]
+    assert list(made.get_weights(trainable_only=True)) == ["layer/biases", "layer/weights"]
+
+
+def test_set_weights(backend):
+    made = GraphExecutor(Net(), {"x": VECTORS}, backend=backend)
+    program = made.program("predict")
+    made.set_weights({"layer/weights": np.eye(3, 2), "layer/biases": [0.5, -0.5]})
+    x = np.float32([[1.0, 2.0, 3.0]])
+    np.testing.assert_allclose(program(x), [[1.5, 1.5]])
+    made.set_weights({"layer/biases": [0.0, 0.0]})
+    np.testing.assert_allclose(program(x), [[1.0, 2.0]])
+
+
+def test_wrong_weights_change_nothing(backend):
+    made = GraphExecutor(Net(), {"x": VECTORS}, backend=backend)
+    before = made.get_weights()
+    for wrong, message in [
+        ({"layer/weights": np.ones((3, 2)), "layer/biases": [1.0]}, r"'layer/biases': expected shape \(2,\), given \(1,\)"),
+        ({"layer/weights": np.ones((3, 2)), "layer/bias": [1.0, 1.0]}, "no variable 'layer/bias'. Did you mean 'layer/biases'?"),
+        ({"layer/weights": np.ones((3, 2)), "layer/biases": ["a", "b"]}, "'layer/biases'"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            made.set_weights(wrong)
+    for name, value in made.get_weights().items():
+        np.testing.assert_array_equal(value, before[name])
+
+
+def test_host_variables_are_no_weights(backend):
+    made = GraphExecutor(Counter(scope="c"), {"x": FloatBox(shape=(2,))}, backend=backend)
+    with pytest.raises(InputError, match="there is no variable 'c/seen'"):
+        made.set_weights({"c/seen": 1})
+
+
+def test_weights_travel_between_backends(backend):
+    x = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
+    source = GraphExecutor(Net(), {"x": VECTORS}, backend=backend, execution_spec={"seed": 1})
+    target = GraphExecutor(Net(), {"x": VECTORS}, backend="numpy", execution_spec={"seed": 2})
+    assert not np.allclose(source.execute("predict", x), target.execute("predict", x))
+    target.set_weights(source.get_weights())
+    np.testing.assert_allclose(source.execute("predict", x), target.execute("predict", x), atol=1e-6)
+
+
+def test_float64(backend):
+    made = GraphExecutor(Net(), {"x": VECTORS}, backend=backend, execution_spec={"dtype": "float64"})
+    assert {str(value.dtype) for value in made.get_weights().values()} == {"float64"}
+    weights = made.get_weights()
+    x = np.random.default_rng(0).normal(size=(5, 3))
+    out = made.execute("predict", x)
+    assert out.dtype == np.float64
+    exact = [[sum(x[b, i] * weights["layer/weights"][i, j] for i in range(3)) for j in range(2)] for b in range(5)]
+    np.testing.assert_allclose(out, exact, atol=1e-14)
+
+
+# The NumPy actor.
+
+
+def test_the_numpy_actor_sees_every_update(trainer):
+    made = GraphExecutor(Net(), {"x": VECTORS}, backend=trainer)
+    act = made.numpy_program("predict")
+    x = np.random.default_rng(1).normal(size=(4, 3)).astype(np.float32)
+    seen = []
+    for _ in range(3):
+        seen.append(act(x))
+        np.testing.assert_allclose(seen[-1], made.execute("predict", x), atol=1e-6)
+        made.execute("learn", x)
+    assert not np.allclose(seen[0], seen[1])
+    made.set_weights({"layer/weights": np.zeros((3, 2)), "layer/biases": [1.0, 2.0]})
+    np.testing.assert_array_equal(act(x), [[1.0, 2.0]] * 4)
+    with pytest.raises(InputError):
+        act(np.zeros(3))
+
+
+def test_the_numpy_actor_reads_only(backend):
+    made = GraphExecutor(Counter(scope="c"), {"x": FloatBox(shape=(2,))}, backend=backend)
+    with pytest.raises(RLGraphError, match="'add' writes variables: only read-only methods run on borrowed memory"):
+        made.numpy_program("add")
+    view = made.numpy_program("view")
+    kept = view()
+    made.execute("add", [1.0, 2.0])
+    np.testing.assert_array_equal(kept, [[0.0, 0.0]])
+    np.testing.assert_array_equal(view(), [[1.0, 2.0]])
+
+
+def test_the_numpy_actor_shares_host_streams(backend):
+    one, two = (GraphExecutor(Counter(scope="c"), {"x": FloatBox(shape=(2,))}, backend=backend) for _ in range(2))
+    act = two.numpy_program("draw")
+    assert [float(one.execute("draw")) for _ in range(4)] == [
+        float(f()) for f in (act, two.program("draw"), act, two.program("draw"))
+    ]
+
+
+# The build.
+
+
+def test_statistics():
+    made = GraphExecutor(Net(), {"x": VECTORS}, backend="numpy")
+    assert made.statistics["components"] == 3
+    assert made.statistics["variables"] == 7
+    assert made.statistics["trainable_parameters"] == 8
+    assert made.statistics["total_seconds"] >= made.statistics["build_seconds"] > 0
+
+
+def test_a_component_is_built_once():
+    root = Net()
+    GraphExecutor(root, {"x": VECTORS}, backend="numpy")
+    with pytest.raises(BuildError, match="is built already"):
+        GraphExecutor(root, {"x": VECTORS}, backend="numpy")
+
+
+def test_programs_are_made_once(backend):
+    made = GraphExecutor(Net(), {"x": VECTORS}, backend=backend)
+    assert made.program("predict") is made.program("predict")
+    assert made.plan("predict") is made.plan("predict")
+
+
+def test_threads_may_call(backend):
+    made = GraphExecutor(Counter(scope="c"), {"x": FloatBox(shape=(2,))}, backend=backend)
+    made.execute("add", [0.0, 0.0])
+
+    def work():
+        for _ in range(50):
+            made.execute("add", np.float32([1.0, 1.0]))
+            made.execute("look")
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    np.testing.assert_array_equal(made.execute("get"), [200.0, 200.0])
+    assert int(made.execute("look")) == 201
+
+
+SCRIPT = """
+import json, sys
+from rlgraph.components import NeuralNetwork
+from rlgraph.core import GraphExecutor
+from rlgraph.spaces import FloatBox
+net = NeuralNetwork([{"type": "dense", "units": 4, "activation": "tanh"}, {"type": "dense", "units": 2}])
+made = GraphExecutor(net, {"inputs": FloatBox(shape=(3,), add_batch_rank=True)}, backend="numpy", execution_spec={"seed": 7})
+weights = {name: value.tolist() for name, value in made.get_weights().items()}
+json.dump([weights, made.execute("call", [[1.0, 2.0, 3.0]]).tolist()], sys.stdout)
+"""
+
+
+def test_one_seed_gives_one_result_in_all_processes():
+    outputs = []
+    for hash_seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        outputs.append(subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, env=environment, check=True).stdout)
+    assert outputs[0] == outputs[1]
+    weights, _ = json.loads(outputs[0])
+    assert len(weights) == 4
+
+
+def test_importing_core_imports_no_framework_and_writes_nothing(tmp_path):
+    script = (
+        "import sys, rlgraph.core, rlgraph.components, rlgraph.testing\n"
+        "print(sorted({'torch', 'tensorflow', 'jax', 'yaml', 'gymnasium', 'hypothesis', 'pytest'} & set(sys.modules)))"
+    )
+    environment = {**os.environ, "HOME": str(tmp_path), "RLGRAPH_HOME": str(tmp_path)}
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, env=environment, check=True, text=True)
+    assert result.stdout.strip() == "[]"
+    assert list(tmp_path.iterdir()) == []

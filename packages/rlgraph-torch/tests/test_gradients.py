@@ -1,0 +1,381 @@
+"""Derivatives against finite differences, the gradient mode, and what gradients may share."""
+
+import numpy as np
+import pytest
+import torch
+
+from rlgraph.components import Adam, DQNLoss, DuelingPolicy, NeuralNetwork
+from rlgraph.core import Component, GraphExecutor, gradients, graph_fn, rlgraph_api
+from rlgraph.spaces import BoolBox, FloatBox, IntBox
+
+X = FloatBox(shape=(3,), add_batch_rank=True)
+DOUBLE = {"dtype": "float64"}
+
+
+def executor(root, spaces, **options):
+    return GraphExecutor(root, spaces, backend="torch", execution_spec={**DOUBLE, **options})
+
+
+class Store(Component):
+    """Keeps the gradients it is given in variables of its own, where they can be looked at."""
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.kept = self.get_slots("kept", input_spaces["variables"])
+
+    @rlgraph_api
+    def keep(self, variables, loss):
+        return self._keep(variables, gradients(loss, variables))
+
+    @graph_fn(returns=0)
+    def _keep(self, ops, variables, derivatives):
+        for slot, derivative in zip(self.kept, derivatives, strict=True):
+            ops.assign(slot, derivative)
+
+
+def check_finite_differences(made, method, arguments, step=1e-6, tolerance=1e-7):
+    """The kept derivatives of the loss that `method` returns first, by every trainable variable."""
+
+    def loss():
+        out = made.execute(method, *arguments)
+        return float(out[0] if isinstance(out, tuple) else out)
+
+    loss()
+    weights = made.get_weights(trainable_only=True)
+    derivatives = {
+        name: made.storage.read(next(n for n in made.get_weights() if n.endswith(f"kept/{name}"))) for name in weights
+    }
+    assert derivatives
+    for name, value in weights.items():
+        for index in np.ndindex(value.shape):
+            sides = []
+            for sign in (1, -1):
+                moved = value.copy()
+                moved[index] += sign * step
+                made.set_weights({name: moved})
+                sides.append(loss())
+            made.set_weights({name: value})
+            expected = (sides[0] - sides[1]) / (2 * step)
+            assert derivatives[name][index] == pytest.approx(expected, abs=tolerance), (name, index)
+
+
+class Regression(Component):
+    def __init__(self, activation):
+        layers = [{"type": "dense", "units": 4, "activation": activation}, {"type": "dense", "units": 2}]
+        self.net, self.store = NeuralNetwork(layers), Store(scope="store")
+        super().__init__(self.net, self.store, scope="root")
+
+    @rlgraph_api
+    def learn(self, x):
+        loss = self._loss(self.net.call(x))
+        self.store.keep(self.net.variables(), loss)
+        return loss
+
+    @graph_fn
+    def _loss(self, ops, y):
+        return ops.mean(ops.square(y - 1.0))
+
+
+@pytest.mark.parametrize("activation", ["tanh", "sigmoid", "relu", "elu", "softplus", None])
+@pytest.mark.parametrize("use_kernels", [True, False])
+def test_networks(activation, use_kernels):
+    made = executor(Regression(activation), {"x": X}, use_kernels=use_kernels)
+    check_finite_differences(made, "learn", [np.random.default_rng(1).normal(size=(5, 3))])
+
+
+class Q(Component):
+    def __init__(self, double, huber):
+        self.policy = DuelingPolicy([{"type": "dense", "units": 4, "activation": "tanh"}], IntBox(3))
+        self.target = self.policy.copy(scope="target", trainable=False)
+        self.loss, self.store = DQNLoss(0.9, double, huber), Store(scope="store")
+        super().__init__(self.policy, self.target, self.loss, self.store, scope="q")
+
+    @rlgraph_api
+    def learn(self, s, a, r, t, n):
+        q_next = self.policy.get_q_values(n)
+        mean, items = self.loss.loss(self.policy.get_q_values(s), a, r, t, q_next, self.target.get_q_values(n))
+        self.store.keep(self.policy.variables(), mean)
+        return mean, items
+
+
+@pytest.mark.parametrize(("double", "huber"), [(True, False), (True, True), (False, True)])
+@pytest.mark.parametrize("use_kernels", [True, False])
+def test_dqn(double, huber, use_kernels):
+    """No gradient flows through the target, nor through the choice of the next action."""
+    spaces = {
+        "s": X,
+        "n": X,
+        "a": IntBox(3, add_batch_rank=True),
+        "r": FloatBox(add_batch_rank=True),
+        "t": BoolBox(add_batch_rank=True),
+    }
+    made = executor(Q(double, huber), spaces, use_kernels=use_kernels)
+    rng = np.random.default_rng(2)
+    arguments = [rng.normal(size=(6, 3)), np.arange(6) % 3, rng.normal(size=6) * 2, np.arange(6) % 4 == 0]
+    check_finite_differences(made, "learn", [*arguments, rng.normal(size=(6, 3))])
+
+
+class EveryOperation(Component):
+    """A loss that goes through most differentiable operations."""
+
+    def __init__(self):
+        self.store = Store(scope="store")
+        self.inner = Weights(scope="inner")
+        super().__init__(self.inner, self.store, scope="root")
+
+    @rlgraph_api
+    def learn(self, x, i):
+        loss = self.inner.loss(x, i)
+        self.store.keep(self.inner.variables(), loss)
+        return loss
+
+
+class Weights(Component):
+    def create_variables(self, input_spaces, action_space=None):
+        self.w = self.get_variable("w", FloatBox(shape=(3, 4)), initializer="glorot_uniform")
+        self.b = self.get_variable("b", FloatBox(shape=(4,)), initializer=0.3)
+        self.unused = self.get_variable("unused", FloatBox(shape=(2,)), initializer=1.0)
+
+    @rlgraph_api
+    def loss(self, x, i):
+        return self._loss(x, i)
+
+    @graph_fn
+    def _loss(self, ops, x, i):
+        h = ops.matmul(x, self.w) + self.b
+        log_p = ops.log_softmax(h, axis=1)
+        picked = ops.squeeze(ops.take_along_axis(log_p, ops.expand_dims(i, 1), axis=1), axis=1)
+        p = ops.softmax(ops.reshape(h, (-1, 2, 2)), axis=-1)
+        total = ops.mean(picked) + ops.sum(ops.square(p)) + ops.max(ops.abs(h)) - ops.min(ops.exp(h * 0.1))
+        total = total + ops.mean(ops.sqrt(ops.square(h) + 1.0) / (2.0 + ops.tanh(h)) ** 2.0)
+        rows = ops.take(self.w, i % 3)
+        total = total + ops.mean(ops.concat([rows, ops.permute_dims(ops.stack([h, -h], axis=1), (1, 0, 2))[0]], axis=1))
+        clipped = ops.minimum(ops.maximum(ops.clip(h, -0.4, 0.4), -0.3), 0.35)
+        return total + ops.sum(ops.where(h > 0.0, clipped, ops.log(1.0 + ops.square(h))) * ops.stop_gradient(x[:, :1]))
+
+
+def test_operations():
+    made = executor(EveryOperation(), {"x": X, "i": IntBox(4, add_batch_rank=True)})
+    # stop_gradient is around an input here, so the differences see nothing of it.
+    check_finite_differences(made, "learn", [np.random.default_rng(4).normal(size=(5, 3)), np.arange(5) % 4])
+
+
+def test_variables_without_influence_get_zeros():
+    made = executor(EveryOperation(), {"x": X, "i": IntBox(4, add_batch_rank=True)})
+    made.execute("learn", np.ones((2, 3)), np.array([0, 1]))
+    np.testing.assert_array_equal(made.storage.read("store/kept/inner/unused"), [0.0, 0.0])
+
+
+class Shared(Component):
+    """Two losses on one forward pass, each with its own part of the variables; or one loss by both parts."""
+
+    def __init__(self):
+        self.body = NeuralNetwork([{"type": "dense", "units": 4, "activation": "tanh", "scope": "b"}], scope="body")
+        self.one, self.two = (
+            NeuralNetwork([{"type": "dense", "units": 1, "scope": s}], scope=f"head-{s}") for s in ("one", "two")
+        )
+        self.stores = [Store(scope=f"store-{i}") for i in range(3)]
+        super().__init__(self.body, self.one, self.two, *self.stores, scope="shared")
+
+    @rlgraph_api
+    def learn(self, x):
+        features = self.body.call(x)
+        loss_one, loss_two = self._loss(self.one.call(features)), self._loss(self.two.call(features))
+        self.stores[0].keep(self.one.variables(), loss_one)
+        self.stores[1].keep(self.two.variables(), loss_two)
+        total = self._add(loss_one, loss_two)
+        self.stores[2].keep(self.body.variables(), total)
+        return total
+
+    @graph_fn
+    def _loss(self, ops, y):
+        return ops.mean(ops.square(y - 1.0))
+
+    @graph_fn
+    def _add(self, ops, x, y):
+        return x + y
+
+
+def test_several_gradients_over_one_forward():
+    made = executor(Shared(), {"x": X})
+    check_finite_differences(made, "learn", [np.random.default_rng(5).normal(size=(4, 3))])
+    assert len(made.plan("learn").slices) == 3
+
+
+class Actor(Component):
+    """A step of one network before the gradient of another that was evaluated with it."""
+
+    def __init__(self):
+        layers = [{"type": "dense", "units": 4, "activation": "tanh"}, {"type": "dense", "units": 3}]
+        self.actor = NeuralNetwork(layers, scope="actor")
+        self.critic = NeuralNetwork(layers, scope="critic")
+        self.adam_critic, self.store = Adam(0.1, scope="adam"), Store(scope="store")
+        super().__init__(self.actor, self.critic, self.adam_critic, self.store, scope="root")
+
+    @rlgraph_api
+    def learn(self, x):
+        critic_loss = self._loss(self.critic.call(x))
+        actor_loss = self._loss(self.critic.call(self.actor.call(x)))
+        self.adam_critic.step(self.critic.variables(), critic_loss)
+        self.store.keep(self.actor.variables(), actor_loss)
+        return actor_loss
+
+    @graph_fn
+    def _loss(self, ops, y):
+        return ops.mean(ops.square(y - 1.0))
+
+
+def test_a_step_between_two_losses_on_one_network():
+    """The second gradient is that of the weights before the step, whatever the order of the calls."""
+    x = np.random.default_rng(6).normal(size=(4, 3))
+    made = executor(Actor(), {"x": X})
+    start = made.get_weights()
+    made.execute("learn", x)
+    derivative = made.storage.read("store/kept/actor/dense-1/biases")
+    for i in range(3):
+        sides = []
+        for sign in (1, -1):
+            moved = {name: value.copy() for name, value in start.items()}
+            moved["actor/dense-1/biases"][i] += sign * 1e-6
+            made.set_weights(moved)
+            sides.append(float(made.execute("learn", x)))
+        assert derivative[i] == pytest.approx((sides[0] - sides[1]) / 2e-6, abs=1e-7)
+
+
+# The gradient mode.
+
+
+class Modes(Component):
+    """Says in which mode its functions run."""
+
+    seen: list
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.w = self.get_variable("w", FloatBox(shape=(3,)), initializer=1.0)
+
+    @rlgraph_api
+    def learn(self, x):
+        prepared = self._before(x)
+        loss = self._loss(prepared)
+        after = self._after(x)
+        derivatives = gradients(loss, self.variables())
+        self._step(self.variables(), derivatives)
+        return prepared, loss, after
+
+    @rlgraph_api
+    def fail(self, x):
+        loss = self._bomb(self._loss(x))
+        self._step(self.variables(), gradients(loss, self.variables()))
+        return loss
+
+    def _note(self, ops, name):
+        if not hasattr(ops, "_recorder"):
+            Modes.seen.append((name, torch.is_grad_enabled()))
+
+    @graph_fn
+    def _before(self, ops, x):
+        self._note(ops, "before")
+        return x * 2.0
+
+    @graph_fn
+    def _loss(self, ops, x):
+        self._note(ops, "loss")
+        return ops.mean(x * self.w)
+
+    @graph_fn
+    def _after(self, ops, x):
+        self._note(ops, "after")
+        return x + self.w
+
+    @graph_fn
+    def _bomb(self, ops, x):
+        if not hasattr(ops, "_recorder"):
+            raise RuntimeError("boom")
+        return x * self.w[0]
+
+    @graph_fn(returns=0)
+    def _step(self, ops, variables, derivatives):
+        self._note(ops, "step")
+        for variable, derivative in zip(variables, derivatives, strict=True):
+            ops.assign(variable, variable - derivative)
+
+
+@pytest.mark.parametrize("outside", [True, False])
+def test_gradients_are_recorded_in_slices_only(outside):
+    made = executor(Modes(scope="modes"), {"x": X})
+    Modes.seen = []
+    with torch.set_grad_enabled(outside):
+        prepared, loss, after = made.execute("learn", np.ones((2, 3)))
+        assert torch.is_grad_enabled() is outside
+    assert sorted(Modes.seen) == [("after", False), ("before", False), ("loss", True), ("step", False)]
+    np.testing.assert_array_equal(prepared, 2.0 * np.ones((2, 3)))
+    assert float(loss) == 2.0
+    np.testing.assert_array_equal(after, 2.0 * np.ones((2, 3)))
+    np.testing.assert_allclose(made.get_weights()["modes/w"], 1.0 - 2.0 / 3.0)
+
+
+@pytest.mark.parametrize("outside", [True, False])
+def test_the_mode_is_restored_after_errors(outside):
+    made = executor(Modes(scope="modes"), {"x": X})
+    Modes.seen = []
+    with torch.set_grad_enabled(outside):
+        with pytest.raises(RuntimeError, match="boom"):
+            made.execute("fail", np.ones((2, 3)))
+        assert torch.is_grad_enabled() is outside
+    np.testing.assert_array_equal(made.get_weights()["modes/w"], [1.0, 1.0, 1.0])
+
+
+class Learner(Component):
+    def __init__(self):
+        self.net, self.adam = NeuralNetwork([{"type": "dense", "units": 3}]), Adam(0.1)
+        super().__init__(self.net, self.adam, scope="learner")
+
+    @rlgraph_api
+    def learn(self, x):
+        items = self.net.call(x)
+        loss = self._mean(items)
+        self.adam.step(self.net.variables(), loss)
+        return {
+            "items": items,
+            "same": self._same(items),
+            "cast": self._cast(self._same(items)),
+            "shaped": self._shaped(items),
+            "loss": (loss, self._pair(items)),
+        }
+
+    @graph_fn
+    def _mean(self, ops, x):
+        return ops.mean(x)
+
+    @graph_fn
+    def _same(self, ops, x):
+        return x
+
+    @graph_fn
+    def _cast(self, ops, x):
+        return ops.astype(x, "float")
+
+    @graph_fn
+    def _shaped(self, ops, x):
+        return ops.reshape(x, (-1,))
+
+    @graph_fn
+    def _pair(self, ops, x):
+        return {"a": x, "b": x * 2.0}
+
+
+def test_what_leaves_a_slice_is_an_array():
+    made = executor(Learner(), {"x": X})
+    x = np.random.default_rng(0).normal(size=(4, 3))
+    out = made.execute("learn", x)
+    for name in ("same", "cast"):
+        np.testing.assert_array_equal(out[name], out["items"])
+    np.testing.assert_array_equal(out["shaped"], out["items"].reshape(-1))
+    np.testing.assert_array_equal(out["loss"][1]["b"], out["items"] * 2.0)
+    assert isinstance(out["loss"][0], np.ndarray)
+
+
+def test_a_build_inside_inference_mode_can_train():
+    x = np.random.default_rng(1).normal(size=(5, 3))
+    with torch.inference_mode():
+        made = executor(Regression("tanh"), {"x": X})
+    assert np.isfinite(made.execute("learn", x))
