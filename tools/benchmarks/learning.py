@@ -21,7 +21,9 @@ TARGET = 475.0
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--backend", default="torch")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
     parser.add_argument("--steps", type=int, default=50_000)
@@ -41,7 +43,9 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             summary = train(spec, folder)
         assert summary.evaluation is not None
-        best = max(summary.training.evaluations, key=lambda evaluation: (evaluation.mean, evaluation.timesteps))
+        best = max(
+            summary.training.evaluations, key=lambda evaluation: (evaluation.mean, evaluation.timesteps)
+        )
         row = {
             "backend": options.backend,
             "seed": seed,

@@ -8,6 +8,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import random
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,9 +17,11 @@ from pathlib import Path
 from typing import Any
 
 ROUNDS = 7
-#: Blocks of calls per round and subject, and the seconds of one block: short enough that a block in which something
-#: else had the processor stands out, and the median of the blocks passes it over.
-BLOCKS, BLOCK_SECONDS = 25, 0.004
+#: Blocks of calls per round and subject, and the seconds of one block: shorter than what a scheduler gives a process,
+#: so that a block is disturbed as a whole or not at all.
+BLOCKS, BLOCK_SECONDS = 100, 0.001
+#: Which of a round's blocks is its figure, in order of time: with a fourth of them undisturbed it is a good one.
+QUANTILE = 0.25
 
 
 @dataclass(frozen=True)
@@ -97,28 +100,30 @@ def interleaved(
     Args:
         subjects: name -> what to call.
         rounds: numbers to take the median of.
-        blocks: blocks of calls in a round; a round's number is the median of its blocks.
+        blocks: blocks of calls in a round; a round's number is the lower quartile of its blocks.
         single: a block is one call, for what takes long.
         before_round: called ahead of every round.
     """
     calls = {name: 1 if single else _calls_per_block(subject) for name, subject in subjects.items()}
     figures: dict[str, list[float]] = {name: [] for name in subjects}
     names = list(subjects)
-    for number in range(rounds):
+    # A fixed order could keep time with another process and always meet it with the same subject.
+    rng = random.Random(0)
+    for _ in range(rounds):
         measured: dict[str, list[float]] = {name: [] for name in names}
         if before_round is not None:
             before_round()
         gc.collect()
         gc.disable()
         try:
-            for block in range(blocks):
-                shift = (number + block) % len(names)
-                for name in names[shift:] + names[:shift]:
+            for _ in range(blocks):
+                rng.shuffle(names)
+                for name in names:
                     measured[name].append(_time(subjects[name], calls[name]))
         finally:
             gc.enable()
         for name in names:
-            figures[name].append(statistics.median(measured[name]))
+            figures[name].append(sorted(measured[name])[int(QUANTILE * blocks)])
     return {name: Figure(tuple(values)) for name, values in figures.items()}
 
 

@@ -125,18 +125,27 @@ SPACES = {
 
 @pytest.mark.parametrize(
     ("double", "huber", "activation", "biases"),
-    [(True, False, "relu", 0.1), (True, True, "tanh", False), (False, True, "sigmoid", 0.1), (False, False, "elu", 0.0), (True, True, None, 0.0)],
+    [
+        (True, False, "relu", 0.1),
+        (True, True, "tanh", False),
+        (False, True, "sigmoid", 0.1),
+        (False, False, "elu", 0.0),
+        (True, True, None, 0.0),
+    ],
 )
 def test_kernels_compute_what_the_single_source_does(double, huber, activation, biases):
     made = [
-        build(Kernelled(double, huber, activation, biases), SPACES, dtype="float64", use_kernels=use) for use in (True, False)
+        build(Kernelled(double, huber, activation, biases), SPACES, dtype="float64", use_kernels=use)
+        for use in (True, False)
     ]
     rng = np.random.default_rng(0)
     for batch in (1, 16, 16):
         s, n = rng.normal(size=(2, batch, 3))
         arguments = [s, rng.integers(0, 4, batch), rng.normal(size=batch) * 3, rng.random(batch) < 0.4, n]
         kept = [argument.copy() for argument in arguments]
-        (loss, items), (plain_loss, plain_items) = (executor.execute("learn", *arguments) for executor in made)
+        (loss, items), (plain_loss, plain_items) = (
+            executor.execute("learn", *arguments) for executor in made
+        )
         np.testing.assert_allclose(loss, plain_loss, rtol=1e-9)
         np.testing.assert_allclose(items, plain_items, rtol=1e-9, atol=1e-12)
         # Kernels may overwrite what they computed, never what they were given.
@@ -196,9 +205,14 @@ def test_a_torch_without_the_fused_step(monkeypatch):
 @pytest.mark.parametrize("use_kernels", [True, False])
 @pytest.mark.parametrize("kind", [QPolicy, DuelingPolicy])
 def test_forward_equals_the_reference(kind, use_kernels, dtype):
-    layers = [{"type": "dense", "units": 16, "activation": name} for name in ("relu", "tanh", "elu", "softplus", "sigmoid")]
+    layers = [
+        {"type": "dense", "units": 16, "activation": name}
+        for name in ("relu", "tanh", "elu", "softplus", "sigmoid")
+    ]
     made = [
-        build(kind(layers, IntBox(5)), {"states": X}, backend=name, dtype=dtype, use_kernels=use_kernels, seed=3)
+        build(
+            kind(layers, IntBox(5)), {"states": X}, backend=name, dtype=dtype, use_kernels=use_kernels, seed=3
+        )
         for name in ("torch", "numpy")
     ]
     for batch in (0, 1, 33):

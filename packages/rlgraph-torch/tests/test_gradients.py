@@ -42,7 +42,8 @@ def check_finite_differences(made, method, arguments, step=1e-6, tolerance=1e-7)
     loss()
     weights = made.get_weights(trainable_only=True)
     derivatives = {
-        name: made.storage.read(next(n for n in made.get_weights() if n.endswith(f"kept/{name}"))) for name in weights
+        name: made.storage.read(next(n for n in made.get_weights() if n.endswith(f"kept/{name}")))
+        for name in weights
     }
     assert derivatives
     for name, value in weights.items():
@@ -92,7 +93,9 @@ class Q(Component):
     @rlgraph_api
     def learn(self, s, a, r, t, n):
         q_next = self.policy.get_q_values(n)
-        mean, items = self.loss.loss(self.policy.get_q_values(s), a, r, t, q_next, self.target.get_q_values(n))
+        mean, items = self.loss.loss(
+            self.policy.get_q_values(s), a, r, t, q_next, self.target.get_q_values(n)
+        )
         self.store.keep(self.policy.variables(), mean)
         return mean, items
 
@@ -148,9 +151,13 @@ class Weights(Component):
         total = ops.mean(picked) + ops.sum(ops.square(p)) + ops.max(ops.abs(h)) - ops.min(ops.exp(h * 0.1))
         total = total + ops.mean(ops.sqrt(ops.square(h) + 1.0) / (2.0 + ops.tanh(h)) ** 2.0)
         rows = ops.take(self.w, i % 3)
-        total = total + ops.mean(ops.concat([rows, ops.permute_dims(ops.stack([h, -h], axis=1), (1, 0, 2))[0]], axis=1))
+        total = total + ops.mean(
+            ops.concat([rows, ops.permute_dims(ops.stack([h, -h], axis=1), (1, 0, 2))[0]], axis=1)
+        )
         clipped = ops.minimum(ops.maximum(ops.clip(h, -0.4, 0.4), -0.3), 0.35)
-        return total + ops.sum(ops.where(h > 0.0, clipped, ops.log(1.0 + ops.square(h))) * ops.stop_gradient(x[:, :1]))
+        return total + ops.sum(
+            ops.where(h > 0.0, clipped, ops.log(1.0 + ops.square(h))) * ops.stop_gradient(x[:, :1])
+        )
 
 
 def test_operations():
@@ -169,9 +176,12 @@ class Shared(Component):
     """Two losses on one forward pass, each with its own part of the variables; or one loss by both parts."""
 
     def __init__(self):
-        self.body = NeuralNetwork([{"type": "dense", "units": 4, "activation": "tanh", "scope": "b"}], scope="body")
+        self.body = NeuralNetwork(
+            [{"type": "dense", "units": 4, "activation": "tanh", "scope": "b"}], scope="body"
+        )
         self.one, self.two = (
-            NeuralNetwork([{"type": "dense", "units": 1, "scope": s}], scope=f"head-{s}") for s in ("one", "two")
+            NeuralNetwork([{"type": "dense", "units": 1, "scope": s}], scope=f"head-{s}")
+            for s in ("one", "two")
         )
         self.stores = [Store(scope=f"store-{i}") for i in range(3)]
         super().__init__(self.body, self.one, self.two, *self.stores, scope="shared")

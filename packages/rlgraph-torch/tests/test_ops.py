@@ -14,7 +14,7 @@ RNG = np.random.default_rng(0)
 F = RNG.normal(size=(3, 4, 2)).astype(np.float32)
 G = RNG.normal(size=(4, 1)).astype(np.float32)
 D = RNG.normal(size=(3, 4)) * 3
-I = RNG.integers(-4, 5, (3, 4))
+INT = RNG.integers(-4, 5, (3, 4))
 J = RNG.integers(1, 4, (4,)).astype(np.int32)
 S = np.array(0.5, np.float32)
 U = RNG.integers(0, 200, (2, 3)).astype(np.uint8)
@@ -29,7 +29,12 @@ def unary(*arrays):
 
 def reductions(*arrays):
     axes = [None, 0, -1, (0,), (0, 1)]
-    return [((array,), {"axis": axis, "keepdims": keep}) for array in arrays for axis in axes for keep in (False, True)] + [
+    return [
+        ((array,), {"axis": axis, "keepdims": keep})
+        for array in arrays
+        for axis in axes
+        for keep in (False, True)
+    ] + [
         ((arrays[0],), {}),
         ((arrays[0], 1), {}),
         ((arrays[0], 1, True), {}),
@@ -38,23 +43,36 @@ def reductions(*arrays):
 
 
 CASES = {
-    "abs": unary(F, D, I, S),
-    "all": [((M,), options) for options in ({}, {"axis": 0}, {"axis": -1, "keepdims": True}, {"keepdims": True})]
+    "abs": unary(F, D, INT, S),
+    "all": [
+        ((M,), options) for options in ({}, {"axis": 0}, {"axis": -1, "keepdims": True}, {"keepdims": True})
+    ]
     + [((M,), {"axis": (0, 1), "keepdims": keep}) for keep in (False, True)]
     + [((np.ones((2, 3), bool),), {}), ((M, 1), {})],
-    "argmax": [((TIES,), {"axis": 1}), ((TIES,), {"axis": 0}), ((I,), {"axis": -1}), ((F, 1), {})],
+    "argmax": [((TIES,), {"axis": 1}), ((TIES,), {"axis": 0}), ((INT,), {"axis": -1}), ((F, 1), {})],
     "astype": [
         ((array, dtype), {})
-        for array in (F, D, I, J, M, U)
+        for array in (F, D, INT, J, M, U)
         for dtype in ("float32", "float64", "int32", "int64", "bool", "float")
     ]
-    + [((I,), {"dtype": "float"})],
-    "broadcast_to": [((G, (3, 4, 2)), {}), ((S,), {"shape": (2, 2)}), ((I, (2, 3, 4)), {})],
-    "clip": [((F, -0.5, 0.5), {}), ((I, -1, 2), {}), ((D,), {"low": -1.0, "high": 1.0}), ((S, 0, 0.25), {})],
-    "concat": [(([F, F * 2], 0), {}), (([I, I], -1), {}), (([F, F[:, :1]],), {"axis": 1}), (([M],), {}), (((D, D),), {})],
+    + [((INT,), {"dtype": "float"})],
+    "broadcast_to": [((G, (3, 4, 2)), {}), ((S,), {"shape": (2, 2)}), ((INT, (2, 3, 4)), {})],
+    "clip": [
+        ((F, -0.5, 0.5), {}),
+        ((INT, -1, 2), {}),
+        ((D,), {"low": -1.0, "high": 1.0}),
+        ((S, 0, 0.25), {}),
+    ],
+    "concat": [
+        (([F, F * 2], 0), {}),
+        (([INT, INT], -1), {}),
+        (([F, F[:, :1]],), {"axis": 1}),
+        (([M],), {}),
+        (((D, D),), {}),
+    ],
     "elu": unary(F, D * 10),
     "exp": unary(F, D, S),
-    "expand_dims": [((F, 0), {}), ((F,), {"axis": -1}), ((I, 1), {}), ((S, 0), {})],
+    "expand_dims": [((F, 0), {}), ((F,), {"axis": -1}), ((INT, 1), {}), ((S, 0), {})],
     "isfinite": unary(np.float32([1, np.inf, -np.inf, np.nan]), D),
     "linear": [
         ((D.astype(np.float32), RNG.normal(size=(4, 5)).astype(np.float32)), {}),
@@ -73,31 +91,62 @@ CASES = {
         ((RNG.normal(size=(2, 3, 4)), RNG.normal(size=(2, 4, 5))), {}),
         ((RNG.normal(size=(2, 1, 3, 4)), RNG.normal(size=(5, 4, 2))), {}),
     ],
-    "max": reductions(F, D, I),
-    "maximum": [((F, G), {}), ((F, 0.25), {}), ((0.25, F), {}), ((I, J), {}), ((I, 1), {}), ((2, J), {}), ((S, F), {})],
+    "max": reductions(F, D, INT),
+    "maximum": [
+        ((F, G), {}),
+        ((F, 0.25), {}),
+        ((0.25, F), {}),
+        ((INT, J), {}),
+        ((INT, 1), {}),
+        ((2, J), {}),
+        ((S, F), {}),
+    ],
     "mean": reductions(F, D),
-    "min": reductions(F, D, I),
-    "minimum": [((F, G), {}), ((F, 0.25), {}), ((0.25, F), {}), ((I, I.T.reshape(3, 4)), {}), ((I, 1), {}), ((2, J), {})],
-    "one_hot": [((J, 5), {}), ((J,), {"depth": 4, "dtype": "int64"}), ((np.abs(I), 5), {"dtype": "bool"}), ((J, 4, "float64"), {})],
-    "ones": [(((2, 3),), {}), (([2], "int32"), {}), (((),), {"dtype": "bool"}), (((2,),), {"dtype": "float"})],
-    "ones_like": unary(F, I, M),
+    "min": reductions(F, D, INT),
+    "minimum": [
+        ((F, G), {}),
+        ((F, 0.25), {}),
+        ((0.25, F), {}),
+        ((INT, INT.T.reshape(3, 4)), {}),
+        ((INT, 1), {}),
+        ((2, J), {}),
+    ],
+    "one_hot": [
+        ((J, 5), {}),
+        ((J,), {"depth": 4, "dtype": "int64"}),
+        ((np.abs(INT), 5), {"dtype": "bool"}),
+        ((J, 4, "float64"), {}),
+    ],
+    "ones": [
+        (((2, 3),), {}),
+        (([2], "int32"), {}),
+        (((),), {"dtype": "bool"}),
+        (((2,),), {"dtype": "float"}),
+    ],
+    "ones_like": unary(F, INT, M),
     "permute_dims": [((F, (2, 0, 1)), {}), ((F,), {"axes": (1, 0, 2)}), ((F, (-1, 0, 1)), {})],
     "relu": unary(F, D),
-    "reshape": [((F, (12, 2)), {}), ((F, (-1,)), {}), ((F,), {"shape": (2, -1, 3)}), ((S, (1, 1)), {}), ((F.swapaxes(0, 1), (24,)), {})],
+    "reshape": [
+        ((F, (12, 2)), {}),
+        ((F, (-1,)), {}),
+        ((F,), {"shape": (2, -1, 3)}),
+        ((S, (1, 1)), {}),
+        ((F.swapaxes(0, 1), (24,)), {}),
+    ],
     "sigmoid": unary(F, D * 20),
     "softmax": [((F,), {}), ((D,), {"axis": 0}), ((BIG, 1), {}), ((F,), {"axis": 1})],
     "softplus": unary(F, np.minimum(D * 20, 19.0)),
     "sqrt": unary(np.abs(F), np.abs(D)),
-    "square": unary(F, I, S),
+    "square": unary(F, INT, S),
     "squeeze": [((G, 1), {}), ((G,), {"axis": -1}), ((N, 0), {})],
-    "stack": [(([F, F + 1], 0), {}), (([I, I],), {"axis": -1}), (([S, S],), {}), (((M, M), 1), {})],
-    "stop_gradient": unary(F, I),
-    "sum": reductions(F, D, I, U, J.reshape(2, 2)),
+    "stack": [(([F, F + 1], 0), {}), (([INT, INT],), {"axis": -1}), (([S, S],), {}), (((M, M), 1), {})],
+    "stop_gradient": unary(F, INT),
+    "sum": reductions(F, D, INT, U, J.reshape(2, 2)),
     "take": [
         ((F, np.array([2, 0, 2])), {}),
         ((F, np.array([1, 0, 1], np.int32), 1), {}),
         ((F, np.array([[1, 0], [0, 1]])), {"axis": -1}),
-        ((I, np.array(1)), {}),
+        ((INT, np.array(1)), {}),
         ((D, np.array([[0, 2]]), 0), {}),
         ((F, np.zeros(0, np.int64), 1), {}),
     ],
@@ -111,13 +160,18 @@ CASES = {
         ((M, D, -D), {}),
         ((M, D.astype(np.float32), 0.0), {}),
         ((M, 1.0, D.astype(np.float32)), {}),
-        ((N, I, 0), {}),
+        ((N, INT, 0), {}),
         ((M, M, True), {}),
         ((M, J, 2), {}),
         ((M, S, 1.0), {}),
     ],
-    "zeros": [(((2, 3),), {}), (([2], "int32"), {}), (((),), {"dtype": "bool"}), (((2,),), {"dtype": "float"})],
-    "zeros_like": unary(F, I, M),
+    "zeros": [
+        (((2, 3),), {}),
+        (([2], "int32"), {}),
+        (((),), {"dtype": "bool"}),
+        (((2,),), {"dtype": "float"}),
+    ],
+    "zeros_like": unary(F, INT, M),
 }
 
 
@@ -157,10 +211,16 @@ def test_operation(name, float_dtype):
         # Options may be given by name as well as by position.
         bound = operation.signature.bind(*args, **kwargs).arguments
         parameters = operation.signature.parameters
-        tensors = [key for key in bound if "TensorSpec" in parameters[key].annotation or "Operand" in parameters[key].annotation]
+        tensors = [
+            key
+            for key in bound
+            if "TensorSpec" in parameters[key].annotation or "Operand" in parameters[key].annotation
+        ]
         options = {key: value for key, value in bound.items() if key not in tensors}
         compare(ours(*(to_torch(bound[key]) for key in tensors), **options), expected)
-        compare(ours(*(to_torch(value) for value in bound.values())), expected) if list(bound) == list(parameters) else None
+        compare(ours(*(to_torch(value) for value in bound.values())), expected) if list(bound) == list(
+            parameters
+        ) else None
 
 
 @pytest.mark.parametrize("name", sorted(OPERATIONS))
@@ -200,7 +260,7 @@ OPERATORS = {
 def test_operators(operator):
     run = OPERATORS[operator]
     floats = [(F, G), (D, D + 0.5), (F, 0.5), (2.0, F), (S, F), (F, 2)]
-    integers = [(I, np.abs(I) + 1), (I, 3), (7, np.abs(I) + 1), (J, J)]
+    integers = [(INT, np.abs(INT) + 1), (INT, 3), (7, np.abs(INT) + 1), (J, J)]
     for x, y in floats + ([] if operator in "/**" and operator != "*" else integers):
         compare(run(to_torch(x), to_torch(y)), run(x, y))
 
@@ -209,8 +269,15 @@ def test_logical_operators_and_slices():
     compare(to_torch(M) & to_torch(N), M & N)
     compare(to_torch(M) | to_torch(N), M | N)
     compare(~to_torch(M), ~M)
-    compare(-to_torch(I), -I)
-    for key in (0, -1, (slice(None), 1), (Ellipsis, None, 0), (slice(1, None), slice(None, None, 2)), slice(-2, None)):
+    compare(-to_torch(INT), -INT)
+    for key in (
+        0,
+        -1,
+        (slice(None), 1),
+        (Ellipsis, None, 0),
+        (slice(1, None), slice(None, None, 2)),
+        slice(-2, None),
+    ):
         compare(to_torch(F)[key], F[key])
 
 
@@ -255,7 +322,9 @@ def test_stop_gradient():
 def test_softplus_of_large_numbers():
     """torch takes `x` itself above 20; the reference differs there by less than exp(-20)."""
     x = np.array([19.9, 20.1, 50.0])
-    np.testing.assert_allclose(TorchOps.softplus(torch.from_numpy(x)).numpy(), NumpyOps.softplus(x), atol=2.1e-9, rtol=0)
+    np.testing.assert_allclose(
+        TorchOps.softplus(torch.from_numpy(x)).numpy(), NumpyOps.softplus(x), atol=2.1e-9, rtol=0
+    )
 
 
 def test_shape_gives_integers():

@@ -7,6 +7,8 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 from rlgraph.agents import Agent
 
 
@@ -19,7 +21,10 @@ def wait_for_report(process, file):
         time.sleep(0.05)
 
 
-def test_ctrl_c(backend, tiny, tmp_path):
+def test_ctrl_c(backends, tiny, tmp_path):
+    if not backends:
+        pytest.skip("needs a backend that can learn")
+    backend = backends[-1]  # one is enough: the signal is handled above it
     arguments = [
         "train",
         "--agent",

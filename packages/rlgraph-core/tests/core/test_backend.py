@@ -92,15 +92,21 @@ class _Holder:
 
 def test_another_contract(register):
     register("old", BackendDescriptor("old", "oldframework", "x:y", "0.0", frozenset()))
-    with pytest.raises(PluginError, match="backend 'old' was written for contract 0.0, this rlgraph-core has"):
+    with pytest.raises(
+        PluginError, match="backend 'old' was written for contract 0.0, this rlgraph-core has"
+    ):
         find_backend("old")
 
 
 def test_a_framework_that_is_not_installed(register):
-    descriptor = BackendDescriptor("gone", "goneframework", "no_such_module_here:Backend", CONTRACT_VERSION, frozenset())
+    descriptor = BackendDescriptor(
+        "gone", "goneframework", "no_such_module_here:Backend", CONTRACT_VERSION, frozenset()
+    )
     register("gone", descriptor)
     assert find_backend("gone") is descriptor
-    with pytest.raises(PluginError, match="backend 'gone' cannot be loaded: No module named.*pip install goneframework"):
+    with pytest.raises(
+        PluginError, match="backend 'gone' cannot be loaded: No module named.*pip install goneframework"
+    ):
         create_backend("gone", ExecutionSpec())
 
 
@@ -143,7 +149,9 @@ def test_forward_only_backends_say_so_when_called():
     made = GraphExecutor(Learner(scope="learner"), {"x": FloatBox(shape=(2,))}, backend="numpy")
     np.testing.assert_array_equal(made.execute("predict", [1.0, 2.0]), [1.0, 2.0])
     assert made.plan("learn").needs_gradients
-    with pytest.raises(CapabilityError, match="'learn' needs gradients; the numpy backend is forward only.*torch"):
+    with pytest.raises(
+        CapabilityError, match="'learn' needs gradients; the numpy backend is forward only.*torch"
+    ):
         made.execute("learn", [1.0, 2.0])
 
 
@@ -226,7 +234,10 @@ def test_storage(backend):
 def test_all_backends_start_from_the_same_numbers(backend):
     seeds = [{"seed": 4}, {"seed": 5}]
     numpy, other = (
-        [GraphExecutor(Stateful(scope="root"), {}, backend=name, execution_spec=seed).get_weights() for seed in seeds]
+        [
+            GraphExecutor(Stateful(scope="root"), {}, backend=name, execution_spec=seed).get_weights()
+            for seed in seeds
+        ]
         for name in ("numpy", backend)
     )
     for mine, theirs in zip(numpy, other, strict=True):

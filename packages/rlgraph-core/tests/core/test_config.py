@@ -33,7 +33,9 @@ def test_none_installed(installed):
 
 def test_several_installed(installed):
     installed("numpy", "tf", "torch")
-    with pytest.raises(SpecError, match="several backends are installed: tf, torch.*backend='tf'.*RLGRAPH_BACKEND"):
+    with pytest.raises(
+        SpecError, match="several backends are installed: tf, torch.*backend='tf'.*RLGRAPH_BACKEND"
+    ):
         default_backend()
 
 

@@ -122,7 +122,8 @@ def echo(space, backend, **options):
         [np.float32([0, 1, 2]), np.float32([3, 4, 5])],
         np.asfortranarray(np.arange(6, dtype=np.float32).reshape(2, 3)),
         np.arange(12, dtype=np.float32).reshape(2, 6)[:, ::2] / 2,
-        np.arange(12, dtype=np.float32).reshape(4, 3)[::2][:, :] * 0 + np.arange(6, dtype=np.float32).reshape(2, 3),
+        np.arange(12, dtype=np.float32).reshape(4, 3)[::2][:, :] * 0
+        + np.arange(6, dtype=np.float32).reshape(2, 3),
         np.arange(5, -1, -1, dtype=np.float32)[::-1].reshape(2, 3),
     ],
     ids=["exact", "float64", "int64", "list", "tuple", "rows", "column-major", "strided", "sum", "copy"],
@@ -162,7 +163,11 @@ def test_empty_batches(backend):
         (IntBox(5, add_batch_rank=True), np.array([1.0], np.float32), "convert it first"),
         (BoolBox(), 1, r"expected bool\[\], given int64\[\]; convert it first"),
         (FloatBox(), 1j, "convert it first"),
-        (Dict(a=VECTORS, b=float), {"a": np.zeros((1, 4)), "b": 1.0}, r"argument x.a: expected float32\[B, 3\]"),
+        (
+            Dict(a=VECTORS, b=float),
+            {"a": np.zeros((1, 4)), "b": 1.0},
+            r"argument x.a: expected float32\[B, 3\]",
+        ),
     ],
 )
 def test_wrong_inputs(space, value, message, backend):
@@ -202,7 +207,12 @@ def test_the_caller_keeps_his_array(backend):
 def test_reads_and_writes_in_program_order(backend):
     made = GraphExecutor(Counter(scope="c"), {"x": FloatBox(shape=(2,))}, backend=backend)
     assert made.execute("add", [1.0, 2.0]) is None
-    kept = [made.execute("get"), made.execute("view"), made.storage.read("c/count"), made.get_weights()["c/count"]]
+    kept = [
+        made.execute("get"),
+        made.execute("view"),
+        made.storage.read("c/count"),
+        made.get_weights()["c/count"],
+    ]
     before, after = made.execute("before_and_after", [10.0, 20.0])
     np.testing.assert_array_equal(before, [[1.0, 2.0]])
     np.testing.assert_array_equal(after, [[11.0, 22.0]])
@@ -222,7 +232,9 @@ def test_host_state(backend):
 
 
 def test_two_builds_of_one_class_are_independent(backend):
-    one, two = (GraphExecutor(Counter(scope="c"), {"x": FloatBox(shape=(2,))}, backend=backend) for _ in range(2))
+    one, two = (
+        GraphExecutor(Counter(scope="c"), {"x": FloatBox(shape=(2,))}, backend=backend) for _ in range(2)
+    )
     one.execute("add", [1.0, 1.0])
     np.testing.assert_array_equal(two.execute("get"), [0.0, 0.0])
 
@@ -269,8 +281,14 @@ def test_wrong_weights_change_nothing(backend):
     made = GraphExecutor(Net(), {"x": VECTORS}, backend=backend)
     before = made.get_weights()
     for wrong, message in [
-        ({"layer/weights": np.ones((3, 2)), "layer/biases": [1.0]}, r"'layer/biases': expected shape \(2,\), given \(1,\)"),
-        ({"layer/weights": np.ones((3, 2)), "layer/bias": [1.0, 1.0]}, "no variable 'layer/bias'. Did you mean 'layer/biases'?"),
+        (
+            {"layer/weights": np.ones((3, 2)), "layer/biases": [1.0]},
+            r"'layer/biases': expected shape \(2,\), given \(1,\)",
+        ),
+        (
+            {"layer/weights": np.ones((3, 2)), "layer/bias": [1.0, 1.0]},
+            "no variable 'layer/bias'. Did you mean 'layer/biases'?",
+        ),
         ({"layer/weights": np.ones((3, 2)), "layer/biases": ["a", "b"]}, "'layer/biases'"),
     ]:
         with pytest.raises(InputError, match=message):
@@ -301,7 +319,9 @@ def test_float64(backend):
     x = np.random.default_rng(0).normal(size=(5, 3))
     out = made.execute("predict", x)
     assert out.dtype == np.float64
-    exact = [[sum(x[b, i] * weights["layer/weights"][i, j] for i in range(3)) for j in range(2)] for b in range(5)]
+    exact = [
+        [sum(x[b, i] * weights["layer/weights"][i, j] for i in range(3)) for j in range(2)] for b in range(5)
+    ]
     np.testing.assert_allclose(out, exact, atol=1e-14)
 
 
@@ -326,7 +346,9 @@ def test_the_numpy_actor_sees_every_update(trainer):
 
 def test_the_numpy_actor_reads_only(backend):
     made = GraphExecutor(Counter(scope="c"), {"x": FloatBox(shape=(2,))}, backend=backend)
-    with pytest.raises(RLGraphError, match="'add' writes variables: only read-only methods run on borrowed memory"):
+    with pytest.raises(
+        RLGraphError, match="'add' writes variables: only read-only methods run on borrowed memory"
+    ):
         made.numpy_program("add")
     view = made.numpy_program("view")
     kept = view()
@@ -336,7 +358,9 @@ def test_the_numpy_actor_reads_only(backend):
 
 
 def test_the_numpy_actor_shares_host_streams(backend):
-    one, two = (GraphExecutor(Counter(scope="c"), {"x": FloatBox(shape=(2,))}, backend=backend) for _ in range(2))
+    one, two = (
+        GraphExecutor(Counter(scope="c"), {"x": FloatBox(shape=(2,))}, backend=backend) for _ in range(2)
+    )
     act = two.numpy_program("draw")
     assert [float(one.execute("draw")) for _ in range(4)] == [
         float(f()) for f in (act, two.program("draw"), act, two.program("draw"))
@@ -391,7 +415,8 @@ from rlgraph.components import NeuralNetwork
 from rlgraph.core import GraphExecutor
 from rlgraph.spaces import FloatBox
 net = NeuralNetwork([{"type": "dense", "units": 4, "activation": "tanh"}, {"type": "dense", "units": 2}])
-made = GraphExecutor(net, {"inputs": FloatBox(shape=(3,), add_batch_rank=True)}, backend="numpy", execution_spec={"seed": 7})
+spaces = {"inputs": FloatBox(shape=(3,), add_batch_rank=True)}
+made = GraphExecutor(net, spaces, backend="numpy", execution_spec={"seed": 7})
 weights = {name: value.tolist() for name, value in made.get_weights().items()}
 json.dump([weights, made.execute("call", [[1.0, 2.0, 3.0]]).tolist()], sys.stdout)
 """
@@ -401,7 +426,11 @@ def test_one_seed_gives_one_result_in_all_processes():
     outputs = []
     for hash_seed in ("1", "2"):
         environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
-        outputs.append(subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, env=environment, check=True).stdout)
+        outputs.append(
+            subprocess.run(
+                [sys.executable, "-c", SCRIPT], capture_output=True, env=environment, check=True
+            ).stdout
+        )
     assert outputs[0] == outputs[1]
     weights, _ = json.loads(outputs[0])
     assert len(weights) == 4
@@ -413,6 +442,8 @@ def test_importing_core_imports_no_framework_and_writes_nothing(tmp_path):
         "print(sorted({'torch', 'tensorflow', 'jax', 'yaml', 'gymnasium', 'hypothesis', 'pytest'} & set(sys.modules)))"
     )
     environment = {**os.environ, "HOME": str(tmp_path), "RLGRAPH_HOME": str(tmp_path)}
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, env=environment, check=True, text=True)
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, env=environment, check=True, text=True
+    )
     assert result.stdout.strip() == "[]"
     assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,9 @@ def distribution(folder, name, version, entries):
     info = folder / f"{name.replace('-', '_')}-{version}.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-    lines = [f"[{group}]\n" + "".join(f"{k} = {v}\n" for k, v in items.items()) for group, items in entries.items()]
+    lines = [
+        f"[{group}]\n" + "".join(f"{k} = {v}\n" for k, v in items.items()) for group, items in entries.items()
+    ]
     (info / "entry_points.txt").write_text("\n".join(lines))
 
 
@@ -20,7 +22,12 @@ def distribution(folder, name, version, entries):
 def plugins(tmp_path, monkeypatch):
     """Four distributions, of which one is broken and two want the same name."""
     distribution(tmp_path, "plug-good", "1.2", {"rlgraph.test": {"Good-One": "plug_good:Thing.part"}})
-    distribution(tmp_path, "plug-broken", "0.3", {"rlgraph.test": {"broken": "plug_broken:Thing", "missing": "plug_good:No"}})
+    distribution(
+        tmp_path,
+        "plug-broken",
+        "0.3",
+        {"rlgraph.test": {"broken": "plug_broken:Thing", "missing": "plug_good:No"}},
+    )
     distribution(tmp_path, "plug-a", "1.0", {"rlgraph.test": {"twice": "plug_good:Thing"}})
     distribution(tmp_path, "plug-b", "2.0", {"rlgraph.test": {"twice": "plug_b:Other"}})
     (tmp_path / "plug_good.py").write_text("class Thing:\n    part = 'loaded'\n")
@@ -47,7 +54,8 @@ def test_loading(plugins):
 
 def test_a_broken_plugin_affects_nobody_else(plugins):
     with pytest.raises(
-        PluginError, match="'broken' of plug-broken 0.3 cannot be loaded from plug_broken:Thing: RuntimeError: no luck"
+        PluginError,
+        match="'broken' of plug-broken 0.3 cannot be loaded from plug_broken:Thing: RuntimeError: no luck",
     ):
         plugins.load("broken")
     with pytest.raises(PluginError, match="cannot be loaded from plug_good:No: AttributeError"):
@@ -57,7 +65,8 @@ def test_a_broken_plugin_affects_nobody_else(plugins):
 
 def test_two_owners_of_a_name(plugins):
     with pytest.raises(
-        PluginError, match=r"here: rlgraph.test 'twice' is registered by plug-a 1.0 and plug-b 2.0: uninstall one"
+        PluginError,
+        match=r"here: rlgraph.test 'twice' is registered by plug-a 1.0 and plug-b 2.0: uninstall one",
     ):
         plugins.load("twice", where="here")
 

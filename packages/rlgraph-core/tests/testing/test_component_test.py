@@ -27,13 +27,20 @@ class Power(Component):
 
 
 def made(backend="numpy", **options):
-    return ComponentTest(Power(scope="p"), {"x": FloatBox(add_batch_rank=True), "factor": float}, backend=backend, **options)
+    return ComponentTest(
+        Power(scope="p"), {"x": FloatBox(add_batch_rank=True), "factor": float}, backend=backend, **options
+    )
 
 
 def test_ways_to_call(backend):
     test = made(backend)
     component = test.component
-    for call in [("call", [[1.0, 2.0]]), ("call", ([1.0, 2.0], 2.0)), ("call", {"x": [1.0, 2.0]}), (component.call, [[1.0, 2.0]])]:
+    for call in [
+        ("call", [[1.0, 2.0]]),
+        ("call", ([1.0, 2.0], 2.0)),
+        ("call", {"x": [1.0, 2.0]}),
+        (component.call, [[1.0, 2.0]]),
+    ]:
         test.test(call, expected_outputs=[2.0, 4.0])
     test.variable_test({"p/used": 4})
     assert {name: int(value) for name, value in test.read_variable_values().items()} == {"p/used": 4}

@@ -1,6 +1,13 @@
 """RLgraph's compiler: components, component graphs, builds, plans, backends and the graph executor."""
 
-from rlgraph.core.backend import Backend, BackendDescriptor, ExecutionSpec, Storage, create_backend, find_backend
+from rlgraph.core.backend import (
+    Backend,
+    BackendDescriptor,
+    ExecutionSpec,
+    Storage,
+    create_backend,
+    find_backend,
+)
 from rlgraph.core.component import BoundApiMethod, Component, Specifiable, graph_fn, rlgraph_api
 from rlgraph.core.config import default_backend
 from rlgraph.core.errors import (

@@ -253,7 +253,8 @@ def create_backend(name: str, execution: ExecutionSpec) -> Backend:
         factory = getattr(importlib.import_module(module), attribute)
     except ImportError as error:
         raise PluginError(
-            f"backend {descriptor.name!r} cannot be loaded: {error}. pip install {descriptor.framework or descriptor.name}"
+            f"backend {descriptor.name!r} cannot be loaded: {error}. "
+            f"pip install {descriptor.framework or descriptor.name}"
         ) from error
     backend: Backend = factory(execution)
     backend.name = descriptor.name

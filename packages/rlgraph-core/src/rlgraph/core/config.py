@@ -28,7 +28,9 @@ def default_backend() -> str:
             settings = json.loads(file.read_text())
             backend = settings.get("BACKEND")
         except (ValueError, AttributeError) as error:
-            raise SpecError(f"{file}: expected a JSON object with 'BACKEND', given something else: {error}") from None
+            raise SpecError(
+                f"{file}: expected a JSON object with 'BACKEND', given something else: {error}"
+            ) from None
         if backend:
             return str(backend)
     installed = [name for name in registry("rlgraph.backends").names() if name != "numpy"]

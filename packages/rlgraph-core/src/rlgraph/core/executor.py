@@ -194,7 +194,9 @@ class GraphExecutor:
         for name, value in values.items():
             variable = self.built.variables.get(name)
             if variable is None or variable.host:
-                raise InputError(f"there is no variable {name!r}. {nearest(name, self.built.layout.group_of)}")
+                raise InputError(
+                    f"there is no variable {name!r}. {nearest(name, self.built.layout.group_of)}"
+                )
             array = np.asarray(value)
             if array.shape != variable.shape:
                 raise InputError(f"variable {name!r}: expected shape {variable.shape}, given {array.shape}")
@@ -206,7 +208,9 @@ class GraphExecutor:
 
     # Checkpoints.
 
-    def save(self, directory: str | Path, *, facts: Mapping[str, Any] | None = None, host: bool = True) -> Path:
+    def save(
+        self, directory: str | Path, *, facts: Mapping[str, Any] | None = None, host: bool = True
+    ) -> Path:
         """Write a checkpoint: variables, host random streams and `facts`.
 
         Args:
@@ -247,7 +251,9 @@ class GraphExecutor:
         return dict(manifest["facts"])
 
 
-def _compare(directory: str | Path, variables: Mapping[str, Variable], arrays: Mapping[str, np.ndarray]) -> None:
+def _compare(
+    directory: str | Path, variables: Mapping[str, Variable], arrays: Mapping[str, np.ndarray]
+) -> None:
     """Check that `arrays` are the values of exactly these variables."""
     missing, extra = sorted(set(variables) - set(arrays)), sorted(set(arrays) - set(variables))
     if missing or extra:
@@ -271,13 +277,20 @@ def converter(method: str, leaf: Leaf, spec: TensorSpec) -> Callable[[Any], np.n
         try:
             array = np.asarray(value)
         except (TypeError, ValueError) as error:
-            raise InputError(f"{method}: argument {name}: expected {spec}, given {value!r}: {error}") from None
+            raise InputError(
+                f"{method}: argument {name}: expected {spec}, given {value!r}: {error}"
+            ) from None
         given = f"{array.dtype}{list(array.shape)}"
         fits = len(array.shape) == len(spec.shape) and all(
-            isinstance(want, SymbolicDim) or want == have for want, have in zip(spec.shape, array.shape, strict=True)
+            isinstance(want, SymbolicDim) or want == have
+            for want, have in zip(spec.shape, array.shape, strict=True)
         )
         if not fits:
-            hint = " (one batch rank more than given: pass value[None])" if array.ndim == len(spec.shape) - 1 else ""
+            hint = (
+                " (one batch rank more than given: pass value[None])"
+                if array.ndim == len(spec.shape) - 1
+                else ""
+            )
             raise InputError(f"{method}: argument {name}: expected {spec}, given {given}{hint}")
         if array.dtype != dtype and not np.can_cast(array.dtype, dtype, "same_kind"):
             raise InputError(f"{method}: argument {name}: expected {spec}, given {given}; convert it first")

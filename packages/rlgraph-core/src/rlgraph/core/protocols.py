@@ -32,7 +32,9 @@ class Agent(Protocol):
     def get_actions(self, states: Any, use_exploration: bool = True) -> Any:
         """Actions [B, ...] for states [B, ...]."""
 
-    def observe(self, states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any = None) -> None:
+    def observe(
+        self, states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any = None
+    ) -> None:
         """Take in experience."""
 
     def update(self, batch: Any = None) -> Any:

@@ -25,7 +25,12 @@ GROUPS = {
 
 #: What a name belongs to when it is not installed: group -> name -> distribution.
 KNOWN_DISTRIBUTIONS = {
-    "rlgraph.backends": {"torch": "rlgraph-torch", "pytorch": "rlgraph-torch", "tf": "rlgraph-tf", "tensorflow": "rlgraph-tf"},
+    "rlgraph.backends": {
+        "torch": "rlgraph-torch",
+        "pytorch": "rlgraph-torch",
+        "tf": "rlgraph-tf",
+        "tensorflow": "rlgraph-tf",
+    },
     "rlgraph.agents": {"dqn": "rlgraph-agents"},
     "rlgraph.environments": {"openai_gym": "rlgraph-agents", "grid_world": "rlgraph-agents"},
 }
@@ -117,7 +122,9 @@ class Registry:
         found = self._plugins[key]
         if len(found) > 1:
             owners = " and ".join(plugin.origin for plugin in found)
-            raise PluginError(f"{prefix}{self.kind} {name!r} is registered by {owners}: uninstall one of them")
+            raise PluginError(
+                f"{prefix}{self.kind} {name!r} is registered by {owners}: uninstall one of them"
+            )
         (plugin,) = found
         module, _, attribute = plugin.target.partition(":")
         try:

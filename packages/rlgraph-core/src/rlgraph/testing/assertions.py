@@ -16,7 +16,9 @@ def assert_nested_close(given: Any, expected: Any, decimals: int = 6, path: str 
     """
     if isinstance(expected, Mapping):
         assert isinstance(given, Mapping), f"{path}: expected a dict, given {type(given).__name__}"
-        assert sorted(given) == sorted(expected), f"{path}: expected keys {sorted(expected)}, given {sorted(given)}"
+        assert sorted(given) == sorted(expected), (
+            f"{path}: expected keys {sorted(expected)}, given {sorted(given)}"
+        )
         for key, value in expected.items():
             assert_nested_close(given[key], value, decimals, f"{path}.{key}")
     elif isinstance(given, tuple) and isinstance(expected, Sequence):

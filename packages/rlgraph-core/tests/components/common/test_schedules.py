@@ -25,7 +25,9 @@ def test_specs(spec, expected):
 
 def test_values():
     schedule = LinearDecay(1.0, 0.2)
-    assert [schedule.value(t) for t in (-0.5, 0.0, 0.25, 0.5, 1.0, 1.5)] == pytest.approx([1.0, 1.0, 0.8, 0.6, 0.2, 0.2])
+    assert [schedule.value(t) for t in (-0.5, 0.0, 0.25, 0.5, 1.0, 1.5)] == pytest.approx(
+        [1.0, 1.0, 0.8, 0.6, 0.2, 0.2]
+    )
     early = LinearDecay(0.0, 10.0, end=0.1)
     assert [early.value(t) for t in (0.0, 0.05, 0.1, 0.5)] == pytest.approx([0.0, 5.0, 10.0, 10.0])
     assert [Constant(3.0).value(t) for t in (0.0, 2.0)] == [3.0, 3.0]
@@ -42,11 +44,17 @@ def test_values():
         ({"from": 1.0}, "agent.rate: expected a number, "),
         (["lineal", 1.0, 0.1], "agent.rate.type: unknown schedule 'lineal'. Did you mean 'linear'?"),
         ({"type": "exponential"}, "agent.rate.type: unknown schedule 'exponential'"),
-        ({"type": "linear", "form": 1.0, "to": 2.0}, "agent.rate.form: LinearDecay has no such key. Did you mean 'from"),
+        (
+            {"type": "linear", "form": 1.0, "to": 2.0},
+            "agent.rate.form: LinearDecay has no such key. Did you mean 'from",
+        ),
         ({"type": "linear", "from": 1.0}, "agent.rate"),
         (["linear", "a", "b"], "agent.rate"),
         (["constant", 1.0, 2.0], "agent.rate"),
-        ({"type": "linear", "from": 1.0, "to": 0.0, "end": 0.0}, r"linear_decay.end: expected a fraction in (0, 1]"),
+        (
+            {"type": "linear", "from": 1.0, "to": 0.0, "end": 0.0},
+            r"linear_decay.end: expected a fraction in (0, 1]",
+        ),
         ({"type": "linear", "from": 1.0, "to": 0.0, "end": 1.1}, r"linear_decay.end"),
     ],
 )

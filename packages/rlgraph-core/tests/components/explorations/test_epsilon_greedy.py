@@ -10,7 +10,9 @@ SPACES = {"actions": IntBox(4, add_batch_rank=True), "time_percentage": FloatBox
 
 
 def explorer(epsilon, backend, seed=10, **options):
-    return ComponentTest(EpsilonGreedy(4, epsilon, **options), SPACES, backend=backend, seed=seed).executor.program("get_action")
+    return ComponentTest(
+        EpsilonGreedy(4, epsilon, **options), SPACES, backend=backend, seed=seed
+    ).executor.program("get_action")
 
 
 def draw(act, batch, number, time=0.0):

@@ -52,7 +52,9 @@ def test_without_biases(batch, backend):
     test = ComponentTest(Dense(4, biases_spec=False, scope="d"), INPUTS, backend=backend)
     assert list(test.read_variable_values()) == ["d/weights"]
     x = np.random.default_rng(0).normal(size=(batch, 3)).astype(np.float32)
-    test.test(("call", [x]), expected_outputs=by_hand(x, test.read_variable_values()["d/weights"], None), decimals=5)
+    test.test(
+        ("call", [x]), expected_outputs=by_hand(x, test.read_variable_values()["d/weights"], None), decimals=5
+    )
 
 
 def test_starting_values(backend):
@@ -69,7 +71,10 @@ def test_starting_values(backend):
         ({"units": 0}, "dense.units: expected an integer >= 1, given 0"),
         ({"units": 2.0}, "dense.units: expected an integer >= 1, given 2.0"),
         ({"units": True}, "dense.units"),
-        ({"units": 2, "activation": "rleu"}, "dense.activation: unknown activation 'rleu'. Did you mean 'relu'?"),
+        (
+            {"units": 2, "activation": "rleu"},
+            "dense.activation: unknown activation 'rleu'. Did you mean 'relu'?",
+        ),
         ({"units": 2, "activation": 3, "scope": "d"}, "d.activation: unknown activation 3"),
     ],
 )

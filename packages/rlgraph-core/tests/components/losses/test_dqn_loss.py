@@ -26,7 +26,7 @@ def by_hand(discount, double, huber, q, actions, rewards, terminals, q_next, q_t
     losses = []
     for b in range(len(actions)):
         if double:
-            preferred = max(range(q.shape[1]), key=lambda a: q_next[b, a])  # noqa: B023
+            preferred = max(range(q.shape[1]), key=lambda a: q_next[b, a])
             bootstrap = q_target[b, preferred]
         else:
             bootstrap = max(q_target[b])

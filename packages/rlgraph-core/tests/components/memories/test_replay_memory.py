@@ -11,7 +11,10 @@ from rlgraph.testing import ComponentTest
 
 FLAT = Dict(state=FloatBox(shape=(2,)), action=IntBox(3), terminal=BoolBox(), add_batch_rank=True)
 NESTED = Dict(
-    state=Dict(image=IntBox(0, 256, shape=(2, 2), dtype="uint8"), position=Tuple(FloatBox(), FloatBox(-1.0, 1.0, shape=(3,)))),
+    state=Dict(
+        image=IntBox(0, 256, shape=(2, 2), dtype="uint8"),
+        position=Tuple(FloatBox(), FloatBox(-1.0, 1.0, shape=(3,))),
+    ),
     reward=FloatBox(),
     add_batch_rank=True,
 )
@@ -169,7 +172,9 @@ def test_fields_of_different_length(backend):
 
 
 def test_rows_hold_elements_without_ranks():
-    assert stacked(IntBox(0, 256, shape=(2,), dtype="uint8", add_batch_rank=True), 5) == IntBox(shape=(5, 2), dtype="uint8")
+    assert stacked(IntBox(0, 256, shape=(2,), dtype="uint8", add_batch_rank=True), 5) == IntBox(
+        shape=(5, 2), dtype="uint8"
+    )
     assert stacked(BoolBox(add_batch_rank=True), 3) == BoolBox(shape=(3,))
     assert stacked(FloatBox(-1.0, 1.0), 3).shape == (3,)
 
@@ -188,7 +193,9 @@ def test_wrong_capacity(capacity):
         ReplayMemory(capacity)
 
 
-@pytest.mark.parametrize("space", [FloatBox(add_batch_rank=True), Dict(a=float), Tuple(float, add_batch_rank=True)])
+@pytest.mark.parametrize(
+    "space", [FloatBox(add_batch_rank=True), Dict(a=float), Tuple(float, add_batch_rank=True)]
+)
 def test_wrong_records(space):
     with pytest.raises(SpaceError, match="memory: records must be a Dict with batch rank"):
         memory(3, space=space)

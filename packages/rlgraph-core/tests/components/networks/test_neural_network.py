@@ -20,7 +20,9 @@ def test_layers_one_after_the_other(batch, backend):
     assert sorted(values) == ["dense-0/biases", "dense-0/weights", "last/biases", "last/weights"]
     x = np.random.default_rng(0).normal(size=(batch, 3)).astype(np.float32)
     hidden = np.maximum(x @ values["dense-0/weights"] + values["dense-0/biases"], 0.0)
-    test.test(("call", [x]), expected_outputs=hidden @ values["last/weights"] + values["last/biases"], decimals=5)
+    test.test(
+        ("call", [x]), expected_outputs=hidden @ values["last/weights"] + values["last/biases"], decimals=5
+    )
 
 
 def test_the_specs_stay_as_they_are():
@@ -30,7 +32,9 @@ def test_the_specs_stay_as_they_are():
 
 
 def test_ways_to_describe_layers():
-    network = NeuralNetwork([Dense(2, scope="mine"), {"type": Dense, "units": 3}, {"type": "Dense", "units": 4}])
+    network = NeuralNetwork(
+        [Dense(2, scope="mine"), {"type": Dense, "units": 3}, {"type": "Dense", "units": 4}]
+    )
     assert [layer.units for layer in network.layers] == [2, 3, 4]
     scopes = [layer.scope for layer in network.layers]
     assert scopes[0] == "mine"
@@ -43,7 +47,9 @@ def test_ways_to_describe_a_network():
     assert network_from_spec(network, "path") is network
     assert [layer.units for layer in network_from_spec(LAYERS, "path", scope="n").layers] == [5, 2]
     assert network_from_spec({"layers": LAYERS, "scope": "other"}, "path").scope == "other"
-    with pytest.raises(SpecError, match="agent.network_spec.layer: NeuralNetwork has no such key. Did you mean 'layers'?"):
+    with pytest.raises(
+        SpecError, match="agent.network_spec.layer: NeuralNetwork has no such key. Did you mean 'layers'?"
+    ):
         network_from_spec({"layer": LAYERS}, "agent.network_spec")
 
 

@@ -80,7 +80,10 @@ CASES["options"] = (CASES["options"][0], {"lr": 0.05, "beta1": 0.8, "beta2": 0.9
 def test_thirty_steps(case, dtype, use_kernels, trainer):
     options, by_hand = CASES[case]
     made = GraphExecutor(
-        Learner(**options), {"x": X, "y": Y}, backend=trainer, execution_spec={"dtype": dtype, "use_kernels": use_kernels}
+        Learner(**options),
+        {"x": X, "y": Y},
+        backend=trainer,
+        execution_spec={"dtype": dtype, "use_kernels": use_kernels},
     )
     weights = made.get_weights()
     values = [weights["net/map/weights"].astype(float), weights["net/map/biases"].astype(float)]
@@ -96,8 +99,12 @@ def test_thirty_steps(case, dtype, use_kernels, trainer):
             given = made.get_weights()
             for name, value in (("net/map/weights", values[0]), ("net/map/biases", values[1])):
                 np.testing.assert_allclose(given[name], value, **tolerance)
-            np.testing.assert_allclose(given["adam/first_moments/net/map/weights"], reference.m[0], **tolerance)
-            np.testing.assert_allclose(given["adam/second_moments/net/map/biases"], reference.v[1], **tolerance)
+            np.testing.assert_allclose(
+                given["adam/first_moments/net/map/weights"], reference.m[0], **tolerance
+            )
+            np.testing.assert_allclose(
+                given["adam/second_moments/net/map/biases"], reference.v[1], **tolerance
+            )
             assert float(given["adam/steps"]) == step + 1
 
 
@@ -140,7 +147,9 @@ class Two(Component):
 
     def __init__(self, frozen=False):
         self.a = NeuralNetwork([{"type": "dense", "units": 2, "scope": "a"}], scope="net-a")
-        self.b = NeuralNetwork([{"type": "dense", "units": 2, "scope": "b"}], scope="net-b", trainable=not frozen)
+        self.b = NeuralNetwork(
+            [{"type": "dense", "units": 2, "scope": "b"}], scope="net-b", trainable=not frozen
+        )
         self.c = NeuralNetwork([{"type": "dense", "units": 2, "scope": "c"}], scope="net-c")
         self.outer = _Pair(self.a, self.c)
         self.first, self.second = Adam(0.1, scope="first"), Adam(0.2, scope="second")
@@ -191,7 +200,10 @@ def test_optimizers_that_share_some_variables(use_kernels, trainer):
         made.execute("learn_ac", x, y)
         # y_hat = x (Wa + Wc) + ba + bc: the gradients by both are the same.
         _, (dw, db) = gradients_by_hand(
-            w["pair/net-a/a/weights"] + w["pair/net-c/c/weights"], w["pair/net-a/a/biases"] + w["pair/net-c/c/biases"], x, y
+            w["pair/net-a/a/weights"] + w["pair/net-c/c/weights"],
+            w["pair/net-a/a/biases"] + w["pair/net-c/c/biases"],
+            x,
+            y,
         )
         second.step([w[name] for name in names_ac], [dw, db, dw, db])
         made.execute("learn_a", x, y)

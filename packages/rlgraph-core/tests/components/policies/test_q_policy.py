@@ -20,7 +20,9 @@ def test_values_and_actions(batch, backend):
     q = hidden @ w["q-values/weights"] + w["q-values/biases"]
     assert q.shape == (batch, 5)
     test.test(("get_q_values", [x]), expected_outputs=q, decimals=5)
-    actions = test.test(("get_deterministic_action", [x]), expected_outputs=[max(range(5), key=row.__getitem__) for row in q])
+    actions = test.test(
+        ("get_deterministic_action", [x]), expected_outputs=[max(range(5), key=row.__getitem__) for row in q]
+    )
     assert actions.dtype == np.int64
 
 
@@ -30,9 +32,13 @@ def test_the_first_of_equal_values(backend):
     test.test(("get_deterministic_action", [np.zeros((2, 3))]), expected_outputs=[0, 0])
 
 
-@pytest.mark.parametrize("space", [FloatBox(), IntBox(3, shape=(2,)), IntBox(), BoolBox(), Dict(a=IntBox(2)), None])
+@pytest.mark.parametrize(
+    "space", [FloatBox(), IntBox(3, shape=(2,)), IntBox(), BoolBox(), Dict(a=IntBox(2)), None]
+)
 def test_wrong_action_spaces(space):
-    with pytest.raises(SpecError, match=r"pi: Q-learning needs one categorical action, an IntBox\(n\); given"):
+    with pytest.raises(
+        SpecError, match=r"pi: Q-learning needs one categorical action, an IntBox\(n\); given"
+    ):
         QPolicy(NETWORK, space, scope="pi")
 
 

@@ -31,7 +31,10 @@ def test_from_specs():
     [
         ({"type": "dens", "units": 3}, "agent.net.type: unknown component 'dens'. Did you mean 'dense'?"),
         ({"type": "dense", "unit": 3}, "agent.net.unit: Dense has no such key. Did you mean 'units'?"),
-        ({"type": "dense", "units": 3, "trainabel": True}, "agent.net.trainabel: Dense has no such key. Did you mean 'trainable'?"),
+        (
+            {"type": "dense", "units": 3, "trainabel": True},
+            "agent.net.trainabel: Dense has no such key. Did you mean 'trainable'?",
+        ),
         ({"type": "dense", "units": 3, "zzz": 1}, "agent.net.zzz: Dense has no such key. Known: activation"),
         ({"type": "dense"}, "agent.net: Dense: "),
         ({"type": 3}, "agent.net.type: expected a name or a class, given 3"),
@@ -51,7 +54,9 @@ def test_a_component_of_another_family():
 
 
 def test_paths_lead_into_nested_specs():
-    with pytest.raises(SpecError, match=r"network.layers\[1\].unts: Dense has no such key. Did you mean 'units'?"):
+    with pytest.raises(
+        SpecError, match=r"network.layers\[1\].unts: Dense has no such key. Did you mean 'units'?"
+    ):
         NeuralNetwork([{"type": "dense", "units": 3}, {"type": "dense", "unts": 3}])
     with pytest.raises(SpecError, match=r"network.layers\[1\]"):
         NeuralNetwork([{"type": "dense", "units": 3}, 7])

@@ -3,7 +3,18 @@ import dataclasses
 import pytest
 
 from rlgraph.core import AssemblyError, Component, assemble, gradients, graph_fn, rlgraph_api
-from rlgraph.core.graph.nodes import Const, Gradients, GraphFunctionCall, Input, Output, Pack, Parameter, Ref, Result, VariablesOf
+from rlgraph.core.graph.nodes import (
+    Const,
+    Gradients,
+    GraphFunctionCall,
+    Input,
+    Output,
+    Pack,
+    Parameter,
+    Ref,
+    Result,
+    VariablesOf,
+)
 
 
 class Add(Component):
@@ -125,7 +136,9 @@ def test_containers_are_literals_and_parts_are_paths():
     call = next(graph.calls_of("parts"))
     arguments = [dict(node.arguments)["v"] for node in graph.nodes.values()]
     assert arguments == [Ref(Parameter(call.id, "pair"), ("x", "y")), Ref(Parameter(call.id, "pair"), ("z",))]
-    assert graph.results_of("run") == Pack(tuple, ((0, Ref(Result(call.id), ("a",))), (1, Ref(Result(call.id), ("b",)))))
+    assert graph.results_of("run") == Pack(
+        tuple, ((0, Ref(Result(call.id), ("a",))), (1, Ref(Result(call.id), ("b",))))
+    )
 
 
 def test_variables_and_gradients_are_nodes():
@@ -208,7 +221,9 @@ def test_too_many_arguments():
 
 def test_unknown_argument():
     inner = Add(scope="inner")
-    with pytest.raises(AssemblyError, match=r"inner.call\(x, scale\): got an unexpected keyword argument 'y'"):
+    with pytest.raises(
+        AssemblyError, match=r"inner.call\(x, scale\): got an unexpected keyword argument 'y'"
+    ):
         assemble(body(lambda self, x: inner.call(x, y=1.0), inner))
 
 
@@ -242,7 +257,9 @@ def test_cycle():
 
 def test_graph_function_of_another_component():
     inner = Add(scope="inner")
-    with pytest.raises(AssemblyError, match=r"graph function inner._add is called from root.run: .*API methods only"):
+    with pytest.raises(
+        AssemblyError, match=r"graph function inner._add is called from root.run: .*API methods only"
+    ):
         assemble(body(lambda self, x: inner._add(x, 1.0), inner))
 
 
@@ -260,13 +277,19 @@ def test_one_component_composed_twice():
     shared = Add(scope="shared")
     left = body(lambda self, x: shared.call(x), shared, scope="left")
     right = body(lambda self, x: shared.call(x), shared, scope="right")
-    with pytest.raises(AssemblyError, match="right/shared: the component was already composed as 'left/shared'"):
+    with pytest.raises(
+        AssemblyError, match="right/shared: the component was already composed as 'left/shared'"
+    ):
         assemble(body(lambda self, x: right.run(left.run(x)), left, right))
 
 
-@pytest.mark.parametrize("call", [lambda add: add.call(1.0), lambda add: add._add(1.0, 2.0), lambda add: add.variables()])
+@pytest.mark.parametrize(
+    "call", [lambda add: add.call(1.0), lambda add: add._add(1.0, 2.0), lambda add: add.variables()]
+)
 def test_outside_assembly(call):
-    with pytest.raises(AssemblyError, match="can only be called while a component graph is assembled.*ComponentTest"):
+    with pytest.raises(
+        AssemblyError, match="can only be called while a component graph is assembled.*ComponentTest"
+    ):
         call(Add(scope="add"))
 
 
@@ -367,7 +390,9 @@ def test_wiring_is_recorded_per_context():
         def _f(self, ops, x):
             return x
 
-    threads = [threading.Thread(target=lambda: graphs.append(assemble(Waiting(scope="root")))) for _ in range(2)]
+    threads = [
+        threading.Thread(target=lambda: graphs.append(assemble(Waiting(scope="root")))) for _ in range(2)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -379,7 +404,11 @@ def test_nodes_name_what_they_are():
     node = GraphFunctionCall(0, None, "a/b", "_f", ())
     from rlgraph.core.graph.nodes import label
 
-    assert [label(node), label(VariablesOf(1, None, "a")), label(Gradients(2, None, "a", Const(0), Const(0)))] == [
+    assert [
+        label(node),
+        label(VariablesOf(1, None, "a")),
+        label(Gradients(2, None, "a", Const(0), Const(0))),
+    ] == [
         "a/b._f",
         "a.variables",
         "a.gradients",

@@ -1,7 +1,16 @@
 import numpy as np
 import pytest
 
-from rlgraph.core import AssemblyError, BuildError, Component, assemble, build, gradients, graph_fn, rlgraph_api
+from rlgraph.core import (
+    AssemblyError,
+    BuildError,
+    Component,
+    assemble,
+    build,
+    gradients,
+    graph_fn,
+    rlgraph_api,
+)
 from rlgraph.core.graph import VariableList
 from rlgraph.core.graph.values import describe
 from rlgraph.core.ops import SymbolicDim, TensorSpec
@@ -47,7 +56,10 @@ def test_spaces_flow_through_the_graph():
     one, two = Layer(scope="one"), Layer(scope="two")
     graph = built(body(lambda self, x: two.call(one.call(x)), one, two), x=STATES)
     assert result(graph) == TensorSpec((B, 2), "float32")
-    assert {name: v.shape for name, v in graph.variables.items()} == {"one/weights": (3, 2), "two/weights": (2, 2)}
+    assert {name: v.shape for name, v in graph.variables.items()} == {
+        "one/weights": (3, 2),
+        "two/weights": (2, 2),
+    }
     assert one.seen["x"] == one.seen["call.x"] == STATES
     assert two.seen["x"] == FloatBox(shape=(2,), add_batch_rank=True)
     assert graph.input_spaces == {"run": {"x": STATES}}
@@ -83,7 +95,7 @@ def test_float_dtype():
 
 
 def test_shorthand_of_spaces():
-    graph = built(body(lambda self, x, y: {"x": x, "y": y}), x=float, y=dict(a=int, b=(bool, float)))
+    graph = built(body(lambda self, x, y: {"x": x, "y": y}), x=float, y={"a": int, "b": (bool, float)})
     assert describe(result(graph)) == "{x: float32[], y: {a: int64[], b: (bool[], float32[])}}"
 
 
@@ -256,7 +268,9 @@ def test_must_be_complete():
     assert graph.variables["memory/total"].shape == (3,)
     with pytest.raises(BuildError, match="the build cannot go on") as error:
         built(body(lambda self, x: strict.put(strict.peek(x)), strict), x=STATES)
-    assert "memory: argument value of put has no Space; it is supplied by output 0 of memory._peek" in str(error.value)
+    assert "memory: argument value of put has no Space; it is supplied by output 0 of memory._peek" in str(
+        error.value
+    )
     assert "must_be_complete=False" in str(error.value)
 
 
@@ -313,12 +327,16 @@ def test_effects_are_recorded():
 
 
 def test_missing_space():
-    with pytest.raises(BuildError, match=r"argument 'y' of root.run has no Space: give input_spaces\['y'\].*'run.y'"):
+    with pytest.raises(
+        BuildError, match=r"argument 'y' of root.run has no Space: give input_spaces\['y'\].*'run.y'"
+    ):
         built(body(lambda self, x, y: x), x=float)
 
 
 def test_unknown_key():
-    with pytest.raises(BuildError, match=r"input_spaces\['statse'\].*Did you mean 'states'\? All arguments: states"):
+    with pytest.raises(
+        BuildError, match=r"input_spaces\['statse'\].*Did you mean 'states'\? All arguments: states"
+    ):
         built(body(lambda self, states: states), states=float, statse=float)
     with pytest.raises(BuildError, match=r"input_spaces\['run.z'\]: no API method of root has that argument"):
         built(body(lambda self, x: x), **{"x": float, "run.z": float})
@@ -359,14 +377,19 @@ def test_a_failing_graph_function_is_reported_with_scope_spaces_and_call_chain()
     with pytest.raises(BuildError) as error:
         built(root, x=STATES, y=IntBox(3, add_batch_rank=True))
     message = str(error.value)
-    assert "middle/inner._combine(float32[B, 3], int64[B]) failed: InferenceError: no implicit promotion" in message
+    assert (
+        "middle/inner._combine(float32[B, 3], int64[B]) failed: InferenceError: no implicit promotion"
+        in message
+    )
     assert "called by root.run -> middle.run -> middle/inner.call" in message
     assert error.value.__cause__ is not None
 
 
 def _function(returns, function, **options):
     made = graph_fn(returns=returns, **options)(function)
-    return type("Made", (Component,), {"run": rlgraph_api(lambda self, x: self._f(x)), "_f": made})(scope="root")
+    return type("Made", (Component,), {"run": rlgraph_api(lambda self, x: self._f(x)), "_f": made})(
+        scope="root"
+    )
 
 
 @pytest.mark.parametrize(
@@ -375,8 +398,16 @@ def _function(returns, function, **options):
         (2, lambda self, ops, x: x, "declares returns=2 and returned float32"),
         (2, lambda self, ops, x: (x, x, x), "declares returns=2 and returned 3 values"),
         (0, lambda self, ops, x: x, "declares returns=0 and returned float32"),
-        (1, lambda self, ops, x: None, "an output must be a tensor or a dict or tuple of tensors, given None.*returns=n"),
-        (1, lambda self, ops, x: {"a": 1.0}, "an output must be a tensor or a dict or tuple of tensors, given 1.0"),
+        (
+            1,
+            lambda self, ops, x: None,
+            "an output must be a tensor or a dict or tuple of tensors, given None.*returns=n",
+        ),
+        (
+            1,
+            lambda self, ops, x: {"a": 1.0},
+            "an output must be a tensor or a dict or tuple of tensors, given 1.0",
+        ),
         (1, lambda self, ops, x: ops.meen(x), "AttributeError: the contract has no operation ops.meen"),
         (1, lambda self, ops, x: x["a"], "basic slicing takes integers"),
         (1, lambda self, ops, x: [][3], "IndexError"),
@@ -400,8 +431,58 @@ def test_a_function_that_returns_its_variable():
         def _weights(self, ops, x):
             return self.weights
 
-    with pytest.raises(BuildError, match=r"it returns the variable root/weights itself: return ops.read\(variable\)"):
+    with pytest.raises(
+        BuildError, match=r"it returns the variable root/weights itself: return ops.read\(variable\)"
+    ):
         built(Bad(scope="root"), x=STATES)
+
+
+@pytest.mark.parametrize("name", ["_view", "_part"])
+def test_a_function_that_returns_a_view_of_what_it_writes(name):
+    class Bad(Layer):
+        @rlgraph_api
+        def run(self, x):
+            return getattr(self, name)(x)
+
+        @graph_fn
+        def _view(self, ops, x):
+            old = ops.reshape(self.weights, (-1,))
+            ops.assign(self.weights, 0.0)
+            return old
+
+        @graph_fn
+        def _part(self, ops, x):
+            old = {"a": (self.weights[0], x)}
+            ops.assign(self.weights, 0.0)
+            return old
+
+    with pytest.raises(
+        BuildError, match="view of variable root/weights is used after the variable was written"
+    ):
+        built(Bad(scope="root"), x=STATES)
+
+
+@pytest.mark.parametrize(
+    ("returned", "shown"),
+    [
+        (lambda layer, x: (layer.total(x), layer.variables())[1], "<1 variables>"),
+        (lambda layer, x: {"a": (layer.total(x), layer.variables())}, r"{a: \(float32\[\], <1 variables>\)}"),
+        (lambda layer, x: gradients(layer.total(x), layer.variables()), "<1 gradients>"),
+    ],
+)
+def test_variables_and_gradients_stay_inside(returned, shown):
+    class Total(Layer):
+        @rlgraph_api
+        def total(self, x):
+            return self._total(x)
+
+        @graph_fn
+        def _total(self, ops, x):
+            return ops.mean(ops.matmul(x, self.weights))
+
+    layer = Total(scope="layer")
+    with pytest.raises(BuildError, match=f"root.run returns {shown}: only tensors leave the graph"):
+        built(body(lambda self, x: returned(layer, x), layer), x=STATES)
 
 
 def test_host_function_without_spaces():
@@ -448,9 +529,7 @@ def test_bounds_and_names_of_unknown_sizes_may_differ():
     def run(self, x, y):
         return layer.call(x), layer.call(y)
 
-    graph = built(
-        body(run, layer), x=STATES, y=FloatBox(-1.0, 1.0, shape=(3,), add_batch_rank="demo")
-    )
+    graph = built(body(run, layer), x=STATES, y=FloatBox(-1.0, 1.0, shape=(3,), add_batch_rank="demo"))
     assert [str(part) for part in result(graph)] == ["float32[B, 2]", "float32[demo, 2]"]
 
 
@@ -577,7 +656,11 @@ class Learner(Component):
     def run(self, x):
         output = self.layer.call(x)
         loss = {"mean": self._mean(output), "items": output, "integer": self._count(output)}[self._kind]
-        return gradients(loss, self.layer.variables())
+        return self._first(gradients(loss, self.layer.variables()))
+
+    @graph_fn
+    def _first(self, ops, derivatives):
+        return derivatives[0] * 1.0
 
     @graph_fn
     def _mean(self, ops, x):
@@ -588,11 +671,11 @@ class Learner(Component):
         return ops.sum(ops.argmax(x, axis=1))
 
 
-@pytest.mark.parametrize(
-    ("loss", "given"), [("items", r"float32\[B, 2\]"), ("integer", r"int64\[\]")]
-)
+@pytest.mark.parametrize(("loss", "given"), [("items", r"float32\[B, 2\]"), ("integer", r"int64\[\]")])
 def test_the_loss_must_be_one_float(loss, given):
-    with pytest.raises(BuildError, match=rf"learner.gradients: the loss must be one float without axes, given {given}"):
+    with pytest.raises(
+        BuildError, match=rf"learner.gradients: the loss must be one float without axes, given {given}"
+    ):
         built(Learner(loss), x=STATES)
 
 
@@ -602,11 +685,15 @@ def test_frozen_variables_have_no_gradient():
 
 
 def test_gradients_by_something_else():
-    with pytest.raises(BuildError, match=r"root.gradients: variables must be what component.variables\(\) returns"):
+    with pytest.raises(
+        BuildError, match=r"root.gradients: variables must be what component.variables\(\) returns"
+    ):
         built(body(lambda self, x: gradients(x, x)), x=float)
 
 
 def test_gradients_read_the_variables():
     graph = built(Learner("mean"), x=STATES)
-    effects = [graph.effects[id_] for id_, node in graph.graph.nodes.items() if type(node).__name__ == "Gradients"]
+    effects = [
+        graph.effects[id_] for id_, node in graph.graph.nodes.items() if type(node).__name__ == "Gradients"
+    ]
     assert [e.reads for e in effects] == [{"layer/weights"}]

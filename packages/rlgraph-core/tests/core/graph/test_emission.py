@@ -155,7 +155,9 @@ def test_containers_pass_through_components_and_host_functions(backend):
             return {"a": x["a"] + 1.0, "b": {"c": x["b"]["c"], "d": x["b"]["d"]}}
 
     host, heads = Host(scope="host"), Heads(scope="heads")
-    made = executor(lambda self, x: heads.call(host.call(x)), host, heads, spaces={"x": NESTED}, backend=backend)
+    made = executor(
+        lambda self, x: heads.call(host.call(x)), host, heads, spaces={"x": NESTED}, backend=backend
+    )
     x = nested()
     expected = {**x, "a": x["a"] + np.float32(1.0)}
     check_heads(made.execute("run", x), expected)
@@ -275,7 +277,16 @@ class Mix(Component):
 NAMES = [
     *("v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v3_left", "v4_left", "v5_left"),
     *("ndarray", "segment_0", "segment_1", "copy_array", "asarray", "array", "to_tensor", "is_grad_enabled"),
-    *("set_grad_enabled", "was_recording", "constant", "constant_0", "constant_5", "convert_y", "dtype_float32", "default_y"),
+    *(
+        "set_grad_enabled",
+        "was_recording",
+        "constant",
+        "constant_0",
+        "constant_5",
+        "convert_y",
+        "dtype_float32",
+        "default_y",
+    ),
     *("mix__host", "mix__both", "mix__sum", "run", "run__segment_0", "type", "part_errors", "refuse_y"),
 ]
 
@@ -319,7 +330,9 @@ def test_parts_of_outputs_do_not_collide(backend):
             one, two = self._host(x)
             return self._stack(one["b_c"], one["b"]["c"], two["b"]["c"], self._plain(x), one["a"])
 
-        @graph_fn(host=True, returns=2, spaces=lambda self, x: (Dict(a=x, b_c=x, b=Dict(c=x)), Dict(b=Dict(c=x))))
+        @graph_fn(
+            host=True, returns=2, spaces=lambda self, x: (Dict(a=x, b_c=x, b=Dict(c=x)), Dict(b=Dict(c=x)))
+        )
         def _host(self, x):
             return {"a": x, "b_c": x + 1, "b": {"c": x + 2}}, {"b": {"c": x + 3}}
 
@@ -337,7 +350,9 @@ def test_parts_of_outputs_do_not_collide(backend):
 
 def test_scopes_that_look_alike(backend):
     one, two = Scale(2.0, scope="a-b"), Scale(3.0, scope="a_b")
-    made = executor(lambda self, x: (one.call(x), two.call(x)), one, two, spaces={"x": BATCH}, backend=backend)
+    made = executor(
+        lambda self, x: (one.call(x), two.call(x)), one, two, spaces={"x": BATCH}, backend=backend
+    )
     first, second = made.execute("run", X)
     np.testing.assert_allclose(first, X * 2.0 + 0.5)
     np.testing.assert_allclose(second, X * 3.0 + 0.5)
@@ -358,7 +373,9 @@ def test_host_components_whose_scopes_look_alike(backend):
             return x + self.number
 
     one, two = Host(1, scope="a-b"), Host(2, scope="a_b")
-    made = executor(lambda self, x: (one.call(x), two.call(x)), one, two, spaces={"x": BATCH}, backend=backend)
+    made = executor(
+        lambda self, x: (one.call(x), two.call(x)), one, two, spaces={"x": BATCH}, backend=backend
+    )
     first, second = made.execute("run", X)
     np.testing.assert_allclose(first, X + 1)
     np.testing.assert_allclose(second, X + 2)
@@ -381,7 +398,14 @@ def test_one_graph_function_called_often(backend):
 
 def test_no_two_things_share_a_name():
     function = SourceFunction("f", ["x"], {"y": 1})
-    assert [function.fresh(name) for name in ("f", "x", "y", "z", "z", "z")] == ["f_2", "x_2", "y_2", "z", "z_2", "z_3"]
+    assert [function.fresh(name) for name in ("f", "x", "y", "z", "z", "z")] == [
+        "f_2",
+        "x_2",
+        "y_2",
+        "z",
+        "z_2",
+        "z_3",
+    ]
     value = object()
     assert [function.bind("a", value), function.bind("a", value)] == ["a", "a_2"]
     assert [function.share("b", value), function.share("b", object())] == ["a", "b"]
@@ -436,7 +460,8 @@ def test_host_outputs_take_their_declared_dtype(value, space, dtype, backend):
 
 
 @pytest.mark.parametrize(
-    ("value", "space"), [(1.5, IntBox()), (1.5, BATCH), (np.zeros((2, 2)), BATCH), ("text", FloatBox()), (None, BATCH)]
+    ("value", "space"),
+    [(1.5, IntBox()), (1.5, BATCH), (np.zeros((2, 2)), BATCH), ("text", FloatBox()), (None, BATCH)],
 )
 def test_host_outputs_that_are_not_what_was_declared(value, space, backend):
     made = GraphExecutor(Returning(value, space), {}, backend=backend)

@@ -18,7 +18,11 @@ def test_leaves_in_order():
 def test_parts():
     assert part_at(NESTED, ("b", 1, "c")) == A
     assert part_at(NESTED, ()) is NESTED
-    for path, message in [(("x",), r"there are \['a', 'b'\]"), (("b", 2), r"there are \[0, 1\]"), (("a", "z"), "no parts")]:
+    for path, message in [
+        (("x",), r"there are \['a', 'b'\]"),
+        (("b", 2), r"there are \[0, 1\]"),
+        (("a", "z"), "no parts"),
+    ]:
         with pytest.raises(KeyError, match=message):
             part_at(NESTED, path)
 

@@ -52,7 +52,9 @@ def test_groups_by_role_dtype_trainable_and_steppers():
 
 
 def test_the_order_of_declaration_does_not_matter():
-    variables = [variable(f"v{i}", i + 1, role=f"r{i % 2}", dtype=("float32", "float64")[i % 3 == 0]) for i in range(9)]
+    variables = [
+        variable(f"v{i}", i + 1, role=f"r{i % 2}", dtype=("float32", "float64")[i % 3 == 0]) for i in range(9)
+    ]
     layout = lay_out(variables, {})
     for seed in range(5):
         random.Random(seed).shuffle(variables)
@@ -67,7 +69,8 @@ def test_the_order_of_declaration_does_not_matter():
 )
 def test_blocks_hold_exactly_the_variables_of_a_list(kinds, chosen, cuts):
     variables = [
-        variable(f"v{i}", size, trainable=trainable, role=role) for i, (size, trainable, role) in enumerate(kinds)
+        variable(f"v{i}", size, trainable=trainable, role=role)
+        for i, (size, trainable, role) in enumerate(kinds)
     ]
     layout = lay_out(variables, {})
     wanted = [v for v, keep in zip(variables, chosen, strict=False) if keep]

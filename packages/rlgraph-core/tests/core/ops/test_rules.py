@@ -171,7 +171,11 @@ def linears(draw):
     b, k, n = draw(DIMS), draw(DIMS), draw(DIMS)
     dtype = [draw(st.sampled_from(FLOATS))]
     args = [draw(tensors(dtype, (b, k))), draw(tensors(dtype, (k, n)))]
-    return Call(args + draw(st.sampled_from([[], [None]])) if draw(st.booleans()) else [*args, draw(tensors(dtype, (n,)))])
+    return Call(
+        args + draw(st.sampled_from([[], [None]]))
+        if draw(st.booleans())
+        else [*args, draw(tensors(dtype, (n,)))]
+    )
 
 
 @st.composite
@@ -195,7 +199,9 @@ def takes_along_axis(draw):
 def one_hots(draw):
     depth = draw(st.integers(1, 4))
     indices = TensorSpec(draw(shapes()), draw(st.sampled_from(INTS)), 0, depth)
-    dtype = draw(st.sampled_from([{}, {"dtype": "int64"}, {"dtype": "float64"}, {"dtype": "float"}, {"dtype": "bool"}]))
+    dtype = draw(
+        st.sampled_from([{}, {"dtype": "int64"}, {"dtype": "float64"}, {"dtype": "float"}, {"dtype": "bool"}])
+    )
     return Call([indices], {"depth": depth, **dtype})
 
 
@@ -264,7 +270,9 @@ def stacks(draw):
 
 @st.composite
 def creations(draw):
-    dtype = draw(st.sampled_from([{}, {"dtype": "float"}, {"dtype": "int64"}, {"dtype": "bool"}, {"dtype": "uint8"}]))
+    dtype = draw(
+        st.sampled_from([{}, {"dtype": "float"}, {"dtype": "int64"}, {"dtype": "bool"}, {"dtype": "uint8"}])
+    )
     return Call([], {"shape": draw(shapes()), **dtype})
 
 
@@ -284,7 +292,8 @@ STRATEGIES = {
     "all": reductions(["bool"]),
     "argmax": along_axis([*FLOATS, *INTS], optional=False),
     "astype": st.tuples(
-        tensors([*FLOATS, *INTS, "bool"]), st.sampled_from(["float32", "float64", "int32", "int64", "bool", "float"])
+        tensors([*FLOATS, *INTS, "bool"]),
+        st.sampled_from(["float32", "float64", "int32", "int64", "bool", "float"]),
     ).map(lambda pair: Call(list(pair))),
     "broadcast_to": broadcasts(),
     "clip": clips(),
@@ -388,7 +397,9 @@ def slices(draw):
             keys.append(draw(index | st.builds(slice, ends, ends, st.none() | st.integers(1, 3))))
         else:
             start, stop = st.none() | st.integers(0, 1), st.none() | st.integers(-2, -1)
-            keys.append(draw(st.sampled_from([0, -1]) | st.builds(slice, start, stop, st.sampled_from([None, 1]))))
+            keys.append(
+                draw(st.sampled_from([0, -1]) | st.builds(slice, start, stop, st.sampled_from([None, 1])))
+            )
     for _ in range(draw(st.integers(0, 2))):
         keys.insert(draw(st.integers(0, len(keys))), None)
     if draw(st.booleans()):

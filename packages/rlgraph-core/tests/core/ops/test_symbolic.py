@@ -27,7 +27,7 @@ def new_ops(float_dtype="float32"):
 
 
 OPS = new_ops()
-X, I, M = tensor(B, 3), tensor(B, 3, dtype="int64"), tensor(B, 3, dtype="bool")
+X, INT, M = tensor(B, 3), tensor(B, 3, dtype="int64"), tensor(B, 3, dtype="bool")
 
 
 def truth(x):
@@ -60,13 +60,16 @@ def set_item(x):
 
 
 REFUSED = {
-    "promotion of tensors": (lambda: X + I, "no implicit promotion: float32[B, 3] with int64[B, 3]"),
+    "promotion of tensors": (lambda: X + INT, "no implicit promotion: float32[B, 3] with int64[B, 3]"),
     "promotion float32 float64": (lambda: X * tensor(3, dtype="float64"), "no implicit promotion"),
-    "promotion int32 int64": (lambda: I - tensor(3, dtype="int32"), "no implicit promotion"),
-    "promotion of a scalar": (lambda: I + 0.5, "no implicit promotion: int64[B, 3] with the Python scalar 0.5"),
+    "promotion int32 int64": (lambda: INT - tensor(3, dtype="int32"), "no implicit promotion"),
+    "promotion of a scalar": (
+        lambda: INT + 0.5,
+        "no implicit promotion: int64[B, 3] with the Python scalar 0.5",
+    ),
     "promotion of a bool": (lambda: X + True, "the Python scalar True"),
     "bool arithmetic": (lambda: M + M, "ops.add needs a number tensor"),
-    "integer division": (lambda: I / 2, "ops.divide needs a float tensor"),
+    "integer division": (lambda: INT / 2, "ops.divide needs a float tensor"),
     "logical of numbers": (lambda: X & X, "ops.logical_and needs a bool tensor"),
     "if": (lambda: truth(X), "bool[B, 3] has no truth value before run time: use ops.where"),
     "and": (lambda: X and X, "no truth value"),
@@ -78,9 +81,12 @@ REFUSED = {
     "power in place": (lambda: power_in_place(X), "in-place operator"),
     "remainder in place": (lambda: remainder_in_place(X), "in-place operator"),
     "set item": (lambda: set_item(X), "in-place write into float32[B, 3]"),
-    "unknown size": (lambda: X.shape[0], "x.shape[0] of float32[B, 3] is not fixed by the Space: use ops.shape(x)[0]"),
+    "unknown size": (
+        lambda: X.shape[0],
+        "x.shape[0] of float32[B, 3] is not fixed by the Space: use ops.shape(x)[0]",
+    ),
     "all sizes": (lambda: tuple(X.shape), "use ops.shape(x)"),
-    "index by a tensor": (lambda: X[I], "use ops.take or ops.take_along_axis"),
+    "index by a tensor": (lambda: X[INT], "use ops.take or ops.take_along_axis"),
     "mask": (lambda: X[M], "use ops.take"),
     "index by a list": (lambda: X[[0, 1]], "basic slicing takes integers"),
     "too many indices": (lambda: X[0, 0, 0], "too many indices for float32[B, 3]"),
@@ -105,16 +111,16 @@ REFUSED = {
     "axis": (lambda: OPS.mean(X, axis=2), "axis 2 does not exist in a tensor of rank 2"),
     "no axes": (lambda: OPS.sum(X, axis=()), "given ()"),
     "axis twice": (lambda: OPS.sum(X, axis=(0, -2)), "different axes"),
-    "mean of integers": (lambda: OPS.mean(I), "ops.mean needs a float tensor"),
+    "mean of integers": (lambda: OPS.mean(INT), "ops.mean needs a float tensor"),
     "sum of bools": (lambda: OPS.sum(M), "ops.sum needs a number tensor"),
     "all of numbers": (lambda: OPS.all(X), "ops.all needs a bool tensor"),
-    "exp of integers": (lambda: OPS.exp(I), "ops.exp needs a float tensor"),
-    "relu of integers": (lambda: OPS.relu(I), "ops.relu needs a float tensor"),
+    "exp of integers": (lambda: OPS.exp(INT), "ops.exp needs a float tensor"),
+    "relu of integers": (lambda: OPS.relu(INT), "ops.relu needs a float tensor"),
     "condition": (lambda: OPS.where(X, X, X), "ops.where needs a bool tensor"),
-    "where promotes": (lambda: OPS.where(M, X, I), "no implicit promotion"),
-    "clip promotes": (lambda: OPS.clip(I, 0.5, 1), "the Python scalar 0.5"),
+    "where promotes": (lambda: OPS.where(M, X, INT), "no implicit promotion"),
+    "clip promotes": (lambda: OPS.clip(INT, 0.5, 1), "the Python scalar 0.5"),
     "indices": (lambda: OPS.take(X, X), "needs int32 or int64 indices"),
-    "indices of another shape": (lambda: OPS.take_along_axis(X, I[:, 0], axis=1), "does not index"),
+    "indices of another shape": (lambda: OPS.take_along_axis(X, INT[:, 0], axis=1), "does not index"),
     "reshape": (lambda: OPS.reshape(X, (B, 4)), "has 3*B elements, the shape (B, 4) has 4*B"),
     "reshape with a rest": (lambda: OPS.reshape(X, (-1, 4)), "does not fit the shape (-1, 4)"),
     "reshape with two unknowns": (lambda: OPS.reshape(X, (-1, -1)), "only one size"),
@@ -125,9 +131,12 @@ REFUSED = {
     "broadcast": (lambda: OPS.broadcast_to(X, (3,)), "does not broadcast to (3,)"),
     "concat": (lambda: OPS.concat([X, tensor(B, 4)]), "differ outside axis 0"),
     "stack": (lambda: OPS.stack([X, tensor(3)]), "differ in shape"),
-    "inner sizes": (lambda: OPS.matmul(X, tensor(4, 2)), "inner sizes of float32[B, 3] and float32[4, 2] differ: 3 and 4"),
+    "inner sizes": (
+        lambda: OPS.matmul(X, tensor(4, 2)),
+        "inner sizes of float32[B, 3] and float32[4, 2] differ: 3 and 4",
+    ),
     "matmul of vectors": (lambda: OPS.matmul(tensor(3), tensor(3)), "rank 2 or more"),
-    "matmul of integers": (lambda: OPS.matmul(I, tensor(3, 2, dtype="int64")), "needs float tensors"),
+    "matmul of integers": (lambda: OPS.matmul(INT, tensor(3, 2, dtype="int64")), "needs float tensors"),
     "linear": (lambda: OPS.linear(tensor(B, 2, 3), tensor(3, 2)), "needs x [B, K] and weights [K, N]"),
     "biases": (lambda: OPS.linear(X, tensor(3, 2), tensor(3)), "do not fit weights"),
     "dtype": (lambda: OPS.astype(X, "flaot32"), "unknown dtype 'flaot32'. Did you mean 'float32'?"),
@@ -168,13 +177,18 @@ def test_sizes_from_shape_go_into_other_operations():
     assert OPS.zeros((batch, 2)).spec == TensorSpec((B, 2), "float32", 0, 0)
     assert OPS.reshape(X, (units * batch,)).spec.shape == (3 * B,)
     assert OPS.broadcast_to(tensor(3), (batch, 3)).spec.shape == (B, 3)
-    assert OPS.reshape(tensor(B, SymbolicDim.symbol("T"), 3), (-1, 3)).spec.shape == (B * SymbolicDim.symbol("T"), 3)
+    assert OPS.reshape(tensor(B, SymbolicDim.symbol("T"), 3), (-1, 3)).spec.shape == (
+        B * SymbolicDim.symbol("T"),
+        3,
+    )
 
 
 def test_the_float_of_the_execution():
     ops = new_ops("float64")
-    assert [ops.zeros((2,)).dtype, ops.ones((2,), "float").dtype, ops.one_hot(I, 3).dtype] == ["float64"] * 3
-    assert ops.astype(I, "float").dtype == "float64"
+    assert [ops.zeros((2,)).dtype, ops.ones((2,), "float").dtype, ops.one_hot(INT, 3).dtype] == [
+        "float64"
+    ] * 3
+    assert ops.astype(INT, "float").dtype == "float64"
     assert ops.zeros((2,), "float32").dtype == "float32"
 
 
@@ -182,7 +196,15 @@ def test_every_operation_is_documented_and_known_by_its_name():
     for name, operation in OPERATIONS.items():
         assert operation.name == name
         assert operation.doc.endswith(".")
-        assert operation.family in {"elementwise", "reduction", "contraction", "gather", "shaping", "nn", "state"}
+        assert operation.family in {
+            "elementwise",
+            "reduction",
+            "contraction",
+            "gather",
+            "shaping",
+            "nn",
+            "state",
+        }
     assert isinstance(CONTRACT_VERSION, str)
 
 
@@ -275,12 +297,54 @@ def test_views_alias_the_variable_and_copies_do_not():
 
     def copies(ops, v, w):
         indices = tensor(B, dtype="int64")
-        return [v + w, -v, v * 1.0, ops.take(v, indices), ops.concat([v]), ops.stack([v]), ops.relu(v), ops.sum(v)]
+        return [
+            v + w,
+            -v,
+            v * 1.0,
+            ops.take(v, indices),
+            ops.concat([v]),
+            ops.stack([v]),
+            ops.relu(v),
+            ops.sum(v),
+        ]
 
-    recorder, aliasing = record(views)
+    _, aliasing = record(views)
     assert [x.aliases for x in aliasing] == [frozenset({"v"})] * len(aliasing)
-    recorder, own = record(copies)
+    _, own = record(copies)
     assert [x.aliases for x in own] == [frozenset()] * len(own)
+
+
+VIEWS = {
+    "a part": lambda ops, v: v[0],
+    "a reshaped one": lambda ops, v: ops.reshape(v, (4,)),
+    "a part of a part": lambda ops, v: v[0][1:],
+    "itself": lambda ops, v: ops.stop_gradient(v),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_is_worth_nothing_after_a_write(view):
+    """torch would see the write, TensorFlow would not."""
+
+    def use(ops, v, w):
+        old = VIEWS[view](ops, v)
+        ops.assign(v, w)
+        return old + 1.0
+
+    with pytest.raises(
+        InferenceError, match=r"view of variable v is used after the variable was written: .*ops.read"
+    ):
+        record(use)
+
+
+def test_what_may_be_used_after_a_write():
+    def use(ops, v, w):
+        old, copied, other = ops.read(v), v[0] * 1.0, w[0]
+        ops.assign(v, w)
+        return old[0] + copied + other + v[1]
+
+    recorder, result = record(use)
+    assert (recorder.hazard, result.aliases) == (True, frozenset())
 
 
 def test_what_aliases_shares_memory_on_numpy():

@@ -47,7 +47,11 @@ def test_softmax_of_large_numbers():
 
 
 def test_linear():
-    x, weights, biases = np.array([[1.0, 2.0]]), np.array([[3.0, 4.0, 5.0], [6.0, 7.0, 8.0]]), np.array([0.5, 0.0, -1.0])
+    x, weights, biases = (
+        np.array([[1.0, 2.0]]),
+        np.array([[3.0, 4.0, 5.0], [6.0, 7.0, 8.0]]),
+        np.array([0.5, 0.0, -1.0]),
+    )
     np.testing.assert_array_equal(OPS.linear(x, weights), [[15.0, 18.0, 21.0]])
     np.testing.assert_array_equal(OPS.linear(x, weights, biases), [[15.5, 18.0, 20.0]])
 

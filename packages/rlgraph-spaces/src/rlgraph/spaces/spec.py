@@ -128,7 +128,8 @@ def _build_container(cls: type[Dict | Tuple], arguments: dict[str, Any]) -> Spac
     spaces = rest.get("spaces") if len(rest) == 1 else None
     if isinstance(spaces, Mapping if issubclass(cls, Dict) else (list, tuple)):
         container: Any = cls
-        return container(spaces, **ranks)  # type: ignore[no-any-return]
+        space: Space = container(spaces, **ranks)
+        return space
     if issubclass(cls, Dict):
         return cls(rest, **ranks)
     raise mismatch("", 'the children of a tuple as a list under "spaces"', repr(rest))

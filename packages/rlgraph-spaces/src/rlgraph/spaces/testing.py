@@ -1,9 +1,11 @@
 """Hypothesis strategies for Spaces and their samples. Needs `rlgraph-spaces[testing]`.
 
->>> @given(spaces().flatmap(lambda space: st.tuples(st.just(space), samples(space))))
-... def test_contains(pair):
-...     space, sample = pair
-...     assert space.contains(sample)
+```python
+@given(spaces().flatmap(lambda space: st.tuples(st.just(space), samples(space))))
+def test_contains(pair):
+    space, sample = pair
+    assert space.contains(sample)
+```
 """
 
 from __future__ import annotations

@@ -64,7 +64,13 @@ class TorchBackend(Backend):
         assert isinstance(storage, TorchStorage)
         use_kernels = self.execution.use_kernels
         linker = Linker(
-            self.name, self.ops, KERNELS, storage.handle, storage.block, storage.gradients, use_kernels=use_kernels
+            self.name,
+            self.ops,
+            KERNELS,
+            storage.handle,
+            storage.block,
+            storage.gradients,
+            use_kernels=use_kernels,
         )
         function = emit_segment(plan, segment, DIALECT, linker)
         for name, value in function.namespace.items():

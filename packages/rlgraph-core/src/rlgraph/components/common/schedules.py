@@ -34,7 +34,8 @@ class Schedule(ABC):
             if len(values) == 2:
                 return _make(_type(kind, path), map(float, values), {}, path)
         if isinstance(spec, Mapping) and "type" in spec:
-            arguments = {_FIELDS.get(key, key): value for key, value in spec.items() if key != "type"}
+            # `from` is no name in Python.
+            arguments = {"from_" if k == "from" else k: value for k, value in spec.items() if k != "type"}
             target = _type(spec["type"], path)
             check_arguments(target, arguments, path)
             return _make(target, (), arguments, path)
@@ -75,7 +76,6 @@ class LinearDecay(Schedule):
         return self.from_ + (self.to - self.from_) * min(max(time_percentage / self.end, 0.0), 1.0)
 
 
-_FIELDS = {"from": "from_"}
 _TYPES: dict[str, type[Any]] = {"constant": Constant, "linear": LinearDecay, "linear_decay": LinearDecay}
 
 

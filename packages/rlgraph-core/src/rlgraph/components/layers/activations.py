@@ -19,7 +19,9 @@ def check_activation(name: str | None, where: str) -> str | None:
     if name is None or name == "linear":
         return None
     if name not in ACTIVATIONS:
-        raise SpecError(f"{where}: unknown activation {name!r}. {nearest(str(name), [*ACTIVATIONS, 'linear'])}")
+        raise SpecError(
+            f"{where}: unknown activation {name!r}. {nearest(str(name), [*ACTIVATIONS, 'linear'])}"
+        )
     return name
 
 

@@ -43,7 +43,9 @@ class Dense(Component):
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        sanity_check_space(input_spaces["inputs"], allowed_types=[FloatBox], must_have_batch_rank=True, rank=1)
+        sanity_check_space(
+            input_spaces["inputs"], allowed_types=[FloatBox], must_have_batch_rank=True, rank=1
+        )
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         size = input_spaces["inputs"].shape[0]
@@ -52,7 +54,9 @@ class Dense(Component):
         )
         self.biases = None
         if self.biases_spec is not False:
-            self.biases = self.get_variable("biases", FloatBox(shape=(self.units,)), initializer=self.biases_spec)
+            self.biases = self.get_variable(
+                "biases", FloatBox(shape=(self.units,)), initializer=self.biases_spec
+            )
 
     @rlgraph_api
     def call(self, inputs: Any) -> Any:

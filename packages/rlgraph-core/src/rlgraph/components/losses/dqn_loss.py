@@ -51,7 +51,14 @@ class DQNLoss(Component):
 
     @graph_fn(returns=2)
     def _loss(
-        self, ops: Any, q_values: Any, actions: Any, rewards: Any, terminals: Any, q_next: Any, q_next_target: Any
+        self,
+        ops: Any,
+        q_values: Any,
+        actions: Any,
+        rewards: Any,
+        terminals: Any,
+        q_next: Any,
+        q_next_target: Any,
     ) -> Any:
         if self.double_q:
             next_values = double_q_next_values(ops, q_next, q_next_target)

@@ -12,7 +12,7 @@ from rlgraph.spaces import BoolBox, BoxSpace, Dict, IntBox, Space, SpaceError
 
 
 def _record_space(memory: Any, *_: Space) -> Space:
-    return memory.record_space  # type: ignore[no-any-return]
+    return memory.record_space
 
 
 class ReplayMemory(Component):
@@ -78,7 +78,9 @@ class ReplayMemory(Component):
             fields.append(values)
         lengths = set(map(len, fields))
         if len(lengths) != 1:
-            shown = ", ".join(f"{path}: {len(values)}" for path, values in zip(self.rows, fields, strict=True))
+            shown = ", ".join(
+                f"{path}: {len(values)}" for path, values in zip(self.rows, fields, strict=True)
+            )
             raise RLGraphError(f"{self.scope_path}: records of different length: {shown}")
         (count,) = lengths
         cursor: Any = self.cursor
@@ -95,7 +97,8 @@ class ReplayMemory(Component):
             raise RLGraphError(f"{self.scope_path} is empty: insert records before drawing from it")
         rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
         indices = (rng.random(int(num_records)) * size).astype(np.int64)
-        return self.record_space.unflatten_sample({p: rows.take(indices, axis=0) for p, rows in self.rows.items()})  # type: ignore[attr-defined]
+        held: Any = self.rows
+        return self.record_space.unflatten_sample({p: rows.take(indices, axis=0) for p, rows in held.items()})
 
     @graph_fn(host=True, spaces=IntBox())
     def _size(self) -> np.ndarray:

@@ -22,7 +22,7 @@ class NeuralNetwork(Component):
     def __init__(self, layers: Sequence[Any], scope: str = "network", **kwargs: Any):
         if isinstance(layers, str) or not isinstance(layers, Sequence) or not layers:
             raise SpecError(f"{scope}.layers: expected a list of layer specs, given {layers!r}")
-        self.layers = [_layer(spec, f"{scope}.layers[{i}]", i) for i, spec in enumerate(layers)]
+        self.layers: list[Any] = [_layer(spec, f"{scope}.layers[{i}]", i) for i, spec in enumerate(layers)]
         super().__init__(*self.layers, scope=scope, **kwargs)
 
     @rlgraph_api

@@ -37,8 +37,12 @@ class Adam(Component):
         for name, value in (("beta1", beta1), ("beta2", beta2)):
             if not isinstance(value, int | float) or not 0 <= value < 1:
                 raise SpecError(f"{scope}.{name}: expected a number in [0, 1), given {value!r}")
-        if clip_grad_norm is not None and not (isinstance(clip_grad_norm, int | float) and clip_grad_norm > 0):
-            raise SpecError(f"{scope}.clip_grad_norm: expected a number > 0 or None, given {clip_grad_norm!r}")
+        if clip_grad_norm is not None and not (
+            isinstance(clip_grad_norm, int | float) and clip_grad_norm > 0
+        ):
+            raise SpecError(
+                f"{scope}.clip_grad_norm: expected a number > 0 or None, given {clip_grad_norm!r}"
+            )
         self.learning_rate = float(learning_rate)
         self.beta1, self.beta2, self.epsilon = float(beta1), float(beta2), float(epsilon)
         self.clip_grad_norm = clip_grad_norm

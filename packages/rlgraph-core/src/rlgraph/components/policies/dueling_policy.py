@@ -53,7 +53,9 @@ class DuelingPolicy(QPolicy):
         if self.streams:
             value_features = self.streams[0].call(value_features)
             advantage_features = self.streams[1].call(advantage_features)
-        return self._combine(self.value_head.call(value_features), self.advantage_head.call(advantage_features))
+        return self._combine(
+            self.value_head.call(value_features), self.advantage_head.call(advantage_features)
+        )
 
     @graph_fn
     def _combine(self, ops: Any, state_values: Any, advantages: Any) -> Any:

@@ -4,4 +4,12 @@ from rlgraph.core.component.component import Component
 from rlgraph.core.component.decorators import ApiMethod, BoundApiMethod, GraphFunction, graph_fn, rlgraph_api
 from rlgraph.core.component.specifiable import Specifiable
 
-__all__ = ["ApiMethod", "BoundApiMethod", "Component", "GraphFunction", "Specifiable", "graph_fn", "rlgraph_api"]
+__all__ = [
+    "ApiMethod",
+    "BoundApiMethod",
+    "Component",
+    "GraphFunction",
+    "Specifiable",
+    "graph_fn",
+    "rlgraph_api",
+]

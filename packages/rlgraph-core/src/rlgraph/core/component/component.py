@@ -157,7 +157,9 @@ class Component(Specifiable):
         spec = TensorSpec.from_space(box, self._float_dtype)
         may_train = spec.is_float and not host
         wants = self.trainable if trainable is None else (trainable and self.trainable)
-        variable = Variable(path, spec, resolve_initializer(initializer), may_train and wants, host, self._role)
+        variable = Variable(
+            path, spec, resolve_initializer(initializer), may_train and wants, host, self._role
+        )
         self.declared_variables[path] = variable
         return variable
 

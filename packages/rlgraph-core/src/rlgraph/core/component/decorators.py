@@ -22,7 +22,7 @@ class ApiMethod:
     def __init__(self, function: Callable[..., Any], must_be_complete: bool = True):
         self.function = function
         self.must_be_complete = must_be_complete
-        update_wrapper(self, function)  # type: ignore[arg-type]
+        update_wrapper(self, function)
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -72,7 +72,8 @@ class GraphFunction:
     ):
         if host and spaces is None:
             raise AssemblyError(
-                f"host graph function {function.__qualname__} must declare its outputs: @graph_fn(host=True, spaces=...)"
+                f"host graph function {function.__qualname__} must declare its outputs: "
+                "@graph_fn(host=True, spaces=...)"
             )
         self.function = function
         self.returns = returns

@@ -55,7 +55,7 @@ def resolve_initializer(spec: Any) -> Initializer:
             raise SpecError(f"unknown initializer {spec!r}. {nearest(spec, NAMED)}")
         return NAMED[spec]
     if isinstance(spec, Callable):  # type: ignore[arg-type]
-        return spec  # type: ignore[no-any-return]
+        return spec
     if isinstance(spec, int | float | np.ndarray | list):
         return constant(spec)
     raise SpecError(f"an initializer is a number, a name or a function, given {type(spec).__name__} {spec!r}")

@@ -69,7 +69,7 @@ def check_arguments(target: type, arguments: Mapping[str, Any], where: str) -> N
     names: set[str] = set()
     for owner in target.__mro__[:-1]:
         if "__init__" in vars(owner):
-            _, *parameters = inspect.signature(owner.__init__).parameters.values()
+            _, *parameters = inspect.signature(vars(owner)["__init__"]).parameters.values()
             names |= {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
             if not any(p.kind is p.VAR_KEYWORD for p in parameters):
                 break

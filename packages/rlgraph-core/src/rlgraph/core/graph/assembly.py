@@ -26,7 +26,9 @@ def assemble(root: Any) -> ComponentGraph:
             parameters = [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
             for parameter in parameters:
                 if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-                    raise AssemblyError(f"{root.scope_path}.{name}: a root API method takes no *args or **kwargs")
+                    raise AssemblyError(
+                        f"{root.scope_path}.{name}: a root API method takes no *args or **kwargs"
+                    )
             first_node, first_call = trace._next_id, set(trace.calls)
             symbols = {p.name: Symbol(Ref(Input(name, p.name))) for p in parameters}
             trace.call_api(root, name, function, (), symbols)
@@ -39,7 +41,9 @@ def assemble(root: Any) -> ComponentGraph:
                 tuple(n for n in trace.nodes if n >= first_node),
             )
     if not methods:
-        raise AssemblyError(f"{root.scope_path} has no API method: decorate at least one method with @rlgraph_api")
+        raise AssemblyError(
+            f"{root.scope_path} has no API method: decorate at least one method with @rlgraph_api"
+        )
     return ComponentGraph(root.scope_path, components, methods, trace.nodes, trace.calls)
 
 

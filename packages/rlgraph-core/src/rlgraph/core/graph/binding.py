@@ -12,7 +12,9 @@ from typing import Any
 from rlgraph.core.graph.variables import Slots, Variable
 
 
-def bind(component: Any, handle: Callable[[Variable], Any], blocks: Callable[[Slots], Any], **extra: Any) -> Any:
+def bind(
+    component: Any, handle: Callable[[Variable], Any], blocks: Callable[[Slots], Any], **extra: Any
+) -> Any:
     """A view of `component` with every declared variable among its attributes replaced.
 
     Args:

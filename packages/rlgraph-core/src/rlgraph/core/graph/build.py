@@ -27,7 +27,7 @@ from rlgraph.core.graph.nodes import (
     references,
 )
 from rlgraph.core.graph.passes.contraction import contract
-from rlgraph.core.graph.values import Value, compatible, describe, part_at, space_of
+from rlgraph.core.graph.values import Value, compatible, describe, leaves, part_at, space_of
 from rlgraph.core.graph.variables import GradientList, Layout, Variable, VariableList, lay_out
 from rlgraph.core.ops import Effects, TensorSpec, to_specs
 from rlgraph.spaces import Space, SpaceError, from_spec
@@ -142,7 +142,13 @@ class _Worklist:
         if pending or waiting:
             raise BuildError(self._stuck(pending, waiting))
         for method in self.graph.methods:
-            self._known(f"{self.graph.root}.{method}", {"results": self.graph.results_of(method)})
+            where = f"{self.graph.root}.{method}"
+            results = self._known(where, {"results": self.graph.results_of(method)})
+            if any(isinstance(leaf, VariableList | GradientList) for _, leaf in leaves(results)):
+                raise BuildError(
+                    f"{where} returns {describe(results['results'])}: only tensors leave the graph; "
+                    "return what a graph function computes of them, or use GraphExecutor.get_weights"
+                )
         variables = {
             name: variable
             for component in self.graph.components.values()
@@ -171,7 +177,9 @@ class _Worklist:
     # Inputs.
 
     def _take_input_spaces(self) -> dict[str, dict[str, Space]]:
-        known = {key for m in self.graph.methods.values() for p in m.parameters for key in (p, f"{m.name}.{p}")}
+        known = {
+            key for m in self.graph.methods.values() for p in m.parameters for key in (p, f"{m.name}.{p}")
+        }
         for key in self.given_spaces:
             if key not in known:
                 names = ", ".join(sorted(n for n in known if "." not in n))
@@ -310,7 +318,9 @@ class _Worklist:
                 f"{label(node)}: variables must be what component.variables() returns, given {describe(variables)}"
             )
         if not (isinstance(loss, TensorSpec) and loss.is_float and loss.shape == ()):
-            raise BuildError(f"{label(node)}: the loss must be one float without axes, given {describe(loss)}")
+            raise BuildError(
+                f"{label(node)}: the loss must be one float without axes, given {describe(loss)}"
+            )
         frozen = [v.name for v in variables if not v.trainable]
         if frozen:
             raise BuildError(
@@ -363,5 +373,3 @@ class _Worklist:
             if isinstance(ref.source, Output) and ref.source.node in pending:
                 return f"output {ref.source.index} of {label(pending[ref.source.node])}"
         return "nothing"
-
-

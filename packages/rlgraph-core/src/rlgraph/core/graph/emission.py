@@ -179,7 +179,7 @@ class Linker:
     def implementation(self, function: Any) -> Callable[..., Any]:
         """The declared kernel of a graph function, else the backend's, else the single source."""
         kernel = function.kernels.get(self.backend) or self.kernels.get(function.key)
-        return kernel if kernel and self.use_kernels else function.function  # type: ignore[no-any-return]
+        return kernel if kernel and self.use_kernels else function.function
 
 
 def emit_segment(plan: Plan, segment: Segment, dialect: Dialect, linker: Linker) -> SourceFunction:
@@ -212,7 +212,9 @@ class _SegmentEmitter:
         if in_slice:
             body.extend(self.dialect.leave_slice)
         outputs = [self._give(leaf) for leaf, _ in self.segment.outputs]
-        body.append(f"return {', '.join(outputs)}" + ("," if len(outputs) == 1 else "") if outputs else "return ()")
+        body.append(
+            f"return {', '.join(outputs)}" + ("," if len(outputs) == 1 else "") if outputs else "return ()"
+        )
         lines = self.function.lines
         lines.extend(self.dialect.before)
         if self.dialect.after:
@@ -232,7 +234,7 @@ class _SegmentEmitter:
         return self.function.local(Leaf(source)) + "".join(f"[{key!r}]" for key in path)
 
     def _list_recorded(self) -> set[Source]:
-        """The outputs that may be part of a recorded gradient: those of slices, and what is only another view of one."""
+        """The outputs that may be part of a recorded gradient: those of slices, and what is a view of one."""
         recorded: set[Source] = set()
         for node in self.segment.nodes:
             for index in range(node.returns if isinstance(node, GraphFunctionCall) else 0):
@@ -248,12 +250,17 @@ class _SegmentEmitter:
         if isinstance(node, Gradients):
             return [self._gradients(node)]
         function, name = self._bind_function(node)
-        call = self.function.call(function, name, [(key, self._argument(node, key, e)) for key, e in node.arguments])
+        call = self.function.call(
+            function, name, [(key, self._argument(node, key, e)) for key, e in node.arguments]
+        )
         outputs = [self.function.local(Leaf(Output(node.id, i))) for i in range(node.returns)]
         line = f"{', '.join(outputs)} = {call}" if outputs else call
         copied = [i for i in range(node.returns) if Output(node.id, i) in self.plan.copies]
         values = self.plan.built.values
-        return [line, *(f"{outputs[i]} = {self._copied(outputs[i], values[Output(node.id, i)])}" for i in copied)]
+        return [
+            line,
+            *(f"{outputs[i]} = {self._copied(outputs[i], values[Output(node.id, i)])}" for i in copied),
+        ]
 
     def _copied(self, text: str, value: Value) -> str:
         """A value whose every tensor is a copy."""
@@ -328,7 +335,10 @@ class _SegmentEmitter:
                 for _, expression in node.arguments:
                     if isinstance(expression, Ref) and isinstance(expression.source, Output):
                         producer = expression.source.node
-                        if isinstance(self.plan.built.graph.nodes.get(producer), Gradients) and producer in cuts:
+                        if (
+                            isinstance(self.plan.built.graph.nodes.get(producer), Gradients)
+                            and producer in cuts
+                        ):
                             cuts[producer] |= cuts[node.id]
                             cuts[node.id] |= cuts[producer]
         return cuts
@@ -374,7 +384,9 @@ def emit_driver(
     for name in method.parameters:
         function.adopt(Leaf(Input(plan.name, name)), name)
     function.parameters = [
-        f"{name}={function.bind(f'default_{name}', method.defaults[name])}" if name in method.defaults else name
+        f"{name}={function.bind(f'default_{name}', method.defaults[name])}"
+        if name in method.defaults
+        else name
         for name in method.parameters
     ]
     inputs = _used_inputs(plan)
@@ -414,7 +426,10 @@ def _emit_host_output(function: SourceFunction, plan: Plan, output: Output, copy
 
     def visit(value: Any, path: Path) -> None:
         if isinstance(value, TensorSpec):
-            text, leaf = function.local(Leaf(output)) + "".join(f"[{key!r}]" for key in path), Leaf(output, path)
+            text, leaf = (
+                function.local(Leaf(output)) + "".join(f"[{key!r}]" for key in path),
+                Leaf(output, path),
+            )
             if path or copy:
                 function.lines.append(f"{function.local(leaf)} = {f'{copy}({text})' if copy else text}")
             _emit_check(function, leaf, value, _host_converter(where, value))
@@ -455,7 +470,9 @@ def _emit_parts(function: SourceFunction, plan: Plan, leaves: Sequence[Leaf]) ->
                 text = source.name + "".join(f"[{key!r}]" for key in leaf.path)
                 function.lines.append(f"    {function.local(leaf)} = {text}")
         function.lines.append(f"except {function.share('part_errors', _PART_ERRORS)}:")
-        function.lines.append(f"    raise {function.bind(f'refuse_{source.name}', refuse)}({source.name}) from None")
+        function.lines.append(
+            f"    raise {function.bind(f'refuse_{source.name}', refuse)}({source.name}) from None"
+        )
 
 
 _PART_ERRORS = (LookupError, TypeError)

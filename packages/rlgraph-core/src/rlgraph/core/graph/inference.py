@@ -11,7 +11,15 @@ from rlgraph.core.graph.binding import bind
 from rlgraph.core.graph.nodes import GraphFunctionCall
 from rlgraph.core.graph.values import Value, describe, is_leaf, leaves, map_leaves, space_of
 from rlgraph.core.graph.variables import GradientList, Variable, VariableList
-from rlgraph.core.ops import EffectRecorder, Effects, SymbolicOps, SymbolicTensor, SymbolicVariable, TensorSpec, to_specs
+from rlgraph.core.ops import (
+    EffectRecorder,
+    Effects,
+    SymbolicOps,
+    SymbolicTensor,
+    SymbolicVariable,
+    TensorSpec,
+    to_specs,
+)
 from rlgraph.spaces import Space
 
 
@@ -94,7 +102,7 @@ def _spec_tree(output: Any) -> Value:
     if isinstance(output, SymbolicVariable):
         raise InferenceError(f"it returns the variable {output.name} itself: return ops.read(variable)")
     if isinstance(output, SymbolicTensor):
-        return output.spec
+        return output._observe()
     if isinstance(output, dict):
         return {key: _spec_tree(output[key]) for key in sorted(output)}
     if isinstance(output, tuple | list):
@@ -125,7 +133,9 @@ def _declared(
     for value in arguments.values():
         for _, leaf in leaves(value):
             if is_leaf(leaf) and not isinstance(leaf, TensorSpec):
-                raise InferenceError("a host function gets tensors, not variables: pass what it needs as arguments")
+                raise InferenceError(
+                    "a host function gets tensors, not variables: pass what it needs as arguments"
+                )
     # What a host function hands out may be what it was given.
     return specs, Effects(
         host=node.host,
@@ -137,5 +147,3 @@ def _declared(
 def tensor_arguments(arguments: dict[str, Value], kind: type) -> list[Any]:
     """The leaves of a kind (`VariableList`, `GradientList`) among the arguments of a node."""
     return [leaf for value in arguments.values() for _, leaf in leaves(value) if isinstance(leaf, kind)]
-
-

@@ -56,11 +56,13 @@ class Symbol:
             "Compute inside a @graph_fn, or decide with configuration"
         )
 
-    __bool__ = __iter__ = __len__ = __float__ = __int__ = __index__ = _wiring_only  # type: ignore[assignment]
+    __bool__ = __iter__ = __len__ = __float__ = __int__ = __index__ = _wiring_only
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _wiring_only
-    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _wiring_only
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = (
+        _wiring_only
+    )
     __and__ = __rand__ = __or__ = __ror__ = __neg__ = __invert__ = __abs__ = _wiring_only
-    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _wiring_only  # type: ignore[assignment]
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _wiring_only
     __hash__ = object.__hash__
 
 
@@ -104,7 +106,12 @@ class Trace:
         return self._stack[-1][0] if self._stack else None
 
     def call_api(
-        self, component: Any, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        component: Any,
+        name: str,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
     ) -> Any:
         """Trace the body of an API method of `component` and return what it returns."""
         where = f"{component.scope_path}.{name}"
@@ -120,7 +127,9 @@ class Trace:
             results = to_expression(function(component, **inside), where)
         finally:
             self._stack.pop()
-        self.calls[call] = ApiCall(call, caller, component.scope_path, name, tuple(expressions.items()), results)
+        self.calls[call] = ApiCall(
+            call, caller, component.scope_path, name, tuple(expressions.items()), results
+        )
         return _seen_from_outside(call, results)
 
     def call_graph_function(
@@ -134,7 +143,11 @@ class Trace:
         """Record a call of a graph function; its body is not run before the build."""
         where = f"{component.scope_path}.{name}"
         if not self._stack or self._stack[-1][1] is not component:
-            at = f"{self._stack[-1][1].scope_path}.{self._stack[-1][2]}" if self._stack else "outside any API method"
+            at = (
+                f"{self._stack[-1][1].scope_path}.{self._stack[-1][2]}"
+                if self._stack
+                else "outside any API method"
+            )
             raise AssemblyError(
                 f"graph function {where} is called from {at}: components talk through API methods only; "
                 f"call an API method of {component.scope_path}"

@@ -49,9 +49,13 @@ def part_at(value: Value, path: Path) -> Value:
         KeyError: there is none; lists the keys there are.
     """
     for key in path:
-        keys = list(value) if isinstance(value, dict) else list(range(len(value))) if _is_tuple(value) else None
+        keys = (
+            list(value) if isinstance(value, dict) else list(range(len(value))) if _is_tuple(value) else None
+        )
         if keys is None or key not in keys:
-            raise KeyError(f"{key!r} of {describe(value)}: there are {keys if keys is not None else 'no parts'}")
+            raise KeyError(
+                f"{key!r} of {describe(value)}: there are {keys if keys is not None else 'no parts'}"
+            )
         value = value[key]
     return value
 
@@ -103,5 +107,3 @@ def compatible(first: Value, second: Value) -> bool:
     if isinstance(first, tuple):
         return len(first) == len(second) and all(compatible(a, b) for a, b in zip(first, second, strict=True))
     return True
-
-

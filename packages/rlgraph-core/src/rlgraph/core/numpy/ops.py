@@ -69,7 +69,7 @@ class NumpyOps:
     @staticmethod
     def mean(x: Array, axis: Any = None, keepdims: bool = False) -> Array:
         # The sum and a division are all there is to it; `np.mean` takes twice as long.
-        total = np.add.reduce(x, axis=axis, keepdims=keepdims)
+        total: Array = np.add.reduce(x, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
         return total / (x.size // (total.size or 1))
 
     @staticmethod

@@ -14,7 +14,9 @@ def matmul(x: TensorSpec, y: TensorSpec) -> TensorSpec:
     if len(x.shape) < 2 or len(y.shape) < 2:
         raise InferenceError(f"ops.matmul needs two tensors of rank 2 or more, given {x} and {y}")
     if x.shape[-1] != y.shape[-2]:
-        raise InferenceError(f"ops.matmul: the inner sizes of {x} and {y} differ: {x.shape[-1]} and {y.shape[-2]}")
+        raise InferenceError(
+            f"ops.matmul: the inner sizes of {x} and {y} differ: {x.shape[-1]} and {y.shape[-2]}"
+        )
     dtype = common_dtype(x, y)
     if not dtype.startswith("float"):
         raise InferenceError(f"ops.matmul needs float tensors, given {x} and {y}")

@@ -104,7 +104,7 @@ class SymbolicDim:
         raise TypeError(f"the size {self} is not known before run time: it cannot decide a Python `if`")
 
     def __repr__(self) -> str:
-        parts = []
+        parts: list[str] = []
         # The constant comes last, as one writes it: "T + 1".
         for monomial, coefficient in sorted(self._terms, key=lambda term: (term[0] == (), term[0])):
             factors = [str(abs(coefficient))] if abs(coefficient) != 1 or not monomial else []

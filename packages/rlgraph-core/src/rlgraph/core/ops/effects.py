@@ -38,6 +38,8 @@ class EffectRecorder:
     reads: set[str] = field(default_factory=set)
     writes: set[str] = field(default_factory=set)
     hazard: bool = False
+    last_write: dict[str, int] = field(default_factory=dict)
+    count: int = 0
 
     def read(self, variable: str) -> None:
         self.reads.add(variable)
@@ -45,3 +47,5 @@ class EffectRecorder:
     def write(self, variable: str) -> None:
         self.hazard = self.hazard or variable in self.reads
         self.writes.add(variable)
+        self.count += 1
+        self.last_write[variable] = self.count

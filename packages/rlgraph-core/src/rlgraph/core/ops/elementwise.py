@@ -24,7 +24,9 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
             if dim == 1 or dim == size:
                 continue
             if size != 1:
-                raise InferenceError(f"shapes {' and '.join(map(str, shapes))} do not broadcast: {size} against {dim}")
+                raise InferenceError(
+                    f"shapes {' and '.join(map(str, shapes))} do not broadcast: {size} against {dim}"
+                )
             size = dim
         result.append(size)
     return tuple(result)

@@ -8,7 +8,7 @@ from rlgraph.core.ops.elementwise import Operand, common_dtype
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
 
-@operation("state", view=True)
+@operation("state")
 def read(variable: TensorSpec) -> TensorSpec:
     """The variable's value now; later writes do not change it."""
     return variable

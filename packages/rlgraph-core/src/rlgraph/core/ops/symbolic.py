@@ -19,17 +19,42 @@ from rlgraph.core.ops.tensor_spec import TensorSpec
 
 
 class SymbolicTensor:
-    """A tensor of which only the `spec` is known; `aliases` names the variables whose memory it may share."""
+    """A tensor of which only the `spec` is known.
 
-    __slots__ = ("aliases", "spec")
+    Args:
+        spec: shape, dtype and bounds.
+        aliases: names of the variables whose memory it may share.
+        recorder: of the call in which it shares them.
+    """
 
-    def __init__(self, spec: TensorSpec, aliases: frozenset[str] = frozenset()):
+    __slots__ = ("_made", "_recorder", "aliases", "spec")
+
+    def __init__(
+        self, spec: TensorSpec, aliases: frozenset[str] = frozenset(), recorder: EffectRecorder | None = None
+    ):
         self.spec = spec
         self.aliases = aliases
+        self._recorder = recorder
+        self._made = recorder.count if recorder else 0
 
     def _observe(self) -> TensorSpec:
-        """The spec of this operand; a variable records that it was read."""
+        """The spec of this operand; a variable records that it was read.
+
+        Raises:
+            InferenceError: it is a view of a variable that was written since; backends differ in what it holds then.
+        """
+        last_write = self._recorder.last_write if self._recorder else {}
+        for name in sorted(self.aliases):
+            if last_write.get(name, 0) > self._made:
+                raise InferenceError(
+                    f"a part or view of variable {name} is used after the variable was written: "
+                    "take it of ops.read(variable), which stays as it was, or again of the variable"
+                )
         return self.spec
+
+    def _view(self, spec: TensorSpec) -> SymbolicTensor:
+        """What shares the memory of this tensor."""
+        return SymbolicTensor(spec, self.aliases, self._recorder)
 
     @property
     def shape(self) -> _FixedShape:
@@ -57,7 +82,7 @@ class SymbolicTensor:
         )
 
     def __getitem__(self, key: Any) -> SymbolicTensor:
-        return SymbolicTensor(_sliced(self._observe(), key), self.aliases)
+        return self._view(_sliced(self._observe(), key))
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
         raise InferenceError(f"in-place write into {self.spec}: use ops.where, or ops.assign on a variable")
@@ -131,7 +156,9 @@ class SymbolicTensor:
         return SymbolicTensor(OPERATIONS["logical_not"].rule(self._observe()))
 
     def _in_place(self, other: Any) -> NoReturn:
-        raise InferenceError(f"in-place operator on {self.spec}: write `x = x + y`; variables use ops.assign_add")
+        raise InferenceError(
+            f"in-place operator on {self.spec}: write `x = x + y`; variables use ops.assign_add"
+        )
 
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __ipow__ = _in_place
     __iand__ = __ior__ = __ixor__ = __imatmul__ = _in_place
@@ -140,14 +167,14 @@ class SymbolicTensor:
 class SymbolicVariable(SymbolicTensor):
     """A variable inside a graph function: using it is a read."""
 
-    __slots__ = ("_recorder", "name")
+    __slots__ = ("name",)
 
     def __init__(self, name: str, spec: TensorSpec, recorder: EffectRecorder):
-        super().__init__(spec, frozenset((name,)))
+        super().__init__(spec, frozenset((name,)), recorder)
         self.name = name
-        self._recorder = recorder
 
     def _observe(self) -> TensorSpec:
+        assert self._recorder is not None
         self._recorder.read(self.name)
         return self.spec
 
@@ -210,7 +237,9 @@ def _sliced(spec: TensorSpec, key: Any) -> TensorSpec:
 
 def _sliced_size(size: int | SymbolicDim, key: slice, spec: TensorSpec) -> int | SymbolicDim:
     if key.step is not None and key.step < 1:
-        raise InferenceError(f"slice {key} of {spec}: the step must be positive; use ops.take for another order")
+        raise InferenceError(
+            f"slice {key} of {spec}: the step must be positive; use ops.take for another order"
+        )
     if isinstance(size, int):
         return len(range(*key.indices(size)))
     start, stop, step = key.start or 0, key.stop, key.step
@@ -253,21 +282,28 @@ class SymbolicOps:
             elif "TensorSpec" in parameter.annotation or "Operand" in parameter.annotation:
                 # Frameworks call them x, a, input, self ...
                 if name in kwargs and parameter.default is parameter.empty:
-                    raise InferenceError(f"ops.{operation.name}{operation.signature}: give {name} by position")
+                    raise InferenceError(
+                        f"ops.{operation.name}{operation.signature}: give {name} by position"
+                    )
                 self._check_operand(operation, parameter, arguments[name])
         if operation.family == "state":
             return self._evaluate_state(operation, arguments)
         source = next(iter(arguments.values()), None)
         result = operation.rule(**{name: _operand(value) for name, value in arguments.items()})
-        keeps = operation.view and isinstance(source, SymbolicTensor)
-        return SymbolicTensor(result, source.aliases if keeps else frozenset())  # type: ignore[union-attr]
+        return (
+            source._view(result)
+            if operation.view and isinstance(source, SymbolicTensor)
+            else SymbolicTensor(result)
+        )
 
     def _evaluate_state(self, operation: Operation, arguments: dict[str, Any]) -> Any:
         variable = arguments["variable"]
         if not isinstance(variable, SymbolicVariable):
-            raise InferenceError(f"ops.{operation.name} needs a variable of the component, given {variable!r}")
+            raise InferenceError(
+                f"ops.{operation.name} needs a variable of the component, given {variable!r}"
+            )
         if operation.name == "read":
-            return SymbolicTensor(variable._observe(), variable.aliases)
+            return SymbolicTensor(variable._observe())
         operation.rule(variable.spec, _operand(arguments["value"]))
         self._recorder.write(variable.name)
         return None
@@ -276,7 +312,9 @@ class SymbolicOps:
         if dtype is None or dtype == "float":
             return self.float_dtype
         if dtype not in DTYPES:
-            raise InferenceError(f"ops.{operation.name}: unknown dtype {dtype!r}. {nearest(str(dtype), DTYPES)}")
+            raise InferenceError(
+                f"ops.{operation.name}: unknown dtype {dtype!r}. {nearest(str(dtype), DTYPES)}"
+            )
         return dtype
 
     @staticmethod
@@ -285,11 +323,12 @@ class SymbolicOps:
             return
         several = "Sequence" in parameter.annotation
         if several and not isinstance(value, list | tuple):
-            raise InferenceError(f"ops.{operation.name}: {parameter.name} must be a list of tensors, given {value!r}")
+            raise InferenceError(
+                f"ops.{operation.name}: {parameter.name} must be a list of tensors, given {value!r}"
+            )
         for item in value if several else [value]:
             scalar = "Operand" in parameter.annotation and isinstance(item, int | float | SymbolicDim)
             if not (isinstance(item, SymbolicTensor) or scalar):
                 raise InferenceError(
                     f"ops.{operation.name}: {parameter.name} must be a tensor, given {type(item).__name__} {item!r}"
                 )
-

@@ -74,7 +74,9 @@ class TensorSpec:
         time = SymbolicDim.symbol("T")
         for dim in ranks:
             value = True if isinstance(dim, SymbolicDim) else dim
-            options["add_time_rank" if dim == time or "add_batch_rank" in options else "add_batch_rank"] = value
+            options["add_time_rank" if dim == time or "add_batch_rank" in options else "add_batch_rank"] = (
+                value
+            )
         if ranks and ranks[0] == time:
             options["time_major"] = True
         fixed = tuple(int(dim) for dim in shape)  # type: ignore[arg-type]

@@ -120,7 +120,10 @@ class Plans:
 
     @staticmethod
     def steps(plan):
-        return [("host", *shown([s.node])) if isinstance(s, HostStep) else ("segment", *shown(s.nodes)) for s in plan.steps]
+        return [
+            ("host", *shown([s.node])) if isinstance(s, HostStep) else ("segment", *shown(s.nodes))
+            for s in plan.steps
+        ]
 
 
 def shown(nodes):

@@ -84,7 +84,11 @@ def test_keys_of_containers_are_resolved():
 
 def test_calls_are_contracted_too():
     graph = contract(assemble(Root()))
-    packed = [dict(call.arguments)["x"] for call in graph.calls_of("scale") if isinstance(dict(call.arguments)["x"], Pack)]
+    packed = [
+        dict(call.arguments)["x"]
+        for call in graph.calls_of("scale")
+        if isinstance(dict(call.arguments)["x"], Pack)
+    ]
     assert [dict(pack.items)["a"] for pack in packed] == [Ref(Input("containers", "x"), ("left",))]
 
 

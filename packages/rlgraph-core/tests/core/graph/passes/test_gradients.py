@@ -20,7 +20,9 @@ def test_gradients_move_up_to_their_loss(plan):
     after = [name for name in plan.after(made) if name != "VariablesOf"]
     assert [name for name in after if "." in name] == [*functions, "p._step", "q._step"]
     assert plan.after(made)[:2] == ["VariablesOf", "VariablesOf"]
-    by_loss = {node.loss.source.node: i for i, node in enumerate(made.nodes) if type(node).__name__ == "Gradients"}
+    by_loss = {
+        node.loss.source.node: i for i, node in enumerate(made.nodes) if type(node).__name__ == "Gradients"
+    }
     assert len(by_loss) == 2
     position = {node.id: i for i, node in enumerate(made.nodes)}
     for loss, at in by_loss.items():
@@ -92,7 +94,9 @@ def test_a_host_function_between_variables_and_loss(plan):
         p.step(gradients(loss, p.variables()))
         return loss
 
-    with pytest.raises(BuildError, match=r"root.gradients: the host function q._host lies between a differentiated"):
+    with pytest.raises(
+        BuildError, match=r"root.gradients: the host function q._host lies between a differentiated"
+    ):
         plan(wiring)
 
 
@@ -121,13 +125,15 @@ def test_a_write_between_the_forward_and_the_loss(plan):
     """torch would take the derivative at the new weights, without a word where the write is a fused step."""
 
     def wiring(p, q, x):
-        weighed = q.weigh(p.weigh(x))
+        weighed = p.weigh(q.weigh(x))
         p.step(gradients(p.total(weighed), p.variables()))
         loss = q.total(weighed)  # from values of the old weights
         q.step(gradients(loss, q.variables()))
         return loss
 
-    with pytest.raises(BuildError, match="root.gradients: p._step writes p/w between p._weigh, from which the loss"):
+    with pytest.raises(
+        BuildError, match="root.gradients: p._step writes p/w between p._weigh, from which the loss"
+    ):
         plan(wiring)
 
 

@@ -21,7 +21,11 @@ def test_host_functions_cut(plan):
         return p.weigh(two), p.through(one)
 
     made = plan(wiring, arguments=("x", "y"))
-    assert plan.steps(made) == [("segment", "p._pure"), ("host", "q._host"), ("segment", "p._weigh", "p._through")]
+    assert plan.steps(made) == [
+        ("segment", "p._pure"),
+        ("host", "q._host"),
+        ("segment", "p._weigh", "p._through"),
+    ]
     first, _, last = made.steps
     pure, host, weigh, through = (node.id for node in made.nodes)
     assert [leaf.source.node for leaf, _ in first.outputs] == [pure]
@@ -135,5 +139,7 @@ def test_a_host_call_that_cuts_a_slice(plan):
         p.step(gradients(loss, p.variables()))
         return loss
 
-    with pytest.raises(BuildError, match="a host function is called between a differentiated variable and the loss"):
+    with pytest.raises(
+        BuildError, match="a host function is called between a differentiated variable and the loss"
+    ):
         plan(wiring)

@@ -22,12 +22,12 @@ from rlgraph.core.ops.effects import Effects
 
 def producers(*expressions: Expression) -> set[int]:
     """Ids of the nodes whose outputs appear in the expressions."""
-    return {
-        ref.source.node for e in expressions for ref in references(e) if isinstance(ref.source, Output)
-    }
+    return {ref.source.node for e in expressions for ref in references(e) if isinstance(ref.source, Output)}
 
 
-def remove_dead_nodes(nodes: Sequence[Node], results: Expression, effects: Mapping[int, Effects]) -> list[Node]:
+def remove_dead_nodes(
+    nodes: Sequence[Node], results: Expression, effects: Mapping[int, Effects]
+) -> list[Node]:
     """`nodes` without those that are pure and unused."""
     needed = producers(results)
     kept = []

@@ -24,7 +24,7 @@ from rlgraph.core.ops.effects import Effects
 
 
 def hoist_gradients(nodes: Sequence[Node]) -> list[Node]:
-    """`nodes` with every `gradients` node right behind its loss. Lists of variables come first: they stand from the start."""
+    """`nodes` with every `gradients` node right behind its loss. Lists of variables come first: they always stand."""
     result: list[Node] = [node for node in nodes if isinstance(node, VariablesOf)]
     result.extend(node for node in nodes if not isinstance(node, VariablesOf | Gradients))
     for node in nodes:

@@ -68,7 +68,9 @@ def split_into_segments(
         inputs = {leaf: s for leaf, s in needed.items() if not _from(leaf, produced)}
         outputs = {leaf: s for leaf, s in wanted.items() if _from(leaf, produced)}
         number = sum(isinstance(step, Segment) for step in steps)
-        steps.append(Segment(f"segment_{number}", tuple(group), tuple(inputs.items()), tuple(outputs.items())))
+        steps.append(
+            Segment(f"segment_{number}", tuple(group), tuple(inputs.items()), tuple(outputs.items()))
+        )
     return tuple(steps)
 
 
@@ -111,7 +113,11 @@ def _is_host(node: Node) -> bool:
 
 
 def _from(leaf: Leaf, produced: set[int]) -> bool:
-    return not isinstance(leaf.source, Input) and isinstance(leaf.source, Output) and leaf.source.node in produced
+    return (
+        not isinstance(leaf.source, Input)
+        and isinstance(leaf.source, Output)
+        and leaf.source.node in produced
+    )
 
 
 def _copied_outputs(

@@ -21,7 +21,9 @@ from rlgraph.core.graph.nodes import Expression, Node, Output, Source, arguments
 from rlgraph.core.ops.effects import Effects
 
 
-def find_snapshots(nodes: Sequence[Node], results: Expression, effects: Mapping[int, Effects]) -> frozenset[Output]:
+def find_snapshots(
+    nodes: Sequence[Node], results: Expression, effects: Mapping[int, Effects]
+) -> frozenset[Output]:
     """The outputs that alias a variable and are returned, or whose variable a later node writes."""
     returned = {ref.source for ref in references(results)}
     snapshots = set()
