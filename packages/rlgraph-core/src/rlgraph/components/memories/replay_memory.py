@@ -47,6 +47,8 @@ class ReplayMemory(Component):
             for path, box in self.record_space.flatten().items()
         }
         self.cursor = self.get_variable("cursor", IntBox(shape=(2,)), host=True)
+        #: No field is a container itself; then nothing has to be taken apart or put together.
+        self.flat = all("/" not in path for path in self.rows)
         self.keys = [[int(k) if k.isdigit() else k for k in path.split("/")] for path in self.rows]
 
     @rlgraph_api
@@ -70,23 +72,20 @@ class ReplayMemory(Component):
 
     @graph_fn(returns=0, host=True, spaces=())
     def _insert(self, records: Any) -> None:
-        fields = []
-        for keys in self.keys:
-            values: Any = records
-            for key in keys:
-                values = values[key]
-            fields.append(values)
-        lengths = set(map(len, fields))
-        if len(lengths) != 1:
-            shown = ", ".join(
-                f"{path}: {len(values)}" for path, values in zip(self.rows, fields, strict=True)
-            )
-            raise RLGraphError(f"{self.scope_path}: records of different length: {shown}")
-        (count,) = lengths
+        fields = list(records.values()) if self.flat else [_part(records, keys) for keys in self.keys]
+        count = len(fields[0])
+        for values in fields:
+            if len(values) != count:
+                shown = ", ".join(f"{path}: {len(v)}" for path, v in zip(self.rows, fields, strict=True))
+                raise RLGraphError(f"{self.scope_path}: records of different length: {shown}")
         cursor: Any = self.cursor
         index = int(cursor[0])
+        rows: Any
         for rows, values in zip(self.rows.values(), fields, strict=True):
-            store(rows, index, values)
+            if index + count <= self.capacity:
+                rows[index : index + count] = values
+            else:
+                store(rows, index, values)
         cursor[0] = (index + count) % self.capacity
         cursor[1] = min(int(cursor[1]) + count, self.capacity)
 
@@ -98,7 +97,8 @@ class ReplayMemory(Component):
         rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
         indices = (rng.random(int(num_records)) * size).astype(np.int64)
         held: Any = self.rows
-        return self.record_space.unflatten_sample({p: rows.take(indices, axis=0) for p, rows in held.items()})
+        drawn = {path: rows.take(indices, axis=0) for path, rows in held.items()}
+        return drawn if self.flat else self.record_space.unflatten_sample(drawn)
 
     @graph_fn(host=True, spaces=IntBox())
     def _size(self) -> np.ndarray:
@@ -111,6 +111,12 @@ def stacked(box: BoxSpace, number: int) -> BoxSpace:
     if isinstance(box, BoolBox):
         return BoolBox(shape=shape)
     return type(box)(shape=shape, dtype=box.dtype)  # type: ignore[call-arg]
+
+
+def _part(records: Any, keys: list[str | int]) -> Any:
+    for key in keys:
+        records = records[key]
+    return records
 
 
 def store(rows: Any, index: int, values: np.ndarray) -> None:

@@ -50,11 +50,11 @@ def _evaluated(
     # An argument is an alias of itself, so that what shares its memory is known by its name.
     def symbolic(name: str, value: Any) -> Any:
         if isinstance(value, TensorSpec):
-            return SymbolicTensor(value, frozenset((name,)))
+            return SymbolicTensor(value, frozenset((name,)), carries=frozenset((name,)))
         if isinstance(value, VariableList):
             return [_flat_variable(variable, recorder) for variable in value]
         if isinstance(value, GradientList):
-            return [SymbolicTensor(_flat(variable)) for variable in value]
+            return [SymbolicTensor(_flat(variable), carries=frozenset((name,))) for variable in value]
         return value
 
     view = bind(
@@ -66,13 +66,14 @@ def _evaluated(
     result = function.function(view, SymbolicOps(recorder, float_dtype), **operands)
     outputs = _outputs(result, node.returns)
     specs = tuple(_spec_tree(output) for output in outputs)
-    shared = [_aliases(output) for output in outputs]
+    shared = [_union(output, "aliases") for output in outputs]
     effects = Effects(
         frozenset(recorder.reads),
         frozenset(recorder.writes),
         hazard=recorder.hazard,
         aliases=tuple(names - arguments.keys() for names in shared),
         views=tuple(names & arguments.keys() for names in shared),
+        carries=_union(outputs, "carries"),
     )
     return specs, effects
 
@@ -111,11 +112,12 @@ def _spec_tree(output: Any) -> Value:
     raise InferenceError(f"an output must be a tensor or a dict or tuple of tensors, given {output!r}{hint}")
 
 
-def _aliases(output: Any) -> frozenset[str]:
+def _union(output: Any, attribute: str) -> frozenset[str]:
+    """An attribute of all tensors in `output` together."""
     if isinstance(output, SymbolicTensor):
-        return output.aliases
+        return getattr(output, attribute)  # type: ignore[no-any-return]
     items = output.values() if isinstance(output, dict) else output
-    return frozenset().union(*(_aliases(item) for item in items))
+    return frozenset[str]().union(*(_union(item, attribute) for item in items))
 
 
 def _declared(
@@ -141,6 +143,7 @@ def _declared(
         host=node.host,
         aliases=tuple(frozenset[str]() for _ in declared),
         views=tuple(frozenset(arguments) for _ in declared),
+        carries=frozenset(arguments),
     )
 
 

@@ -16,6 +16,7 @@ class Effects:
         hazard: it writes a variable that it has read before (a read must then be a copy).
         aliases: per output the variables whose memory the output may share.
         views: per output the arguments whose memory the output may share.
+        carries: names of the arguments that some output can be differentiated by.
     """
 
     reads: frozenset[str] = frozenset()
@@ -24,6 +25,7 @@ class Effects:
     hazard: bool = False
     aliases: tuple[frozenset[str], ...] = ()
     views: tuple[frozenset[str], ...] = ()
+    carries: frozenset[str] = frozenset()
 
     @property
     def pure(self) -> bool:

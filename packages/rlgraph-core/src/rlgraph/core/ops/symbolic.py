@@ -25,17 +25,24 @@ class SymbolicTensor:
         spec: shape, dtype and bounds.
         aliases: names of the variables whose memory it may share.
         recorder: of the call in which it shares them.
+        carries: names of the function's arguments it can be differentiated by.
     """
 
-    __slots__ = ("_made", "_recorder", "aliases", "spec")
+    __slots__ = ("_made", "_recorder", "aliases", "carries", "spec")
 
     def __init__(
-        self, spec: TensorSpec, aliases: frozenset[str] = frozenset(), recorder: EffectRecorder | None = None
+        self,
+        spec: TensorSpec,
+        aliases: frozenset[str] = frozenset(),
+        recorder: EffectRecorder | None = None,
+        carries: frozenset[str] = frozenset(),
     ):
         self.spec = spec
         self.aliases = aliases
         self._recorder = recorder
         self._made = recorder.count if recorder else 0
+        # Nothing but floats has a derivative: an argmax or a comparison ends the flow by its dtype.
+        self.carries = carries if spec.is_float else frozenset()
 
     def _observe(self) -> TensorSpec:
         """The spec of this operand; a variable records that it was read.
@@ -54,7 +61,7 @@ class SymbolicTensor:
 
     def _view(self, spec: TensorSpec) -> SymbolicTensor:
         """What shares the memory of this tensor."""
-        return SymbolicTensor(spec, self.aliases, self._recorder)
+        return SymbolicTensor(spec, self.aliases, self._recorder, self.carries)
 
     @property
     def shape(self) -> _FixedShape:
@@ -88,7 +95,8 @@ class SymbolicTensor:
         raise InferenceError(f"in-place write into {self.spec}: use ops.where, or ops.assign on a variable")
 
     def _arithmetic(self, name: str, other: Any) -> SymbolicTensor:
-        return SymbolicTensor(arithmetic(name, self._observe(), _operand(other)))
+        result = arithmetic(name, self._observe(), _operand(other))
+        return SymbolicTensor(result, carries=self.carries | _carried(other))
 
     def _comparison(self, other: Any) -> SymbolicTensor:
         return SymbolicTensor(comparison(self._observe(), _operand(other)))
@@ -207,6 +215,15 @@ def _operand(value: Any) -> Any:
     return value
 
 
+def _carried(value: Any) -> frozenset[str]:
+    """What an operand, or any in a list of operands, can be differentiated by."""
+    if isinstance(value, SymbolicTensor):
+        return value.carries
+    if isinstance(value, list | tuple):
+        return frozenset[str]().union(*map(_carried, value))
+    return frozenset()
+
+
 def _sliced(spec: TensorSpec, key: Any) -> TensorSpec:
     """The result of basic slicing with integers, slices, None and Ellipsis."""
     keys = list(key) if isinstance(key, tuple) else [key]
@@ -290,11 +307,11 @@ class SymbolicOps:
             return self._evaluate_state(operation, arguments)
         source = next(iter(arguments.values()), None)
         result = operation.rule(**{name: _operand(value) for name, value in arguments.items()})
-        return (
-            source._view(result)
-            if operation.view and isinstance(source, SymbolicTensor)
-            else SymbolicTensor(result)
-        )
+        shares = operation.view and isinstance(source, SymbolicTensor)
+        tensor = source._view(result) if shares else SymbolicTensor(result)  # type: ignore[union-attr]
+        ends = operation.name == "stop_gradient" or not result.is_float
+        tensor.carries = frozenset() if ends else _carried(list(arguments.values()))
+        return tensor
 
     def _evaluate_state(self, operation: Operation, arguments: dict[str, Any]) -> Any:
         variable = arguments["variable"]

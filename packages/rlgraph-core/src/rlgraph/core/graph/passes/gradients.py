@@ -50,13 +50,13 @@ def gradient_slices(nodes: Sequence[Node], effects: Mapping[int, Effects]) -> di
     for node in nodes:
         if not isinstance(node, Gradients):
             continue
-        above = _ancestors(node, by_id)
+        above = _ancestors(node, by_id, effects)
         differentiated = effects[node.id].reads
         inside: set[int] = set()
         for other in nodes:
             if other.id not in above or isinstance(other, Gradients):
                 continue
-            inputs = producers(*(e for _, e in arguments_of(other)))
+            inputs = _differentiable_inputs(other, effects)
             if effects[other.id].reads & differentiated or inputs & inside:
                 if effects[other.id].host:
                     raise BuildError(
@@ -85,12 +85,18 @@ def _check_writes(
             read.update(dict.fromkeys(effects[other.id].reads, other))
 
 
-def _ancestors(node: Gradients, by_id: Mapping[int, Node]) -> set[int]:
+def _ancestors(node: Gradients, by_id: Mapping[int, Node], effects: Mapping[int, Effects]) -> set[int]:
     found: set[int] = set()
     pending = list(producers(node.loss))
     while pending:
         current = pending.pop()
         if current not in found:
             found.add(current)
-            pending.extend(producers(*(e for _, e in arguments_of(by_id[current]))))
+            pending.extend(_differentiable_inputs(by_id[current], effects))
     return found
+
+
+def _differentiable_inputs(node: Node, effects: Mapping[int, Effects]) -> set[int]:
+    """The nodes through whose outputs a derivative flows back from `node`; none through argmax or stop_gradient."""
+    carries = effects[node.id].carries
+    return producers(*(expression for name, expression in arguments_of(node) if name in carries))
