@@ -68,7 +68,8 @@ class Store(Component):
 
     @graph_fn(returns=3)
     def _around(self, ops, y):
-        before, part = ops.read(self.a), self.a[0]
+        before = ops.read(self.a)
+        part = before[0]
         ops.assign(self.a, y)
         ops.assign_add(self.a, self.a + 1.0)
         return before, part, self.a * 1.0

@@ -71,7 +71,11 @@ def test_training(agent):
     result = agent.learn(8, env=Walk, num_envs=2, evaluation_interval=4, evaluation_episodes=2)
     assert (result.timesteps, result.updates, result.returns) == (8, 4, (3.0, 3.0))
     assert [evaluation.returns for evaluation in result.evaluations] == [(3.0, 3.0)] * 2
-    rows = {name.removeprefix("memory/rows/"): v[:8] for name, v in agent.executor.storage.host.items() if "rows" in name}
+    rows = {
+        name.removeprefix("memory/rows/"): v[:8]
+        for name, v in agent.executor.storage.host.items()
+        if "rows" in name
+    }
     # Two environments in turn: steps 0, 1, 2 of the first episode and the beginning of the second.
     assert rows["states/clock"].ravel().tolist() == [0, 0, 1, 1, 2, 2, 0, 0]
     assert rows["next_states/clock"].ravel().tolist() == [1, 1, 2, 2, 3, 3, 1, 1]
@@ -91,8 +95,16 @@ def test_lengths_that_differ(agent):
     [
         ({(0, 1): {"clock": [10.5]}}, {}, r"Walk, environment 0, step 1: state/clock.*10\.5"),
         ({(1, 0): {"clock": [10.5]}}, {"validate": True}, r"Walk, environment 0, step 0: state/clock.*10\.5"),
-        ({(1, 2): {"position": [0.0, np.nan]}}, {}, r"Walk, environment 0, step 2: state\[1\] is nan"),
-        ({(1, 0): {"position": [np.inf, 0.0]}}, {}, r"Walk, environment 0, step 0: state\[0\] is inf"),
+        (
+            {(1, 2): {"position": [0.0, np.nan]}},
+            {},
+            r"Walk, environment 0, step 2: state/position\[1\] is nan",
+        ),
+        (
+            {(1, 0): {"position": [np.inf, 0.0]}},
+            {},
+            r"Walk, environment 0, step 0: state/position\[0\] is inf",
+        ),
     ],
 )
 def test_a_leaf_that_is_wrong(agent, script, options, said):

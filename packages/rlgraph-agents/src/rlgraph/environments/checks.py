@@ -68,12 +68,13 @@ class CheckedStep:
             raise EnvironmentFault(f"{self.label}, step {self.steps}: {fault}.")
 
 
-def check_finite(rows: np.ndarray[Any, Any], describe: Callable[[int], str]) -> None:
+def check_finite(rows: np.ndarray[Any, Any], describe: Callable[[int], str], name: str = "state") -> None:
     """Raises if a packed batch of states holds a NaN or an infinity.
 
     Args:
         rows: `[N, ...]`; anything but floats passes at once.
         describe: names where row `n` comes from, for example "CartPole-v1, environment 3, step 17".
+        name: names the rows, for example "state/position", one leaf of a container.
 
     Raises:
         EnvironmentFault: names the first bad row, the place in it and the value.
@@ -85,5 +86,5 @@ def check_finite(rows: np.ndarray[Any, Any], describe: Callable[[int], str]) -> 
         return
     row, *place = (int(index) for index in np.argwhere(~finite)[0])
     raise EnvironmentFault(
-        f"{describe(row)}: state{place or ''} is {rows[(row, *place)]}, it must be finite."
+        f"{describe(row)}: {name}{place or ''} is {rows[(row, *place)]}, it must be finite."
     )

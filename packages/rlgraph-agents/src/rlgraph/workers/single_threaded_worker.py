@@ -191,19 +191,20 @@ class SingleThreadedWorker:
                 if self._evaluate():
                     return
 
-    def _check_finite(self, states: Any, steps: np.ndarray) -> None:
+    def _check_finite(self, states: Any, steps: np.ndarray, name: str = "state") -> None:
         """One cheap look at the whole batch; only if it is suspicious the search for the place.
 
         Args:
             states: ``[N, ...]``.
             steps: the step of its episode each row belongs to [N].
+            name: of the leaf.
         """
         if isinstance(states, np.ndarray):
             if states.dtype.kind == "f" and not isfinite(np.vdot(states, states)):
-                check_finite(states, lambda row: f"{self.vector_env.describe(row)}, step {steps[row]}")
+                check_finite(states, lambda row: f"{self.vector_env.describe(row)}, step {steps[row]}", name)
         else:
-            for part in states.values() if isinstance(states, dict) else states:
-                self._check_finite(part, steps)
+            for key, part in states.items() if isinstance(states, dict) else enumerate(states):
+                self._check_finite(part, steps, f"{name}/{key}")
 
     def _finish_episode(self, episode_return: float, length: int) -> None:
         self.returns.append(episode_return)

@@ -55,8 +55,15 @@ class TfBackend(Backend):
     def trace(self, plan: Plan, segment: Segment, storage: TfStorage) -> Any:
         """The ConcreteFunction that computes `segment`."""
         variables = SegmentVariables(plan.built.layout, storage.groups)
-        kernels = KERNELS if self.execution.use_kernels else {}
-        linker = Linker(self.name, self.ops, kernels, variables.handle, variables.block, variables.gradients)
+        linker = Linker(
+            self.name,
+            self.ops,
+            KERNELS,
+            variables.handle,
+            variables.block,
+            variables.gradients,
+            self.execution.use_kernels,
+        )
         function = emit_segment(plan, segment, DIALECT, linker).compile()
 
         def traced(*tensors: tf.Tensor) -> Any:

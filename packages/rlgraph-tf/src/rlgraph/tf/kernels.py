@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import tensorflow as tf
@@ -54,4 +55,7 @@ def clip(gradients: Sequence[tf.Tensor], max_norm: float) -> list[tf.Tensor]:
     return [gradient * scale for gradient in gradients]
 
 
-KERNELS: dict[str, Callable[..., Any]] = {"rlgraph.components.optimizers.adam:Adam._apply": adam_apply}
+#: Key of a graph function -> maker of its kernel.
+KERNELS: dict[str, Callable[[Any, Any], Callable[..., Any]]] = {
+    "rlgraph.components.optimizers.adam:Adam._apply": lambda view, ops: partial(adam_apply, view, ops),
+}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 
 import numpy as np
 import torch
@@ -42,8 +41,6 @@ DIALECT = Dialect(
     },
 )
 
-MAKERS = frozenset(KERNELS.values())
-
 
 class TorchBackend(Backend):
     """Define-by-run: a segment is a straight-line Python function of torch calls."""
@@ -62,7 +59,6 @@ class TorchBackend(Backend):
 
     def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
         assert isinstance(storage, TorchStorage)
-        use_kernels = self.execution.use_kernels
         linker = Linker(
             self.name,
             self.ops,
@@ -70,10 +66,6 @@ class TorchBackend(Backend):
             storage.handle,
             storage.block,
             storage.gradients,
-            use_kernels=use_kernels,
+            self.execution.use_kernels,
         )
-        function = emit_segment(plan, segment, DIALECT, linker)
-        for name, value in function.namespace.items():
-            if isinstance(value, partial) and value.func in MAKERS:
-                function.namespace[name] = value()
-        return function.compile()
+        return emit_segment(plan, segment, DIALECT, linker).compile()

@@ -160,7 +160,8 @@ class Linker:
     Attributes:
         backend: the backend's name (declared kernels are looked up under it).
         ops: its `ops` namespace.
-        kernels: its own kernels by graph-function key.
+        kernels: makers of its own kernels by graph-function key: ``(view, ops) -> function``, called once, so that
+            variables and choices are looked up before the plan runs.
         handle: gives what stands for a variable.
         block: gives what stands for a block of variables.
         gradients: ``(variables, blocks, retain) -> f(loss)``, returning one flat derivative per block; `retain` says
@@ -170,16 +171,20 @@ class Linker:
 
     backend: str
     ops: Any
-    kernels: Mapping[str, Callable[..., Any]]
+    kernels: Mapping[str, Callable[[Any, Any], Callable[..., Any]]]
     handle: Callable[[Variable], Any]
     block: Callable[[Block], Any]
     gradients: Callable[[VariableList, Sequence[Block], bool], Callable[[Any], Any]] | None = None
     use_kernels: bool = True
 
-    def implementation(self, function: Any) -> Callable[..., Any]:
-        """The declared kernel of a graph function, else the backend's, else the single source."""
-        kernel = function.kernels.get(self.backend) or self.kernels.get(function.key)
-        return kernel if kernel and self.use_kernels else function.function
+    def link(self, function: Any, view: Any) -> Callable[..., Any]:
+        """A graph function bound to a component's view: its declared kernel, the backend's, or the single source."""
+        if self.use_kernels:
+            if self.backend in function.kernels:
+                return partial(function.kernels[self.backend], view, self.ops)
+            if function.key in self.kernels:
+                return self.kernels[function.key](view, self.ops)
+        return partial(function.function, view, self.ops)
 
 
 def emit_segment(plan: Plan, segment: Segment, dialect: Dialect, linker: Linker) -> SourceFunction:
@@ -288,7 +293,7 @@ class _SegmentEmitter:
         function = component.graph_functions()[node.function]
         blocks = partial(self._blocks, node)
         view = bind(component, self._handle, blocks)
-        bound = partial(self.linker.implementation(function), view, self.linker.ops)
+        bound = self.linker.link(function, view)
         return function, self.function.bind(identifier(node.component, node.function), bound)
 
     def _handle(self, variable: Variable) -> Any:
