@@ -115,7 +115,7 @@ def _spec_tree(output: Any) -> Value:
 def _union(output: Any, attribute: str) -> frozenset[str]:
     """An attribute of all tensors in `output` together."""
     if isinstance(output, SymbolicTensor):
-        return getattr(output, attribute)  # type: ignore[no-any-return]
+        return getattr(output, attribute)
     items = output.values() if isinstance(output, dict) else output
     return frozenset[str]().union(*(_union(item, attribute) for item in items))
 
