@@ -33,7 +33,7 @@ def main() -> int:
     for seed in options.seeds:
         started = time.perf_counter()
         spec = {
-            "agent": preset("dqn", "CartPole-v1"),
+            "agent": {**(preset("dqn", "CartPole-v1") or {}), "execution_spec": {"threads": 1}},
             "environment": "CartPole-v1",
             "backend": options.backend,
             "steps": options.steps,

@@ -1,9 +1,11 @@
 """`get_actions`: shapes, exploration, and the two ways to act, which must never tell apart or fall behind."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
-from rlgraph.core import InputError
+from rlgraph.core import InputError, find_backend
 from rlgraph.spaces import FloatBox, IntBox
 
 WAYS = ("numpy", "backend")
@@ -103,6 +105,25 @@ def test_every_write_is_seen_by_the_next_action(
     after = agent.get_actions(states, use_exploration=False)
     np.testing.assert_array_equal(after, reference.q_values(agent.get_weights(), states).argmax(axis=1))
     assert (after != before).mean() > 0.1
+
+
+def test_who_acts(make_agent, backend, monkeypatch, states):
+    """Which plans the framework is given: acting on NumPy spares it all of them."""
+    module, _, name = find_backend(backend).factory.partition(":")
+    factory, lowered = getattr(import_module(module), name), []
+    lower = factory.lower
+
+    def spy(self, plan, segment, storage):
+        lowered.append(plan.name)
+        return lower(self, plan, segment, storage)
+
+    monkeypatch.setattr(factory, "lower", spy)
+    for acting, expected in (("numpy", []), ("backend", ["get_greedy_actions", "get_actions"])):
+        lowered.clear()
+        agent = make_agent(backend, acting=acting)
+        agent.get_actions(states)
+        agent.get_actions(states, use_exploration=False)
+        assert lowered == expected
 
 
 # Exploration.

@@ -26,7 +26,7 @@ class Join(Component):
 
 
 class Walk(Environment):
-    """Episodes of three steps; the position is `[10 * episode, step]`, the clock the step, unless the script says else."""
+    """Episodes of three steps; the position is `[10 * episode, step]`, the clock the step, if no script says else."""
 
     def __init__(self, script=None):
         super().__init__(SPACE, IntBox(4))

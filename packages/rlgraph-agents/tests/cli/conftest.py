@@ -23,6 +23,10 @@ def rlgraph(monkeypatch, capsys, tmp_path):
     """Runs `rlgraph ARGUMENTS` in an empty folder."""
     monkeypatch.chdir(tmp_path)
 
+    # The threads of TensorFlow are set once a process, and other tests may have started it in this one.
+    if "rlgraph.tf.backend" in sys.modules:
+        monkeypatch.setattr("rlgraph.tf.backend.set_threads", lambda threads: None)
+
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["rlgraph", *map(str, arguments)])
         capsys.readouterr()

@@ -79,7 +79,18 @@ def test_a_preset_is_used_for_a_named_agent(rlgraph, backend, monkeypatch):
         with pytest.raises(Stopped):
             rlgraph("train", "--env", env, "--backend", backend)
     assert specs[0]["agent"]["update_spec"]["steps_before_update"] == 1000
-    assert specs[1]["agent"] == {"type": "dqn"}
+    assert specs[1]["agent"] == {"type": "dqn", "execution_spec": {"threads": 1}}
+
+
+def test_threads_are_one_unless_said(rlgraph, backend, monkeypatch, tmp_path):
+    specs = []
+    monkeypatch.setattr(training, "train", lambda spec, *_: specs.append(spec) or stop())
+    file = tmp_path / "agent.json"
+    file.write_text(json.dumps({"type": "dqn", "execution_spec": {"threads": 3}}))
+    for options in ((), ("--threads", 2), ("--agent", str(file))):
+        with pytest.raises(Stopped):
+            rlgraph("train", "--backend", backend, *options)
+    assert [spec["agent"]["execution_spec"]["threads"] for spec in specs] == [1, 2, 3]
 
 
 class Stopped(Exception):

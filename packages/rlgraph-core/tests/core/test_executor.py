@@ -3,12 +3,25 @@ import os
 import subprocess
 import sys
 import threading
+import types
 
 import numpy as np
 import pytest
 
 from rlgraph.components import Adam, Dense
-from rlgraph.core import BuildError, Component, GraphExecutor, InputError, RLGraphError, graph_fn, rlgraph_api
+from rlgraph.core import (
+    BackendDescriptor,
+    BuildError,
+    Component,
+    GraphExecutor,
+    InputError,
+    RLGraphError,
+    graph_fn,
+    registry,
+    rlgraph_api,
+)
+from rlgraph.core.numpy.backend import NumpyBackend, NumpyStorage
+from rlgraph.core.ops import CONTRACT_VERSION
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 
 VECTORS = FloatBox(shape=(3,), add_batch_rank=True)
@@ -355,6 +368,52 @@ def test_the_numpy_actor_reads_only(backend):
     made.execute("add", [1.0, 2.0])
     np.testing.assert_array_equal(kept, [[0.0, 0.0]])
     np.testing.assert_array_equal(view(), [[1.0, 2.0]])
+
+
+@pytest.fixture
+def copying(monkeypatch):
+    """A backend whose memory cannot be borrowed."""
+
+    class CopyingStorage(NumpyStorage):
+        def borrow_group(self, name):
+            return None
+
+    class CopyingBackend(NumpyBackend):
+        def create_storage(self, layout, variables):
+            return CopyingStorage(layout, variables, self.execution.seed)
+
+    module = types.ModuleType("copying_backend")
+    module.Copying = CopyingBackend
+    module.DESCRIPTOR = BackendDescriptor(
+        "copying", "", "copying_backend:Copying", CONTRACT_VERSION, frozenset()
+    )
+    monkeypatch.setitem(sys.modules, "copying_backend", module)
+    registry("rlgraph.backends").register("copying", "copying_backend:DESCRIPTOR")
+    yield "copying"
+    registry("rlgraph.backends")._plugins.pop("copying")
+    registry("rlgraph.backends")._objects.pop("copying", None)
+
+
+def test_the_numpy_actor_copies_what_it_cannot_borrow(copying):
+    class Failing(Counter):
+        @rlgraph_api
+        def add_and_fail(self, x):
+            self._add(x)
+            return self._fail(self._get())
+
+        @graph_fn(host=True, spaces=FloatBox())
+        def _fail(self, count):
+            raise RuntimeError("too late")
+
+    made = GraphExecutor(Failing(scope="c"), {"x": FloatBox(shape=(2,))}, backend=copying)
+    act = made.numpy_program("view")
+    made.execute("add", [1.0, 2.0])
+    np.testing.assert_array_equal(act(), [[1.0, 2.0]])
+    made.set_weights({"c/count": [5.0, 6.0]})
+    np.testing.assert_array_equal(act(), [[5.0, 6.0]])
+    with pytest.raises(RuntimeError, match="too late"):
+        made.execute("add_and_fail", [1.0, 1.0])
+    np.testing.assert_array_equal(act(), [[6.0, 7.0]])
 
 
 def test_the_numpy_actor_shares_host_streams(backend):

@@ -29,6 +29,10 @@ console = Console()
 AgentOption = Annotated[str, typer.Option(help="A registered agent, or a JSON file with its spec.")]
 EnvOption = Annotated[str, typer.Option(help="A gymnasium id or a registered environment.")]
 BackendOption = Annotated[str | None, typer.Option(help="Backend; default: the only one installed.")]
+#: On small networks a second thread costs more than it brings, and very much more where it must share its core.
+ThreadsOption = Annotated[
+    int, typer.Option(help="Threads of the backend; more than 1 pays for large networks.")
+]
 SeedOption = Annotated[int, typer.Option(help="Root of all random numbers.")]
 
 
@@ -58,9 +62,10 @@ def quickstart(
     folder: Annotated[Path, typer.Option(help="The run's folder.")] = Path("runs/quickstart"),
     steps: Annotated[int, typer.Option(help="Environment steps at most.")] = 50_000,
     seed: SeedOption = 1,
+    threads: ThreadsOption = 1,
 ) -> int:
     """Train DQN on CartPole-v1 until it is solved; leaves curve, drawing, metrics and checkpoints."""
-    spec = _run_spec("dqn", "CartPole-v1", backend, steps, seed)
+    spec = _run_spec("dqn", "CartPole-v1", backend, steps, seed, threads)
     spec["evaluation"] = {"interval": 1000, "episodes": 20, "stop_at_return": 490.0}
     return _train(spec, folder)
 
@@ -72,6 +77,7 @@ def train(
     backend: BackendOption = None,
     steps: Annotated[int, typer.Option(help="Environment steps.")] = 50_000,
     seed: SeedOption = 1,
+    threads: ThreadsOption = 1,
     num_envs: Annotated[int, typer.Option(help="Environments stepped in turn.")] = 1,
     validate: Annotated[
         bool, typer.Option(help="Check every state, not only those of first episodes.")
@@ -81,7 +87,7 @@ def train(
     ] = None,
 ) -> int:
     """Train an agent in an environment."""
-    spec = _run_spec(agent, env, backend, steps, seed)
+    spec = _run_spec(agent, env, backend, steps, seed, threads)
     spec["num_envs"], spec["validate_states"] = num_envs, validate
     name = f"{Path(agent).stem}-{env}-{backend or 'default'}-{seed}".replace("/", "-")
     return _train(spec, folder or Path("runs") / name)
@@ -174,9 +180,13 @@ def _numpy_agent(agent: str, env: str) -> Any:
     return Agent.from_spec(_agent_spec(agent, env), env=env, backend="numpy", seed=0)
 
 
-def _run_spec(agent: str, env: str, backend: str | None, steps: int, seed: int) -> dict[str, Any]:
+def _run_spec(
+    agent: str, env: str, backend: str | None, steps: int, seed: int, threads: int
+) -> dict[str, Any]:
+    spec = _agent_spec(agent, env)
+    spec["execution_spec"] = {"threads": threads, **spec.get("execution_spec", {})}
     return {
-        "agent": _agent_spec(agent, env),
+        "agent": spec,
         "environment": env,
         "backend": backend,
         "steps": steps,

@@ -423,6 +423,16 @@ def test_ellipsis_stands_anywhere(data):
     check("[]", Call([x]), lambda _, tensor: tensor[None, ..., None, 0])
 
 
+def test_bounds_of_joined_tensors_hold_for_all_of_them():
+    ops = SymbolicOps(EffectRecorder(), "float32")
+    parts = [(0.0, 1.0), (-2.0, 0.5), (-1.0, 7.0)]
+    tensors_ = [SymbolicTensor(TensorSpec((2,), "float32", low, high)) for low, high in parts]
+    open_ = SymbolicTensor(TensorSpec((2,), "float32", None, 9.0))
+    for join in (ops.concat, ops.stack):
+        assert (join(tensors_).spec.low, join(tensors_).spec.high) == (-2.0, 7.0)
+        assert (join([*tensors_, open_]).spec.low, join([*tensors_, open_]).spec.high) == (None, 9.0)
+
+
 def test_what_numpy_broadcasts_the_rule_broadcasts():
     for one, other in [((2, 3), (3,)), ((1,), (4, 1)), ((), (2, 2)), ((5, 1, 3), (4, 1))]:
         assert broadcast_shapes(one, other) == np.broadcast_shapes(one, other)
