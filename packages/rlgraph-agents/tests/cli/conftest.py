@@ -45,6 +45,8 @@ def tiny(tmp_path):
         spec = {
             "type": "dqn",
             "network_spec": [{"type": "dense", "units": 8, "activation": "tanh"}],
+            # As many threads as the framework has: TensorFlow cannot change them once it has run in this process.
+            "execution_spec": {"threads": None},
             "memory_spec": {"capacity": 200},
             "update_spec": {"batch_size": 8},
             **options,

@@ -7,6 +7,7 @@ from importlib.metadata import entry_points
 import pytest
 
 import rlgraph.workers.curve
+from rlgraph.agents.presets import preset
 from rlgraph.cli.main import main
 from rlgraph.core import RLGraphError, registry
 from rlgraph.workers import training
@@ -21,10 +22,10 @@ def undrawn(monkeypatch):
 
 
 @pytest.fixture
-def run(rlgraph, tiny, backend, undrawn):
-    """The folder of a short run."""
-    outcome = rlgraph("train", "--agent", tiny(), "--backend", backend, "--steps", 40, "--folder", "run")
-    assert outcome.code == 0
+def run(rlgraph, tiny, undrawn):
+    """The folder of a run that learned nothing, on NumPy."""
+    arguments = ["--agent", tiny(update_spec={"do_updates": False}), "--backend", "numpy", "--steps", 40]
+    assert rlgraph("train", *arguments, "--folder", "run").code == 0
     return "run"
 
 
@@ -78,8 +79,10 @@ def test_a_preset_is_used_for_a_named_agent(rlgraph, backend, monkeypatch):
     for env in ("CartPole-v1", "deterministic"):
         with pytest.raises(Stopped):
             rlgraph("train", "--env", env, "--backend", backend)
-    assert specs[0]["agent"]["update_spec"]["steps_before_update"] == 1000
-    assert specs[1]["agent"] == {"type": "dqn", "execution_spec": {"threads": 1}}
+    agents = [spec["agent"] for spec in specs]
+    assert [agent.pop("execution_spec") for agent in agents] == [{"threads": 1}] * 2
+    assert agents == [preset("dqn", "CartPole-v1"), {"type": "dqn"}]
+    assert "update_spec" in agents[0]
 
 
 def test_threads_are_one_unless_said(rlgraph, backend, monkeypatch, tmp_path):
@@ -132,7 +135,7 @@ def test_evaluate_on_every_backend(rlgraph, run, backends):
     assert rlgraph("evaluate", run, "--episodes", 3, "--seed", 2).code == 0
 
 
-def test_evaluate_takes_the_best_policy_or_else_the_last(rlgraph, run, backend, tmp_path):
+def test_evaluate_takes_the_best_policy_or_else_the_last(rlgraph, run, tmp_path):
     checkpoints = tmp_path / run / "checkpoints"
     assert not (checkpoints / "best").exists()
     last = rlgraph("evaluate", run, "--episodes", 2)

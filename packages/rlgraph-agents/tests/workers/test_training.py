@@ -1,6 +1,7 @@
 """A whole run from one document."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,7 +14,16 @@ from rlgraph.workers.training import FINAL_EVALUATION_SEED, train
 
 
 @pytest.fixture
-def spec(backend, execution):
+def spec(spec_of, backend):
+    return spec_of(backend)
+
+
+@pytest.fixture
+def spec_of(execution):
+    return partial(document, execution)
+
+
+def document(execution, backend):
     layer = {"type": "dense", "units": 8, "activation": "tanh"}
     agent = {
         "type": "dqn",
@@ -31,6 +41,14 @@ def spec(backend, execution):
         "report_interval": 20,
         "evaluation": {"interval": 30, "episodes": 3, "final_episodes": 4},
     }
+
+
+@pytest.fixture
+def actor(spec_of):
+    """A run that learns nothing, on NumPy: for what has nothing to do with learning."""
+    spec = spec_of("numpy")
+    spec["agent"]["update_spec"] = {"do_updates": False}
+    return spec
 
 
 def agent_of(run, checkpoint):
@@ -77,21 +95,21 @@ def test_seeds_of_the_closing_evaluation_are_used_nowhere_else():
     assert not used & final
 
 
-def test_it_ends_at_the_return_that_is_wanted(spec, tmp_path, undrawn):
-    evaluation = {**spec["evaluation"], "interval": 10, "stop_at_return": 1.0}
-    summary = train({**spec, "evaluation": evaluation}, tmp_path)
+def test_it_ends_at_the_return_that_is_wanted(actor, tmp_path, undrawn):
+    evaluation = {**actor["evaluation"], "interval": 10, "stop_at_return": 1.0}
+    summary = train({**actor, "evaluation": evaluation}, tmp_path)
     assert summary.training.timesteps == 10
     assert len(summary.evaluation.returns) == 4
 
 
-def test_without_an_evaluation_the_last_policy_is_evaluated(spec, tmp_path, undrawn):
-    summary = train({**spec, "evaluation": {**spec["evaluation"], "interval": 500}}, tmp_path)
+def test_without_an_evaluation_the_last_policy_is_evaluated(actor, tmp_path, undrawn):
+    summary = train({**actor, "evaluation": {**actor["evaluation"], "interval": 500}}, tmp_path)
     assert not (tmp_path / "checkpoints" / "best").exists()
     assert summary.evaluation.timesteps == 60
     assert len(summary.evaluation.returns) == 4
 
 
-def test_callbacks_are_told_too(spec, tmp_path, undrawn):
+def test_callbacks_are_told_too(actor, tmp_path, undrawn):
     class Watching(Callback):
         def __init__(self):
             self.reports, self.ends = [], 0
@@ -103,7 +121,7 @@ def test_callbacks_are_told_too(spec, tmp_path, undrawn):
             self.ends += 1
 
     callback = Watching()
-    train(spec, tmp_path, [callback])
+    train(actor, tmp_path, [callback])
     assert callback.reports == [20, 40, 60]
     assert callback.ends == 1
 
@@ -129,12 +147,12 @@ def test_an_error_leaves_a_checkpoint(spec, tmp_path, undrawn):
     assert agent_of(tmp_path, "last").timesteps == 4
 
 
-def test_mistakes_are_found_before_anything_is_written(spec, tmp_path):
+def test_mistakes_are_found_before_anything_is_written(actor, tmp_path):
     for change, said in (
         ({"step": 5}, r"run\.step: there is no such key\. Did you mean 'steps'\?"),
         ({"agent": {"type": "dqm"}}, r"agent\.type: unknown agent 'dqm'"),
         ({"environment": {"type": "grid_wrld"}}, r"environment\.type: unknown environment 'grid_wrld'"),
     ):
         with pytest.raises(SpecError, match=said):
-            train({**spec, **change}, tmp_path / "run")
+            train({**actor, **change}, tmp_path / "run")
     assert not (tmp_path / "run").exists()

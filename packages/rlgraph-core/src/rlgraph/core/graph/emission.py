@@ -32,7 +32,6 @@ from rlgraph.core.graph.nodes import (
     label,
 )
 from rlgraph.core.graph.passes.segments import tensor_leaves
-from rlgraph.core.graph.passes.snapshots import viewed
 from rlgraph.core.graph.plan import HostStep, Leaf, Plan, Segment
 from rlgraph.core.graph.values import Value, describe, is_leaf
 from rlgraph.core.graph.variables import Block, GradientList, Slots, Variable, VariableList
@@ -197,7 +196,6 @@ class _SegmentEmitter:
         self.plan, self.segment, self.dialect, self.linker = plan, segment, dialect, linker
         self.inside = {node.id for node in segment.nodes}
         self.sliced = frozenset[int]().union(*plan.slices.values()) if plan.slices else frozenset()
-        self.recorded = self._list_recorded()
         self.cuts = self._list_cuts()
         self.function = SourceFunction(f"{plan.name}__{segment.name}", namespace=dialect.namespace)
         self.function.parameters = [self.function.local(leaf) for leaf, _ in segment.inputs]
@@ -232,20 +230,12 @@ class _SegmentEmitter:
         return self.function
 
     def _give(self, leaf: Leaf) -> str:
-        return self.dialect.give(self._part(leaf.source, leaf.path), leaf.source in self.recorded)
+        assert isinstance(leaf.source, Output)
+        return self.dialect.give(self._part(leaf.source, leaf.path), leaf.source.node in self.sliced)
 
     def _part(self, source: Source, path: Path) -> str:
         """A part of what a node of this segment computed."""
         return self.function.local(Leaf(source)) + "".join(f"[{key!r}]" for key in path)
-
-    def _list_recorded(self) -> set[Source]:
-        """The outputs that may be part of a recorded gradient: those of slices, and what is a view of one."""
-        recorded: set[Source] = set()
-        for node in self.segment.nodes:
-            for index in range(node.returns if isinstance(node, GraphFunctionCall) else 0):
-                if node.id in self.sliced or viewed(node, index, self.plan.built.effects) & recorded:
-                    recorded.add(Output(node.id, index))
-        return recorded
 
     # Nodes.
 
