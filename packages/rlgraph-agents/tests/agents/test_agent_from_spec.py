@@ -194,7 +194,10 @@ def test_no_spec():
         ),
         ({"seed": -1}, "execution_spec.seed: expected an integer >= 0, given -1"),
         ({"acting": "np"}, "acting: expected 'auto', 'numpy' or 'backend', given 'np'"),
+        ({"execution_spec": [1]}, "execution_spec: expected a mapping, given [1]"),
         ({"discount": 1.5}, "loss.discount: expected a number in [0, 1], given 1.5"),
+        ({"discount": "0.9"}, "loss.discount: expected a number in [0, 1], given '0.9'"),
+        ({"optimizer_spec": {"lr": 0.1}}, "optimizer_spec.lr: Adam has no such key. Known: "),
     ],
 )
 def test_wrong_arguments(spec, said):

@@ -239,6 +239,10 @@ def test_graph_as_a_picture(rlgraph, tmp_path, name, begin):
             "SpecError: agent: list.json: expected a mapping with 'type', given [1]",
         ),
         (["train", "--agent", "broken.json"], "SpecError: agent: broken.json cannot be read as JSON: "),
+        (
+            ["train", "--agent", "execution.json"],
+            "SpecError: execution_spec: expected a mapping, given 'fast'",
+        ),
         (["train", "--agent", "keys.json"], "SpecError: agent.[draw]: DQNAgent has no such key."),
         (["train", "--env", "CartPol-v1"], "The nearest is 'CartPole-v1'."),
         (
@@ -265,6 +269,7 @@ def test_wrong_input(rlgraph, tmp_path, monkeypatch, arguments, said):
     monkeypatch.setenv("RLGRAPH_BACKEND", "numpy")
     (tmp_path / "list.json").write_text("[1]")
     (tmp_path / "broken.json").write_text("{")
+    (tmp_path / "execution.json").write_text('{"type": "dqn", "execution_spec": "fast"}')
     (tmp_path / "keys.json").write_text('{"type": "dqn", "[draw]": 1}')
     outcome = rlgraph(*arguments)
     assert outcome.code == 2

@@ -445,3 +445,13 @@ def test_several_of_one_instance(actor):
     agent = actor(Scripted())
     with pytest.raises(SpecError, match="num_envs=2 needs a spec or a function that makes environments"):
         agent.learn(10, num_envs=2)
+
+
+def test_a_second_run_sees_other_episodes(backend):
+    environments = [Scripted(), Scripted()]
+    agent = Agent.from_spec("dqn", env=environments[0], backend=backend, seed=5)
+    for environment in environments:
+        agent.learn(4, env=environment)
+    first, second = (environment.seeds[0] for environment in environments)
+    assert first == environment_seed(5, 0)
+    assert second not in (first, None)

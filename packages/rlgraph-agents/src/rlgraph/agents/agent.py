@@ -63,6 +63,8 @@ class Agent(Specifiable, ABC):
             raise SpecError(f"acting: expected 'auto', 'numpy' or 'backend', given {acting!r}")
         self.state_space, self.action_space = state_space, action_space
         self.env_spec = env
+        if not isinstance(execution_spec, Mapping | None):
+            raise SpecError(f"execution_spec: expected a mapping, given {execution_spec!r}")
         execution = dict(execution_spec or {})
         if seed is not None:
             execution["seed"] = seed

@@ -184,7 +184,9 @@ def _run_spec(
     agent: str, env: str, backend: str | None, steps: int, seed: int, threads: int
 ) -> dict[str, Any]:
     spec = _agent_spec(agent, env)
-    spec["execution_spec"] = {"threads": threads, **spec.get("execution_spec", {})}
+    execution = spec.get("execution_spec") or {}
+    if isinstance(execution, dict):  # else the agent says what is wrong with it
+        spec["execution_spec"] = {"threads": threads, **execution}
     return {
         "agent": spec,
         "environment": env,

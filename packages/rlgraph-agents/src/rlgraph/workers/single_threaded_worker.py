@@ -13,7 +13,7 @@ import numpy as np
 
 from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError
-from rlgraph.environments import SequentialVectorEnv, check_finite, make_environments
+from rlgraph.environments import SequentialVectorEnv, check_finite, environment_seed, make_environments
 from rlgraph.environments.factory import is_instance
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.evaluation import Evaluation, evaluate
@@ -164,7 +164,9 @@ class SingleThreadedWorker:
         running_return, running_length = np.zeros(number), np.zeros(number, np.int64)
         report = _Report(self)
         next_evaluation = self.evaluation_interval or inf
-        states = vector.reset(seed=agent.seed)
+        # A run that goes on with a trained agent must not see the episodes of the first one again.
+        seed = environment_seed(agent.seed, 0, agent.timesteps) if agent.timesteps else agent.seed
+        states = vector.reset(seed=seed)
         done = 0
         while done < timesteps:
             agent.set_progress(done / timesteps)

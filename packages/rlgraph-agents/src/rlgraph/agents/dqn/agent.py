@@ -177,7 +177,8 @@ class DQNAgent(Agent):
             for _ in range(spec.update_steps):
                 results = self.update()
             if self.timesteps >= self._next_sync:
-                self._next_sync = self.timesteps + spec.sync_interval
+                # The next multiple, so that intervals that do not divide each other keep the rate.
+                self._next_sync = (self.timesteps // spec.sync_interval + 1) * spec.sync_interval
                 self.executor.program("sync_target")()
         return results
 

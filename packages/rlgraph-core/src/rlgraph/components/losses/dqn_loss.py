@@ -26,7 +26,7 @@ class DQNLoss(Component):
         scope: str = "loss",
         **kwargs: Any,
     ):
-        if not 0.0 <= discount <= 1.0:
+        if not isinstance(discount, int | float) or not 0.0 <= discount <= 1.0:
             raise SpecError(f"{scope}.discount: expected a number in [0, 1], given {discount!r}")
         self.discount = float(discount)
         self.double_q = double_q
