@@ -305,3 +305,15 @@ def test_the_target_starts_as_the_policy(make_agent, backend):
     assert any(weights[name].any() for name in names)
     for name in names:
         np.testing.assert_array_equal(weights[f"target-{name}"], weights[name])
+
+
+def test_an_agent_that_exists_takes_no_arguments():
+    agent = Agent.from_spec("dqn", env="CartPole-v1", backend="numpy")
+    assert Agent.from_spec(agent) is agent
+    with pytest.raises(SpecError, match="takes no further arguments, given seed"):
+        Agent.from_spec(agent, seed=3)
+
+
+def test_none_overrides_nothing():
+    agent = Agent.from_spec({"type": "dqn", "backend": "numpy"}, env="CartPole-v1", backend=None)
+    assert agent.executor.backend.name == "numpy"

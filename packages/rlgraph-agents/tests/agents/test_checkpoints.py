@@ -304,3 +304,13 @@ def test_nothing_in_it_is_executable(stored):
             assert "data_offsets" in json.dumps(json.loads(content[8 : 8 + length]))
         else:
             assert isinstance(json.loads(content), dict)
+
+
+def test_a_checkpoint_without_counters_changes_nothing(make_agent, tmp_path):
+    agent, other = make_agent("numpy", seed=1), make_agent("numpy", seed=2)
+    agent.executor.save(tmp_path / "bare")
+    before = other.get_weights()
+    with pytest.raises(CheckpointError, match="lacks the facts next_sync, next_update, time_percentage"):
+        other.load_model(tmp_path / "bare")
+    for name, value in other.get_weights().items():
+        np.testing.assert_array_equal(value, before[name], err_msg=name)

@@ -27,6 +27,8 @@ def rlgraph(monkeypatch, capsys, tmp_path):
     if "rlgraph.tf.backend" in sys.modules:
         monkeypatch.setattr("rlgraph.tf.backend.set_threads", lambda threads: None)
 
+    monkeypatch.setattr("shutil.which", lambda name: name)  # the commands are found, wherever the tests run
+
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["rlgraph", *map(str, arguments)])
         capsys.readouterr()

@@ -13,7 +13,7 @@ from tensorboard.compat.proto.event_pb2 import Event
 from rlgraph.agents import Agent
 from rlgraph.agents.specs import parse_spec
 from rlgraph.workers import Evaluation
-from rlgraph.workers.run_folder import COLUMNS, RunFolder, installed_versions
+from rlgraph.workers.run_folder import COLUMNS, RunFolder, installed_versions, keep_earlier_run
 from rlgraph.workers.run_spec import RunSpec
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -193,3 +193,16 @@ def test_without_such_a_return_it_goes_on(tmp_path, spec, make, undrawn):
     folder = RunFolder(tmp_path, endless, make())
     assert folder.on_evaluation(None, Evaluation((1e9,), (1,), 1)) is False
     folder.on_end(None)
+
+
+def test_an_earlier_run_is_kept(tmp_path):
+    folder = tmp_path / "run"
+    for number in range(3):
+        folder.mkdir()
+        (folder / "config.json").write_text(str(number))
+        keep_earlier_run(folder)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run.1", "run.2", "run.3"]
+    assert (tmp_path / "run.2" / "config.json").read_text() == "1"
+    folder.mkdir()
+    keep_earlier_run(folder)  # no run: stays where it is
+    assert folder.exists()

@@ -156,3 +156,10 @@ def test_mistakes_are_found_before_anything_is_written(actor, tmp_path):
         with pytest.raises(SpecError, match=said):
             train({**actor, **change}, tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("key", ["backend", "seed"])
+def test_what_belongs_to_the_run_is_said_there(tmp_path, key):
+    spec = {"agent": {"type": "dqn", key: "numpy"}, "environment": "CartPole-v1", "steps": 1}
+    with pytest.raises(SpecError, match=f"run.agent.{key}: say it once, as run.{key}"):
+        train(spec, tmp_path / "run")

@@ -108,3 +108,20 @@ def test_ours_come_through_the_same_door():
 
 def test_names_differ_by_more_than_writing():
     assert canonical("Dueling-Policy") == canonical("dueling policy") == "dueling_policy"
+
+
+def test_what_an_earlier_path_hides_is_no_second_owner(plugins, tmp_path, monkeypatch):
+    first = tmp_path / "first"
+    distribution(first, "plug-good", "1.3", {"rlgraph.test": {"good-one": "plug_good:Thing"}})
+    monkeypatch.syspath_prepend(first)
+    found = Registry("rlgraph.test")
+    assert [p.version for p in found.plugins() if canonical(p.name) == "good_one"] == ["1.3"]
+
+
+def test_the_old_distribution_is_named(tmp_path, monkeypatch):
+    distribution(tmp_path, "rlgraph", "0.5.5", {})
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(
+        PluginError, match=r"old single distribution rlgraph 0\.5\.5 .* pip uninstall rlgraph"
+    ):
+        Registry("rlgraph.test")

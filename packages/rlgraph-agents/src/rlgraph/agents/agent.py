@@ -95,7 +95,12 @@ class Agent(Specifiable, ABC):
         Raises:
             SpecError: unknown agent or key (nearest name offered), or neither Spaces nor an environment.
         """
+        kwargs = {key: value for key, value in kwargs.items() if value is not None}
         if isinstance(spec, cls):
+            if env is not None or kwargs:
+                raise SpecError(
+                    f"{path}: an agent that exists takes no further arguments, given {', '.join(kwargs) or 'env'}"
+                )
             return spec
         if isinstance(spec, str | Path) and str(spec).endswith(".json"):
             spec = _read_json(Path(spec), path)
@@ -272,7 +277,7 @@ class Agent(Specifiable, ABC):
         Raises:
             CheckpointError: it is missing, damaged, or of another component graph; then nothing changes.
         """
-        self.restore_progress(self.executor.load(directory))
+        self.restore_progress(self.executor.load(directory, required_facts=self.progress_facts()))
 
     def progress_facts(self) -> dict[str, Any]:
         """The counters a checkpoint keeps; JSON-able."""

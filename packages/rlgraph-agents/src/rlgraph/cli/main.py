@@ -6,6 +6,8 @@ Exit codes: 0 done, 2 wrong input (the message says what and where), 130 interru
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,9 +33,11 @@ EnvOption = Annotated[str, typer.Option(help="A gymnasium id or a registered env
 BackendOption = Annotated[str | None, typer.Option(help="Backend; default: the only one installed.")]
 #: On small networks a second thread costs more than it brings, and very much more where it must share its core.
 ThreadsOption = Annotated[
-    int, typer.Option(help="Threads of the backend; more than 1 pays for large networks.")
+    int | None, typer.Option(help="Threads of the backend; default: the agent spec's, else 1.")
 ]
-SeedOption = Annotated[int, typer.Option(help="Root of all random numbers.")]
+SeedOption = Annotated[
+    int | None, typer.Option(help="Root of all random numbers; default: the agent spec's, else 1.")
+]
 
 
 def main() -> int:
@@ -61,8 +65,8 @@ def quickstart(
     backend: BackendOption = None,
     folder: Annotated[Path, typer.Option(help="The run's folder.")] = Path("runs/quickstart"),
     steps: Annotated[int, typer.Option(help="Environment steps at most.")] = 50_000,
-    seed: SeedOption = 1,
-    threads: ThreadsOption = 1,
+    seed: SeedOption = None,
+    threads: ThreadsOption = None,
 ) -> int:
     """Train DQN on CartPole-v1 until it is solved; leaves curve, drawing, metrics and checkpoints."""
     spec = _run_spec("dqn", "CartPole-v1", backend, steps, seed, threads)
@@ -76,8 +80,8 @@ def train(
     env: EnvOption = "CartPole-v1",
     backend: BackendOption = None,
     steps: Annotated[int, typer.Option(help="Environment steps.")] = 50_000,
-    seed: SeedOption = 1,
-    threads: ThreadsOption = 1,
+    seed: SeedOption = None,
+    threads: ThreadsOption = None,
     num_envs: Annotated[int, typer.Option(help="Environments stepped in turn.")] = 1,
     validate: Annotated[
         bool, typer.Option(help="Check every state, not only those of first episodes.")
@@ -89,7 +93,7 @@ def train(
     """Train an agent in an environment."""
     spec = _run_spec(agent, env, backend, steps, seed, threads)
     spec["num_envs"], spec["validate_states"] = num_envs, validate
-    name = f"{Path(agent).stem}-{env}-{backend or 'default'}-{seed}".replace("/", "-")
+    name = f"{Path(agent).stem}-{env}-{spec['backend'] or 'default'}-{spec['seed']}".replace("/", "-")
     return _train(spec, folder or Path("runs") / name)
 
 
@@ -98,7 +102,7 @@ def evaluate(
     folder: Annotated[Path, typer.Argument(help="A run's folder.")],
     episodes: Annotated[int, typer.Option(help="How many episodes.")] = 20,
     backend: BackendOption = None,
-    seed: SeedOption = 1,
+    seed: SeedOption = None,
 ) -> None:
     """Evaluate the best policy of a run, on any backend that is installed."""
     from rlgraph.agents import Agent
@@ -181,12 +185,14 @@ def _numpy_agent(agent: str, env: str) -> Any:
 
 
 def _run_spec(
-    agent: str, env: str, backend: str | None, steps: int, seed: int, threads: int
+    agent: str, env: str, backend: str | None, steps: int, seed: int | None, threads: int | None
 ) -> dict[str, Any]:
     spec = _agent_spec(agent, env)
+    backend = backend or spec.pop("backend", None)
+    seed = spec.pop("seed", 1) if seed is None else seed
     execution = spec.get("execution_spec") or {}
     if isinstance(execution, dict):  # else the agent says what is wrong with it
-        spec["execution_spec"] = {"threads": threads, **execution}
+        spec["execution_spec"] = {**execution, "threads": threads or execution.get("threads", 1)}
     return {
         "agent": spec,
         "environment": env,
@@ -213,12 +219,17 @@ def _train(spec: dict[str, Any], folder: Path) -> int:
         console,
         summary,
         [
-            f"rlgraph evaluate {folder} --episodes 100",
-            f"tensorboard --logdir {folder / 'tensorboard'}",
-            "rlgraph plan update_from_memory",
+            f"{_command('rlgraph')} evaluate {folder} --episodes 100",
+            f"{_command('tensorboard')} --logdir {folder / 'tensorboard'}",
+            f"{_command('rlgraph')} plan update_from_memory",
         ],
     )
     return 130 if summary.training.interrupted else 0
+
+
+def _command(name: str) -> str:
+    """How to call an installed command: by its name where that is found, else by its place in this environment."""
+    return name if shutil.which(name) else os.path.relpath(Path(sys.executable).parent / name)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,11 @@ class Callback:
         """An episode ended: the sum of its rewards, and its number of steps."""
 
     def on_report(self, worker: SingleThreadedWorker, metrics: Mapping[str, float]) -> None:
-        """The metrics of the last report interval (see the glossary of metrics)."""
+        """The metrics of the last report interval.
+
+        ``timesteps``, ``episodes``, ``updates`` (totals), ``mean_return``, ``mean_length`` (last 100 episodes),
+        ``loss`` (mean of the interval), ``epsilon``, ``steps_per_second``; those without a value yet are left out.
+        """
 
     def on_evaluation(self, worker: SingleThreadedWorker, evaluation: Evaluation) -> bool | None:
         """An evaluation is done. True ends the training."""

@@ -7,6 +7,7 @@ import json
 import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
+from itertools import count
 from pathlib import Path
 
 from rlgraph.agents.agent import Agent
@@ -54,6 +55,7 @@ class RunFolder(Callback):
 
     def __init__(self, folder: Path, spec: RunSpec, agent: Agent):
         self.folder, self.spec, self.agent = folder, spec, agent
+        keep_earlier_run(folder)
         folder.mkdir(parents=True, exist_ok=True)
         self.best: Evaluation | None = None
         self.history: list[dict[str, float]] = []
@@ -100,8 +102,10 @@ class RunFolder(Callback):
 
         self._csv.close()
         self._events.close()
-        self.agent.store_model(self.folder / "checkpoints" / "last")
-        draw_curve(self.history, self.folder / "curve.png", str(self.spec.environment), self.spec.seed)
+        try:
+            self.agent.store_model(self.folder / "checkpoints" / "last")
+        finally:
+            draw_curve(self.history, self.folder / "curve.png", str(self.spec.environment), self.spec.seed)
 
     def _write(self, metrics: Mapping[str, float]) -> None:
         self.history.append(dict(metrics))
@@ -109,6 +113,13 @@ class RunFolder(Callback):
         self._csv.flush()
         step = int(metrics["timesteps"])
         self._events.add_scalars(step, {k: v for k, v in metrics.items() if k != "timesteps"})
+
+
+def keep_earlier_run(folder: Path) -> None:
+    """Move a run that is already in `folder` to the first free of ``folder.1``, ``folder.2`` ...: nothing is lost."""
+    if (folder / "config.json").exists():
+        number = next(n for n in count(1) if not folder.with_name(f"{folder.name}.{n}").exists())
+        folder.rename(folder.with_name(f"{folder.name}.{number}"))
 
 
 def installed_versions() -> dict[str, str]:

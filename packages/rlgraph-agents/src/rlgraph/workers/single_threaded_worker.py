@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Any
@@ -132,7 +133,10 @@ class SingleThreadedWorker:
             interrupted = True
         finally:
             seconds = time.perf_counter() - started - self._evaluation_seconds
-            self._tell("on_end")
+            # One that fails keeps none of the others from ending well.
+            with ExitStack() as ends:
+                for callback in reversed(self.callbacks):
+                    ends.callback(callback.on_end, self)
         return TrainingResult(
             self.timesteps - timesteps_before,
             len(self.returns) - episodes_before,

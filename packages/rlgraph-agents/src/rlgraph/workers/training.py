@@ -9,6 +9,7 @@ from typing import Any
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
+from rlgraph.core import SpecError
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.evaluation import Evaluation, evaluate
 from rlgraph.workers.run_folder import RunFolder
@@ -49,6 +50,9 @@ def train(
         EnvironmentFault, NumericalError: training cannot go on; the last checkpoint is written first.
     """
     run = parse_spec(RunSpec, spec, "run")
+    for key in ("backend", "seed"):
+        if key in run.agent:
+            raise SpecError(f"run.agent.{key}: say it once, as run.{key}")
     agent = Agent.from_spec(run.agent, env=run.environment, backend=run.backend, seed=run.seed)
     worker = SingleThreadedWorker(
         agent,
@@ -59,8 +63,11 @@ def train(
         evaluation_interval=run.evaluation.interval,
         evaluation_episodes=run.evaluation.episodes,
     )
-    run_folder = RunFolder(Path(folder), run, agent)
-    result = worker.execute_timesteps(run.steps, callbacks=[run_folder, *callbacks])
+    try:
+        run_folder = RunFolder(Path(folder), run, agent)
+        result = worker.execute_timesteps(run.steps, callbacks=[run_folder, *callbacks])
+    finally:
+        worker.terminate()
     if result.interrupted:
         return RunSummary(run_folder.folder, result, None)
     if run_folder.best is not None:

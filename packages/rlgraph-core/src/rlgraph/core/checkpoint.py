@@ -36,7 +36,7 @@ def write_checkpoint(
     Raises:
         CheckpointError: it cannot be written; what was there is untouched.
     """
-    target = Path(directory)
+    target = Path(directory).absolute()
     aside = target.with_name(f".{target.name}.{os.getpid()}.new")
     try:
         shutil.rmtree(aside, ignore_errors=True)
@@ -53,8 +53,10 @@ def write_checkpoint(
         _sync(manifest)
         _replace(aside, target)
     except (OSError, SafetensorError, TypeError, ValueError) as error:
-        shutil.rmtree(aside, ignore_errors=True)
         raise CheckpointError(f"checkpoint {target} could not be written: {error}") from error
+    finally:
+        # Also after Ctrl-C; after success there is nothing left of it.
+        shutil.rmtree(aside, ignore_errors=True)
     return target
 
 
@@ -77,6 +79,9 @@ def read_checkpoint(directory: str | Path) -> tuple[dict[str, dict[str, np.ndarr
         raise CheckpointError(
             f"{source} has checkpoint format {manifest.get('version')}, this rlgraph-core reads {FORMAT_VERSION}"
         )
+    for key in ("files", "streams", "facts"):
+        if not isinstance(manifest.get(key), dict):
+            raise CheckpointError(f"{source / MANIFEST} is damaged: {key!r} is missing or no mapping")
     arrays = {}
     for name, digest in manifest["files"].items():
         file = source / name
@@ -113,8 +118,8 @@ def _replace(aside: Path, target: Path) -> None:
         target.rename(old)
     try:
         aside.rename(target)
-    except OSError:
-        if old.exists():
+    except BaseException:
+        if old.exists() and not target.exists():
             old.rename(target)
         raise
     _sync(target.parent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -229,15 +229,24 @@ class GraphExecutor:
             content = {"dtype": self.execution.dtype, "streams": streams, "facts": dict(facts or {})}
             return write_checkpoint(directory, arrays, content)
 
-    def load(self, directory: str | Path) -> dict[str, Any]:
+    def load(self, directory: str | Path, *, required_facts: Iterable[str] = ()) -> dict[str, Any]:
         """Restore a checkpoint and return its facts. Nothing changes if anything does not fit.
 
         Random streams and host variables are restored where the checkpoint has them.
 
+        Args:
+            directory: the checkpoint.
+            required_facts: names that must be among its facts.
+
         Raises:
-            CheckpointError: it is missing, damaged, or of another component graph.
+            CheckpointError: it is missing, damaged, of another component graph, or lacks a fact.
         """
         arrays, manifest = read_checkpoint(directory)
+        lacking = sorted(set(required_facts) - set(manifest["facts"]))
+        if lacking:
+            raise CheckpointError(
+                f"checkpoint {directory} was not written by such an agent: it lacks {', '.join(lacking)}"
+            )
         wanted = {name: v for name, v in self.built.variables.items() if not v.host}
         _compare(directory, wanted, arrays.get("variables", {}))
         if "host" in arrays:

@@ -70,7 +70,12 @@ class Registry:
         self.kind = GROUPS.get(group, group)
         self._plugins: dict[str, list[Plugin]] = defaultdict(list)
         self._objects: dict[str, Any] = {}
+        seen: set[str] = set()
         for distribution in distributions():
+            # What stands behind another of its name on the path is what Python itself does not see.
+            if canonical(distribution.name) in seen:
+                continue
+            seen.add(canonical(distribution.name))
             if distribution.name == "rlgraph":
                 raise PluginError(
                     f"the old single distribution rlgraph {distribution.version} is installed; it shadows the packages "
