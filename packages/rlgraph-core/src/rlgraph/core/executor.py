@@ -244,9 +244,7 @@ class GraphExecutor:
         arrays, manifest = read_checkpoint(directory)
         lacking = sorted(set(required_facts) - set(manifest["facts"]))
         if lacking:
-            raise CheckpointError(
-                f"checkpoint {directory} was not written by such an agent: it lacks {', '.join(lacking)}"
-            )
+            raise CheckpointError(f"checkpoint {directory} lacks the facts {', '.join(lacking)}")
         wanted = {name: v for name, v in self.built.variables.items() if not v.host}
         _compare(directory, wanted, arrays.get("variables", {}))
         if "host" in arrays:
