@@ -130,7 +130,9 @@ def _make(environment: Environment, packages: Mapping[str, Package]) -> None:
     say(f"  {describe_size(requirements)}; a second run finds it ready.")
     if _torch_brings_cuda(requirements):
         say("  PyPI's torch for Linux brings the CUDA libraries (3 GB more). For the CPU build alone, set")
-        say("  PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu and run this again.")
+        say(
+            "  PIP_EXTRA_INDEX_URL to the index that PyTorch's installation page names for it, and run this again."
+        )
     start = time.monotonic()
     python = create(environment.folder)
     pip_install(python, [*_editable(environment, packages), *environment.requirements])

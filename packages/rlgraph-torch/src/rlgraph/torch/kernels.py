@@ -108,7 +108,7 @@ def adam_apply(self: Any, ops: Any) -> Callable[[Sequence[Tensor], Sequence[Tens
             clip_(gradients, max_norm)
         steps.add_(1.0)
         # Where a unit is dead, its first moment shrinks by `beta1` a step, sticks among the denormal numbers and makes
-        # every later step slow: in a trained network that is a third of them. A zero there is as good.
+        # every later step slow: in a trained network up to 30 % of the moments. A zero is as good.
         flushed = flushes_denormals()
         set_flush_denormal(True)
         try:
