@@ -21,7 +21,7 @@ from rlgraph.core.draw.geometry import (
 )
 from rlgraph.core.draw.layers import LANE, Layers, Link, Slot, arrange, assign_layers, back_edges
 from rlgraph.core.draw.routing import MARGIN, TRACK, Net, assign_tracks, channel_height, simplify
-from rlgraph.core.draw.scene import INPUT, OUTPUT, Element, End, Wire
+from rlgraph.core.draw.scene import ENTRY, EXIT, INPUT, OUTPUT, Element, End, Wire
 
 
 class Container:
@@ -64,8 +64,8 @@ class Container:
     def _make_slots(self) -> None:
         tops: list[Hashable] = [("in", port) for port in self.inlets]
         bottoms: list[Hashable] = [("out", port) for port in self.outlets]
-        tops += [k for k, p in self.parts.items() if p.element.kind == INPUT]
-        bottoms += [k for k, p in self.parts.items() if p.element.kind == OUTPUT]
+        tops += [k for k, p in self.parts.items() if p.element.kind in (INPUT, ENTRY)]
+        bottoms += [k for k, p in self.parts.items() if p.element.kind in (OUTPUT, EXIT)]
         middle = [key for key in self.parts if key not in tops and key not in bottoms]
         order = [*tops, *middle, *bottoms]
         edges = list(dict.fromkeys((self._from(w), self._to(w)) for w in self.wires))
