@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rlgraph.core.draw.flows import VARIABLES
 from rlgraph.core.draw.scene import INPUT, OUTPUT, Element, End, Scene, Wire
-from rlgraph.core.draw.view import View
+from rlgraph.core.draw.view import View, clearer
 from rlgraph.core.graph.nodes import references
 
 
@@ -39,7 +39,11 @@ def cut(scene: Scene, view: View, scope: str) -> Scene:
     inside = {element.key for element in root.walk()}
     wires_inside = {key: wires for key, wires in scene.wires.items() if key in inside}
     wires_inside[scope] = [_rewired(w, scope, inputs, outputs) for w in wires_inside.get(scope, [])]
-    return Scene(root, wires_inside, scene.labels, scene.methods, scene.all_methods)
+    using = {
+        method for wire in around if scope in (wire.source.key, wire.target.key) for method in wire.methods
+    }
+    methods = [method for method in scene.methods if method in using]
+    return Scene(root, wires_inside, scene.labels, methods, scene.all_methods)
 
 
 def _stub(kind: str, root: Element, port: str, wires: Iterable[Wire], lines: Iterable[str]) -> Element:
@@ -69,8 +73,7 @@ def _arguments(view: View, scope: str, method: str) -> Iterator[str]:
                 texts = [view.describe(ref) for ref in references(expression)]
                 if texts:
                     text = " ".join([name, texts[0] if len(texts) == 1 else f"{len(texts)} tensors"]).rstrip()
-                    # Of two calls the one on the batch ``B`` is shown, not the one on a size without a name.
-                    shown[name] = min(text, shown.get(name, text))
+                    shown[name] = clearer(text, shown.get(name, text))
     yield from shown.values()
 
 

@@ -126,7 +126,7 @@ def draw(
         above + (depth or _default_depth(component_graph, alone)),
         union=method is None,
         scope=alone,
-        marked_nodes=failure.nodes if failure else frozenset(),
+        marked_nodes=failure.nodes & component_graph.nodes.keys() if failure else frozenset(),
         marked_scopes=failure.scopes if failure else frozenset(),
     )
     scene = extract(view)

@@ -7,6 +7,7 @@ from typing import Any
 
 from rlgraph.core.draw.elements import LONGEST_LABEL, Elements, flat, input_key
 from rlgraph.core.draw.scene import End, Wire
+from rlgraph.core.draw.view import clearer
 from rlgraph.core.graph.nodes import (
     ApiCall,
     Expression,
@@ -103,9 +104,8 @@ class Flows:
         if not isinstance(ref.source, Input):
             text = self.view.describe(ref)
             for end in leaving:
-                # Of two calls the one on the batch ``B`` is shown, not the one on a size without a name.
                 carried = self.carried.setdefault(end, {})
-                carried[self._what(ref)] = min(text, carried.get(self._what(ref), text))
+                carried[self._what(ref)] = clearer(text, carried.get(self._what(ref), text))
 
     def _ends(self, keys: tuple[str, ...], chain: tuple[ApiCall, ...], frames: int) -> list[End]:
         """The ports through which a value passes on its way to the innermost of `keys`."""

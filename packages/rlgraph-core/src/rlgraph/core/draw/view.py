@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -81,24 +81,35 @@ class View:
             caller = chain[-1].caller
         return tuple(reversed(chain))
 
-    def tensors(self, ref: Ref) -> Iterator[str]:
+    def known(self, ref: Ref) -> Value | None:
+        """What is known of a value; None if nothing is."""
+        if self.values is None or ref.source not in self.values:
+            return None
+        try:
+            return part_at(self.values[ref.source], ref.path)
+        except KeyError:
+            return None  # a part that is not there, in the drawing of that error
+
+    def tensors(self, ref: Ref) -> list[str]:
         """Each tensor of a value in words, e.g. ``float32[B, 4]``; nothing before a build."""
-        if self.values is None:
-            return
-        if ref.source not in self.values:
-            yield UNKNOWN
-            return
-        for _, leaf in leaves(part_at(self.values[ref.source], ref.path)):
-            yield repr(leaf)
+        value = self.known(ref)
+        if value is None:
+            return [] if self.values is None else [UNKNOWN]
+        return [repr(leaf) for _, leaf in leaves(value)]
 
     def describe(self, ref: Ref) -> str:
         """A value in few words."""
-        node = self.graph.nodes[ref.source.node] if isinstance(ref.source, Output) else None
         if self.values is None:
+            node = self.graph.nodes[ref.source.node] if isinstance(ref.source, Output) else None
             return "variables" if isinstance(node, VariablesOf) else ""
-        value = part_at(self.values[ref.source], ref.path) if ref.source in self.values else None
+        value = self.known(ref)
         if isinstance(value, VariableList | GradientList):
             return f"{len(value)} {'variables' if isinstance(value, VariableList) else 'gradients'}"
         # Sizes that the build had to name itself are all ``N``.
         found = [_FRESH.sub("N", text) for text in self.tensors(ref)]
         return found[0] if len(found) == 1 else f"{len(found)} tensors"
+
+
+def clearer(first: str, second: str) -> str:
+    """Of what two calls carry: what is known, and on the batch ``B`` rather than on a size without a name."""
+    return min(first, second, key=lambda text: (UNKNOWN in text, text))
