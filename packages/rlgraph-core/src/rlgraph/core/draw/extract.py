@@ -11,10 +11,12 @@ from rlgraph.core.graph.build import BuiltGraph
 from rlgraph.core.graph.component_graph import ComponentGraph
 from rlgraph.core.graph.nodes import (
     ApiCall,
+    Branch,
     Expression,
     Gradients,
     GraphFunctionCall,
     Input,
+    Loop,
     Node,
     Output,
     Pack,
@@ -168,6 +170,8 @@ class _Extractor:
         level = len(location)
         if isinstance(node, Gradients):
             return Element(f"{node.component}:gradients", GRADIENTS, "gradients", level=level)
+        if isinstance(node, Loop | Branch):
+            return None
         key = f"{node.component}:{node.function}"
         return Element(key, FUNCTION, node.function, level=level, host=node.host)
 
