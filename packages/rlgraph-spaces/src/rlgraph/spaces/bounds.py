@@ -56,6 +56,8 @@ def read_dtype(dtype: object, allowed: tuple[str, ...], python_type: type, defau
     # Not `dtype == ...` alone: np.dtype("float64") == "float" holds.
     if dtype is python_type or (isinstance(dtype, str) and dtype == python_type.__name__):
         return default
+    if isinstance(dtype, str) and dtype in allowed:
+        return dtype
     try:
         name = np.dtype(dtype).name  # type: ignore[call-overload]
     except TypeError:

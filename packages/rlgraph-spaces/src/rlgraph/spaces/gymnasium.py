@@ -93,12 +93,11 @@ def _from_box(space: Any) -> Space:
     if space.dtype.kind == "b":
         return BoolBox(space.shape)
     low, high, dtype = space.low, space.high, _dtype(space)
-    if dtype == space.dtype:  # a wider one is told the range of the dtype
-        # The whole range of the dtype is what gymnasium makes of an infinite side.
-        info = np.iinfo(dtype)
-        low = None if np.all(low == info.min) and not np.all(space.bounded_below) else low
-        if np.all(high == info.max) and not np.all(space.bounded_above):
-            return IntBox(low, None, space.shape, dtype)
+    # The whole range of the dtype is what gymnasium makes of an infinite side; a wider dtype keeps it as bounds.
+    info = np.iinfo(dtype)
+    low = None if np.all(low == info.min) and not np.all(space.bounded_below) else low
+    if np.all(high == info.max) and not np.all(space.bounded_above):
+        return IntBox(low, None, space.shape, dtype)
     if np.all(high == high.flat[:1]):
         # By way of a Python int: one more than the largest int64 is no int64.
         return IntBox(low, int(high.flat[0]) + 1, space.shape, dtype)
