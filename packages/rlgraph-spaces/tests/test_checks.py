@@ -13,6 +13,7 @@ from rlgraph.spaces import (
     SpaceError,
     Tuple,
     check_space_equivalence,
+    is_bounded_space,
     sanity_check_space,
 )
 
@@ -46,6 +47,34 @@ def test_equivalence(a, b, result):
     assert check_space_equivalence(a, b) is {"a": a, "b": b, None: None}[result]
 
 
+def test_specs_are_checked_too():
+    assert check_space_equivalence(float, {"type": "float"}) == FloatBox()
+    assert sanity_check_space({"a": float}, allowed_types=Dict) is None
+
+
+def test_is_bounded():
+    assert is_bounded_space(FloatBox(1.0)) is True
+    assert is_bounded_space(IntBox([3, 5])) is True
+    assert is_bounded_space(FloatBox(shape=(2,))) is False
+
+
+@pytest.mark.parametrize(
+    ("space", "message"),
+    [
+        (
+            FloatBox([0.0, None], [1.0, 1.0]),
+            "expected a Space that is bounded on both sides or on none, "
+            "given FloatBox(low=[0.0, None], high=1.0); give both bounds in every element, or none",
+        ),
+        (Dict(), "expected a BoxSpace, given Dict({}); ask for each leaf of space.flatten()"),
+    ],
+)
+def test_is_bounded_errors(space, message):
+    with pytest.raises(SpaceError) as caught:
+        is_bounded_space(space)
+    assert str(caught.value) == message
+
+
 SPACE = Dict(a=FloatBox(1.0, None, shape=(2,)), b=(IntBox(3, shape=(2,)),), add_batch_rank=True)
 
 
@@ -57,6 +86,7 @@ SPACE = Dict(a=FloatBox(1.0, None, shape=(2,)), b=(IntBox(3, shape=(2,)),), add_
         {"allowed_types": [BoxSpace, ContainerSpace]},
         {"allowed_sub_types": (FloatBox, IntBox), "non_allowed_sub_types": BoolBox},
         {"must_have_batch_rank": True, "must_have_time_rank": False},
+        {"must_have_batch_or_time_rank": True},
         {"must_have_lower_limit": True, "rank": 1, "shape": (2,)},
         {"rank": (0, 1), "shape": [2]},
     ],
@@ -84,6 +114,21 @@ def test_sanity_checks_of_categories_that_pass():
             "a/0: expected no IntBox and no FloatBox, given FloatBox()",
         ),
         (FloatBox(), {"must_have_batch_rank": True}, "expected a Space with batch rank, given FloatBox()"),
+        (
+            FloatBox(),
+            {"must_have_batch_or_time_rank": True},
+            "expected a Space with batch or time rank, given FloatBox()",
+        ),
+        (
+            FloatBox(add_time_rank=3),
+            {"must_have_batch_or_time_rank": False},
+            "expected a Space without batch or time rank, given FloatBox(add_time_rank=3)",
+        ),
+        (
+            FloatBox(),
+            {"allowed_types": "FloatBox"},
+            "expected classes to check for, such as FloatBox, given 'FloatBox'",
+        ),
         (
             FloatBox(add_time_rank=3),
             {"must_have_time_rank": False},

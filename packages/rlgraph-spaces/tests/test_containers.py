@@ -86,6 +86,90 @@ def test_map_leaves():
     assert IntBox(3).map_leaves(lambda path, leaf: (path, leaf.high)) == ("", 3)
 
 
+def test_map_makes_a_space_of_the_same_structure():
+    space = Dict(a=IntBox(3), b=(IntBox(2, shape=(4,)),), add_batch_rank=True)
+    one_hot = space.map(lambda path, leaf: leaf.as_one_hot_float_space())
+    assert one_hot == Dict(a=FloatBox(0.0, 1.0, (3,)), b=(FloatBox(0.0, 1.0, (4, 2)),), add_batch_rank=True)
+    assert space.map(lambda path, leaf: {"x": "float"}) == Dict(a={"x": float}, b=({"x": float},))
+    assert Dict({"type": int}).map(lambda path, leaf: bool) == Dict({"type": bool})
+    assert Dict(add_batch_rank=True).map(lambda path, leaf: int) == Dict(add_batch_rank=True)
+    with pytest.raises(SpaceError) as caught:
+        space.map(lambda path, leaf: 3 if path == "b/0" else leaf)
+    assert str(caught.value).startswith("b/0: expected a Space, ")
+
+
+def test_lookup_by_path():
+    assert SPACE.flat_key_lookup("b/d/1/x") == IntBox(3)
+    assert SPACE.flat_key_lookup("b/d") is SPACE["b"]["d"]
+    assert SPACE.flat_key_lookup("") is SPACE
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("c", "expected one of the keys ['a', 'b'], given 'c'"),
+        ("b/d/2", "b/d: expected one of the keys ['0', '1'], given '2'"),
+        ("b/d/1/x/y", "b/d/1/x: expected the end of the path (a leaf has no keys), given 'y'"),
+    ],
+)
+def test_lookup_errors(path, message):
+    with pytest.raises(SpaceError) as caught:
+        SPACE.flat_key_lookup(path)
+    assert str(caught.value) == message
+
+
+def test_lookup_offers_the_nearest_key():
+    with pytest.raises(SpaceError, match="given 'positoin'; did you mean 'position'\\?"):
+        Dict(position=float, speed=float).flat_key_lookup("positoin")
+
+
+def test_fill_values():
+    space = Dict(a=FloatBox(shape=(2,)), b=(IntBox(3), TextBox()), add_batch_rank=True)
+    filled = space.sample(2, fill_value={"a": 0, "b": (2, "x")})
+    assert filled["a"].tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    assert filled["a"].dtype == np.float32
+    assert filled["b"][0].tolist() == [2, 2]
+    assert filled["b"][1].tolist() == ["x", "x"]
+    assert Tuple(float, int).sample(fill_value=1) == (1.0, 1)
+    assert FloatBox(shape=(2,)).sample(2, [1.0, 2.0]).tolist() == [[1.0, 2.0], [1.0, 2.0]]
+    # None: that child is drawn, from the generator as always.
+    drawn = Dict(a=float, b=int).sample(fill_value={"a": None, "b": 1}, rng=np.random.default_rng(3))
+    assert drawn == {"a": FloatBox().sample(rng=np.random.default_rng(3)), "b": 1}
+
+
+@pytest.mark.parametrize(
+    ("space", "value", "message"),
+    [
+        (
+            Dict(a=(IntBox(3),)),
+            3,
+            "a/0/fill_value: expected int64 values from 0 to 2 (inclusive), given 3 at index ()",
+        ),
+        (IntBox(3), 1.0, "fill_value: expected int64 values, given 1.0"),
+        (BoolBox(), 1, "fill_value: expected bool values, given 1"),
+        (
+            FloatBox(shape=(2,)),
+            [[1.0], [1.0, 2.0]],
+            "fill_value: expected float32 values, given [[1.0], [1.0, 2.0]]",
+        ),
+        (
+            FloatBox(shape=(2,)),
+            [1.0, 2.0, 3.0],
+            "fill_value: expected one value or an array that broadcasts to shape (2,), given shape (3,)",
+        ),
+        (
+            Dict(a={"b": float}),
+            {"a": {"c": 1.0}},
+            "a/fill_value: expected a dict with the keys ['b'], given missing ['b'], extra ['c']",
+        ),
+    ],
+)
+def test_fill_values_outside_of_the_space(space, value, message):
+    with pytest.raises(SpaceError) as caught:
+        space.sample(fill_value=value)
+    assert str(caught.value) == message
+
+
 def test_shapes_in_order():
     space = SPACE.with_batch_rank()
     assert space.shape == ((), ((2,), ((), ((),))))
@@ -175,8 +259,11 @@ def test_unflatten_sample_errors():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Dict({"a/b": float}), "expected keys of a Dict to be Python identifiers, given 'a/b'"),
-        (lambda: Dict({1: float}), "expected keys of a Dict to be Python identifiers, given 1"),
+        (
+            lambda: Dict({"a/b": float}),
+            "expected keys of a Dict to be Python identifiers, given 'a/b'; did you mean 'a_b'?",
+        ),
+        (lambda: Dict({1: float}), "expected keys of a Dict to be Python identifiers, given 1; did you mean '_1'?"),
         (lambda: Dict(a={"": float}), "a: expected keys of a Dict to be Python identifiers, given ''"),
         (lambda: Dict([float]), "expected a mapping of Space specs, given [<class 'float'>]; give specs by key: Dict(a=float)"),  # noqa: E501
         (lambda: Dict({"a": float}, a=int), "expected each key once, given ['a']"),

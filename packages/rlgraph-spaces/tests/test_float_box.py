@@ -34,7 +34,18 @@ def test_one_number_is_the_upper_bound():
 def test_one_sided(space, low, high):
     assert (space.low, space.high) == (low, high)
     assert (space.bounded_below, space.bounded_above) == (low is not None, high is not None)
-    assert (space.bounded, space.global_bounds) == (False, None)
+    assert (space.bounded, space.unbounded, space.global_bounds) == (False, False, None)
+    assert space.bounds == (low, high)
+
+
+def test_unbounded_is_without_any_bound():
+    assert FloatBox(shape=(2,)).unbounded
+    assert not FloatBox([0.0, None], None).unbounded
+    assert not FloatBox(1.0).unbounded
+
+
+def test_bounds_beyond_64_bits():
+    assert FloatBox(0, 10**30) == FloatBox(0.0, 1e30)
 
 
 def test_arrays_give_the_shape_and_are_kept_read_only():

@@ -111,6 +111,10 @@ def test_kinds_that_are_contained():
         (lambda: IntBox(-1, 3, dtype="uint8"), "low: expected numbers from 0 to 255 for uint8, given -1"),
         (lambda: IntBox(0), "low: expected IntBox low < high (exclusive), given 0 >= 0 at index ()"),
         (lambda: IntBox(1.5), "high: expected integers (a number, an array or nested lists), given 1.5"),
+        (
+            lambda: IntBox(10**30),
+            f"high: expected numbers from {1 - 2**63} to {2**63} for int64, given {10**30}",
+        ),
         (lambda: IntBox(True), "high: expected integers (a number, an array or nested lists), given True"),
         (
             lambda: IntBox(0, np.array([1, 2**63], np.uint64)),
@@ -171,6 +175,7 @@ def test_text_box():
     ("make", "message"),
     [
         (lambda: TextBox(max_length=-1), "max_length: expected None or an int of 0 or more, given -1"),
+        (lambda: TextBox(max_length=True), "max_length: expected None or an int of 0 or more, given True"),
         (lambda: TextBox(charset=""), "charset: expected None or one character or more, given ''"),
         (lambda: TextBox(charset=["ab"]), r"charset: expected None or one character or more, given ['ab']"),
     ],

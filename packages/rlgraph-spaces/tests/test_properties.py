@@ -13,11 +13,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import rlgraph.spaces
-from rlgraph.spaces import BoxSpace, Space, from_spec
-from rlgraph.spaces.testing import box_spaces, samples, spaces
+from rlgraph.spaces import BoxSpace, FloatBox, IntBox, Space, SpaceError, check_space_equivalence, from_spec
+from rlgraph.spaces.testing import (
+    DTYPES,
+    box_spaces,
+    float_boxes,
+    int_boxes,
+    shapes,
+    spaces,
+    spaces_and_samples,
+)
 
 NAMES = {name: getattr(rlgraph.spaces, name) for name in rlgraph.spaces.__all__}
-SPACES_AND_SAMPLES = spaces().flatmap(lambda space: st.tuples(st.just(space), samples(space)))
+SPACES_AND_SAMPLES = spaces_and_samples()
 
 fast = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
@@ -46,6 +54,32 @@ def test_spec_reads_back_through_strict_json(space):
 
 @fast
 @given(spaces())
+def test_specs_are_never_changed(space):
+    spec = space.to_spec()
+    before = copy.deepcopy(spec)
+    assert from_spec(spec) == from_spec({"a": [spec]})["a"][0] == space
+    assert spec == before
+
+
+SHAPES = st.lists(st.integers(1, 3), max_size=2).map(tuple)
+
+
+@fast
+@given(float_boxes(shapes=SHAPES) | int_boxes(shapes=SHAPES))
+def test_arrays_of_bounds_are_copied(space):
+    low, high = (
+        None if bound is None else np.array(np.broadcast_to(bound, space.shape)) for bound in space.bounds
+    )
+    made = type(space)(low, high, space.shape, space.dtype)
+    assert made == space
+    for bound in (low, high):
+        if bound is not None:
+            bound.fill(1)
+    assert made == space
+
+
+@fast
+@given(spaces())
 def test_pickle_gives_an_equal_read_only_space(space):
     loaded = pickle.loads(pickle.dumps(space))
     assert loaded is not space
@@ -69,6 +103,32 @@ def test_equality_is_that_of_the_repr(one, other):
     """`repr` holds all that a Space is, so that two Spaces are equal if and only if their texts are."""
     assert (one == other) == (repr(one) == repr(other))
     assert one != other or hash(one) == hash(other)
+
+
+@fast
+@given(
+    st.sampled_from([FloatBox, IntBox]), shapes(), st.integers(-9, 9), st.integers(1, 9), st.integers(1, 9)
+)
+def test_spaces_with_other_bounds_are_unequal(box, shape, low, width, more):
+    one, other, shifted = (
+        box(low, low + width, shape),
+        box(low, low + width + more, shape),
+        box(low - more, low + width, shape),
+    )
+    assert len({one, other, shifted}) == 3
+
+
+@fast
+@given(spaces(), spaces())
+def test_equivalent_spaces_describe_the_same_arrays(one, other):
+    general = check_space_equivalence(one, other)
+    assert check_space_equivalence(one, one) is one
+    assert general is None or general is one or general is other
+    assert (general is None) == (check_space_equivalence(other, one) is None)
+    # A fixed batch is a special case of an unknown one, whatever the structure.
+    unknown, fixed = one.with_extra_ranks(True, False), one.with_extra_ranks(3, False)
+    if one.flatten():
+        assert check_space_equivalence(fixed, unknown) is unknown
 
 
 @fast
@@ -138,7 +198,7 @@ def test_ranks_reach_every_leaf_and_can_be_taken_away(space):
 
 
 @fast
-@given(spaces(with_ranks=False))
+@given(spaces(batch_ranks=[False], time_ranks=[False]))
 def test_force_batch_adds_one_axis_once(space):
     sample = space.sample()
     batched, added = space.force_batch(sample)
@@ -152,20 +212,49 @@ def test_force_batch_adds_one_axis_once(space):
 
 @fast
 @given(spaces())
+def test_every_path_leads_to_its_leaf(space):
+    assert space.flat_key_lookup("") is space
+    for path, leaf in space.flatten().items():
+        assert space.flat_key_lookup(path) is leaf
+        with pytest.raises(SpaceError, match="expected the end of the path"):
+            space.flat_key_lookup(f"{path}/x" if path else "x")
+
+
+@fast
+@given(spaces())
+def test_a_mapped_space_has_the_same_structure(space):
+    assert space.map(lambda path, leaf: leaf) == space
+    bools = space.map(lambda path, leaf: bool)
+    assert all(leaf.dtype == "bool" for leaf in bools.flatten().values())
+    assert list(bools.flatten()) == list(space.flatten())
+
+
+@fast
+@given(SPACES_AND_SAMPLES)
+def test_a_sample_can_be_filled_with_a_sample(pair):
+    space, sample = pair
+    size = next(
+        (np.shape(flat)[: len(space.ranks.ordered())] for flat in space.flatten_sample(sample).values()), None
+    )
+    assert same(space.sample(size or None, fill_value=sample), sample)
+
+
+@fast
+@given(spaces())
 def test_map_leaves_keeps_the_structure(space):
     paths = space.map_leaves(lambda path, leaf: path)
     assert space.flatten_sample(paths) == {path: path for path in space.flatten()}
 
 
 @fast
-@given(spaces(with_ranks=False))
+@given(spaces(batch_ranks=[False], time_ranks=[False]))
 def test_flat_dim_counts_the_values_of_a_sample(space):
     flat = space.flatten_sample(space.sample())
     assert space.flat_dim == sum(np.size(leaf) for leaf in flat.values())
 
 
 @fast
-@given(box_spaces(text=False))
+@given(box_spaces(dtypes=set(DTYPES) - {"str"}))
 def test_bounds_are_told_consistently(space):
     assert isinstance(space, BoxSpace)
     assert space.bounded == (space.bounded_below and space.bounded_above)

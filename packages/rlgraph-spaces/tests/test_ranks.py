@@ -40,6 +40,15 @@ def test_get_shape_with_one_of_two_ranks():
     assert space.get_shape(with_time_rank=True) == (4, 2)
 
 
+def test_get_shape_in_the_order_that_is_asked_for():
+    space = FloatBox(shape=(2,), add_batch_rank=True, add_time_rank=4)
+    assert space.get_shape(True, True, time_major=True) == (4, None, 2)
+    major = space.with_extra_ranks(True, 4, time_major=True)
+    assert major.get_shape(True, True, time_major=False) == (None, 4, 2)
+    assert major.get_shape(True, False, time_major=False) == (None, 2)
+    assert Dict(a=space).get_shape(True, True, time_major=True) == ((4, None, 2),)
+
+
 def test_a_fixed_rank_of_one_is_not_an_unknown_one():
     one, unknown = FloatBox(add_batch_rank=1), FloatBox(add_batch_rank=True)
     assert one != unknown

@@ -78,6 +78,31 @@ def test_specs_are_not_changed():
     assert spec == before
 
 
+def test_specs_from_json_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "state.json"
+    path.write_text('{"position": {"type": "float", "shape": [2]}, "lives": {"type": "int", "low": 3}}')
+    space = Dict(position=FloatBox(shape=(2,)), lives=IntBox(3))
+    assert from_spec("state.json") == from_spec(path) == space
+    assert from_spec({"state": "state.json"}) == Dict(state=space)
+
+
+def test_json_files_with_mistakes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "broken.json").write_text('{"a": ')
+    (tmp_path / "wrong.json").write_text('{"a": {"type": "float", "lwo": 1}}')
+    messages = {
+        "missing.json": "s: expected a JSON file, given 'missing.json'; no such file or directory",
+        "broken.json": "s/broken.json: expected JSON, given Expecting value: line 1 column 7 (char 6)",
+        "wrong.json": "s/wrong.json/a: expected an argument of FloatBox (low, high, shape, dtype, add_batch_rank, "
+        "add_time_rank, time_major), given 'lwo'; did you mean 'low'?",
+    }
+    for name, message in messages.items():
+        with pytest.raises(SpaceError) as caught:
+            from_spec({"s": name})
+        assert str(caught.value) == message
+
+
 def test_from_spec_of_a_class_gives_that_class():
     assert FloatBox.from_spec("float") == FloatBox()
     with pytest.raises(SpaceError) as caught:
@@ -155,7 +180,7 @@ NAMES = (
         ),
         (
             {"type": "dict", "spaces": {"a b": float}},
-            "expected keys of a Dict to be Python identifiers, given 'a b'",
+            "expected keys of a Dict to be Python identifiers, given 'a b'; did you mean 'a_b'?",
         ),
     ],
 )

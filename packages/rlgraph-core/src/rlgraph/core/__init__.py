@@ -22,7 +22,7 @@ from rlgraph.core.errors import (
     SpecError,
 )
 from rlgraph.core.executor import GraphExecutor
-from rlgraph.core.graph import Variable, VariableList, assemble, build, gradients
+from rlgraph.core.graph import Variable, VariableList, assemble, branch, build, gradients, loop
 from rlgraph.core.registry import Registry, registry
 
 __all__ = [
@@ -47,12 +47,14 @@ __all__ = [
     "Variable",
     "VariableList",
     "assemble",
+    "branch",
     "build",
     "create_backend",
     "default_backend",
     "find_backend",
     "gradients",
     "graph_fn",
+    "loop",
     "registry",
     "rlgraph_api",
 ]

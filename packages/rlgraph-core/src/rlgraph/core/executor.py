@@ -15,7 +15,7 @@ from rlgraph.core.checkpoint import read_checkpoint, write_checkpoint
 from rlgraph.core.component import BoundApiMethod, Component
 from rlgraph.core.config import default_backend
 from rlgraph.core.errors import CheckpointError, InputError, RLGraphError, nearest
-from rlgraph.core.graph import BuiltGraph, Plan, Segment, assemble, build, make_plan
+from rlgraph.core.graph import BuiltGraph, Plan, assemble, build, make_plan
 from rlgraph.core.graph.binding import bind
 from rlgraph.core.graph.emission import emit_driver
 from rlgraph.core.graph.plan import Leaf
@@ -126,9 +126,7 @@ class GraphExecutor:
         return refreshed
 
     def _link(self, plan: Plan, backend: Backend, storage: Storage) -> Callable[..., Any]:
-        lowered = {
-            step.name: backend.lower(plan, step, storage) for step in plan.steps if isinstance(step, Segment)
-        }
+        lowered = {segment.name: backend.lower(plan, segment, storage) for segment in plan.segments}
         program = emit_driver(plan, lowered, self._host_view, converter).compile()
         if not plan.writes and not plan.host_components:
             return program

@@ -10,7 +10,7 @@ strategies. Neither is imported here, so that numpy stays the only requirement.
 
 from rlgraph.spaces.bool_box import BoolBox
 from rlgraph.spaces.box_space import BoxSpace
-from rlgraph.spaces.checks import check_space_equivalence, sanity_check_space
+from rlgraph.spaces.checks import check_space_equivalence, is_bounded_space, sanity_check_space
 from rlgraph.spaces.container_space import ContainerSpace
 from rlgraph.spaces.containers import Dict, Tuple
 from rlgraph.spaces.errors import SpaceError
@@ -33,5 +33,6 @@ __all__ = [
     "Tuple",
     "check_space_equivalence",
     "from_spec",
+    "is_bounded_space",
     "sanity_check_space",
 ]

@@ -56,6 +56,8 @@ def read_dtype(dtype: object, allowed: tuple[str, ...], python_type: type, defau
     # Not `dtype == ...` alone: np.dtype("float64") == "float" holds.
     if dtype is python_type or (isinstance(dtype, str) and dtype == python_type.__name__):
         return default
+    if isinstance(dtype, str) and dtype in allowed:
+        return dtype
     try:
         name = np.dtype(dtype).name  # type: ignore[call-overload]
     except TypeError:
@@ -68,7 +70,10 @@ def read_dtype(dtype: object, allowed: tuple[str, ...], python_type: type, defau
 def read_array(value: object, name: str, kinds: str, none: float | None) -> NDArray[Any]:
     """An array from a number, an array or nested lists; None inside a list stands for `none`."""
     array = np.asarray(_fill(value, none) if isinstance(value, (list, tuple)) else value)
-    if array.dtype.kind not in kinds and array.size:
+    if array.dtype == object and all(isinstance(number, int) for number in array.flat):
+        # Beyond 64 bits: a float may hold it, and the range check of an IntBox says what fits.
+        array = array.astype(np.float64) if "f" in kinds else array
+    elif array.dtype.kind not in kinds and array.size:
         what = "integers" if "f" not in kinds else "numbers"
         raise mismatch(name, f"{what} (a number, an array or nested lists)", repr(value))
     return array

@@ -118,21 +118,36 @@ class BoxSpace(Space):
         return self.bounded_below and self.bounded_above
 
     @property
+    def unbounded(self) -> bool:
+        """True if no element has a bound on either side."""
+        return self.low is None and self.high is None
+
+    @property
+    def bounds(self) -> tuple[Bound, Bound]:
+        """(low, high)."""
+        return self.low, self.high
+
+    @property
     def global_bounds(self) -> tuple[Any, Any] | None:
         """(low, high) if all elements share the same two bounds, else None."""
         shared = not isinstance(self.low, np.ndarray) and not isinstance(self.high, np.ndarray)
         return (self.low, self.high) if shared and self.bounded else None
 
     def get_shape(
-        self, with_batch_rank: bool = False, with_time_rank: bool = False, with_category_rank: bool = False
+        self,
+        with_batch_rank: bool = False,
+        with_time_rank: bool = False,
+        time_major: bool | None = None,
+        with_category_rank: bool = False,
     ) -> tuple[int | None, ...]:
         """The shape, e.g. (None, 5, 2) for batch (unknown), time (5), shape (2,).
 
         Args:
             with_batch_rank, with_time_rank: put these in front, if the Space has them.
+            time_major: which of both comes first; None: the Space's own order.
             with_category_rank: put the number of categories at the end, if the Space has them.
         """
-        ranks = self.ranks.ordered(with_batch_rank, with_time_rank)
+        ranks = self.ranks.ordered(with_batch_rank, with_time_rank, time_major)
         front = tuple(int(rank) if is_fixed(rank) else None for rank in ranks)
         categories = self.num_categories if with_category_rank else None
         return front + self.shape + (() if categories is None else (categories,))
@@ -141,6 +156,11 @@ class BoxSpace(Space):
 
     def flatten(self) -> dict[str, BoxSpace]:
         return {"": self}
+
+    def flat_key_lookup(self, path: str) -> Space:
+        if path:
+            raise mismatch("", "the end of the path (a leaf has no keys)", repr(path))
+        return self
 
     def flatten_sample(self, sample: Any) -> dict[str, Any]:
         return {"": sample}
@@ -160,9 +180,32 @@ class BoxSpace(Space):
     def _explain_values(self, array: NDArray[Any]) -> tuple[str, str] | None:
         """(expected, given) for the first value that is out of bounds, else None."""
 
-    def sample(self, size: Size = None, *, rng: np.random.Generator | None = None) -> Any:
+    def sample(
+        self, size: Size = None, fill_value: Any = None, *, rng: np.random.Generator | None = None
+    ) -> Any:
         shape = leading_dims(self.ranks, size) + self.shape
+        if fill_value is not None:
+            return self._fill(shape, fill_value)[()]
         return self._draw(shape, np.random.default_rng() if rng is None else rng)[()]
+
+    def _fill(self, shape: tuple[int, ...], value: Any) -> NDArray[Any]:
+        try:
+            array = np.asarray(value)
+        except ValueError:  # a ragged list
+            raise mismatch("fill_value", f"{self.dtype} values", repr(value)) from None
+        if self.kinds == "f" and array.dtype.kind in "iu":  # 0 is meant as 0.0
+            array = array.astype(self.dtype)
+        if array.dtype.kind not in self.kinds:
+            raise mismatch("fill_value", f"{self.dtype} values", repr(value))
+        try:
+            array = np.broadcast_to(array, shape)
+        except ValueError:
+            expected = f"one value or an array that broadcasts to shape {shape}"
+            raise mismatch("fill_value", expected, f"shape {array.shape}") from None
+        problem = self._explain_values(array)
+        if problem is not None:
+            raise mismatch("fill_value", *problem)
+        return array.astype(self.numpy_dtype)
 
     def zeros(self, size: Size = None) -> Any:
         return np.zeros(leading_dims(self.ranks, size) + self.shape, self.numpy_dtype)[()]

@@ -8,17 +8,19 @@ from rlgraph.spaces.box_space import BoxSpace
 from rlgraph.spaces.container_space import ContainerSpace
 from rlgraph.spaces.errors import mismatch
 from rlgraph.spaces.space import Space
+from rlgraph.spaces.spec import from_spec
 
-__all__ = ["check_space_equivalence", "sanity_check_space"]
+__all__ = ["check_space_equivalence", "is_bounded_space", "sanity_check_space"]
 
 
-def check_space_equivalence(a: Space, b: Space) -> Space | None:
-    """The more general one of two Spaces that describe the same arrays, else None.
+def check_space_equivalence(a: Any, b: Any) -> Space | None:
+    """The more general one of two Spaces (or specs) that describe the same arrays, else None.
 
     Class, dtype and full shape must agree; a dimension of unknown size agrees with any, so that
     FloatBox(add_batch_rank=True) is equivalent to FloatBox(shape=(64,)) and the first is returned. Bounds
     and names of ranks are not compared. If both are as general, `a` is returned.
     """
+    a, b = from_spec(a), from_spec(b)
     if _covers(a, b):
         return a
     return b if _covers(b, a) else None
@@ -42,8 +44,21 @@ def _covers(general: Space, special: Space) -> bool:
     )
 
 
+def is_bounded_space(space: BoxSpace) -> bool:
+    """Whether a leaf has both bounds in every element (True) or no bound at all (False).
+
+    That is what the choice of a distribution over it depends on. Raises SpaceError for anything between.
+    """
+    if not isinstance(space, BoxSpace):
+        raise mismatch("", "a BoxSpace", repr(space), "ask for each leaf of space.flatten()")
+    if not space.bounded and not space.unbounded:
+        hint = "give both bounds in every element, or none"
+        raise mismatch("", "a Space that is bounded on both sides or on none", repr(space), hint)
+    return space.bounded
+
+
 def sanity_check_space(
-    space: Space,
+    space: Any,
     *,
     allowed_types: Any = None,
     non_allowed_types: Any = None,
@@ -51,6 +66,7 @@ def sanity_check_space(
     non_allowed_sub_types: Any = None,
     must_have_batch_rank: bool | None = None,
     must_have_time_rank: bool | None = None,
+    must_have_batch_or_time_rank: bool | None = None,
     must_have_categories: bool | None = None,
     num_categories: int | tuple[int, int] | None = None,
     must_have_lower_limit: bool | None = None,
@@ -61,19 +77,22 @@ def sanity_check_space(
     """Raises SpaceError (path, expected, given) if a Space is not as asked for.
 
     Args:
-        space: a leaf or a container; all but the types and ranks is asked of every leaf.
+        space: a leaf or a container (or the spec of one); all but the types and ranks is asked of every leaf.
         allowed_types, non_allowed_types: one class or several, for the Space itself.
         allowed_sub_types, non_allowed_sub_types: the same for every leaf.
         must_have_batch_rank, must_have_time_rank: True or False; None: either.
+        must_have_batch_or_time_rank: at least one of both (True) or none of them (False); None: either.
         must_have_categories: whether leaves have a number of categories.
         num_categories, rank: a number, or a (least, most) pair.
         must_have_lower_limit, must_have_upper_limit: whether leaves are bounded there in every element.
         shape: without batch and time rank.
     """
+    space = from_spec(space)
     _check_type("", space, allowed_types, non_allowed_types)
     for word, has, must in (
         ("batch", space.has_batch_rank, must_have_batch_rank),
         ("time", space.has_time_rank, must_have_time_rank),
+        ("batch or time", space.has_batch_rank or space.has_time_rank, must_have_batch_or_time_rank),
     ):
         if must is not None and has != must:
             raise mismatch("", f"a Space with{'' if must else 'out'} {word} rank", repr(space))
@@ -102,7 +121,10 @@ def _check_type(path: str, space: Space, allowed: Any, not_allowed: Any) -> None
 
 
 def _classes(types: Any) -> tuple[type, ...]:
-    return (types,) if isinstance(types, type) else tuple(types)
+    classes = (types,) if isinstance(types, (type, str)) else tuple(types)
+    if not all(isinstance(cls, type) for cls in classes):
+        raise mismatch("", "classes to check for, such as FloatBox", repr(types))
+    return classes
 
 
 def _check_number(path: str, leaf: BoxSpace, name: str, value: int | None, wanted: Any) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rlgraph.spaces.errors import SpaceError, join, mismatch
+from rlgraph.spaces.errors import SpaceError, join, mismatch, nearest
 from rlgraph.spaces.ranks import Rank, Ranks, Size, common_ranks, leading_dims, read_ranks
 from rlgraph.spaces.space import Space
 
@@ -81,10 +81,14 @@ class ContainerSpace(Space):
         return tuple(child.dtype for child in self._spaces)  # type: ignore[attr-defined]
 
     def get_shape(
-        self, with_batch_rank: bool = False, with_time_rank: bool = False, with_category_rank: bool = False
+        self,
+        with_batch_rank: bool = False,
+        with_time_rank: bool = False,
+        time_major: bool | None = None,
+        with_category_rank: bool = False,
     ) -> tuple[Any, ...]:
         """The shapes of the children, in order; see `BoxSpace.get_shape`."""
-        options = (with_batch_rank, with_time_rank, with_category_rank)
+        options = (with_batch_rank, with_time_rank, time_major, with_category_rank)
         return tuple(child.get_shape(*options) for child in self._spaces)
 
     @property
@@ -101,6 +105,18 @@ class ContainerSpace(Space):
             for name, child in zip(self._names, self._spaces, strict=True)
             for path, leaf in child.flatten().items()
         }
+
+    def flat_key_lookup(self, path: str) -> Space:
+        if not path:
+            return self
+        name, _, rest = path.partition("/")
+        if name not in self._names:
+            hint = nearest(name, self._names)
+            raise mismatch("", f"one of the keys {list(self._names)}", repr(name), hint)
+        try:
+            return self._spaces[self._names.index(name)].flat_key_lookup(rest)
+        except SpaceError as error:
+            raise error.under(name) from None
 
     def flatten_sample(self, sample: Any) -> dict[str, Any]:
         flat: dict[str, Any] = {}
@@ -129,10 +145,21 @@ class ContainerSpace(Space):
 
     # -- data ----------------------------------------------------------------------------------
 
-    def sample(self, size: Size = None, *, rng: np.random.Generator | None = None) -> Any:
+    def sample(
+        self, size: Size = None, fill_value: Any = None, *, rng: np.random.Generator | None = None
+    ) -> Any:
         leading_dims(self.ranks, size)  # said once, and for an empty container too
         rng = np.random.default_rng() if rng is None else rng
-        return self._pack([child.sample(size, rng=rng) for child in self._spaces])
+        fills: Sequence[Any] = [fill_value] * len(self._spaces)
+        if isinstance(fill_value, (Mapping, tuple, list)):
+            fills = self._unpack(fill_value, "fill_value")
+        values = []
+        for name, child, fill in zip(self._names, self._spaces, fills, strict=True):
+            try:
+                values.append(child.sample(size, fill, rng=rng))
+            except SpaceError as error:
+                raise error.under(name) from None
+        return self._pack(values)
 
     def zeros(self, size: Size = None) -> Any:
         leading_dims(self.ranks, size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, overload
 
@@ -49,7 +50,7 @@ class Dict(ContainerSpace, Mapping[str, Space]):
         children = {**(mapping or {}), **spaces}
         for key in children:
             if not isinstance(key, str) or not key.isidentifier():
-                raise mismatch("", "keys of a Dict to be Python identifiers", repr(key))
+                raise mismatch("", "keys of a Dict to be Python identifiers", repr(key), _renamed(key))
         if mapping is not None and len(children) < len(mapping) + len(spaces):
             raise mismatch("", "each key once", sorted(mapping.keys() & spaces.keys()))
         built = {key: build(children[key], key) for key in sorted(children)}
@@ -130,3 +131,8 @@ class Tuple(ContainerSpace, Sequence[Space]):
         if len(sample) != len(self):
             raise mismatch(path, f"a tuple of {len(self)}", f"one of {len(sample)}")
         return sample
+
+
+def _renamed(key: object) -> str:
+    identifier = re.sub(r"\W+|^(?=\d)", "_", str(key))
+    return f"did you mean {identifier!r}?" if identifier.isidentifier() else ""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["SpaceError", "join", "mismatch"]
+import difflib
+from collections.abc import Iterable
+
+__all__ = ["SpaceError", "join", "mismatch", "nearest"]
 
 
 class SpaceError(ValueError):
@@ -38,3 +41,9 @@ def mismatch(path: str, expected: str, given: object, hint: str = "") -> SpaceEr
     error = SpaceError(message)
     error.path, error.expected, error.given, error.hint = path, expected, str(given), hint
     return error
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """The hint "did you mean ...?" with the name most like `name`, or ""."""
+    close = difflib.get_close_matches(name, list(names), n=1)
+    return f"did you mean {close[0]!r}?" if close else ""

@@ -128,6 +128,8 @@ def _read(value: Any, name: str, dtype: str) -> NDArray[Any] | None:
     raw = read_array(value, name, "fiu", -np.inf if name == "low" else np.inf)
     with np.errstate(over="ignore"):
         array = raw.astype(dtype) + np.zeros((), dtype)  # + 0: -0.0 becomes 0.0
+    if np.isfinite(array).all():
+        return np.asarray(array)
     if np.any(np.isnan(array)):
         raise mismatch(name, "numbers that are not NaN", repr(value))
     if np.any(np.isinf(array) & np.isfinite(raw.astype(np.float64))):

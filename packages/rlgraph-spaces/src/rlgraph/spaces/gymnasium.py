@@ -4,8 +4,10 @@
 * Discrete <-> IntBox of shape (). MultiDiscrete <-> IntBox of another shape (uint8 goes to a Box: an image).
 * MultiBinary <-> BoolBox with a shape; its 0/1 samples are bools here. BoolBox of shape () -> Discrete(2).
 * Text <-> TextBox; the least length of a Text is not kept.
+* Dict <-> Dict, Tuple <-> Tuple, nested as deep as one likes.
 
-A uint8 Box cannot be unbounded: such an IntBox gets the range of its dtype.
+A uint8 Box cannot be unbounded: such an IntBox gets the range of its dtype. Integers of a dtype that an IntBox has
+not (int8, uint16, uint32, uint64) are held by the next wider one.
 """
 
 from __future__ import annotations
@@ -21,11 +23,21 @@ from rlgraph.spaces.errors import SpaceError, join, mismatch
 from rlgraph.spaces.float_box import FloatBox
 from rlgraph.spaces.int_box import IntBox
 from rlgraph.spaces.space import Space
+from rlgraph.spaces.spec import from_spec
 from rlgraph.spaces.text_box import TextBox
 
 __all__ = ["from_gymnasium", "to_gymnasium"]
 
 _KINDS = "Box, Discrete, MultiDiscrete, MultiBinary, Text, Dict and Tuple"
+_WIDER = {"int8": "int16", "uint16": "int32", "uint32": "int64", "uint64": "int64"}
+# Why a kind of gymnasium's has no counterpart, and what to do. All of it is done in a wrapper of the environment.
+_HINTS = {
+    "Graph": "its shape differs from value to value: wrap the environment and give a Dict of padded Boxes",
+    "Sequence": "its length differs from value to value: wrap the environment and pad to a Box",
+    "OneOf": "its structure differs from value to value: wrap the environment and give a Dict of all "
+    "alternatives and a Discrete that says which one counts",
+}
+_HINT = "wrap the environment and give one of these"
 
 
 def _spaces() -> Any:
@@ -41,7 +53,7 @@ def from_gymnasium(space: Any) -> Space:
     """The Space of a gymnasium space, without batch and time rank.
 
     Raises:
-        SpaceError: with the path, for a space that has no counterpart.
+        SpaceError: with the path, the reason and a way out, for a space that has no counterpart.
     """
     return _from(space, "", _spaces())
 
@@ -55,20 +67,24 @@ def _from(space: Any, path: str, spaces: Any) -> Space:
         if isinstance(space, spaces.Box):
             return _from_box(space)
         if isinstance(space, spaces.Discrete):
-            return IntBox(int(space.start), int(space.start) + int(space.n), dtype=space.dtype)
+            return IntBox(int(space.start), int(space.start) + int(space.n), dtype=_dtype(space))
         if isinstance(space, spaces.MultiDiscrete):
             # int64: where the dtype is a small one, the exclusive high may not fit it.
             start = np.asarray(space.start, np.int64)
-            return IntBox(start, start + space.nvec.astype(np.int64), space.shape, dtype=space.dtype)
+            return IntBox(start, start + space.nvec.astype(np.int64), space.shape, _dtype(space))
         if isinstance(space, spaces.MultiBinary):
             return BoolBox(space.shape)
         if isinstance(space, spaces.Text):
             return TextBox(max_length=space.max_length, charset=space.characters)
     except SpaceError as error:
         raise error.under(path) from None
-    raise mismatch(
-        path, f"a gymnasium space with a counterpart ({_KINDS})", f"{space!r} (a {type(space).__name__})"
-    )
+    kind = type(space).__name__
+    expected = f"a gymnasium space with a counterpart ({_KINDS})"
+    raise mismatch(path, expected, f"{space!r} (a {kind})", _HINTS.get(kind, _HINT))
+
+
+def _dtype(space: Any) -> str:
+    return _WIDER.get(str(space.dtype), str(space.dtype))
 
 
 def _from_box(space: Any) -> Space:
@@ -76,27 +92,27 @@ def _from_box(space: Any) -> Space:
         return FloatBox(space.low, space.high, space.shape, dtype=space.dtype)
     if space.dtype.kind == "b":
         return BoolBox(space.shape)
-    # The whole range of the dtype is what gymnasium makes of an infinite side.
-    info = np.iinfo(space.dtype)
-    low = None if np.all(space.low == info.min) and not np.all(space.bounded_below) else space.low
-    if np.all(space.high == info.max) and not np.all(space.bounded_above):
-        return IntBox(low, None, space.shape, dtype=space.dtype)
-    if np.all(space.high == space.high.flat[:1]):
+    low, high, dtype = space.low, space.high, _dtype(space)
+    # The whole range of the dtype is what gymnasium makes of an infinite side; a wider dtype keeps it as bounds.
+    info = np.iinfo(dtype)
+    low = None if np.all(low == info.min) and not np.all(space.bounded_below) else low
+    if np.all(high == info.max) and not np.all(space.bounded_above):
+        return IntBox(low, None, space.shape, dtype)
+    if np.all(high == high.flat[:1]):
         # By way of a Python int: one more than the largest int64 is no int64.
-        return IntBox(low, int(space.high.flat[0]) + 1, space.shape, dtype=space.dtype)
-    if np.any(space.high == np.iinfo(np.int64).max):
-        raise mismatch(
-            "high", "a high below 2**63 - 1 where it differs between elements", space.high.tolist()
-        )
-    return IntBox(low, space.high.astype(np.int64) + 1, space.shape, dtype=space.dtype)
+        return IntBox(low, int(high.flat[0]) + 1, space.shape, dtype)
+    if np.any(high >= np.iinfo(np.int64).max):
+        raise mismatch("high", "a high below 2**63 - 1 where it differs between elements", high.tolist())
+    return IntBox(low, high.astype(np.int64) + 1, space.shape, dtype)
 
 
-def to_gymnasium(space: Space) -> Any:
-    """The gymnasium space of a Space without batch and time rank.
+def to_gymnasium(space: Any) -> Any:
+    """The gymnasium space of a Space (or a spec) without batch and time rank.
 
     Raises:
         SpaceError: with the path, for ranks, and for a TextBox that gymnasium cannot describe.
     """
+    space = from_spec(space)
     if space.has_batch_rank or space.has_time_rank:
         hint = "gymnasium has no ranks: use space.without_ranks()"
         raise mismatch("", "a Space without batch and time rank", repr(space), hint)
@@ -117,7 +133,8 @@ def _to(space: Space, path: str, spaces: Any) -> Any:
         return _to_bools(space, spaces)
     if isinstance(space, TextBox):
         if space.shape or space.max_length is None or space.charset is None:
-            raise mismatch(path, "a TextBox of shape () with max_length and charset", repr(space))
+            hint = "gymnasium's Text is one string: give max_length and charset, and a Tuple for several"
+            raise mismatch(path, "a TextBox of shape () with max_length and charset", repr(space), hint)
         return spaces.Text(space.max_length, min_length=0, charset=space.charset)
     raise mismatch(path, f"a Space with a gymnasium counterpart ({_KINDS})", repr(space))
 

@@ -40,11 +40,13 @@ class Ranks(NamedTuple):
             options["time_major"] = True
         return options
 
-    def ordered(self, with_batch: bool = True, with_time: bool = True) -> list[Rank]:
-        """The ranks that are there, in axis order."""
+    def ordered(
+        self, with_batch: bool = True, with_time: bool = True, time_major: bool | None = None
+    ) -> list[Rank]:
+        """The ranks that are there, in axis order; `time_major` overrules the order."""
         batch = [self.batch] if with_batch and self.batch is not False else []
         time = [self.time] if with_time and self.time is not False else []
-        return time + batch if self.time_major else batch + time
+        return time + batch if (self.time_major if time_major is None else time_major) else batch + time
 
 
 def read_ranks(batch: object, time: object, time_major: object) -> Ranks:

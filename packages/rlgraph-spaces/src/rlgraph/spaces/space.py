@@ -140,7 +140,11 @@ class Space(ABC):
 
     @abstractmethod
     def get_shape(
-        self, with_batch_rank: bool = False, with_time_rank: bool = False, with_category_rank: bool = False
+        self,
+        with_batch_rank: bool = False,
+        with_time_rank: bool = False,
+        time_major: bool | None = None,
+        with_category_rank: bool = False,
     ) -> tuple[Any, ...]:
         """The shape of a leaf, the shapes of a container's children in order."""
 
@@ -159,6 +163,13 @@ class Space(ABC):
         """The leaves by path ("a/b/0"), in the order of the structure; {"": self} for a leaf."""
 
     @abstractmethod
+    def flat_key_lookup(self, path: str) -> Space:
+        """The Space at a path: a leaf ("a/b/0"), an inner container ("a/b"), or itself ("").
+
+        Raises SpaceError where the path ends, with the keys there.
+        """
+
+    @abstractmethod
     def flatten_sample(self, sample: Any) -> dict[str, Any]:
         """The leaves of a sample by path. Raises SpaceError if its structure is another one."""
 
@@ -170,15 +181,33 @@ class Space(ABC):
         """`fn(path, leaf)` for every leaf, in a plain dict/tuple of this Space's structure."""
         return self.unflatten_sample({path: fn(path, leaf) for path, leaf in self.flatten().items()})
 
+    def map(self, fn: Callable[[str, BoxSpace], Any]) -> Space:
+        """The Space of the same structure with `fn(path, leaf)`, a Space or a spec, in place of each leaf.
+
+        The ranks are those of the new leaves. Raises SpaceError with the path of a leaf that is no spec.
+        """
+        from rlgraph.spaces.spec import build  # the spec reader knows all classes, so it comes last
+
+        if not self.flatten():
+            return self
+        return build(self.map_leaves(lambda path, leaf: build(fn(path, leaf), path)), "")
+
     # -- data ----------------------------------------------------------------------------------
 
     @abstractmethod
-    def sample(self, size: Size = None, *, rng: np.random.Generator | None = None) -> Any:
+    def sample(
+        self, size: Size = None, fill_value: Any = None, *, rng: np.random.Generator | None = None
+    ) -> Any:
         """Draws a sample: an array, a dict (of a Dict) or a tuple (of a Tuple).
 
         Args:
             size: leading dimensions; None: 1 for each unknown rank, nothing without ranks.
+            fill_value: stands in every place instead of drawn values. A container gives it to all its
+                leaves, or takes one value per child as a dict or tuple (None: that child is drawn).
             rng: the generator to draw from; None: a fresh one.
+
+        Raises:
+            SpaceError: for a size that the ranks do not allow, and a fill value outside of the Space.
         """
 
     @abstractmethod

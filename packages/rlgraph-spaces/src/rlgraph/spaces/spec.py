@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rlgraph.spaces.bool_box import BoolBox
 from rlgraph.spaces.containers import Dict, Tuple
-from rlgraph.spaces.errors import SpaceError, mismatch
+from rlgraph.spaces.errors import SpaceError, mismatch, nearest
 from rlgraph.spaces.float_box import FloatBox
 from rlgraph.spaces.int_box import IntBox
 from rlgraph.spaces.space import Space
@@ -44,7 +45,8 @@ def from_spec(spec: Any) -> Space:
     * `{"type": name, **arguments}`: that class with these arguments; the children of a container stand
       under "spaces" (or, for a dict, beside "type");
     * any other dict: a Dict; a tuple or list: a Tuple. A child named "type" needs `Dict({"type": ...})`
-      or "spaces", unless its spec is neither a name nor a Space class.
+      or "spaces", unless its spec is neither a name nor a Space class;
+    * a `pathlib.Path`, or a name that ends with ".json": the spec in that file.
 
     Raises:
         SpaceError: with the path inside the spec, what was expected and given, and the nearest name.
@@ -64,10 +66,21 @@ def build(spec: Any, path: str) -> Space:
             return Dict(spec)
         if isinstance(spec, (tuple, list)):
             return Tuple(list(spec))
+        if isinstance(spec, Path) or (isinstance(spec, str) and spec.endswith(".json")):
+            return build(_read_file(Path(spec)), str(spec))
         cls, arguments = _find(spec)
         return cls(**arguments)
     except SpaceError as error:
         raise error.under(path) from None
+
+
+def _read_file(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise mismatch("", "a JSON file", repr(str(path)), str(error.strerror).lower()) from None
+    except ValueError as error:  # not UTF-8, or not JSON
+        raise mismatch(str(path), "JSON", error) from None
 
 
 def _is_space_class(value: object) -> bool:
@@ -89,6 +102,8 @@ def _find(spec: Any) -> tuple[type[Space], dict[str, str]]:
             name = str(spec)
         return _find_name("str" if name.startswith("str") else name)
     hint = f"did you mean IntBox({spec})?" if isinstance(spec, int) else ""
+    if type(spec).__module__.startswith("gymnasium."):
+        hint = "translate it with rlgraph.spaces.gymnasium.from_gymnasium"
     expected = "a Space, a type, a dtype, a name, a dict, a tuple or a list"
     raise mismatch("", expected, f"{spec!r} (a {type(spec).__name__})", hint)
 
@@ -97,14 +112,8 @@ def _find_name(name: str) -> tuple[type[Space], dict[str, str]]:
     plain = name.lower().replace("_", "").replace("-", "")
     if plain in _LOOKUP:
         return _LOOKUP[plain]
-    raise mismatch(
-        "", f"a Space name (one of {', '.join(_NAMES)})", repr(name), _nearest(name.lower(), _NAMES)
-    )
-
-
-def _nearest(name: str, names: Any) -> str:
-    close = difflib.get_close_matches(name, list(names), n=1)
-    return f"did you mean {close[0]!r}?" if close else ""
+    expected = f"a Space name (one of {', '.join(_NAMES)})"
+    raise mismatch("", expected, repr(name), nearest(name.lower(), _NAMES))
 
 
 def _build_typed(kind: Any, arguments: dict[str, Any]) -> Space:
@@ -118,7 +127,7 @@ def _build_typed(kind: Any, arguments: dict[str, Any]) -> Space:
     for key in arguments:
         if key not in known:
             expected = f"an argument of {cls.__name__} ({', '.join(known)})"
-            raise mismatch("", expected, repr(key), _nearest(str(key), known))
+            raise mismatch("", expected, repr(key), nearest(str(key), known))
     return cls(**{**implied, **arguments})
 
 

@@ -1,16 +1,20 @@
 """Hypothesis strategies for Spaces and their samples. Needs `rlgraph-spaces[testing]`.
 
 ```python
-@given(spaces().flatmap(lambda space: st.tuples(st.just(space), samples(space))))
+@given(spaces_and_samples(containers=(Dict,), max_depth=1))
 def test_contains(pair):
     space, sample = pair
     assert space.contains(sample)
 ```
+
+Everything can be restricted: `dtypes`, `shapes`, `batch_ranks` and `time_ranks` for leaves, `containers`,
+`max_depth` and `max_children` for what is built of them.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,26 +26,57 @@ except ImportError as error:
 
 from rlgraph.spaces.bool_box import BoolBox
 from rlgraph.spaces.box_space import BoxSpace
+from rlgraph.spaces.container_space import ContainerSpace
 from rlgraph.spaces.containers import Dict, Tuple
+from rlgraph.spaces.errors import mismatch
 from rlgraph.spaces.float_box import FloatBox
 from rlgraph.spaces.int_box import IntBox
 from rlgraph.spaces.ranks import Rank, is_fixed
 from rlgraph.spaces.space import Space
 from rlgraph.spaces.text_box import TextBox
 
-__all__ = ["box_spaces", "float_boxes", "int_boxes", "ranks", "samples", "spaces", "text_boxes"]
+__all__ = [
+    "DTYPES",
+    "FLOATS",
+    "INTS",
+    "RANKS",
+    "bool_boxes",
+    "box_spaces",
+    "float_boxes",
+    "int_boxes",
+    "samples",
+    "shapes",
+    "spaces",
+    "spaces_and_samples",
+    "text_boxes",
+]
+
+Shapes: TypeAlias = st.SearchStrategy[tuple[int, ...]]
+
+FLOATS = ("float16", "float32", "float64")
+INTS = ("uint8", "int16", "int32", "int64")
+DTYPES = (*FLOATS, *INTS, "bool", "str")
+"""The dtypes of leaves: all there are."""
+RANKS: tuple[Rank, ...] = (False, True, 1, 3, "demo")
+"""Batch and time ranks: none, unknown, fixed, named."""
 
 
-def _shapes() -> st.SearchStrategy[tuple[int, ...]]:
-    return st.lists(st.integers(0, 3), max_size=3).map(tuple)
+def shapes(*, max_rank: int = 3, max_side: int = 3) -> Shapes:
+    """Shapes without batch and time rank, empty ones (a side of 0) among them."""
+    return st.lists(st.integers(0, max_side), max_size=max_rank).map(tuple)
+
+
+_ANY_SHAPE = shapes()
 
 
 @st.composite
-def float_boxes(draw: st.DrawFn) -> FloatBox:
-    """FloatBoxes of every dtype; no, one or two bounds per element, shared or not."""
-    dtype = draw(st.sampled_from(["float16", "float32", "float64"]))
+def float_boxes(
+    draw: st.DrawFn, *, dtypes: Collection[str] = FLOATS, shapes: Shapes = _ANY_SHAPE
+) -> FloatBox:
+    """FloatBoxes; no, one or two bounds per element, shared or not."""
+    dtype = draw(st.sampled_from(sorted(dtypes)))
     width: Any = int(dtype[-2:])
-    shape = draw(_shapes())
+    shape = draw(shapes)
     finite = st.floats(allow_nan=False, allow_infinity=False, width=width)
 
     def pair() -> tuple[float, float]:
@@ -55,11 +90,11 @@ def float_boxes(draw: st.DrawFn) -> FloatBox:
 
 
 @st.composite
-def int_boxes(draw: st.DrawFn) -> IntBox:
-    """IntBoxes of every dtype; categories, no, one or two bounds, shared or one per element."""
-    dtype = draw(st.sampled_from(["uint8", "int16", "int32", "int64"]))
+def int_boxes(draw: st.DrawFn, *, dtypes: Collection[str] = INTS, shapes: Shapes = _ANY_SHAPE) -> IntBox:
+    """IntBoxes; categories, no, one or two bounds, shared or one per element."""
+    dtype = draw(st.sampled_from(sorted(dtypes)))
     info = np.iinfo(dtype)
-    shape = draw(_shapes())
+    shape = draw(shapes)
     if draw(st.booleans()):
         return IntBox(draw(st.integers(1, 100)), shape=shape, dtype=dtype)
     values = st.integers(int(info.min), int(info.max))
@@ -80,57 +115,98 @@ def int_boxes(draw: st.DrawFn) -> IntBox:
     return IntBox(array[..., 0], array[..., 1], shape, dtype=dtype)
 
 
+def bool_boxes(*, shapes: Shapes = _ANY_SHAPE) -> st.SearchStrategy[BoolBox]:
+    """BoolBoxes."""
+    return st.builds(BoolBox, shapes)
+
+
 @st.composite
-def text_boxes(draw: st.DrawFn) -> TextBox:
+def text_boxes(draw: st.DrawFn, *, shapes: Shapes = _ANY_SHAPE) -> TextBox:
     """TextBoxes with and without longest length and character set."""
     charset = draw(st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1))
-    return TextBox(draw(_shapes()), draw(st.none() | st.integers(0, 8)), charset)
+    return TextBox(draw(shapes), draw(st.none() | st.integers(0, 8)), charset)
 
 
-def ranks() -> st.SearchStrategy[Rank]:
-    """Batch and time ranks: none, unknown, fixed, named."""
-    return st.sampled_from([False, True, 1, 3, "demo"])
+def _leaves(dtypes: Collection[str], shapes: Shapes) -> st.SearchStrategy[BoxSpace]:
+    unknown = sorted(set(dtypes) - set(DTYPES))
+    if unknown or not dtypes:
+        raise mismatch("dtypes", f"some of {', '.join(DTYPES)}", repr(unknown))
+    floats, ints = [[each for each in kind if each in dtypes] for kind in (FLOATS, INTS)]
+    kinds: list[st.SearchStrategy[Any]] = [
+        *([float_boxes(dtypes=floats, shapes=shapes)] if floats else []),
+        *([int_boxes(dtypes=ints, shapes=shapes)] if ints else []),
+        *([bool_boxes(shapes=shapes)] if "bool" in dtypes else []),
+        *([text_boxes(shapes=shapes)] if "str" in dtypes else []),
+    ]
+    return st.one_of(kinds)
 
 
-def _with_ranks(leaves: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    return st.builds(
-        lambda space, batch, time, major: space.with_extra_ranks(batch, time, major),
-        leaves,
-        ranks(),
-        ranks(),
-        st.booleans(),
-    )
+def _ranked(
+    plain: st.SearchStrategy[Any], batch_ranks: Collection[Rank], time_ranks: Collection[Rank]
+) -> st.SearchStrategy[Any]:
+    ranks = (st.sampled_from(list(batch_ranks)), st.sampled_from(list(time_ranks)), st.booleans())
+    return st.builds(lambda space, *given: space.with_extra_ranks(*given), plain, *ranks)
 
 
-def _leaves(text: bool) -> st.SearchStrategy[BoxSpace]:
-    leaves = float_boxes() | int_boxes() | st.builds(BoolBox, _shapes())
-    return leaves | text_boxes() if text else leaves
+def box_spaces(
+    *,
+    dtypes: Collection[str] = DTYPES,
+    shapes: Shapes = _ANY_SHAPE,
+    batch_ranks: Collection[Rank] = RANKS,
+    time_ranks: Collection[Rank] = RANKS,
+) -> st.SearchStrategy[BoxSpace]:
+    """FloatBoxes, IntBoxes, BoolBoxes and TextBoxes.
+
+    Args:
+        dtypes: some of `DTYPES`; "str" stands for TextBox.
+        shapes: a strategy for shapes without ranks.
+        batch_ranks, time_ranks: the ranks to choose from, e.g. `[True]`; `[False]` for none at all.
+    """
+    return _ranked(_leaves(dtypes, shapes), batch_ranks, time_ranks)
 
 
-def box_spaces(*, with_ranks: bool = True, text: bool = True) -> st.SearchStrategy[BoxSpace]:
-    """FloatBox, IntBox, BoolBox and TextBox (if `text`), with ranks of all kinds or without any."""
-    return _with_ranks(_leaves(text)) if with_ranks else _leaves(text)
+def spaces(
+    *,
+    dtypes: Collection[str] = DTYPES,
+    shapes: Shapes = _ANY_SHAPE,
+    batch_ranks: Collection[Rank] = RANKS,
+    time_ranks: Collection[Rank] = RANKS,
+    containers: Collection[type[ContainerSpace]] = (Dict, Tuple),
+    max_depth: int = 2,
+    max_children: int = 3,
+) -> st.SearchStrategy[Space]:
+    """Leaves and containers of them. All leaves of a container have its ranks.
 
-
-def spaces(*, with_ranks: bool = True, text: bool = True, max_leaves: int = 6) -> st.SearchStrategy[Space]:
-    """Leaves, Dicts and Tuples of any nesting."""
-
-    def containers(children: st.SearchStrategy[Space]) -> st.SearchStrategy[Space]:
-        # "type" and "shape" are also names of arguments and of spec keys: they must work as keys.
-        keys = st.sampled_from(["a", "b", "a_b", "type", "spaces", "shape", "time_major"])
-        return st.dictionaries(keys, children, max_size=3).map(Dict) | st.lists(children, max_size=3).map(
-            Tuple
-        )
-
-    base: st.SearchStrategy[Space] = st.recursive(_leaves(text), containers, max_leaves=max_leaves)
-    return _with_ranks(base) if with_ranks else base
+    Args:
+        dtypes, shapes, batch_ranks, time_ranks: see `box_spaces`.
+        containers: `Dict`, `Tuple` or both.
+        max_depth: how deep containers nest; 0: leaves alone.
+        max_children: the most children of one container; it may have none.
+    """
+    # "type" and "shape" are also names of arguments and of spec keys: they must work as keys.
+    keys = st.sampled_from(["a", "b", "a_b", "type", "spaces", "shape", "time_major"])
+    leaves = _leaves(dtypes, shapes)
+    nested: st.SearchStrategy[Any] = leaves
+    order = sorted(containers, key=lambda container: container.__name__)  # a set has another in every run
+    for _ in range(max_depth):
+        makers: dict[type[ContainerSpace], st.SearchStrategy[Any]] = {
+            Dict: st.dictionaries(keys, nested, max_size=max_children).map(Dict),
+            Tuple: st.lists(nested, max_size=max_children).map(Tuple),
+        }
+        nested = st.one_of(leaves, *(makers[container] for container in order))
+    return _ranked(nested, batch_ranks, time_ranks)
 
 
 @st.composite
-def samples(draw: st.DrawFn, space: Space) -> Any:
-    """Samples of a Space: random ones and, now and then, its bounds; unknown ranks have 0 to 3 entries."""
-    axes = space.ranks.ordered()
-    size = tuple(int(rank) if is_fixed(rank) else draw(st.integers(0, 3)) for rank in axes)
+def samples(draw: st.DrawFn, space: Space, *, min_size: int = 0, max_size: int = 3) -> Any:
+    """Samples of a Space: random ones and, now and then, its bounds.
+
+    Args:
+        space: what to draw from.
+        min_size, max_size: the limits for each unknown rank.
+    """
+    sizes = st.integers(min_size, max_size)
+    size = tuple(int(rank) if is_fixed(rank) else draw(sizes) for rank in space.ranks.ordered())
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     sample = space.sample(size or None, rng=rng)
     edge = draw(st.sampled_from(["none", "low", "high"]))
@@ -138,6 +214,11 @@ def samples(draw: st.DrawFn, space: Space) -> Any:
         return sample
     flat, leaves = space.flatten_sample(sample), space.flatten()
     return space.unflatten_sample({path: _at_bound(leaves[path], flat[path], edge) for path in flat})
+
+
+def spaces_and_samples(**options: Any) -> st.SearchStrategy[tuple[Space, Any]]:
+    """Pairs of a Space and one of its samples; options as in `spaces`."""
+    return spaces(**options).flatmap(lambda space: st.tuples(st.just(space), samples(space)))
 
 
 def _at_bound(leaf: BoxSpace, value: Any, edge: str) -> Any:

@@ -51,7 +51,8 @@ class TextBox(BoxSpace):
         time_major: bool = False,
     ) -> None:
         ranks = read_ranks(add_batch_rank, add_time_rank, time_major)
-        if max_length is not None and (not isinstance(max_length, (int, np.integer)) or max_length < 0):
+        number = isinstance(max_length, (int, np.integer)) and not isinstance(max_length, bool)
+        if max_length is not None and not (number and max_length >= 0):
             raise mismatch("max_length", "None or an int of 0 or more", repr(max_length))
         self._init(
             ranks=ranks,
@@ -85,8 +86,10 @@ class TextBox(BoxSpace):
             array[index] = "".join(rng.choice(letters, rng.integers(0, longest, endpoint=True)))
         return array
 
-    def sample(self, size: Size = None, *, rng: np.random.Generator | None = None) -> Any:
-        value = super().sample(size, rng=rng)
+    def sample(
+        self, size: Size = None, fill_value: Any = None, *, rng: np.random.Generator | None = None
+    ) -> Any:
+        value = super().sample(size, fill_value, rng=rng)
         return np.str_(value) if isinstance(value, str) else value
 
     def zeros(self, size: Size = None) -> Any:

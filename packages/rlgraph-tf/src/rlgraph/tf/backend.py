@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import Layout, Variable
 from rlgraph.core.ops.tensor_spec import TensorSpec
+from rlgraph.tf import control_flow
 from rlgraph.tf.calls import numpy_program
 from rlgraph.tf.kernels import KERNELS
 from rlgraph.tf.ops import TfOps
@@ -63,6 +65,8 @@ class TfBackend(Backend):
             variables.block,
             variables.gradients,
             self.execution.use_kernels,
+            loop=partial(control_flow.loop, variables),
+            branch=partial(control_flow.branch, variables),
         )
         function = emit_segment(plan, segment, DIALECT, linker).compile()
 
@@ -79,7 +83,7 @@ class TfBackend(Backend):
 
 def tensor_spec(spec: TensorSpec) -> tf.TensorSpec:
     """TensorFlow's form of a spec; sizes that are not fixed are left open."""
-    return tf.TensorSpec([dim if isinstance(dim, int) else None for dim in spec.shape], spec.dtype)
+    return tf.TensorSpec(control_flow.open_shape(spec), spec.dtype)
 
 
 def set_threads(threads: int | None) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
 
 from rlgraph.core.graph.variables import Block, Layout, Variable, VariableList
+from rlgraph.core.ops import Effects
 from rlgraph.tf.handles import VariableHandle
 
 
@@ -104,6 +106,36 @@ class SegmentVariables:
         """The group of `handle` was written: the next read is a new one."""
         self._slices.pop(handle.group, None)
         self._values.pop(handle.group, None)
+
+    # Loops and branches, which TensorFlow traces into graphs of their own.
+
+    def read_ahead(self, effects: Effects) -> None:
+        """Read what a loop or branch reads and does not write, so that inside it is the value from outside."""
+        for name in sorted(effects.reads):
+            group = self.layout.groups[self.layout.group_of[name]]
+            if group.name not in self._written(effects):
+                self.read(self.handle(next(v for v in group.variables if v.name == name)))
+
+    @contextmanager
+    def inside(self, effects: Effects) -> Iterator[None]:
+        """What is read inside of a loop or branch holds there only; what it writes is another version behind it."""
+        around = (dict(self._slices), dict(self._values), list(self._pieces))
+        for group in self._written(effects):
+            self._slices.pop(group, None)
+            self._values.pop(group, None)
+        # A group's own entries are extended in place.
+        self._slices = {group: dict(slices) for group, slices in self._slices.items()}
+        self._values = {group: dict(values) for group, values in self._values.items()}
+        try:
+            yield
+        finally:
+            self._slices, self._values, self._pieces = around
+            for group in self._written(effects):
+                self._slices.pop(group, None)
+                self._values.pop(group, None)
+
+    def _written(self, effects: Effects) -> set[str]:
+        return {self.layout.group_of[name] for name in effects.writes}
 
     # Differentiating.
 

@@ -33,8 +33,11 @@ DIALECT = Dialect(
     enter_slice=("set_grad_enabled(True)",),
     leave_slice=("set_grad_enabled(False)",),
     copy="{}.clone()".format,
+    index="tensor({})".format,
+    detach="{}.detach()".format,
     namespace={
         "to_tensor": to_tensor,
+        "tensor": torch.tensor,
         "is_grad_enabled": torch.is_grad_enabled,
         "set_grad_enabled": torch._C._set_grad_enabled,
         "was_recording": None,

@@ -64,12 +64,13 @@ class Container:
     def _make_slots(self) -> None:
         tops: list[Hashable] = [("in", port) for port in self.inlets]
         bottoms: list[Hashable] = [("out", port) for port in self.outlets]
-        tops += [k for k, p in self.parts.items() if p.element.kind in (INPUT, ENTRY)]
-        bottoms += [k for k, p in self.parts.items() if p.element.kind in (OUTPUT, EXIT)]
+        tops += [k for k, p in self.parts.items() if p.element.kind == INPUT]
+        bottoms += [k for k, p in self.parts.items() if p.element.kind == OUTPUT]
         middle = [key for key in self.parts if key not in tops and key not in bottoms]
         order = [*tops, *middle, *bottoms]
         edges = list(dict.fromkeys((self._from(w), self._to(w)) for w in self.wires))
-        self.back = back_edges(order, edges)
+        self.back = back_edges(order, [e for e in edges if not self._closes_loop(e)])
+        self.back |= {edge for edge in edges if self._closes_loop(edge)}
         forward = [edge for edge in edges if edge not in self.back]
         layer = assign_layers(order, forward, set(tops), set(bottoms))
         for key in order:
@@ -77,6 +78,11 @@ class Container:
         self.layers.slots = [[] for _ in range(1 + max(slot.layer for slot in self.slots.values()))]
         for slot in self.slots.values():
             self.layers.slots[slot.layer].append(slot)
+
+    def _closes_loop(self, edge: tuple[Hashable, Hashable]) -> bool:
+        """Whether it leads from one iteration to the next."""
+        kinds = [part.element.kind if (part := self.parts.get(key)) else "" for key in edge]
+        return kinds == [EXIT, ENTRY]
 
     def _from(self, wire: Wire) -> Hashable:
         return ("in", wire.source.port) if wire.source.key == self.element.key else wire.source.key

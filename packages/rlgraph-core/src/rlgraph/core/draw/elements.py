@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
-from rlgraph.core.draw.scene import COMPONENT, FUNCTION, GRADIENTS, INPUT, OUTPUT, Element
+from rlgraph.core.draw.regions import Regions
+from rlgraph.core.draw.scene import (
+    COMPONENT,
+    ENTRY,
+    EXIT,
+    FUNCTION,
+    GRADIENTS,
+    INPUT,
+    OUTPUT,
+    REGION,
+    Element,
+)
 from rlgraph.core.draw.view import View
 from rlgraph.core.graph.nodes import (
+    Branch,
     Expression,
     Gradients,
     GraphFunctionCall,
     Input,
+    Loop,
     Node,
     Pack,
     Ref,
     VariablesOf,
+    label,
     references,
 )
 
@@ -26,16 +41,19 @@ class Elements:
 
     def __init__(self, view: View) -> None:
         self.view, self.graph = view, view.graph
+        self.regions = Regions(view)
         self.by_key: dict[str, Element] = {}
         self._parents: dict[str, str] = {}
         for scope in view.shown:
-            around = view.ancestors(scope)
-            self._add(self._component(scope), around[-2] if len(around) > 1 else "")
+            self._add(self._component(scope), ("", *self._path(scope))[-2])
         for method in view.methods:
             for element in self._inputs(method):
                 self._add(element, self.graph.root)
         for node in view.nodes.values():
-            self._add_function(node)
+            if isinstance(node, Loop | Branch):
+                self._add_region(node)
+            else:
+                self._add_function(node)
         for method in view.methods:
             for name, expression in flat(self.graph.results_of(method)):
                 self._add_output(method, name, expression)
@@ -46,16 +64,35 @@ class Elements:
 
     def nest(self) -> Element:
         """The root with all other elements inside their parents."""
+        used = {*self._parents.values()}
         for key, parent in self._parents.items():
-            if parent:
-                self.by_key[parent].children.append(self.by_key[key])
-        self.root.children.sort(key=lambda e: (e.kind != INPUT, e.kind == OUTPUT))
+            element = self.by_key[key]
+            # A side of a branch that calls nothing of its own is left out.
+            if parent and (element.kind != REGION or self.by_key[parent].kind != REGION or key in used):
+                self.by_key[parent].children.append(element)
+        for element in self.by_key.values():
+            element.children.sort(key=lambda e: (e.kind not in (INPUT, ENTRY), e.kind in (OUTPUT, EXIT)))
         return self.root
 
     def place(self, node: Node) -> tuple[str, ...]:
         """The keys from the root down to the element that shows `node`."""
-        location = tuple(self.view.location(node.component))
-        return (*location, _function_key(node)) if self._has_element(node) else location
+        path = self._path(self.view.location(node.component)[-1])
+        if not self._has_element(node):
+            return path
+        return (*path, *self.regions.within(node, node.component), self._function_key(node))
+
+    def border(self, node: Loop | Branch, name: str) -> tuple[str, ...]:
+        """The keys from the root down to a place at the border of a loop or branch."""
+        path = self.place(node)
+        return (*path, f"{path[-1]}.{name}") if self._has_element(node) else path
+
+    def _path(self, scope: str) -> tuple[str, ...]:
+        """The keys from the root down to a shown component, with the regions between."""
+        ancestors = self.view.ancestors(scope)
+        path = [ancestors[0]]
+        for parent, child in pairwise(ancestors):
+            path += [*self.regions.home(child, parent), child]
+        return tuple(path)
 
     def _add(self, element: Element, parent: str) -> None:
         if element.key not in self.by_key:
@@ -132,12 +169,25 @@ class Elements:
     def _add_function(self, node: Node) -> None:
         if not self._has_element(node):
             return
-        location = self.view.location(node.component)
+        path = self.place(node)
         kind = GRADIENTS if isinstance(node, Gradients) else FUNCTION
         host = isinstance(node, GraphFunctionCall) and node.host
-        element = Element(_function_key(node), kind, _function_name(node), level=len(location), host=host)
-        self._add(element, location[-1])
-        self.by_key[element.key].marked |= node.id in self.view.marked_nodes
+        level = len(self.view.location(node.component))
+        self._add(Element(path[-1], kind, _function_name(node), level=level, host=host), path[-2])
+        self.by_key[path[-1]].marked |= node.id in self.view.marked_nodes
+
+    def _add_region(self, node: Loop | Branch) -> None:
+        if self._has_element(node):
+            key, outer = self.regions.keys[node.id], self.place(node)[-2]
+            for element, parent in self.regions.elements(node, len(self.view.location(node.component))):
+                self._add(element, parent or outer)
+            self.by_key[key].marked |= node.id in self.view.marked_nodes
+
+    def _function_key(self, node: Node) -> str:
+        if node.id in self.regions.keys:
+            return self.regions.keys[node.id]
+        inside = self.regions.within(node, node.component)
+        return f"{inside[-1] if inside else node.component}:{_function_name(node)}"
 
     # Inputs and outputs.
 
@@ -187,8 +237,4 @@ def flat(expression: Expression, name: str = "") -> Iterator[tuple[str, Expressi
 
 
 def _function_name(node: Node) -> str:
-    return node.function if isinstance(node, GraphFunctionCall) else "gradients"
-
-
-def _function_key(node: Node) -> str:
-    return f"{node.component}:{_function_name(node)}"
+    return node.function if isinstance(node, GraphFunctionCall) else label(node).rpartition(".")[2]

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rlgraph.core.draw.elements import LONGEST_LABEL, Elements, flat, input_key
+from rlgraph.core.draw.regions import CARRIED, NEXT
 from rlgraph.core.draw.scene import End, Wire
 from rlgraph.core.draw.view import clearer
 from rlgraph.core.graph.nodes import (
     ApiCall,
+    Branch,
     Expression,
     Input,
+    Loop,
     Output,
-    Path,
     Ref,
     VariablesOf,
     arguments_of,
@@ -32,16 +34,21 @@ class Flows:
     def __init__(self, elements: Elements) -> None:
         self.elements, self.view, self.graph = elements, elements.view, elements.graph
         self.wires: dict[tuple[str, End, End], Wire] = {}
-        self.carried: dict[End, dict[tuple[Any, Path], str]] = {}
+        self.carried: dict[End, dict[tuple[Any, ...], str]] = {}
         for method in self.view.methods:
             call = self.graph.calls[self.graph.methods[method].call]
             for name, expression in flat(self.graph.results_of(method)):
                 key = elements.output_key(method, name)
                 self._connect(expression, ((self.graph.root, key), (call,)))
         for node in self.view.nodes.values():
-            place = elements.place(node), self.view.calls_around(node.caller)
+            calls = self.view.calls_around(node.caller)
+            if isinstance(node, Loop | Branch):
+                for name, expression in elements.regions.inflows(node):
+                    self._connect(expression, (elements.border(node, name), calls))
+                self._close_circle(node, calls)
+                continue
             for _, expression in arguments_of(node):
-                self._connect(expression, place)
+                self._connect(expression, (elements.place(node), calls))
 
     @property
     def by_container(self) -> dict[str, list[Wire]]:
@@ -64,6 +71,9 @@ class Flows:
 
     def _origin(self, ref: Ref) -> Place | None:
         """Where a value is made; None if that is not shown."""
+        border = self.elements.regions.border(ref.source)
+        if border is not None:
+            return self.elements.border(*border), self.view.calls_around(border[0].caller)
         if isinstance(ref.source, Output):
             node = self.graph.nodes[ref.source.node]
             return self.elements.place(node), self.view.calls_around(node.caller)
@@ -75,6 +85,21 @@ class Flows:
                 return (self.graph.root, key), (self.graph.calls[method.call],)
         return None
 
+    def _close_circle(self, node: Loop | Branch, calls: tuple[ApiCall, ...]) -> None:
+        """The way of carried values from one iteration to the next."""
+        entry, leaving = self.elements.border(node, CARRIED), self.elements.border(node, NEXT)
+        if {entry[-1], leaving[-1]} <= self.elements.by_key.keys() and entry != leaving:
+            self._add_wire(entry[-2], End(leaving[-1]), End(entry[-1]), self._owner(calls), False)
+
+    def _owner(self, calls: Sequence[ApiCall]) -> str:
+        """The innermost root API method among `calls`: what `a` calls by calling `b` is shown as `b`'s."""
+        return [c.method for c in calls if c.component == self.graph.root][-1 if self.view.union else 0]
+
+    def _add_wire(self, container: str, start: End, end: End, owner: str, variables: bool) -> None:
+        wire = self.wires.setdefault((container, start, end), Wire(container, start, end))
+        wire.methods.add(owner)
+        wire.variables &= variables
+
     def _flow(self, ref: Ref, source: Place, target: Place) -> None:
         """Add the chain of wires of one value."""
         (out, out_chain), (into, into_chain) = source, target
@@ -84,10 +109,7 @@ class Flows:
         frames = _common(out_chain, into_chain)
         node = self.graph.nodes[ref.source.node] if isinstance(ref.source, Output) else None
         variables = isinstance(node, VariablesOf)
-        # The innermost root API method that sees both ends: what `a` calls by calling `b` is shown as `b`'s.
-        owner = [c.method for c in out_chain[:frames] if c.component == self.graph.root][
-            -1 if self.view.union else 0
-        ]
+        owner = self._owner(out_chain[:frames])
         leaving = self._ends(out[shared:], out_chain, frames)
         if variables:
             leaving = [End(end.key, VARIABLES) for end in leaving]
@@ -98,31 +120,30 @@ class Flows:
             *((into[shared + i - 1], entering[i - 1], entering[i]) for i in range(1, len(entering))),
         ]
         for container, start, end in steps:
-            wire = self.wires.setdefault((container, start, end), Wire(container, start, end))
-            wire.methods.add(owner)
-            wire.variables &= variables
+            self._add_wire(container, start, end, owner, variables)
         if not isinstance(ref.source, Input):
             text = self.view.describe(ref)
             for end in leaving:
                 carried = self.carried.setdefault(end, {})
-                carried[self._what(ref)] = clearer(text, carried.get(self._what(ref), text))
+                what = self._what(ref, out)
+                carried[what] = clearer(text, carried.get(what, text))
 
     def _ends(self, keys: tuple[str, ...], chain: tuple[ApiCall, ...], frames: int) -> list[End]:
         """The ports through which a value passes on its way to the innermost of `keys`."""
         ends: list[End] = []
         for key in reversed(keys):
             port = _port(key, chain, frames)
-            if not port and ends and key in self.graph.components:
-                # A component inside it was called from elsewhere.
-                port = f"{self.elements.by_key[ends[0].key].title}.{ends[0].port}"
+            if not port and ends:
+                # A region, or a component inside was called from elsewhere.
+                port = ".".join(filter(None, [self.elements.by_key[ends[0].key].title, ends[0].port]))
             ends.insert(0, End(key, port))
         return ends
 
-    def _what(self, ref: Ref) -> tuple[Any, Path]:
+    def _what(self, ref: Ref, out: tuple[str, ...]) -> tuple[Any, ...]:
         """The same for all calls of one graph function."""
-        source = ref.source
-        key = (label(self.graph.nodes[source.node]), source.index) if isinstance(source, Output) else source
-        return key, ref.path
+        if not isinstance(ref.source, Output):
+            return out, ref.path
+        return label(self.graph.nodes[ref.source.node]), ref.source.index, ref.path
 
 
 def _common(first: tuple[Any, ...], second: tuple[Any, ...]) -> int:
@@ -142,7 +163,7 @@ def _port(key: str, chain: Iterable[ApiCall], frames: int) -> str:
     return own[0] if own else ""
 
 
-def _label(carried: dict[tuple[Any, Path], str]) -> str:
+def _label(carried: dict[tuple[Any, ...], str]) -> str:
     """What leaves a port, in a few words."""
     text = ", ".join(dict.fromkeys(filter(None, carried.values())))
     return text if len(text) <= LONGEST_LABEL else f"{len(carried)} tensors"

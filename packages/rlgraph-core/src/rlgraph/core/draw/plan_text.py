@@ -9,11 +9,12 @@ from typing import Any
 from rlgraph.core.draw.drawing import graph_of
 from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.core.graph.emission import Linker, SourceFunction, emit_driver, emit_segment, leaf_name
-from rlgraph.core.graph.nodes import Gradients, Node
-from rlgraph.core.graph.plan import HostStep, Leaf, Plan, Segment
+from rlgraph.core.graph.nodes import Branch, Gradients, Loop, Node, walk_nodes
+from rlgraph.core.graph.plan import HostStep, Leaf, Plan, Segment, walk_steps
 from rlgraph.core.graph.planning import make_plan
 from rlgraph.core.graph.variables import Block, VariableList
 from rlgraph.core.numpy.backend import DIALECT
+from rlgraph.core.numpy.ops import NumpyOps
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
 
@@ -37,17 +38,16 @@ def plan_text(built: Any, method: str) -> str:
     if method not in graph.methods:
         raise RLGraphError(f"{graph.root} has no API method {method!r}. {nearest(method, graph.methods)}")
     plan = make_plan(build, method)
-    segments = [step for step in plan.steps if isinstance(step, Segment)]
-    parts = [_head(plan), _driver(plan).source, *("\n".join(_segment(plan, segment)) for segment in segments)]
+    segments = ("\n".join(_segment(plan, segment)) for segment in plan.segments)
+    parts = [_head(plan), _driver(plan).source, *segments]
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
 
 
 def _head(plan: Plan) -> str:
-    hosts = sum(isinstance(step, HostStep) for step in plan.steps)
-    lines = [f"# The plan of {plan.built.graph.root}.{plan.name}: {_count(len(plan.nodes), 'node')}"]
-    lines[0] += (
-        f" in {_count(len(plan.steps) - hosts, 'segment')}, {_count(hosts, 'host call')} between them."
-    )
+    nodes = sum(not isinstance(node, Loop | Branch) for node in walk_nodes(plan.nodes))
+    hosts = sum(isinstance(step, HostStep) for step in walk_steps(plan.steps))
+    lines = [f"# The plan of {plan.built.graph.root}.{plan.name}: {_count(nodes, 'node')}"]
+    lines[0] += f" in {_count(len(plan.segments), 'segment')}, {_count(hosts, 'host call')} between them."
     if plan.writes:
         owners = Counter(name.partition("/")[0] for name in sorted(plan.writes))
         written = [f"{_count(number, 'variable')} of {owner}" for owner, number in owners.items()]
@@ -56,15 +56,15 @@ def _head(plan: Plan) -> str:
 
 
 def _driver(plan: Plan) -> SourceFunction:
-    lowered = {step.name: _nothing for step in plan.steps if isinstance(step, Segment)}
+    lowered = {segment.name: _nothing for segment in plan.segments}
     return emit_driver(plan, lowered, lambda scope: None, lambda *_: _nothing)
 
 
 def _segment(plan: Plan, segment: Segment) -> Iterator[str]:
-    linker = Linker("numpy", None, {}, lambda variable: variable, lambda block: block, _gradients)
+    linker = Linker("numpy", NumpyOps(), {}, lambda variable: variable, lambda block: block, _gradients)
     function = emit_segment(plan, segment, DIALECT, linker)
     yield f"# {segment.name}: {_leaves(segment.inputs)} -> {_leaves(segment.outputs)}"
-    for node in segment.nodes:
+    for node in walk_nodes(segment.nodes):
         if isinstance(node, Gradients):
             yield from _slice(plan, node)
     for name, value in function.namespace.items():

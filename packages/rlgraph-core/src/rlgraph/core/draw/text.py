@@ -28,7 +28,8 @@ def to_text(scene: Scene) -> str:
 
 
 def _lines(scene: Scene, element: Element, indent: str) -> Iterator[str]:
-    yield f"{indent}{element.title}: {element.subtitle}{_remarks(element)}"
+    subtitle = f": {element.subtitle}" if element.subtitle else ""
+    yield f"{indent}{element.title}{subtitle}{_remarks(element)}"
     inner = indent + "  "
     for child in element.children:
         if child.kind in (INPUT, OUTPUT):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from rlgraph.core.graph.component_graph import ComponentGraph
-from rlgraph.core.graph.nodes import ApiCall, Node, Output, Ref, Source, VariablesOf
+from rlgraph.core.graph.nodes import ApiCall, Node, Output, Ref, Source, VariablesOf, walk_nodes
 from rlgraph.core.graph.values import Value, leaves, part_at
 from rlgraph.core.graph.variables import GradientList, VariableList
 
@@ -41,8 +41,9 @@ class View:
 
     @cached_property
     def nodes(self) -> dict[int, Node]:
-        """The nodes of the shown methods."""
-        return {i: self.graph.nodes[i] for m in self.methods for i in sorted(self.graph.methods[m].nodes)}
+        """The nodes of the shown methods, those inside regions too."""
+        outer = (self.graph.nodes[i] for m in self.methods for i in sorted(self.graph.methods[m].nodes))
+        return {node.id: node for node in walk_nodes(outer)}
 
     @cached_property
     def shown(self) -> tuple[str, ...]:
@@ -60,7 +61,7 @@ class View:
     def opened(self) -> frozenset[str]:
         """The shown components whose contents are shown."""
         around = {other for scope in self.shown for other in self.ancestors(scope)[:-1]}
-        return frozenset(around | ({self.scope} if self.scope else set()))
+        return frozenset(around | {self.scope or self.graph.root})
 
     def ancestors(self, scope: str) -> list[str]:
         """The scopes from the root down to `scope`."""

@@ -3,6 +3,7 @@
 from rlgraph.core.graph.assembly import assemble
 from rlgraph.core.graph.build import BuiltGraph, build
 from rlgraph.core.graph.component_graph import ComponentGraph, RootMethod
+from rlgraph.core.graph.control_flow import branch, loop
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.planning import make_plan
 from rlgraph.core.graph.trace import Symbol, gradients
@@ -20,7 +21,9 @@ __all__ = [
     "Variable",
     "VariableList",
     "assemble",
+    "branch",
     "build",
     "gradients",
+    "loop",
     "make_plan",
 ]

@@ -32,7 +32,7 @@ def assemble(root: Any) -> ComponentGraph:
                     raise AssemblyError(
                         f"{root.scope_path}.{name}: a root API method takes no *args or **kwargs"
                     )
-            first_node, first_call = trace._next_id, set(trace.calls)
+            first_call = set(trace.calls)
             symbols = {p.name: Symbol(Ref(Input(name, p.name))) for p in parameters}
             trace.call_api(root, name, function, (), symbols)
             call = min(set(trace.calls) - first_call)
@@ -41,7 +41,7 @@ def assemble(root: Any) -> ComponentGraph:
                 tuple(p.name for p in parameters),
                 {p.name: p.default for p in parameters if p.default is not p.empty},
                 call,
-                tuple(n for n in trace.nodes if n >= first_node),
+                tuple(node.id for node in trace.take_recorded()),
             )
     if not methods:
         raise AssemblyError(

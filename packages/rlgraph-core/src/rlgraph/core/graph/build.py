@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,11 +12,15 @@ from rlgraph.core.graph.component_graph import ComponentGraph
 from rlgraph.core.graph.failure import Failure, explain
 from rlgraph.core.graph.inference import infer, tensor_arguments
 from rlgraph.core.graph.nodes import (
+    Branch,
+    Carried,
     Const,
     Expression,
     Gradients,
     GraphFunctionCall,
+    Index,
     Input,
+    Loop,
     Node,
     Output,
     Pack,
@@ -25,9 +29,12 @@ from rlgraph.core.graph.nodes import (
     VariablesOf,
     arguments_of,
     label,
+    outputs_of,
     references,
+    walk_nodes,
 )
 from rlgraph.core.graph.passes.contraction import contract
+from rlgraph.core.graph.regions import enter_loop, join_branch, leave_loop
 from rlgraph.core.graph.values import Value, compatible, describe, leaves, part_at, space_of
 from rlgraph.core.graph.variables import GradientList, Layout, Variable, VariableList, lay_out
 from rlgraph.core.ops import Effects, TensorSpec, to_specs
@@ -145,9 +152,11 @@ class _Worklist:
             for scope in [s for s in waiting if self._try_create(s)]:
                 del waiting[scope]
                 progress = True
+            known = len(self.values)
             for id_ in [i for i, node in pending.items() if self._try_infer(node)]:
                 del pending[id_]
                 progress = True
+            progress = progress or len(self.values) > known  # a loop was entered
         if pending or waiting:
             self.place = frozenset(), frozenset(waiting)
             raise BuildError(self._stuck(pending, waiting))
@@ -281,6 +290,10 @@ class _Worklist:
         if isinstance(node, VariablesOf):
             return self._try_variables(node)
         self.place = frozenset((node.id,)), frozenset()
+        if isinstance(node, Loop):
+            return self._try_loop(node)
+        if isinstance(node, Branch):
+            return self._try_branch(node)
         arguments = self._known(label(node), dict(arguments_of(node)))
         if any(value is _UNKNOWN for value in arguments.values()) or node.component not in self.created:
             return False
@@ -291,10 +304,12 @@ class _Worklist:
             outputs, effects = infer(self.graph.components[node.component], node, arguments, self.float_dtype)
         except BuildError as error:
             raise BuildError(f"{error}\n  called by {self._call_chain(node)}") from error.__cause__
-        for index, output in enumerate(outputs):
-            self.values[Output(node.id, index)] = output
-        self.effects[node.id] = effects
+        self._keep(node, outputs, effects)
         return True
+
+    def _keep(self, node: Node, outputs: Sequence[Value], effects: Effects) -> None:
+        self.values.update(zip(outputs_of(node), outputs, strict=True))
+        self.effects[node.id] = effects
 
     def _known(self, where: str, expressions: Mapping[str, Expression]) -> dict[str, Value]:
         """What is known of the operands of `where`.
@@ -323,6 +338,34 @@ class _Worklist:
         self.values[Output(node.id)] = VariableList(sorted(found, key=lambda v: v.name))
         self.effects[node.id] = Effects(aliases=(frozenset(),))
         return True
+
+    def _try_loop(self, node: Loop) -> bool:
+        entry = self._known(label(node), {"count": node.count, "carried": node.carried})
+        if any(value is _UNKNOWN for value in entry.values()):
+            return False
+        if Carried(node.id) not in self.values:
+            inside, index = enter_loop(node, entry["count"], entry["carried"], self.float_dtype)
+            self.values.update({Carried(node.id): inside, Index(node.id): index})
+        iteration = self._known(label(node), {"results": node.region.results})["results"]
+        if iteration is _UNKNOWN or not self._is_inferred(node):
+            return False
+        entering = self.values[Carried(node.id)]
+        outcome = leave_loop(node, entry["count"], entering, iteration, self.effects, self.float_dtype)
+        self._keep(node, *outcome)
+        return True
+
+    def _try_branch(self, node: Branch) -> bool:
+        expressions = {"if": node.predicate, "then": node.then.results, "otherwise": node.otherwise.results}
+        values = self._known(label(node), expressions)
+        if any(value is _UNKNOWN for value in values.values()) or not self._is_inferred(node):
+            return False
+        predicate, *sides = values.values()
+        self._keep(node, *join_branch(node, predicate, sides, self.effects, self.float_dtype))
+        return True
+
+    def _is_inferred(self, node: Loop | Branch) -> bool:
+        """Everything inside is."""
+        return all(inner.id in self.effects for inner in walk_nodes([node]) if inner is not node)
 
     def _infer_gradients(self, node: Gradients, arguments: dict[str, Value]) -> None:
         loss, variables = arguments["loss"], arguments["variables"]

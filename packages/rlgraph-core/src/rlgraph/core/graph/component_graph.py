@@ -19,7 +19,7 @@ class RootMethod:
         parameters: names of its arguments, in order.
         defaults: parameter name -> default value, for those that may be left out.
         call: id of the `ApiCall` that stands for it.
-        nodes: ids of the nodes traced under it, in program order.
+        nodes: ids of the nodes traced under it, in program order, without those inside regions.
     """
 
     name: str
@@ -37,7 +37,7 @@ class ComponentGraph:
         root: the root's scope.
         components: scope -> component, parents before children.
         methods: API methods of the root by name.
-        nodes: id -> node.
+        nodes: id -> node, those inside regions too.
         calls: id -> API call.
     """
 

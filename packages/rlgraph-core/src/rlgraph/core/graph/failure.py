@@ -10,14 +10,13 @@ from rlgraph.core.graph.nodes import (
     ApiCall,
     Const,
     Expression,
-    GraphFunctionCall,
     Node,
-    Output,
     Pack,
     Ref,
     Source,
     arguments_of,
     label,
+    outputs_of,
 )
 from rlgraph.core.graph.values import Value, describe, part_at
 
@@ -71,13 +70,17 @@ def surroundings(failure: Failure) -> Iterator[str]:
 
 
 def _first(failure: Failure) -> Node | ApiCall | None:
-    """The call to show: that of a failing graph function, else the first of a failing component."""
+    """The call to show: that of a failing graph function, else one of a failing component that waits or the first."""
     graph = failure.graph
     if failure.nodes:
         first = min(failure.nodes)
         return graph.nodes[first] if first in graph.nodes else graph.calls[first]
     calls = [call for call in graph.calls.values() if call.component in failure.scopes]
-    return min(calls, key=lambda call: call.id, default=None)
+    return min(calls, key=lambda call: (not _waits(failure, call), call.id), default=None)
+
+
+def _waits(failure: Failure, call: ApiCall) -> bool:
+    return any("?" in _text(failure, expression) for _, expression in call.arguments)
 
 
 def _beside(graph: ComponentGraph, call: Node | ApiCall) -> tuple[list[Node | ApiCall], list[Node | ApiCall]]:
@@ -90,19 +93,16 @@ def _beside(graph: ComponentGraph, call: Node | ApiCall) -> tuple[list[Node | Ap
 
 def _lines(failure: Failure, call: Node | ApiCall, depth: int) -> Iterator[str]:
     if isinstance(call, ApiCall):
-        name, arguments, results = (
-            f"{call.component}.{call.method}",
-            call.arguments,
-            _text(failure, call.results),
-        )
+        name, arguments = f"{call.component}.{call.method}", call.arguments
+        results = _text(failure, call.results)
         marked = call.id in failure.nodes or (not failure.nodes and call.component in failure.scopes)
     else:
-        returns = call.returns if isinstance(call, GraphFunctionCall) else 1
-        name, arguments, marked = label(call), arguments_of(call), call.id in failure.nodes
-        results = ", ".join(_text(failure, Ref(Output(call.id, i))) for i in range(returns))
-    shown = [
-        ": ".join(filter(None, [k, _text(failure, e)])) for k, e in arguments if not isinstance(e, Const)
-    ]
+        # What a region uses of its surroundings is no argument that somebody wrote.
+        name, arguments = label(call), tuple(a for a in arguments_of(call) if a[0] != "captured")
+        results = ", ".join(_text(failure, Ref(output)) for output in outputs_of(call))
+        marked = call.id in failure.nodes
+    texts = {key: _text(failure, e) for key, e in arguments if not isinstance(e, Const)}
+    shown = [f"{key}: {text}" if text else key for key, text in texts.items()]
     begin, end = f"{'>>' if marked else '  '} {'  ' * depth}{name}(", f") -> {results}" if results else ")"
     line = begin + ", ".join(shown) + end
     if marked and len(line) > _WIDTH:

@@ -6,8 +6,9 @@ literal of expressions). Taking ``symbol[key]`` of a container is only a longer 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 Path = tuple[str | int, ...]
@@ -44,7 +45,21 @@ class Output:
     index: int = 0
 
 
-Source = Input | Parameter | Result | Output
+@dataclass(frozen=True)
+class Carried:
+    """Source: the tuple of values that the loop `loop` carries, seen from inside its body."""
+
+    loop: int
+
+
+@dataclass(frozen=True)
+class Index:
+    """Source: the number of the iteration, from 0, seen from inside the body of the loop `loop`."""
+
+    loop: int
+
+
+Source = Input | Parameter | Result | Output | Carried | Index
 
 
 @dataclass(frozen=True)
@@ -173,22 +188,158 @@ class Gradients:
     variables: Expression
 
 
-Node = GraphFunctionCall | VariablesOf | Gradients
+@dataclass(frozen=True)
+class Region:
+    """The inside of a loop or branch: nodes of its own, and what leaves it. It may refer to values outside."""
+
+    nodes: tuple[Node, ...]
+    results: Expression
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A node that repeats a region.
+
+    Output 0 is the tuple of carried values, output 1 what was collected.
+
+    Attributes:
+        count: how often.
+        carried: the tuple of values with which the first iteration starts.
+        region: one iteration; its results are a tuple of the carried values as they leave it, what it collects, and
+            whether the loop ends here (None where there is no such thing).
+    """
+
+    id: int
+    caller: int | None
+    component: str
+    count: Expression
+    carried: Expression
+    region: Region
+
+    @property
+    def leaving(self) -> Expression:
+        """The carried values behind one iteration."""
+        return descend(self.region.results, (0,))
+
+    @property
+    def collected(self) -> Expression | None:
+        """What every iteration adds to the collection."""
+        return _unless_none(descend(self.region.results, (1,)))
+
+    @property
+    def stop(self) -> Expression | None:
+        """Whether this iteration is the last."""
+        return _unless_none(descend(self.region.results, (2,)))
+
+    @cached_property
+    def captured(self) -> Pack:
+        """The values of the surroundings that an iteration uses."""
+        return _captured((self.region,), {Carried(self.id), Index(self.id)})
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A node that runs one of two regions; its output is what that one's results are."""
+
+    id: int
+    caller: int | None
+    component: str
+    predicate: Expression
+    then: Region
+    otherwise: Region
+
+    @cached_property
+    def captured(self) -> Pack:
+        """The values of the surroundings that the regions use."""
+        return _captured((self.then, self.otherwise), set())
+
+
+Node = GraphFunctionCall | VariablesOf | Gradients | Loop | Branch
 
 
 def arguments_of(node: Node) -> tuple[tuple[str, Expression], ...]:
-    """The named operands of any node."""
+    """The named operands of any node. What a region uses of its surroundings is an operand of its node."""
     if isinstance(node, GraphFunctionCall):
         return node.arguments
     if isinstance(node, Gradients):
         return (("loss", node.loss), ("variables", node.variables))
+    if isinstance(node, Loop):
+        return (("count", node.count), ("carried", node.carried), ("captured", node.captured))
+    if isinstance(node, Branch):
+        return (("predicate", node.predicate), ("captured", node.captured))
     return ()
+
+
+def outputs_of(node: Node) -> tuple[Output, ...]:
+    """The sources that `node` is."""
+    if isinstance(node, GraphFunctionCall):
+        return tuple(Output(node.id, index) for index in range(node.returns))
+    if isinstance(node, Loop) and node.collected is not None:
+        return (Output(node.id, 0), Output(node.id, 1))
+    return (Output(node.id),)
+
+
+def regions_of(node: Node) -> tuple[Region, ...]:
+    """The regions of a loop or branch; nothing for other nodes."""
+    if isinstance(node, Loop):
+        return (node.region,)
+    return (node.then, node.otherwise) if isinstance(node, Branch) else ()
+
+
+def with_regions(node: Node, change: Callable[[Region], Region]) -> Node:
+    """`node` with each of its regions changed."""
+    if isinstance(node, Loop):
+        return replace(node, region=change(node.region))
+    if isinstance(node, Branch):
+        return replace(node, then=change(node.then), otherwise=change(node.otherwise))
+    return node
+
+
+def with_expressions(node: Node, change: Callable[[Expression], Expression]) -> Node:
+    """`node` with every expression in it changed, those inside its regions too."""
+
+    def region(old: Region) -> Region:
+        return Region(tuple(with_expressions(inner, change) for inner in old.nodes), change(old.results))
+
+    if isinstance(node, GraphFunctionCall):
+        return replace(node, arguments=tuple((name, change(e)) for name, e in node.arguments))
+    if isinstance(node, Gradients):
+        return replace(node, loss=change(node.loss), variables=change(node.variables))
+    if isinstance(node, Loop):
+        return replace(
+            node, count=change(node.count), carried=change(node.carried), region=region(node.region)
+        )
+    if isinstance(node, Branch):
+        sides = (region(node.then), region(node.otherwise))
+        return replace(node, predicate=change(node.predicate), then=sides[0], otherwise=sides[1])
+    return node
+
+
+def walk_nodes(nodes: Iterable[Node]) -> Iterator[Node]:
+    """All `nodes` in order, each followed by those inside its regions."""
+    for node in nodes:
+        yield node
+        for region in regions_of(node):
+            yield from walk_nodes(region.nodes)
 
 
 def label(node: Node) -> str:
     """``scope.function``, for messages and drawings."""
     if isinstance(node, GraphFunctionCall):
         return f"{node.component}.{node.function}"
-    if isinstance(node, VariablesOf):
-        return f"{node.component}.variables"
-    return f"{node.component}.gradients"
+    kinds = {VariablesOf: "variables", Gradients: "gradients", Loop: "loop", Branch: "branch"}
+    return f"{node.component}.{kinds[type(node)]}"
+
+
+def _unless_none(expression: Expression) -> Expression | None:
+    return None if isinstance(expression, Const) and expression.value is None else expression
+
+
+def _captured(regions: tuple[Region, ...], own: set[Source]) -> Pack:
+    """What the regions refer to that neither they nor the loop itself make."""
+    inner = [node for region in regions for node in region.nodes]
+    made = own | {output for node in inner for output in outputs_of(node)}
+    used = [ref for node in inner for _, e in arguments_of(node) for ref in references(e)]
+    used.extend(ref for region in regions for ref in references(region.results))
+    outside = dict.fromkeys(ref for ref in used if ref.source not in made)
+    return Pack(tuple, tuple(enumerate(outside)))

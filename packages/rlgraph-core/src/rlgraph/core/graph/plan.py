@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from rlgraph.core.graph.build import BuiltGraph
-from rlgraph.core.graph.nodes import Expression, GraphFunctionCall, Node, Output, Path, Source
+from rlgraph.core.graph.nodes import (
+    Branch,
+    Expression,
+    GraphFunctionCall,
+    Loop,
+    Node,
+    Output,
+    Path,
+    Source,
+)
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
 
@@ -44,6 +53,37 @@ class HostStep:
 
 
 @dataclass(frozen=True)
+class LoopStep:
+    """A loop with a host call inside: it runs in Python, around the steps of one iteration."""
+
+    node: Loop
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class BranchStep:
+    """A branch with a host call inside: Python decides which steps run."""
+
+    node: Branch
+    then: tuple[Step, ...]
+    otherwise: tuple[Step, ...]
+
+
+Step = HostStep | Segment | LoopStep | BranchStep
+
+
+def walk_steps(steps: Iterable[Step]) -> Iterator[HostStep | Segment]:
+    """All host steps and segments, those inside loops and branches too."""
+    for step in steps:
+        if isinstance(step, LoopStep):
+            yield from walk_steps(step.steps)
+        elif isinstance(step, BranchStep):
+            yield from walk_steps([*step.then, *step.otherwise])
+        else:
+            yield step
+
+
+@dataclass(frozen=True)
 class Plan:
     """What one API method of the root does, flat.
 
@@ -54,7 +94,7 @@ class Plan:
         results: what it returns.
         slices: gradient node -> the nodes between its variables and its loss.
         copies: outputs that share memory with a variable and must be copied.
-        steps: host steps and segments, in execution order.
+        steps: segments, host calls, and loops and branches around such, in execution order.
     """
 
     name: str
@@ -63,12 +103,17 @@ class Plan:
     results: Expression
     slices: Mapping[int, frozenset[int]]
     copies: frozenset[Output]
-    steps: tuple[HostStep | Segment, ...]
+    steps: tuple[Step, ...]
 
     @property
     def writes(self) -> frozenset[str]:
         """Names of the tensor variables it writes."""
         return frozenset[str]().union(*(self.built.effects[node.id].writes for node in self.nodes))
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """What a backend lowers, in order."""
+        return tuple(step for step in walk_steps(self.steps) if isinstance(step, Segment))
 
     @property
     def needs_gradients(self) -> bool:
@@ -77,4 +122,4 @@ class Plan:
     @property
     def host_components(self) -> frozenset[str]:
         """Scopes of the components whose host functions it calls."""
-        return frozenset(step.node.component for step in self.steps if isinstance(step, HostStep))
+        return frozenset(s.node.component for s in walk_steps(self.steps) if isinstance(s, HostStep))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rlgraph.core.graph.build import BuiltGraph
 from rlgraph.core.graph.passes.dead_nodes import remove_dead_nodes
 from rlgraph.core.graph.passes.gradients import gradient_slices, hoist_gradients
+from rlgraph.core.graph.passes.merging import merge_equal_calls
 from rlgraph.core.graph.passes.segments import check_slices, split_into_segments
 from rlgraph.core.graph.passes.snapshots import find_snapshots
 from rlgraph.core.graph.plan import Plan
@@ -15,12 +16,12 @@ def make_plan(built: BuiltGraph, method: str) -> Plan:
     graph, effects = built.graph, built.effects
     results = graph.results_of(method)
     nodes = [graph.nodes[id_] for id_ in sorted(graph.methods[method].nodes)]
+    nodes, results = merge_equal_calls(nodes, results, effects)
     nodes = remove_dead_nodes(nodes, results, effects)
     nodes = hoist_gradients(nodes)
     slices = gradient_slices(nodes, effects)
     steps = split_into_segments(built, nodes, results)
-    check_slices(steps, slices)
-    return Plan(
+    plan = Plan(
         name=method,
         built=built,
         nodes=tuple(nodes),
@@ -29,3 +30,5 @@ def make_plan(built: BuiltGraph, method: str) -> Plan:
         copies=find_snapshots(nodes, results, effects),
         steps=steps,
     )
+    check_slices(plan.segments, slices)
+    return plan

@@ -15,15 +15,18 @@ from typing import Any, NoReturn
 from rlgraph.core.errors import AssemblyError
 from rlgraph.core.graph.nodes import (
     ApiCall,
+    Branch,
     Const,
     Expression,
     Gradients,
     GraphFunctionCall,
+    Loop,
     Node,
     Output,
     Pack,
     Parameter,
     Ref,
+    Region,
     Result,
     VariablesOf,
     descend,
@@ -98,6 +101,7 @@ class Trace:
     nodes: dict[int, Node] = field(default_factory=dict)
     calls: dict[int, ApiCall] = field(default_factory=dict)
     _stack: list[tuple[int, Any, str]] = field(default_factory=list)
+    _open: list[list[Node]] = field(default_factory=lambda: [[]])
     _next_id: int = 0
 
     def _new_id(self) -> int:
@@ -111,6 +115,43 @@ class Trace:
     def unfinished(self) -> list[ApiCall]:
         """The API calls in progress, or those that an error ended, outermost first."""
         return [call for _, call in sorted(self.calls.items()) if call.results is _UNFINISHED]
+
+    def _record(self, node: Node) -> None:
+        self.nodes[node.id] = node
+        self._open[-1].append(node)
+
+    def take_recorded(self) -> tuple[Node, ...]:
+        """The nodes recorded since the last time, outside of regions."""
+        recorded = tuple(self._open[-1])
+        self._open[-1].clear()
+        return recorded
+
+    def place(self, what: str) -> str:
+        """The scope of the component whose API method is being traced.
+
+        Raises:
+            AssemblyError: `what` is used outside of any.
+        """
+        if not self._stack:
+            raise AssemblyError(f"{what} belongs into an API method")
+        scope: str = self._stack[-1][1].scope_path
+        return scope
+
+    def region(self, body: Callable[[], Any], where: str) -> Region:
+        """Trace `body` into a region of its own."""
+        self._open.append([])
+        try:
+            results = to_expression(body(), where)
+        finally:
+            nodes = self._open.pop()
+        return Region(tuple(nodes), results)
+
+    def control_flow(self, make: Callable[[int, int | None, str], Loop | Branch], what: str) -> Loop | Branch:
+        """Record a loop or branch, made by ``make(id, caller, scope)``, which traces its regions."""
+        scope = self.place(what)
+        node = make(self._new_id(), self._caller, scope)
+        self._record(node)
+        return node
 
     def call_api(
         self,
@@ -161,8 +202,8 @@ class Trace:
             )
         node = self._new_id()
         expressions = tuple((key, to_expression(value, where)) for key, value in arguments.items())
-        self.nodes[node] = GraphFunctionCall(
-            node, self._caller, component.scope_path, name, expressions, returns, host
+        self._record(
+            GraphFunctionCall(node, self._caller, component.scope_path, name, expressions, returns, host)
         )
         outputs = tuple(Symbol(Ref(Output(node, i))) for i in range(returns))
         return outputs[0] if returns == 1 else outputs
@@ -170,16 +211,15 @@ class Trace:
     def variables_of(self, component: Any) -> Symbol:
         """Record that the list of the variables below `component` is needed."""
         node = self._new_id()
-        self.nodes[node] = VariablesOf(node, self._caller, component.scope_path)
+        self._record(VariablesOf(node, self._caller, component.scope_path))
         return Symbol(Ref(Output(node)))
 
     def gradients(self, loss: Any, variables: Any) -> Symbol:
         """Record the derivatives of `loss` by `variables`."""
-        if not self._stack:
-            raise AssemblyError("gradients(loss, variables) belongs into an API method")
-        node, scope = self._new_id(), self._stack[-1][1].scope_path
-        self.nodes[node] = Gradients(
-            node, self._caller, scope, to_expression(loss, scope), to_expression(variables, scope)
+        scope = self.place("gradients(loss, variables)")
+        node = self._new_id()
+        self._record(
+            Gradients(node, self._caller, scope, to_expression(loss, scope), to_expression(variables, scope))
         )
         return Symbol(Ref(Output(node)))
 

@@ -107,3 +107,18 @@ def compatible(first: Value, second: Value) -> bool:
     if isinstance(first, tuple):
         return len(first) == len(second) and all(compatible(a, b) for a, b in zip(first, second, strict=True))
     return True
+
+
+def first_difference(first: Value, second: Value, path: Path = ()) -> tuple[Path, Value, Value] | None:
+    """Where two values differ in structure, shape or dtype, and what stands there; None if they agree."""
+    if isinstance(first, TensorSpec) and isinstance(second, TensorSpec):
+        same = first.shape == second.shape and first.dtype == second.dtype
+        return None if same else (path, first, second)
+    if isinstance(first, dict) and isinstance(second, dict) and list(first) == list(second):
+        pairs = [(key, first[key], second[key]) for key in first]
+    elif _is_tuple(first) and _is_tuple(second) and len(first) == len(second):
+        pairs = list(zip(range(len(first)), first, second, strict=True))
+    else:
+        return None if first is None and second is None else (path, first, second)
+    found = (first_difference(a, b, (*path, key)) for key, a, b in pairs)
+    return next((difference for difference in found if difference), None)

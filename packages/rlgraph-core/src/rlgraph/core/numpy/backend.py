@@ -16,6 +16,7 @@ DIALECT = Dialect(
     receive="{}".format,
     give=lambda text, _sliced: f"asarray({text})",
     copy="array({})".format,
+    index="array({})".format,
     namespace={"asarray": np.asarray, "array": np.array},
 )
 

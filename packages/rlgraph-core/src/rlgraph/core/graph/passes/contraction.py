@@ -22,8 +22,6 @@ from rlgraph.core.graph.component_graph import ComponentGraph
 from rlgraph.core.graph.nodes import (
     ApiCall,
     Expression,
-    Gradients,
-    GraphFunctionCall,
     Node,
     Pack,
     Parameter,
@@ -31,6 +29,7 @@ from rlgraph.core.graph.nodes import (
     Result,
     descend,
     label,
+    with_expressions,
 )
 
 
@@ -60,20 +59,21 @@ def contract(graph: ComponentGraph) -> ComponentGraph:
             raise BuildError(f"{where}: there is no part {error.args[0]}") from None
 
     def contracted_node(node: Node) -> Node:
-        if isinstance(node, GraphFunctionCall):
-            return replace(node, arguments=tuple((name, resolve(e)) for name, e in node.arguments))
-        if isinstance(node, Gradients):
-            return replace(node, loss=resolve(node.loss), variables=resolve(node.variables))
-        return node
+        return with_expressions(node, resolve)
 
     def contracted_call(call: ApiCall) -> ApiCall:
         arguments = tuple((name, resolve(e)) for name, e in call.arguments)
         return replace(call, arguments=arguments, results=resolve(call.results))
 
+    # From the inside out, so that an error names the innermost node.
+    nodes = {
+        id_: checked(label(node), contracted_node, node)
+        for id_, node in sorted(graph.nodes.items(), reverse=True)
+    }
     return ComponentGraph(
         graph.root,
         graph.components,
         graph.methods,
-        {id_: checked(label(node), contracted_node, node) for id_, node in graph.nodes.items()},
+        dict(sorted(nodes.items())),
         {id_: checked(f"{c.component}.{c.method}", contracted_call, c) for id_, c in graph.calls.items()},
     )

@@ -16,7 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rlgraph.core.graph.nodes import Expression, Node, Output, arguments_of, references
+from rlgraph.core.graph.nodes import (
+    Expression,
+    Node,
+    Output,
+    Region,
+    arguments_of,
+    references,
+    with_regions,
+)
 from rlgraph.core.ops.effects import Effects
 
 
@@ -28,11 +36,16 @@ def producers(*expressions: Expression) -> set[int]:
 def remove_dead_nodes(
     nodes: Sequence[Node], results: Expression, effects: Mapping[int, Effects]
 ) -> list[Node]:
-    """`nodes` without those that are pure and unused."""
+    """`nodes` without those that are pure and unused, inside regions too."""
+
+    def cleaned(region: Region) -> Region:
+        return Region(tuple(remove_dead_nodes(region.nodes, region.results, effects)), region.results)
+
     needed = producers(results)
     kept = []
     for node in reversed(nodes):
         if node.id in needed or not effects[node.id].pure:
+            node = with_regions(node, cleaned)
             needed |= producers(*(expression for _, expression in arguments_of(node)))
             kept.append(node)
     return kept[::-1]

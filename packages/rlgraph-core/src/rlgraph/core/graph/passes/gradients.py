@@ -18,13 +18,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rlgraph.core.errors import BuildError
-from rlgraph.core.graph.nodes import Gradients, Node, VariablesOf, arguments_of, label
+from rlgraph.core.graph.nodes import (
+    Gradients,
+    Node,
+    Region,
+    VariablesOf,
+    arguments_of,
+    label,
+    regions_of,
+    walk_nodes,
+    with_regions,
+)
 from rlgraph.core.graph.passes.dead_nodes import producers
 from rlgraph.core.ops.effects import Effects
 
 
 def hoist_gradients(nodes: Sequence[Node]) -> list[Node]:
     """`nodes` with every `gradients` node right behind its loss. Lists of variables come first: they always stand."""
+    nodes = [with_regions(node, _hoisted) for node in nodes]
     result: list[Node] = [node for node in nodes if isinstance(node, VariablesOf)]
     result.extend(node for node in nodes if not isinstance(node, VariablesOf | Gradients))
     for node in nodes:
@@ -38,37 +49,86 @@ def hoist_gradients(nodes: Sequence[Node]) -> list[Node]:
     return result
 
 
-def gradient_slices(nodes: Sequence[Node], effects: Mapping[int, Effects]) -> dict[int, frozenset[int]]:
+def _hoisted(region: Region) -> Region:
+    return Region(tuple(hoist_gradients(region.nodes)), region.results)
+
+
+def gradient_slices(
+    nodes: Sequence[Node], effects: Mapping[int, Effects], outer: Sequence[Node] = ()
+) -> dict[int, frozenset[int]]:
     """For each `gradients` node the ids of the nodes on a path from its variables to its loss.
 
+    A loop or branch on such a path is in the slice with everything inside it.
+
+    Args:
+        nodes: a plan's nodes, or those of a region.
+        effects: of all nodes.
+        outer: the nodes ahead of the region, where `nodes` are those of one.
+
     Raises:
-        BuildError: a host function lies on such a path; it cannot be differentiated. Or a variable that was read on
-            such a path is written before the derivative is taken, which backends would not notice.
+        BuildError: a host function lies on such a path; it cannot be differentiated. A variable that was read on
+            such a path is written before the derivative is taken, which backends would not notice. A path begins
+            outside of the region in which the derivative is taken.
     """
-    by_id = {node.id: node for node in nodes}
-    slices = {}
-    for node in nodes:
+    by_id = {node.id: node for node in [*outer, *nodes]}
+    slices: dict[int, frozenset[int]] = {}
+    for position, node in enumerate(nodes):
+        for region in regions_of(node):
+            slices |= gradient_slices(region.nodes, effects, [*outer, *nodes[:position]])
         if not isinstance(node, Gradients):
             continue
-        above = _ancestors(node, by_id, effects)
-        differentiated = effects[node.id].reads
-        inside: set[int] = set()
-        for other in nodes:
-            if other.id not in above or isinstance(other, Gradients):
-                continue
-            inputs = _differentiable_inputs(other, effects)
-            if effects[other.id].reads & differentiated or inputs & inside:
-                if effects[other.id].host:
-                    raise BuildError(
-                        f"{label(node)}: the host function {label(other)} lies between a differentiated variable "
-                        "and the loss; host functions have no derivative. Compute this part in a graph function"
-                    )
-                inside.add(other.id)
-        if not inside:
-            raise BuildError(f"{label(node)}: the loss does not depend on any of the variables")
+        inside = _slice(node, by_id, effects)
+        _check_place(node, inside, nodes, by_id)
         _check_writes(node, inside, nodes, effects)
-        slices[node.id] = frozenset(inside)
+        slices[node.id] = frozenset(n.id for n in walk_nodes(by_id[id_] for id_ in sorted(inside)))
+    _check_order(nodes, slices)
     return slices
+
+
+def _slice(node: Gradients, by_id: Mapping[int, Node], effects: Mapping[int, Effects]) -> set[int]:
+    above = _ancestors(node, by_id, effects)
+    differentiated = effects[node.id].reads
+    inside: set[int] = set()
+    for id_, other in by_id.items():
+        if id_ not in above or isinstance(other, Gradients):
+            continue
+        inputs = _differentiable_inputs(other, effects)
+        if effects[id_].reads & differentiated or inputs & inside:
+            if effects[id_].host:
+                raise BuildError(
+                    f"{label(node)}: the host function {_host_label(other, effects)} lies between a differentiated "
+                    "variable and the loss; host functions have no derivative. Compute this part in a graph function"
+                )
+            inside.add(id_)
+    if not inside:
+        raise BuildError(f"{label(node)}: the loss does not depend on any of the variables")
+    return inside
+
+
+def _host_label(node: Node, effects: Mapping[int, Effects]) -> str:
+    return next(label(n) for n in walk_nodes([node]) if effects[n.id].host and not regions_of(n))
+
+
+def _check_place(node: Gradients, inside: set[int], nodes: Sequence[Node], by_id: Mapping[int, Node]) -> None:
+    outside = sorted(inside - {other.id for other in nodes})
+    if outside:
+        raise BuildError(
+            f"{label(node)}: it is taken inside a loop or branch, and {label(by_id[outside[0]])}, from which the loss "
+            "is computed, is called outside: call it inside as well"
+        )
+
+
+def _check_order(nodes: Sequence[Node], slices: Mapping[int, frozenset[int]]) -> None:
+    """Derivatives inside a region that is differentiated itself would be derivatives of derivatives."""
+    for node in nodes:
+        if isinstance(node, Gradients):
+            for other in nodes:
+                within = [n for n in walk_nodes([other]) if n is not other and isinstance(n, Gradients)]
+                if within and other.id in slices[node.id]:
+                    raise BuildError(
+                        f"{label(node)}: the loss comes out of a loop or branch in which {label(within[0])} is taken: "
+                        "derivatives of derivatives are not supported"
+                    )
 
 
 def _check_writes(
@@ -90,7 +150,8 @@ def _ancestors(node: Gradients, by_id: Mapping[int, Node], effects: Mapping[int,
     pending = list(producers(node.loss))
     while pending:
         current = pending.pop()
-        if current not in found:
+        # What comes from further out than the surroundings of the region is no part of this plan's nodes.
+        if current not in found and current in by_id:
             found.add(current)
             pending.extend(_differentiable_inputs(by_id[current], effects))
     return found

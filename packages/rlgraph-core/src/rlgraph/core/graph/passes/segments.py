@@ -15,24 +15,29 @@ After::
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 
 from rlgraph.core.errors import BuildError
 from rlgraph.core.graph.build import BuiltGraph
 from rlgraph.core.graph.nodes import (
+    Branch,
     Expression,
     GraphFunctionCall,
     Input,
+    Loop,
     Node,
     Output,
     Ref,
     Source,
     arguments_of,
     label,
+    outputs_of,
     references,
+    walk_nodes,
 )
 from rlgraph.core.graph.passes.dead_nodes import producers
 from rlgraph.core.graph.passes.snapshots import viewed
-from rlgraph.core.graph.plan import HostStep, Leaf, Segment
+from rlgraph.core.graph.plan import BranchStep, HostStep, Leaf, LoopStep, Segment, Step
 from rlgraph.core.graph.values import leaves
 from rlgraph.core.ops.effects import Effects
 from rlgraph.core.ops.tensor_spec import TensorSpec
@@ -49,67 +54,87 @@ def tensor_leaves(built: BuiltGraph, expressions: Iterable[Expression]) -> dict[
     return found
 
 
-def split_into_segments(
-    built: BuiltGraph, nodes: Sequence[Node], results: Expression
-) -> tuple[HostStep | Segment, ...]:
-    """The steps of a plan. A host call comes as early as its inputs allow, so that segments grow long."""
-    groups = _group(nodes)
-    steps: list[HostStep | Segment] = []
-    for position, group in enumerate(groups):
-        first = group[0]
-        if isinstance(first, GraphFunctionCall) and first.host:
-            later_nodes = [node for g in groups[position + 1 :] for node in g]
-            steps.append(HostStep(first, _copied_outputs(first, later_nodes, results, built.effects)))
-            continue
-        later = [e for g in groups[position + 1 :] for n in g for _, e in arguments_of(n)]
+def split_into_segments(built: BuiltGraph, nodes: Sequence[Node], results: Expression) -> tuple[Step, ...]:
+    """The steps of a plan. A host call comes as early as its inputs allow, so that segments grow long.
+
+    A loop or branch with a host call inside has steps of its own.
+    """
+    return _Splitter(built).split(nodes, results, repeated=False)
+
+
+class _Splitter:
+    def __init__(self, built: BuiltGraph):
+        self.built = built
+        self.number = count()
+
+    def split(self, nodes: Sequence[Node], results: Expression, *, repeated: bool) -> tuple[Step, ...]:
+        """The steps of a plan or region; those of a `repeated` region run again and again."""
+        groups = _group(nodes, self.built.effects)
+        steps: list[Step] = []
+        for position, group in enumerate(groups):
+            later = [node for g in groups[position + 1 :] for node in g]
+            first = group[0]
+            if isinstance(first, Loop) and self._is_host(first):
+                region = self.split(first.region.nodes, first.region.results, repeated=True)
+                steps.append(LoopStep(first, region))
+            elif isinstance(first, Branch) and self._is_host(first):
+                sides = (first.then, first.otherwise)
+                steps.append(
+                    BranchStep(first, *(self.split(r.nodes, r.results, repeated=repeated) for r in sides))
+                )
+            elif isinstance(first, GraphFunctionCall) and first.host:
+                copies = _copied_outputs(first, later, results, self.built.effects)
+                steps.append(HostStep(first, frozenset(range(first.returns)) if repeated else copies))
+            else:
+                steps.append(self._segment(group, later, results))
+        return tuple(steps)
+
+    def _is_host(self, node: Node) -> bool:
+        return self.built.effects[node.id].host
+
+    def _segment(self, group: Sequence[Node], later: Sequence[Node], results: Expression) -> Segment:
         produced = {node.id for node in group}
-        needed = tensor_leaves(built, (e for n in group for _, e in arguments_of(n)))
-        wanted = tensor_leaves(built, [*later, results])
+        needed = tensor_leaves(self.built, (e for n in group for _, e in arguments_of(n)))
+        wanted = tensor_leaves(self.built, [*(e for n in later for _, e in arguments_of(n)), results])
         inputs = {leaf: s for leaf, s in needed.items() if not _from(leaf, produced)}
         outputs = {leaf: s for leaf, s in wanted.items() if _from(leaf, produced)}
-        number = sum(isinstance(step, Segment) for step in steps)
-        steps.append(
-            Segment(f"segment_{number}", tuple(group), tuple(inputs.items()), tuple(outputs.items()))
-        )
-    return tuple(steps)
+        name = f"segment_{next(self.number)}"
+        return Segment(name, tuple(group), tuple(inputs.items()), tuple(outputs.items()))
 
 
-def check_slices(steps: Sequence[HostStep | Segment], slices: Mapping[int, frozenset[int]]) -> None:
+def check_slices(segments: Iterable[Segment], slices: Mapping[int, frozenset[int]]) -> None:
     """Check that no host call cuts a gradient slice: derivatives do not cross the border of a segment.
 
     Raises:
         BuildError: one does.
     """
-    for step in steps:
-        if isinstance(step, Segment):
-            inside = {node.id for node in step.nodes}
-            for node in step.nodes:
-                if not slices.get(node.id, frozenset()) <= inside:
-                    raise BuildError(
-                        f"{label(node)}: a host function is called between a differentiated variable and the loss, "
-                        "and needs a tensor from there or before: call it earlier or after gradients(...)"
-                    )
+    for segment in segments:
+        inside = {node.id for node in walk_nodes(segment.nodes)}
+        for node in walk_nodes(segment.nodes):
+            if not slices.get(node.id, frozenset()) <= inside:
+                raise BuildError(
+                    f"{label(node)}: a host function is called between a differentiated variable and the loss, "
+                    "and needs a tensor from there or before: call it earlier or after gradients(...)"
+                )
 
 
-def _group(nodes: Sequence[Node]) -> list[list[Node]]:
+def _group(nodes: Sequence[Node], effects: Mapping[int, Effects]) -> list[list[Node]]:
     """One host call or many other nodes each. Host calls keep their order, and so do all others."""
     groups: list[list[Node]] = []
     for node in nodes:
-        open_segment = bool(groups) and not _is_host(groups[-1][0])
-        if not _is_host(node):
+        open_segment = bool(groups) and not effects[groups[-1][0].id].host
+        if not effects[node.id].host:
             if open_segment:
                 groups[-1].append(node)
             else:
                 groups.append([node])
             continue
         needed = producers(*(expression for _, expression in arguments_of(node)))
-        overtakes = open_segment and needed.isdisjoint(other.id for other in groups[-1])
+        # What holds a host call among others cannot be called before the tensors' turn.
+        alone = isinstance(node, GraphFunctionCall)
+        overtakes = open_segment and alone and needed.isdisjoint(other.id for other in groups[-1])
         groups.insert(len(groups) - overtakes, [node])
     return groups
-
-
-def _is_host(node: Node) -> bool:
-    return isinstance(node, GraphFunctionCall) and node.host
 
 
 def _from(leaf: Leaf, produced: set[int]) -> bool:
@@ -124,15 +149,15 @@ def _copied_outputs(
     node: GraphFunctionCall, later: Sequence[Node], results: Expression, effects: Mapping[int, Effects]
 ) -> frozenset[int]:
     """A host function may hand out its own buffers: copy what is returned or outlives its next call."""
-    if any(_is_host(other) and other.component == node.component for other in later):
+    if any(effects[n.id].host and n.component == node.component for n in walk_nodes(later)):
         return frozenset(range(node.returns))
     returned = {ref.source for ref in references(results)}
     copied = set()
     for index in range(node.returns):
         shared: set[Source] = {Output(node.id, index)}
         for other in later:
-            outputs = range(other.returns) if isinstance(other, GraphFunctionCall) else ()
-            shared.update(Output(other.id, i) for i in outputs if viewed(other, i, effects) & shared)
+            outputs = enumerate(outputs_of(other))
+            shared.update(output for i, output in outputs if viewed(other, i, effects) & shared)
         if shared & returned:
             copied.add(index)
     return frozenset(copied)

@@ -17,27 +17,55 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rlgraph.core.graph.nodes import Expression, Node, Output, Source, arguments_of, references
+from rlgraph.core.graph.nodes import (
+    Expression,
+    Loop,
+    Node,
+    Output,
+    Source,
+    arguments_of,
+    outputs_of,
+    references,
+    regions_of,
+)
 from rlgraph.core.ops.effects import Effects
 
 
 def find_snapshots(
     nodes: Sequence[Node], results: Expression, effects: Mapping[int, Effects]
 ) -> frozenset[Output]:
-    """The outputs that alias a variable and are returned, or whose variable a later node writes."""
-    returned = {ref.source for ref in references(results)}
-    snapshots = set()
-    shared: dict[Source, frozenset[str]] = {}
-    for position, node in enumerate(nodes):
-        later_writes = frozenset[str]().union(*(effects[n.id].writes for n in nodes[position + 1 :]))
-        for index, aliases in enumerate(effects[node.id].aliases):
-            output = Output(node.id, index)
-            aliases = aliases.union(*(shared.get(source, ()) for source in viewed(node, index, effects)))
-            if aliases and (output in returned or aliases & later_writes):
-                snapshots.add(output)
-            else:
-                shared[output] = aliases
-    return frozenset(snapshots)
+    """The outputs that alias a variable and are returned, or whose variable a later node writes.
+
+    What leaves a region counts as returned. In a loop every write of the body comes later: in the next iteration.
+    """
+    return _Snapshots(effects).find(nodes, results, frozenset())
+
+
+class _Snapshots:
+    def __init__(self, effects: Mapping[int, Effects]):
+        self.effects = effects
+        self.shared: dict[Source, frozenset[str]] = {}
+
+    def find(self, nodes: Sequence[Node], results: Expression, later: frozenset[str]) -> frozenset[Output]:
+        """The snapshots among `nodes`, behind which the variables `later` are written."""
+        returned = {ref.source for ref in references(results)}
+        snapshots: set[Output] = set()
+        for position, node in enumerate(nodes):
+            behind = later.union(*(self.effects[n.id].writes for n in nodes[position + 1 :]))
+            repeated = self.effects[node.id].writes if isinstance(node, Loop) else frozenset[str]()
+            for region in regions_of(node):
+                snapshots |= self.find(region.nodes, region.results, behind | repeated)
+            for index, output in enumerate(outputs_of(node)):
+                aliases = self._aliases(node, index)
+                if aliases and (output in returned or aliases & behind):
+                    snapshots.add(output)
+                else:
+                    self.shared[output] = aliases
+        return frozenset(snapshots)
+
+    def _aliases(self, node: Node, index: int) -> frozenset[str]:
+        own = self.effects[node.id].aliases[index]
+        return own.union(*(self.shared.get(source, ()) for source in viewed(node, index, self.effects)))
 
 
 def viewed(node: Node, index: int, effects: Mapping[int, Effects]) -> set[Source]:

@@ -1,0 +1,149 @@
+"""Control flow over data, as wiring: loops and branches around API calls, for use in API methods.
+
+Their bodies are traced once into regions of the graph, so everything that holds for calls holds inside them too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from rlgraph.core.errors import AssemblyError
+from rlgraph.core.graph.nodes import Branch, Carried, Const, Index, Loop, Output, Pack, Ref, Region
+from rlgraph.core.graph.trace import Symbol, current_trace, to_expression
+
+
+def loop(
+    count: Any,
+    body: Callable[..., Any],
+    *carried: Any,
+    until: Callable[..., Any] | None = None,
+    collect: bool = False,
+) -> Any:
+    """Repeat `body`; wiring, for use in API methods only.
+
+    .. code-block:: python
+
+        def minibatch(i, loss):
+            loss = self.loss.loss(*self.batches.get(i, records))
+            self.optimizer.step(self.policy.variables(), loss)
+            return loss
+
+        return loop(self.num_minibatches, minibatch, self.no_loss())
+
+    Args:
+        count: how often: a number, or a symbol of one integer. A collecting loop runs at least once.
+        body: ``body(i, *carried)`` wires one iteration and returns the carried values for the next: one value, or a
+            tuple of as many as there are. `i` is a symbol of the iteration's number, from 0. With `collect` it
+            returns a pair ``(carried, collected)``.
+        carried: the values with which the first iteration starts; symbols, containers of them, or numbers.
+        until: ``until(*carried)`` wires one bool of the new carried values; the loop ends when it is true.
+        collect: stack what every iteration collects along a new first axis of size `count`.
+
+    Returns:
+        The carried values behind the last iteration: one symbol, or a tuple as `body` returns it. With `collect` the
+        pair ``(carried, collected)``.
+
+    Raises:
+        AssemblyError: outside of an API method; a count below 1; `until` with `collect`; a body that returns another
+            number of values than it carries. The build raises `BuildError` if a carried Space changes.
+    """
+    trace = current_trace("loop(count, body)")
+    where = f"{trace.place('loop(count, body)')}: loop"
+    if until is not None and collect:
+        raise AssemblyError(
+            f"{where}: until= and collect=True exclude each other: how much is collected would be open"
+        )
+    if not isinstance(count, Symbol) and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
+        raise AssemblyError(
+            f"{where}: count must be an integer of at least 1 or a symbol of one, given {count!r}"
+        )
+
+    def make(id_: int, caller: int | None, scope: str) -> Loop:
+        inside = [Symbol(Ref(Carried(id_), (position,))) for position in range(len(carried))]
+
+        def iteration() -> Any:
+            returned = body(Symbol(Ref(Index(id_))), *inside)
+            leaving, collected = _pair(returned, where) if collect else (returned, None)
+            values = _as_tuple(leaving, len(carried), where)
+            if collect and collected is None:
+                raise AssemblyError(f"{where}: collect=True and the body collects None")
+            return values, collected, None if until is None else until(*values)
+
+        region = trace.region(iteration, where)
+        return Loop(id_, caller, scope, to_expression(count, where), to_expression(carried, where), region)
+
+    node = trace.control_flow(make, "loop(count, body)")
+    left = tuple(Symbol(Ref(Output(node.id, 0), (position,))) for position in range(len(carried)))
+    values = left[0] if len(left) == 1 else left
+    assert isinstance(node, Loop)
+    return (values, _like(node.collected, Output(node.id, 1))) if collect else values
+
+
+def branch(predicate: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *arguments: Any) -> Any:
+    """Run one of two pieces of wiring; for use in API methods only.
+
+    .. code-block:: python
+
+        return branch(is_due, self.synchronize, self.keep, step)
+
+    Args:
+        predicate: a symbol of one bool.
+        then, otherwise: ``f(*arguments)`` wires one side; both return values of equal Spaces, and may write variables.
+        arguments: handed to both.
+
+    Returns:
+        What the side that ran returned.
+
+    Raises:
+        AssemblyError: outside of an API method, or the predicate is no symbol. The build raises `BuildError` if the
+            sides give different Spaces or the predicate is not one bool.
+    """
+    trace = current_trace("branch(predicate, then, otherwise)")
+    where = f"{trace.place('branch(predicate, then, otherwise)')}: branch"
+    if not isinstance(predicate, Symbol):
+        raise AssemblyError(f"{where}: the predicate is no symbol but {predicate!r}: use a Python `if`")
+
+    def make(id_: int, caller: int | None, scope: str) -> Branch:
+        sides = [trace.region(partial(side, *arguments), where) for side in (then, otherwise)]
+        return Branch(id_, caller, scope, predicate.expression, *sides)
+
+    node = trace.control_flow(make, "branch(predicate, then, otherwise)")
+    assert isinstance(node, Branch)
+    return _like(_returned(node.then), Output(node.id))
+
+
+def _returned(region: Region) -> Any:
+    return None if isinstance(region.results, Const) and region.results.value is None else region.results
+
+
+def _like(expression: Any, output: Output, path: tuple[str | int, ...] = ()) -> Any:
+    """Symbols of the parts of an output that is made like `expression`."""
+    if expression is None:
+        return None
+    if isinstance(expression, Pack):
+        items = {key: _like(item, output, (*path, key)) for key, item in expression.items}
+        return items if expression.kind is dict else tuple(items.values())
+    return Symbol(Ref(output, path))
+
+
+def _pair(returned: Any, where: str) -> tuple[Any, Any]:
+    if not isinstance(returned, tuple) or len(returned) != 2:
+        raise AssemblyError(
+            f"{where}: with collect=True the body returns (carried, collected), given {returned!r}"
+        )
+    return returned
+
+
+def _as_tuple(leaving: Any, wanted: int, where: str) -> tuple[Any, ...]:
+    if wanted == 1:
+        values: tuple[Any, ...] = (leaving,)
+    else:
+        values = () if leaving is None else leaving if isinstance(leaving, tuple) else (leaving,)
+    if len(values) != wanted or any(value is None for value in values):
+        raise AssemblyError(
+            f"{where}: it carries {wanted} value{'s' * (wanted != 1)}, and its body returned {leaving!r}; "
+            "the body returns what the next iteration starts with"
+        )
+    return values

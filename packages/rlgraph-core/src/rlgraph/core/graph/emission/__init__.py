@@ -1,0 +1,16 @@
+"""Emission: a plan becomes readable Python source, registered with `linecache` so that tracebacks show it."""
+
+from rlgraph.core.graph.emission.driver import emit_driver
+from rlgraph.core.graph.emission.segment import Dialect, Linker, LoopShape, emit_segment
+from rlgraph.core.graph.emission.source import SourceFunction, identifier, leaf_name
+
+__all__ = [
+    "Dialect",
+    "Linker",
+    "LoopShape",
+    "SourceFunction",
+    "emit_driver",
+    "emit_segment",
+    "identifier",
+    "leaf_name",
+]

@@ -1,0 +1,224 @@
+"""Emission of the driver: what a caller of an API method runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from rlgraph.core.errors import InputError, RLGraphError
+from rlgraph.core.graph.emission.control_flow import Writer, emit_branch, emit_loop
+from rlgraph.core.graph.emission.source import SourceFunction, from_leaves, identifier, leaf_name, literal
+from rlgraph.core.graph.nodes import Const, Expression, Input, Output, Pack, Path, arguments_of, label
+from rlgraph.core.graph.passes.segments import tensor_leaves
+from rlgraph.core.graph.plan import BranchStep, HostStep, Leaf, LoopStep, Plan, Segment, Step
+from rlgraph.core.graph.values import describe
+from rlgraph.core.ops.tensor_spec import TensorSpec
+
+
+def emit_driver(
+    plan: Plan,
+    lowered: Mapping[str, Callable[..., Any]],
+    host_view: Callable[[str], Any],
+    convert: Callable[[str, Leaf, TensorSpec], Callable[[Any], np.ndarray]],
+) -> SourceFunction:
+    """The function a caller of the API method runs: checks inputs, calls host functions and segments.
+
+    Args:
+        plan: the plan.
+        lowered: segment name -> what the backend made of it; NumPy in, NumPy out.
+        host_view: scope -> the view of a component its host functions run on.
+        convert: makes the function that turns an unfit input into an array or raises.
+    """
+    built = plan.built
+    method = built.graph.methods[plan.name]
+    function = SourceFunction(plan.name, method.parameters)
+    for name in method.parameters:
+        function.adopt(Leaf(Input(plan.name, name)), name)
+    function.parameters = [
+        f"{name}={function.bind(f'default_{name}', method.defaults[name])}"
+        if name in method.defaults
+        else name
+        for name in method.parameters
+    ]
+    inputs = _used_inputs(plan)
+    _emit_parts(function, plan, [leaf for leaf, _ in inputs])
+    for leaf, spec in inputs:
+        _emit_check(function, leaf, spec, convert(plan.name, leaf, spec))
+    _Steps(function, plan, lowered, host_view).emit(plan.steps)
+    result = _driver_expression(plan, plan.results, function)
+    function.lines.append(f"return {result}" if result != "()" else "return None")
+    return function
+
+
+class _Steps:
+    """Writes steps into a driver."""
+
+    def __init__(
+        self,
+        function: SourceFunction,
+        plan: Plan,
+        lowered: Mapping[str, Callable[..., Any]],
+        host_view: Callable[[str], Any],
+    ):
+        self.function, self.plan, self.lowered, self.host_view = function, plan, lowered, host_view
+        self.writer = Writer(
+            function, plan.built.values.__getitem__, self._scalar, self._tensor, self._index, self._stack
+        )
+
+    def emit(self, steps: Sequence[Step]) -> None:
+        for step in steps:
+            if isinstance(step, Segment):
+                self._emit_segment(step)
+            elif isinstance(step, HostStep):
+                _emit_host_step(self.function, self.plan, step, self.host_view(step.node.component))
+            elif isinstance(step, LoopStep):
+                self._emit_loop(step)
+            else:
+                self._emit_branch(step)
+
+    def _emit_segment(self, segment: Segment) -> None:
+        function = self.function
+        outputs = "".join(f"{function.local(leaf)}, " for leaf, _ in segment.outputs)
+        name = function.bind(segment.name, self.lowered[segment.name])
+        call = f"{name}({', '.join(function.local(leaf) for leaf, _ in segment.inputs)})"
+        function.lines.append(f"{outputs.rstrip()} = {call}" if outputs else call)
+
+    def _emit_loop(self, step: LoopStep) -> None:
+        emit_loop(self.writer, step.node, lambda _region: self.emit(step.steps))
+
+    def _emit_branch(self, step: BranchStep) -> None:
+        sides = iter((step.then, step.otherwise))
+        emit_branch(self.writer, step.node, lambda _region: self.emit(next(sides)))
+
+    def _scalar(self, expression: Expression) -> str:
+        value = self.plan.built.value_of(expression)
+        if not isinstance(value, TensorSpec):
+            return repr(value)
+        kind = bool if value.dtype == "bool" else int
+        text = _driver_expression(self.plan, expression, self.function)
+        return f"{self.function.share(kind.__name__, kind)}({text})"
+
+    def _tensor(self, expression: Expression, spec: TensorSpec) -> str:
+        if isinstance(expression, Const):
+            return self._index(self.function.bind("constant", np.asarray(expression.value, spec.dtype)))
+        return _driver_expression(self.plan, expression, self.function)
+
+    def _index(self, name: str) -> str:
+        return f"{self.function.share('copy_array', np.array)}({name})"
+
+    def _stack(self, name: str) -> str:
+        return f"{self.function.share('stack', np.stack)}({name})"
+
+
+def _emit_host_step(function: SourceFunction, plan: Plan, step: HostStep, view: Any) -> None:
+    node = step.node
+    host_function = plan.built.graph.components[node.component].graph_functions()[node.function]
+    name = function.bind(identifier(node.component, node.function), partial(host_function.function, view))
+    arguments = [(key, _driver_expression(plan, e, function)) for key, e in node.arguments]
+    call = function.call(host_function, name, arguments)
+    outputs = [Output(node.id, i) for i in range(node.returns)]
+    names = ", ".join(function.local(Leaf(output)) for output in outputs)
+    function.lines.append(f"{names} = {call}" if names else call)
+    copy = function.share("copy_array", np.array) if step.copies else ""
+    for output in outputs:
+        _emit_host_output(function, plan, output, copy if output.index in step.copies else "")
+
+
+def _emit_host_output(function: SourceFunction, plan: Plan, output: Output, copy: str) -> None:
+    """Give every leaf of a host output its own name; copy it if the host may overwrite it, convert it if need be."""
+    where = label(plan.built.graph.nodes[output.node])
+
+    def visit(value: Any, path: Path) -> None:
+        if isinstance(value, TensorSpec):
+            text, leaf = (
+                function.local(Leaf(output)) + "".join(f"[{key!r}]" for key in path),
+                Leaf(output, path),
+            )
+            if path or copy:
+                function.lines.append(f"{function.local(leaf)} = {f'{copy}({text})' if copy else text}")
+            _emit_check(function, leaf, value, _host_converter(where, value))
+            return
+        for key in value if isinstance(value, dict) else range(len(value)):
+            visit(value[key], (*path, key))
+
+    visit(plan.built.values[output], ())
+
+
+def _host_converter(where: str, spec: TensorSpec) -> Callable[[Any], np.ndarray]:
+    """Makes an array of what a host function returned: a number, an array of another dtype."""
+
+    def convert(value: Any) -> np.ndarray:
+        array = np.asarray(value)
+        if array.ndim != len(spec.shape) or not np.can_cast(array.dtype, spec.dtype, "same_kind"):
+            given = f"{array.dtype}{list(array.shape)}"
+            raise RLGraphError(f"host function {where}: it declares {spec} and returned {given}")
+        return array.astype(spec.dtype, copy=False)
+
+    return convert
+
+
+def _used_inputs(plan: Plan) -> list[tuple[Leaf, TensorSpec]]:
+    expressions = [e for node in plan.nodes for _, e in arguments_of(node)]
+    used = tensor_leaves(plan.built, [*expressions, plan.results])
+    return [(leaf, spec) for leaf, spec in used.items() if isinstance(leaf.source, Input)]
+
+
+def _emit_parts(function: SourceFunction, plan: Plan, leaves: Sequence[Leaf]) -> None:
+    """Take the leaves of containers apart; whatever has another structure is refused."""
+    for source in dict.fromkeys(leaf.source for leaf in leaves if leaf.path):
+        assert isinstance(source, Input)
+        refuse = partial(_wrong_structure, plan.name, source.name, describe(plan.built.values[source]))
+        function.lines.append("try:")
+        for leaf in leaves:
+            if leaf.source == source:
+                text = source.name + "".join(f"[{key!r}]" for key in leaf.path)
+                function.lines.append(f"    {function.local(leaf)} = {text}")
+        function.lines.append(f"except {function.share('part_errors', _PART_ERRORS)}:")
+        function.lines.append(
+            f"    raise {function.bind(f'refuse_{source.name}', refuse)}({source.name}) from None"
+        )
+
+
+_PART_ERRORS = (LookupError, TypeError)
+
+
+def _wrong_structure(method: str, name: str, expected: str, value: Any) -> InputError:
+    return InputError(f"{method}: argument {name}: expected {expected}, given {_structure(value)}")
+
+
+def _structure(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_structure(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, tuple):
+        return "(" + ", ".join(map(_structure, value)) + ")"
+    return type(value).__name__
+
+
+def _emit_check(
+    function: SourceFunction, leaf: Leaf, spec: TensorSpec, convert: Callable[[Any], np.ndarray]
+) -> None:
+    """Three cheap looks at an array; whatever is not exactly right goes through the careful conversion."""
+    name, wanted = function.local(leaf), leaf_name(leaf)
+    type_of, ndarray = function.share("type", type), function.share("ndarray", np.ndarray)
+    dtype = function.share(f"dtype_{spec.dtype}", np.dtype(spec.dtype))
+    conditions = [f"{type_of}({name}) is not {ndarray}", f"{name}.dtype is not {dtype}"]
+    fixed = [dim if isinstance(dim, int) else None for dim in spec.shape]
+    leading = next((i for i, dim in enumerate(fixed) if dim is not None), len(fixed))
+    conditions.append(f"{name}.ndim != {len(fixed)}")
+    if leading < len(fixed) and None not in fixed[leading:]:
+        tail = f"{name}.shape[{leading}:]" if leading else f"{name}.shape"
+        conditions.append(f"{tail} != {tuple(fixed[leading:])!r}")
+    function.lines.append(f"if {' or '.join(conditions)}:")
+    function.lines.append(f"    {name} = {function.bind(f'convert_{wanted}', convert)}({name})")
+
+
+def _driver_expression(plan: Plan, expression: Expression, function: SourceFunction) -> str:
+    if isinstance(expression, Const):
+        return function.bind("constant", expression.value)
+    if isinstance(expression, Pack):
+        items = [(key, _driver_expression(plan, item, function)) for key, item in expression.items]
+        return literal(expression.kind, items)
+    return from_leaves(plan.built.value_of(expression), expression, function)

@@ -1,0 +1,385 @@
+"""Emission of a segment: nodes become lines, in the dialect of a backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from rlgraph.core.graph.binding import bind, slots_of
+from rlgraph.core.graph.emission.control_flow import Writer, carried_names, emit_branch, emit_loop
+from rlgraph.core.graph.emission.source import SourceFunction, from_leaves, identifier, literal
+from rlgraph.core.graph.inference import tensor_arguments
+from rlgraph.core.graph.nodes import (
+    Branch,
+    Carried,
+    Const,
+    Expression,
+    Gradients,
+    GraphFunctionCall,
+    Index,
+    Loop,
+    Node,
+    Output,
+    Pack,
+    Ref,
+    Region,
+    VariablesOf,
+    arguments_of,
+    outputs_of,
+    references,
+    walk_nodes,
+)
+from rlgraph.core.graph.plan import Leaf, Plan, Segment
+from rlgraph.core.graph.values import Value, is_leaf
+from rlgraph.core.graph.variables import Block, GradientList, Slots, Variable, VariableList
+from rlgraph.core.ops import Effects
+from rlgraph.core.ops.tensor_spec import TensorSpec
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What a backend adds to the emitted source of a segment.
+
+    Attributes:
+        receive: source of the conversion of an incoming array, from its name.
+        give: source of the conversion of an outgoing tensor, from its expression and whether it comes out of a
+            gradient slice.
+        before: lines ahead of the body.
+        after: lines that run in any case behind it.
+        enter_slice: lines ahead of nodes that are differentiated.
+        leave_slice: lines behind them.
+        copy: source of a copy, from an expression.
+        index: source of the tensor of an iteration's number, from the name of a Python integer.
+        detach: source of a tensor without the record of how it was made, from an expression.
+        namespace: what these lines refer to, by name; names they assign to stand for None.
+    """
+
+    receive: Callable[[str], str]
+    give: Callable[[str, bool], str]
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    enter_slice: tuple[str, ...] = ()
+    leave_slice: tuple[str, ...] = ()
+    copy: Callable[[str], str] = "copy({})".format
+    index: Callable[[str], str] = "{}".format
+    detach: Callable[[str], str] = "{}".format
+    namespace: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LoopShape:
+    """What is known of a loop before it runs.
+
+    Attributes:
+        carried: specs of the carried tensors.
+        collected: specs of what leaves the loop stacked, the first axis included.
+        stops: an iteration may end the loop.
+        effects: the variables it reads and writes.
+    """
+
+    carried: tuple[TensorSpec, ...]
+    collected: tuple[TensorSpec, ...]
+    stops: bool
+    effects: Effects
+
+
+@dataclass(frozen=True)
+class Linker:
+    """What the names in emitted source stand for on one backend.
+
+    Attributes:
+        backend: the backend's name (declared kernels are looked up under it).
+        ops: its `ops` namespace.
+        kernels: makers of its own kernels by graph-function key: ``(view, ops) -> function``, called once, so that
+            variables and choices are looked up before the plan runs.
+        handle: gives what stands for a variable.
+        block: gives what stands for a block of variables.
+        gradients: ``(variables, blocks, retain) -> f(loss)``, returning one flat derivative per block; `retain` says
+            that a later gradient goes through the same nodes.
+        use_kernels: False leaves out kernels of every kind.
+        loop: makes ``f(count, body, carried) -> (carried, collected)`` of a loop's shape, where
+            ``body(index, *carried) -> (carried, collected, stop)``; all but `count` and `stop` are tuples of tensors.
+            None: loops are Python loops.
+        branch: makes ``f(predicate, then, otherwise) -> tensors`` of the results' specs and the effects, where
+            ``then()`` and ``otherwise()`` give tuples of tensors. None: branches are Python branches.
+    """
+
+    backend: str
+    ops: Any
+    kernels: Mapping[str, Callable[[Any, Any], Callable[..., Any]]]
+    handle: Callable[[Variable], Any]
+    block: Callable[[Block], Any]
+    gradients: Callable[[VariableList, Sequence[Block], bool], Callable[[Any], Any]] | None = None
+    use_kernels: bool = True
+    loop: Callable[[LoopShape], Callable[..., Any]] | None = None
+    branch: Callable[[tuple[TensorSpec, ...], Effects], Callable[..., Any]] | None = None
+
+    def link(self, function: Any, view: Any) -> Callable[..., Any]:
+        """A graph function bound to a component's view: its declared kernel, the backend's, or the single source."""
+        if self.use_kernels:
+            if self.backend in function.kernels:
+                return partial(function.kernels[self.backend], view, self.ops)
+            if function.key in self.kernels:
+                return self.kernels[function.key](view, self.ops)
+        return partial(function.function, view, self.ops)
+
+
+def emit_segment(plan: Plan, segment: Segment, dialect: Dialect, linker: Linker) -> SourceFunction:
+    """The source of one segment for one backend."""
+    return _SegmentEmitter(plan, segment, dialect, linker).emit()
+
+
+class _SegmentEmitter:
+    def __init__(self, plan: Plan, segment: Segment, dialect: Dialect, linker: Linker):
+        self.plan, self.segment, self.dialect, self.linker = plan, segment, dialect, linker
+        nodes = list(walk_nodes(segment.nodes))
+        # The results of these stand whole under one name; of everything else the leaves have names.
+        self.called = {node.id for node in nodes if isinstance(node, GraphFunctionCall | Gradients)}
+        self.sliced = frozenset[int]().union(*plan.slices.values()) if plan.slices else frozenset()
+        self.in_slice = False
+        self.cuts = self._list_cuts(nodes)
+        self.function = SourceFunction(f"{plan.name}__{segment.name}", namespace=dialect.namespace)
+        self.function.parameters = [self.function.local(leaf) for leaf, _ in segment.inputs]
+        self.writer = Writer(
+            self.function,
+            plan.built.values.__getitem__,
+            self._scalar,
+            self._tensor,
+            dialect.index,
+            self._stack,
+        )
+
+    def emit(self) -> SourceFunction:
+        lines = self.function.lines
+        lines.extend(self.dialect.before)
+        if self.dialect.after:
+            with self.function.block("try:"):
+                self._emit_body()
+            with self.function.block("finally:"):
+                self.function.lines.extend(self.dialect.after)
+        else:
+            self._emit_body()
+        return self.function
+
+    def _emit_body(self) -> None:
+        received = [(name, self.dialect.receive(name)) for name in self.function.parameters]
+        self.function.lines.extend(f"{name} = {text}" for name, text in received if text != name)
+        self._emit_nodes(self.segment.nodes)
+        outputs = [self._give(leaf) for leaf, _ in self.segment.outputs]
+        self.function.lines.append(
+            f"return {', '.join(outputs)}{',' * (len(outputs) == 1)}" if outputs else "return ()"
+        )
+
+    def _give(self, leaf: Leaf) -> str:
+        assert isinstance(leaf.source, Output)
+        text = self._expression(Ref(leaf.source, leaf.path))
+        return self.dialect.give(text, leaf.source.node in self.sliced)
+
+    # Nodes.
+
+    def _emit_nodes(self, nodes: Sequence[Node]) -> None:
+        around = self.in_slice
+        for node in nodes:
+            if isinstance(node, VariablesOf):
+                continue
+            if not (self.in_slice and isinstance(node, Gradients)):
+                self._switch(node.id in self.sliced)
+            if isinstance(node, Gradients):
+                self.function.lines.append(self._gradients(node))
+            elif isinstance(node, Loop):
+                self._emit_loop(node)
+            elif isinstance(node, Branch):
+                self._emit_branch(node)
+            else:
+                self.function.lines.append(self._call(node))
+            for output in outputs_of(node):
+                if output in self.plan.copies:
+                    self._emit_copy(output)
+        self._switch(around)
+
+    def _switch(self, in_slice: bool) -> None:
+        if in_slice != self.in_slice:
+            self.function.lines.extend(self.dialect.enter_slice if in_slice else self.dialect.leave_slice)
+            self.in_slice = in_slice
+
+    def _call(self, node: GraphFunctionCall) -> str:
+        function, name = self._bind_function(node)
+        call = self.function.call(
+            function, name, [(key, self._argument(node, key, e)) for key, e in node.arguments]
+        )
+        outputs = [self.function.local(Leaf(output)) for output in outputs_of(node)]
+        return f"{', '.join(outputs)} = {call}" if outputs else call
+
+    def _emit_copy(self, output: Output) -> None:
+        value = self.plan.built.values[output]
+        if output.node in self.called:
+            name = self.function.local(Leaf(output))
+            self.function.lines.append(f"{name} = {self._copied(name, value)}")
+        else:
+            names = [self.function.local(leaf) for leaf, _ in self.writer.leaves(output)]
+            self.function.lines.extend(f"{name} = {self.dialect.copy(name)}" for name in names)
+
+    def _copied(self, text: str, value: Value) -> str:
+        """A value whose every tensor is a copy."""
+        if is_leaf(value):
+            return self.dialect.copy(text)
+        kind, keys = (dict, value.keys()) if isinstance(value, dict) else (tuple, range(len(value)))
+        return literal(kind, [(key, self._copied(f"{text}[{key!r}]", value[key])) for key in keys])
+
+    def _gradients(self, node: Gradients) -> str:
+        assert self.linker.gradients is not None
+        variables = self.plan.built.value_of(node.variables)
+        blocks = self.plan.built.layout.blocks(variables, self.cuts[node.id])
+        derive = self.linker.gradients(variables, blocks, self._is_retained(node))
+        name = self.function.bind(f"gradients_{node.id}", derive)
+        return f"{self.function.local(Leaf(Output(node.id)))} = {name}({self._expression(node.loss)})"
+
+    def _is_retained(self, node: Gradients) -> bool:
+        slices = self.plan.slices
+        ids = [n.id for n in walk_nodes(self.plan.nodes)]
+        later = ids[ids.index(node.id) + 1 :]
+        return any(slices[node.id] & slices[other] for other in later if other in slices)
+
+    def _bind_function(self, node: GraphFunctionCall) -> tuple[Any, str]:
+        component = self.plan.built.graph.components[node.component]
+        function = component.graph_functions()[node.function]
+        blocks = partial(self._blocks, node)
+        view = bind(component, self._handle, blocks)
+        bound = self.linker.link(function, view)
+        return function, self.function.bind(identifier(node.component, node.function), bound)
+
+    def _handle(self, variable: Variable) -> Any:
+        return variable if variable.host else self.linker.handle(variable)
+
+    # Control flow.
+
+    def _emit_loop(self, node: Loop) -> None:
+        if self.linker.loop is None:
+            emit_loop(self.writer, node, self._emit_region)
+            return
+        function, writer = self.function, self.writer
+        carried = writer.leaves(Carried(node.id))
+        collected = writer.leaves(Output(node.id, 1)) if node.collected is not None else []
+        shape = LoopShape(
+            tuple(spec for _, spec in carried),
+            tuple(spec for _, spec in collected),
+            node.stop is not None,
+            self.plan.built.effects[node.id],
+        )
+        start = list(enumerate(writer.parts(node.carried, carried)))
+        names = carried_names(writer, node)
+        index, body = function.local(Leaf(Index(node.id))), function.fresh(f"body{node.id}")
+        with function.block(f"def {body}({', '.join([index, *names])}):"):
+            self._emit_region(node.region)
+            parts = [
+                literal(tuple, list(enumerate(writer.parts(node.leaving, carried)))),
+                literal(tuple, list(enumerate(writer.parts(node.collected or Const(None), collected)))),
+                "None" if node.stop is None else self._tensor(node.stop, TensorSpec((), "bool")),
+            ]
+            function.lines.append(f"return {', '.join(parts)}")
+        run = function.bind(f"loop{node.id}", self.linker.loop(shape))
+        left = [
+            literal(tuple, [(n, n) for n in some])
+            for some in (names, [function.local(x) for x, _ in collected])
+        ]
+        call = f"{run}({self._expression(node.count)}, {body}, {literal(tuple, start)})"
+        function.lines.append(f"{', '.join(left)} = {call}")
+
+    def _emit_branch(self, node: Branch) -> None:
+        if self.linker.branch is None:
+            emit_branch(self.writer, node, self._emit_region)
+            return
+        function = self.function
+        outputs = self.writer.leaves(Output(node.id))
+        sides = []
+        for side, region in (("then", node.then), ("otherwise", node.otherwise)):
+            sides.append(function.fresh(f"{side}{node.id}"))
+            with function.block(f"def {sides[-1]}():"):
+                self._emit_region(region)
+                parts = self.writer.parts(region.results, outputs)
+                function.lines.append(f"return {literal(tuple, list(enumerate(parts)))}")
+        effects = self.plan.built.effects[node.id]
+        run = function.bind(
+            f"branch{node.id}", self.linker.branch(tuple(spec for _, spec in outputs), effects)
+        )
+        left = literal(tuple, [(0, function.local(leaf)) for leaf, _ in outputs])
+        function.lines.append(f"{left} = {run}({self._expression(node.predicate)}, {', '.join(sides)})")
+
+    def _emit_region(self, region: Region) -> None:
+        self._emit_nodes(region.nodes)
+
+    def _scalar(self, expression: Expression) -> str:
+        value = self.plan.built.value_of(expression)
+        if not isinstance(value, TensorSpec):
+            return repr(value)
+        kind = bool if value.dtype == "bool" else int
+        return f"{self.function.share(kind.__name__, kind)}({self._expression(expression)})"
+
+    def _tensor(self, expression: Expression, spec: TensorSpec) -> str:
+        """One tensor that enters or leaves a region. Outside of slices it takes no record of how it was made along."""
+        if isinstance(expression, Const):
+            constant = self.function.bind("constant", np.asarray(expression.value, spec.dtype))
+            return self.dialect.copy(self.dialect.receive(constant))
+        text = self._expression(expression)
+        made = {ref.source.node for ref in references(expression) if isinstance(ref.source, Output)}
+        return self.dialect.detach(text) if made & self.sliced and not self.in_slice else text
+
+    def _stack(self, name: str) -> str:
+        return f"{self.function.share('stack', self.linker.ops.stack)}({name})"
+
+    # Arguments.
+
+    def _argument(self, node: GraphFunctionCall, key: str, expression: Expression) -> str:
+        value = self.plan.built.value_of(expression)
+        if isinstance(value, VariableList):
+            return self.function.bind(f"{key}_{node.id}", self._blocks(node, value))
+        return self._expression(expression)
+
+    def _expression(self, expression: Expression) -> str:
+        if isinstance(expression, Const):
+            value = expression.value
+            if value is None or isinstance(value, bool | int | str):
+                return repr(value)
+            return self.function.bind("constant", value)
+        if isinstance(expression, Pack):
+            return literal(expression.kind, [(k, self._expression(e)) for k, e in expression.items])
+        source = expression.source
+        if isinstance(source, Output) and source.node in self.called:
+            return self.function.local(Leaf(source)) + "".join(f"[{key!r}]" for key in expression.path)
+        return from_leaves(self.plan.built.value_of(expression), expression, self.function)
+
+    # Lists of variables.
+
+    def _list_cuts(self, nodes: Sequence[Node]) -> dict[int, set[int]]:
+        """Per node the positions at which its lists of variables are cut, so that all lists pair up."""
+        layout, components = self.plan.built.layout, self.plan.built.graph.components
+        cuts: dict[int, set[int]] = {}
+        for node in nodes:
+            arguments = {name: self.plan.built.value_of(e) for name, e in arguments_of(node)}
+            lists: list[Any] = [
+                *tensor_arguments(arguments, VariableList),
+                *tensor_arguments(arguments, GradientList),
+            ]
+            if lists and isinstance(node, GraphFunctionCall):
+                lists.extend(slots_of(components[node.component]))
+            cuts[node.id] = set().union(*(layout.cuts(variables) for variables in lists)) if lists else set()
+        for node in nodes:
+            if isinstance(node, GraphFunctionCall):
+                for _, expression in node.arguments:
+                    if isinstance(expression, Ref) and isinstance(expression.source, Output):
+                        producer = expression.source.node
+                        if (
+                            isinstance(self.plan.built.graph.nodes.get(producer), Gradients)
+                            and producer in cuts
+                        ):
+                            cuts[producer] |= cuts[node.id]
+                            cuts[node.id] |= cuts[producer]
+        return cuts
+
+    def _blocks(self, node: GraphFunctionCall, variables: VariableList | Slots) -> list[Any]:
+        blocks = self.plan.built.layout.blocks(variables, self.cuts[node.id])
+        return [self.linker.block(block) for block in blocks]

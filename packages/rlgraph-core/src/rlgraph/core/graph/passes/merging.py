@@ -1,0 +1,120 @@
+"""Merging: of equal calls that compute the same, one is left.
+
+Before::
+
+    %1 = policy.network(states)
+    %2 = policy.head(%1)
+    %3 = policy.network(states)      # the value function shares the network
+    %4 = value_function.head(%3)
+
+After::
+
+    %1 = policy.network(states)
+    %2 = policy.head(%1)
+    %4 = value_function.head(%1)
+
+Calls are equal if component, function and arguments are, and no variable they read was written in between. What
+writes, draws or runs on the host is never merged. A region sees what was computed before it; what it computes stays
+inside.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rlgraph.core.graph.nodes import (
+    Branch,
+    Const,
+    Expression,
+    GraphFunctionCall,
+    Loop,
+    Node,
+    Output,
+    Pack,
+    Ref,
+    Region,
+    VariablesOf,
+    outputs_of,
+    with_expressions,
+    with_regions,
+)
+from rlgraph.core.ops.effects import Effects
+
+
+def merge_equal_calls(
+    nodes: Sequence[Node], results: Expression, effects: Mapping[int, Effects]
+) -> tuple[list[Node], Expression]:
+    """`nodes` without repeated calls, and `results` in terms of those that are left."""
+    merging = _Merging(effects)
+    left = merging.merge(nodes)
+    return left, merging.renamed(results)
+
+
+class _Merging:
+    def __init__(self, effects: Mapping[int, Effects]):
+        self.effects = effects
+        self.first: dict[Any, Node] = {}
+        self.versions: Counter[str] = Counter()
+        self.names: dict[Output, Output] = {}
+
+    def merge(self, nodes: Sequence[Node]) -> list[Node]:
+        left = []
+        for node in nodes:
+            writes = self.effects[node.id].writes
+            if isinstance(node, Loop):
+                # An iteration reads what the one before it has written.
+                self.versions.update(writes)
+            node = self._merged_inside(self._renamed_node(node))
+            key = self._key(node)
+            if key is not None and key in self.first:
+                self.names.update(zip(outputs_of(node), outputs_of(self.first[key]), strict=True))
+                continue
+            if key is not None:
+                self.first[key] = node
+            self.versions.update(writes)
+            left.append(node)
+        return left
+
+    def renamed(self, expression: Expression) -> Expression:
+        if isinstance(expression, Pack):
+            return Pack(expression.kind, tuple((key, self.renamed(item)) for key, item in expression.items))
+        if isinstance(expression, Ref) and isinstance(expression.source, Output):
+            return Ref(self.names.get(expression.source, expression.source), expression.path)
+        return expression
+
+    def _renamed_node(self, node: Node) -> Node:
+        return with_expressions(node, self.renamed) if self.names else node
+
+    def _merged_inside(self, node: Node) -> Node:
+        if not isinstance(node, Loop | Branch):
+            return node
+
+        def merged(region: Region) -> Region:
+            known, versions = dict(self.first), Counter(self.versions)
+            nodes = tuple(self.merge(region.nodes))
+            self.first, self.versions = known, versions
+            return Region(nodes, self.renamed(region.results))
+
+        return with_regions(node, merged)
+
+    def _key(self, node: Node) -> Any:
+        """What makes a call the same as another; None if it is never."""
+        if isinstance(node, VariablesOf):
+            return ("variables", node.component)
+        effects = self.effects[node.id]
+        if not isinstance(node, GraphFunctionCall) or not effects.pure or not node.returns:
+            return None
+        versions = tuple((name, self.versions[name]) for name in sorted(effects.reads))
+        arguments = tuple((name, _comparable(expression)) for name, expression in node.arguments)
+        return (node.component, node.function, arguments, versions)
+
+
+def _comparable(expression: Expression) -> Any:
+    """Numbers, names and None are compared by what they are, other constants by identity."""
+    if isinstance(expression, Const) and isinstance(expression.value, bool | int | float | str | None):
+        return repr(expression.value)  # 0.0 and -0.0 are two numbers
+    if isinstance(expression, Pack):
+        return (expression.kind, tuple((key, _comparable(item)) for key, item in expression.items))
+    return expression

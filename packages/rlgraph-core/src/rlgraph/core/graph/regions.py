@@ -1,0 +1,137 @@
+"""Inference of loops and branches: what enters a region, what may leave it, and what it does as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from rlgraph.core.errors import BuildError
+from rlgraph.core.graph.nodes import Branch, Loop, Path, label, walk_nodes
+from rlgraph.core.graph.values import Value, describe, first_difference, map_leaves
+from rlgraph.core.ops import Effects, SymbolicDim, TensorSpec
+
+
+def tensors_of(value: Value, float_dtype: str, where: str) -> Value:
+    """A value in which numbers have become the tensors they stand for, so that they can cross a region's border.
+
+    Raises:
+        BuildError: a leaf is neither a tensor nor a number.
+    """
+
+    def tensor(leaf: Any) -> TensorSpec:
+        if isinstance(leaf, TensorSpec):
+            return leaf
+        dtypes = {bool: "bool", int: "int64", float: float_dtype}
+        if type(leaf) not in dtypes:
+            raise BuildError(
+                f"{where}: only tensors and numbers enter or leave a region, given {describe(leaf)}; "
+                "lists of variables can be asked for inside"
+            )
+        return TensorSpec((), dtypes[type(leaf)])
+
+    return map_leaves(tensor, value)
+
+
+def enter_loop(node: Loop, count: Value, carried: Value, float_dtype: str) -> tuple[Value, TensorSpec]:
+    """What the body sees: the carried values and the number of the iteration.
+
+    Raises:
+        BuildError: the count is not one integer, or something is carried that is no tensor.
+    """
+    if isinstance(count, TensorSpec) and not (count.is_int and count.shape == ()):
+        raise BuildError(f"{label(node)}: the count must be one integer, given {describe(count)}")
+    high = count if isinstance(count, int) else None
+    # Bounds of the first values need not hold for the later ones.
+    inside = map_leaves(TensorSpec.unbounded, tensors_of(carried, float_dtype, label(node)))
+    return inside, TensorSpec((), "int64", 0, high)
+
+
+def leave_loop(
+    node: Loop,
+    count: Value,
+    entering: Value,
+    iteration: tuple[Value, Value, Value],
+    effects: Mapping[int, Effects],
+    float_dtype: str,
+) -> tuple[tuple[Value, ...], Effects]:
+    """The outputs and effects of a whole loop.
+
+    Args:
+        node: the loop.
+        count: a number, or the spec of one.
+        entering: the carried values as the body sees them.
+        iteration: the carried values as they leave the body, what it collects (or None), whether it stops (or None).
+        effects: of the nodes inside.
+        float_dtype: the execution's floating dtype.
+
+    Raises:
+        BuildError: a carried Space changes, or `until` is not one bool.
+    """
+    leaving, collected, stop = iteration
+    where = label(node)
+    difference = first_difference(entering, tensors_of(leaving, float_dtype, where))
+    if difference:
+        path, before, after = difference
+        raise BuildError(
+            f"{where}: carried value {_shown(path)} enters the loop as {describe(before)} and leaves the body as "
+            f"{describe(after)}: every iteration must hand on what it was given"
+        )
+    if stop is not None and tensors_of(stop, float_dtype, where) != TensorSpec((), "bool"):
+        raise BuildError(f"{where}: until= must give one bool, given {describe(stop)}")
+    outputs = [entering]
+    if node.collected is not None:
+        size = count if isinstance(count, int) else SymbolicDim.symbol(f"N{node.id}")
+        items = tensors_of(collected, float_dtype, where)
+        outputs.append(map_leaves(lambda spec: replace(spec, shape=(size, *spec.shape)), items))
+    # An iteration's values are copied where they could be a variable's memory; those of the start are what they are.
+    views = (frozenset({"carried", "captured"}), *(frozenset[str]() for _ in outputs[1:]))
+    return tuple(outputs), _effects_within(node, effects, len(outputs), views)
+
+
+def join_branch(
+    node: Branch,
+    predicate: Value,
+    sides: Sequence[Value],
+    effects: Mapping[int, Effects],
+    float_dtype: str,
+) -> tuple[tuple[Value, ...], Effects]:
+    """The output and effects of a branch whose regions give `sides`.
+
+    Raises:
+        BuildError: the predicate is not one bool, or the sides give different Spaces.
+    """
+    where = label(node)
+    if not (isinstance(predicate, TensorSpec) and predicate.dtype == "bool" and predicate.shape == ()):
+        raise BuildError(f"{where}: the predicate must be one bool, given {describe(predicate)}")
+    if all(side is None for side in sides):
+        return (None,), _effects_within(node, effects, 1, (frozenset(),))
+    then, otherwise = (tensors_of(side, float_dtype, where) for side in sides)
+    difference = first_difference(then, otherwise)
+    if difference:
+        path, first, second = difference
+        raise BuildError(
+            f"{where}: value {_shown(path)} is {describe(first)} on the one side and {describe(second)} on the other: "
+            "both must give the same Spaces"
+        )
+    value = then if then == otherwise else map_leaves(TensorSpec.unbounded, then)
+    return (value,), _effects_within(node, effects, 1, (frozenset({"captured"}),))
+
+
+def _effects_within(
+    node: Loop | Branch, effects: Mapping[int, Effects], outputs: int, views: tuple[frozenset[str], ...]
+) -> Effects:
+    """What a loop or branch does is what its nodes do."""
+    inner = [effects[n.id] for n in walk_nodes([node]) if n is not node]
+    return Effects(
+        reads=frozenset[str]().union(*(e.reads for e in inner)),
+        writes=frozenset[str]().union(*(e.writes for e in inner)),
+        host=any(e.host for e in inner),
+        aliases=tuple(frozenset[str]() for _ in range(outputs)),
+        views=views,
+        carries=frozenset({"carried", "captured"}),
+    )
+
+
+def _shown(path: Path) -> str:
+    return ".".join(map(str, path))
