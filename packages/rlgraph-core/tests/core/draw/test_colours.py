@@ -40,11 +40,11 @@ def test_devices_are_inherited(placed):
 def test_each_device_has_a_colour_that_the_legend_names(placed):
     svg = ElementTree.fromstring(draw(placed).svg())
     texts = [node.text for node in svg.iter(f"{SVG}text")]
-    assert [t for t in texts if t in ("cpu", "cuda:0", "cuda:1", "variables there")] == [
+    assert [t for t in texts if t in ("cpu", "cuda:0", "cuda:1", "device of the variables")] == [
         "cpu",
         "cuda:0",
         "cuda:1",
-        "variables there",
+        "device of the variables",
     ]
     fills = {rect.get("fill") for rect in svg.iter(f"{SVG}rect")}
     # The loss is one level deep on the second device by name, the target's dense layers three deep on the third.
