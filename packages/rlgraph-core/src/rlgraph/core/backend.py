@@ -11,6 +11,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,8 @@ class Storage(ABC):
         self.seed = seed
         self.host: dict[str, np.ndarray] = {}
         self.streams: dict[str, np.random.Generator] = {}
-        #: Grows whenever tensor variables were written; borrowed copies compare it.
+        self._versions = count(1)
+        #: Another number whenever tensor variables were written; borrowed copies compare it.
         self.version = 0
 
     def initialize(self) -> None:
@@ -179,7 +181,11 @@ class Storage(ABC):
                 start = group.offsets[variable.name]
                 flat[start : start + variable.size] = np.asarray(values[variable.name]).reshape(-1)
             self.write_group(name, flat)
-        self.version += 1
+        self.mark_written()
+
+    def mark_written(self) -> None:
+        """Say that tensor variables were written. Threads may do so at the same time: no number comes twice."""
+        self.version = next(self._versions)
 
 
 class Backend(ABC):

@@ -23,6 +23,7 @@ def emit_driver(
     lowered: Mapping[str, Callable[..., Any]],
     host_view: Callable[[str], Any],
     convert: Callable[[str, Leaf, TensorSpec], Callable[[Any], np.ndarray]],
+    guard: Callable[[HostStep | Segment], Any] = lambda step: None,
 ) -> SourceFunction:
     """The function a caller of the API method runs: checks inputs, calls host functions and segments.
 
@@ -31,6 +32,7 @@ def emit_driver(
         lowered: segment name -> what the backend made of it; NumPy in, NumPy out.
         host_view: scope -> the view of a component its host functions run on.
         convert: makes the function that turns an unfit input into an array or raises.
+        guard: the context manager in which a step runs, if it needs one.
     """
     built = plan.built
     method = built.graph.methods[plan.name]
@@ -47,7 +49,7 @@ def emit_driver(
     _emit_parts(function, plan, [leaf for leaf, _ in inputs])
     for leaf, spec in inputs:
         _emit_check(function, leaf, spec, convert(plan.name, leaf, spec))
-    _Steps(function, plan, lowered, host_view).emit(plan.steps)
+    _Steps(function, plan, lowered, host_view, guard).emit(plan.steps)
     result = _driver_expression(plan, plan.results, function)
     function.lines.append(f"return {result}" if result != "()" else "return None")
     return function
@@ -62,22 +64,35 @@ class _Steps:
         plan: Plan,
         lowered: Mapping[str, Callable[..., Any]],
         host_view: Callable[[str], Any],
+        guard: Callable[[HostStep | Segment], Any],
     ):
         self.function, self.plan, self.lowered, self.host_view = function, plan, lowered, host_view
+        self.guard = guard
         self.writer = Writer(
             function, plan.built.values.__getitem__, self._scalar, self._tensor, self._index, self._stack
         )
 
     def emit(self, steps: Sequence[Step]) -> None:
         for step in steps:
-            if isinstance(step, Segment):
-                self._emit_segment(step)
-            elif isinstance(step, HostStep):
-                _emit_host_step(self.function, self.plan, step, self.host_view(step.node.component))
-            elif isinstance(step, LoopStep):
+            if isinstance(step, LoopStep):
                 self._emit_loop(step)
-            else:
+            elif isinstance(step, BranchStep):
                 self._emit_branch(step)
+            else:
+                self._emit_guarded(step)
+
+    def _emit_guarded(self, step: HostStep | Segment) -> None:
+        emit = self._emit_segment if isinstance(step, Segment) else self._emit_host_call
+        guard = self.guard(step)
+        if guard is None:
+            emit(step)  # type: ignore[arg-type]
+            return
+        name = step.name if isinstance(step, Segment) else identifier(step.node.component, step.node.function)
+        with self.function.block(f"with {self.function.bind(f'lock_{name}', guard)}:"):
+            emit(step)  # type: ignore[arg-type]
+
+    def _emit_host_call(self, step: HostStep) -> None:
+        _emit_host_step(self.function, self.plan, step, self.host_view(step.node.component))
 
     def _emit_segment(self, segment: Segment) -> None:
         function = self.function
