@@ -23,7 +23,7 @@ from rlgraph.testing.operations.strategies import ANY, FLOATS, tensors
 fast = settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 
-def check(call, run):
+def check(call, run, sized_by=None):
     """The rule's shape, dtype and bounds are those of NumPy's result, whatever the sizes are."""
     asked = symbolic(call)
     specs = run(SymbolicOps(EffectRecorder(), "float32"), *asked.args, **asked.kwargs)
@@ -32,6 +32,8 @@ def check(call, run):
         numbers = concrete(call, sizes, rng)
         with np.errstate(all="ignore"):
             arrays = run(NumpyOps("float32"), *numbers.args, **numbers.kwargs)
+        if sized_by is not None:
+            sizes = {**sizes, "N_0": np.count_nonzero(numbers.args[sized_by])}
         several = isinstance(specs, tuple)
         assert isinstance(arrays, tuple) == several
         pairs = zip(specs, arrays, strict=True) if several else [(specs, arrays)]
@@ -66,10 +68,13 @@ def test_every_operation_has_cases():
 @fast
 @given(data=st.data())
 def test_rule(name, data):
-    check(
-        data.draw(OPERATION_CASES[name].calls),
-        lambda ops, *args, **kwargs: getattr(ops, name)(*args, **kwargs),
-    )
+    def run(ops, *args, **kwargs):
+        return getattr(ops, name)(*args, **kwargs)
+
+    operation = OPERATIONS[name]
+    parameters = list(operation.signature.parameters)
+    sized_by = parameters.index(operation.sized_by) if operation.sized_by else None
+    check(data.draw(OPERATION_CASES[name].calls), run, sized_by)
 
 
 @pytest.mark.parametrize("operator", sorted(OPERATORS))
@@ -78,6 +83,19 @@ def test_rule(name, data):
 def test_operator(operator, data):
     function, cases = OPERATORS[operator].function, OPERATORS[operator].cases
     check(data.draw(cases.calls), lambda _, *args: function(*args))
+
+
+@pytest.mark.parametrize("name", sorted(OPERATION_CASES))
+@fast
+@given(data=st.data())
+def test_what_is_no_view_shares_no_memory_on_numpy(name, data):
+    call = concrete(data.draw(OPERATION_CASES[name].calls), SIZES[0], np.random.default_rng(0))
+    with np.errstate(all="ignore"):
+        results = getattr(NumpyOps("float32"), name)(*call.args, **call.kwargs)
+    given = [item for value in call.args for item in (value if isinstance(value, list) else [value])]
+    for result in results if isinstance(results, tuple) else [results]:
+        shared = [np.shares_memory(result, value) for value in given if isinstance(value, np.ndarray)]
+        assert not any(shared[1:] if OPERATIONS[name].view else shared), call
 
 
 def test_smooth_cases_are_floats_in_the_domain():

@@ -23,7 +23,7 @@ except ImportError as error:
     message = "rlgraph.testing.operations needs hypothesis: pip install 'rlgraph-core[testing]'"
     raise ImportError(message) from error
 
-from rlgraph.testing.operations import contraction, elementwise, gather, nn, reduction, shaping
+from rlgraph.testing.operations import contraction, creation, elementwise, gather, nn, reduction, shaping
 from rlgraph.testing.operations.calls import SIZES, Ascending, Call, concrete, smooth, symbolic
 from rlgraph.testing.operations.cases import Cases
 from rlgraph.testing.operations.operators import OPERATORS, Operator
@@ -49,6 +49,7 @@ OPERATION_CASES: Mapping[str, Cases] = {
     **contraction.CASES,
     **gather.CASES,
     **shaping.CASES,
+    **creation.CASES,
     **nn.CASES,
 }
 

@@ -10,6 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from rlgraph.core.ops import TensorSpec
+from rlgraph.testing.operations import contraction
 from rlgraph.testing.operations.calls import Call
 from rlgraph.testing.operations.cases import Cases
 from rlgraph.testing.operations.strategies import ANY, FLOATS, INTS, NUMBERS, binary, unary
@@ -61,6 +62,8 @@ OPERATORS: Mapping[str, Operator] = {
     "!=": Operator(operator.ne, Cases(binary(ANY))),
     "&": Operator(operator.and_, Cases(binary(["bool"], with_scalars=False))),
     "|": Operator(operator.or_, Cases(binary(["bool"], with_scalars=False))),
+    "^": Operator(operator.xor, Cases(binary(["bool"], with_scalars=False))),
+    "@": Operator(operator.matmul, contraction.CASES["matmul"]),
     "~": Operator(operator.invert, Cases(unary("bool"))),
     "neg": Operator(operator.neg, Cases(unary(*NUMBERS))),
 }

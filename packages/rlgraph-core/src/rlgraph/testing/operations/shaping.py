@@ -1,4 +1,4 @@
-"""Cases of the operations that rearrange elements or make them."""
+"""Cases of the operations that rearrange elements."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from rlgraph.testing.operations.strategies import (
     DIMS,
     axes_of,
     broadcastable,
-    shapes,
+    scalars,
     tensors,
-    unary,
 )
 
 
@@ -79,21 +78,95 @@ def _stacks(draw: st.DrawFn) -> Call:
 
 
 @st.composite
-def _creations(draw: st.DrawFn) -> Call:
-    dtype = draw(st.sampled_from([None, "float", "int64", "bool", "uint8"]))
-    return Call([], {"shape": draw(shapes())} if dtype is None else {"shape": draw(shapes()), "dtype": dtype})
+def _moves(draw: st.DrawFn) -> Call:
+    x = draw(tensors(ANY, min_rank=1))
+    axes = axes_of(len(x.shape))
+    return Call([x], {"source": draw(axes), "destination": draw(axes)})
+
+
+@st.composite
+def _flattens(draw: st.DrawFn) -> Call:
+    x = draw(tensors(ANY, min_rank=1))
+    return Call([x], draw(st.just({}) | axes_of(len(x.shape)).map(lambda axis: {"start_axis": axis})))
+
+
+@st.composite
+def _splits(draw: st.DrawFn) -> Call:
+    """The whole is the sum of the drawn parts."""
+    x = draw(tensors(ANY, min_rank=1))
+    axis = draw(axes_of(len(x.shape)))
+    sizes = draw(st.lists(DIMS, min_size=1, max_size=3))
+    shape = list(x.shape)
+    shape[axis] = sum(sizes[1:], start=sizes[0])
+    return Call([x.with_shape(tuple(shape)), sizes], {"axis": axis})
+
+
+@st.composite
+def _unstacks(draw: st.DrawFn) -> Call:
+    x = draw(tensors(ANY, min_rank=1))
+    axis = draw(axes_of(len(x.shape)))
+    shape = list(x.shape)
+    shape[axis] = draw(st.integers(1, 3))
+    return Call([x.with_shape(tuple(shape))], {"axis": axis})
+
+
+@st.composite
+def _flips(draw: st.DrawFn) -> Call:
+    x = draw(tensors(ANY, min_rank=1))
+    several = st.lists(st.integers(0, len(x.shape) - 1), min_size=1, unique=True).map(tuple)
+    return Call([x], {"axis": draw(st.none() | axes_of(len(x.shape)) | several)})
+
+
+@st.composite
+def _rolls(draw: st.DrawFn) -> Call:
+    x = draw(tensors(ANY, min_rank=1))
+    return Call([x], {"shift": draw(st.integers(-4, 4)), "axis": draw(axes_of(len(x.shape)))})
+
+
+@st.composite
+def _tiles(draw: st.DrawFn) -> Call:
+    x = draw(tensors(ANY))
+    return Call([x], {"repetitions": tuple(draw(DIMS) for _ in x.shape)})
+
+
+@st.composite
+def _repeats(draw: st.DrawFn) -> Call:
+    x = draw(tensors(ANY, min_rank=1))
+    return Call([x], {"repeats": draw(st.integers(0, 3)), "axis": draw(axes_of(len(x.shape)))})
+
+
+@st.composite
+def _pads(draw: st.DrawFn) -> Call:
+    x = draw(tensors(ANY))
+    counts = st.integers(0, 2)
+    padding = tuple((draw(counts), draw(counts)) for _ in x.shape)
+    value = draw(scalars(x.dtype))
+    return Call([x, padding], {} if draw(st.booleans()) else {"value": value})
+
+
+@st.composite
+def _triangles(draw: st.DrawFn) -> Call:
+    x = draw(tensors(ANY, min_rank=2))
+    return Call([x], draw(st.sampled_from([{}, {"k": 1}, {"k": -1}, {"k": 3}, {"k": -4}])))
 
 
 CASES = {
     "broadcast_to": Cases(_broadcasts()),
     "concat": Cases(_concats()),
     "expand_dims": Cases(_expands()),
-    "ones": Cases(_creations()),
-    "ones_like": Cases(unary(*ANY), differentiable=False),
+    "flatten": Cases(_flattens()),
+    "flip": Cases(_flips()),
+    "moveaxis": Cases(_moves()),
+    "pad": Cases(_pads()),
     "permute_dims": Cases(_permutations()),
+    "repeat": Cases(_repeats()),
     "reshape": Cases(_reshapes()),
+    "roll": Cases(_rolls()),
+    "split": Cases(_splits()),
     "squeeze": Cases(_squeezes()),
     "stack": Cases(_stacks()),
-    "zeros": Cases(_creations()),
-    "zeros_like": Cases(unary(*ANY), differentiable=False),
+    "tile": Cases(_tiles()),
+    "tril": Cases(_triangles()),
+    "triu": Cases(_triangles()),
+    "unstack": Cases(_unstacks()),
 }
