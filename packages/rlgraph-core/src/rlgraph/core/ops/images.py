@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 #: One number for height and width, or one for each.
@@ -29,6 +31,7 @@ def paddings(
     return vertical, horizontal
 
 
+@cache
 def resize_weights(method: str, old: int, new: int) -> np.ndarray:
     """``[new, old]``: the share of each old pixel of a row in each new one (see ``ops.resize``)."""
     rows = np.arange(new)
