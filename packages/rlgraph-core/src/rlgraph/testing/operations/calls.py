@@ -77,12 +77,15 @@ def symbolic(value: Any) -> Any:
 
 
 def smooth(value: Any, domain: tuple[float, float]) -> Any:
-    """`value` (a `Call` or a part of one) with its floats in float64 within `domain`, for difference quotients.
+    """`value` (a `Call` or a part of one) made for difference quotients: its floats are float64 within `domain`.
 
     Their elements then are distinct and off the kinks of an operation with probability 1.
     """
     if isinstance(value, Call):
         return Call(smooth(value.args, domain), value.kwargs)
-    if isinstance(value, TensorSpec) and value.is_float:
-        return replace(value, dtype="float64", low=domain[0], high=domain[1])
+    if isinstance(value, TensorSpec):
+        low, high = domain
+        return replace(value, dtype="float64", low=low, high=high) if value.is_float else value
+    if value == "float32":  # a dtype that is asked for
+        return "float64"
     return type(value)(smooth(item, domain) for item in value) if isinstance(value, list | tuple) else value
