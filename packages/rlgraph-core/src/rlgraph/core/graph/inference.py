@@ -63,7 +63,7 @@ def _evaluated(
         lambda slots: [_flat_variable(variable, recorder) for variable in slots],
     )
     operands = {name: map_leaves(partial(symbolic, name), value) for name, value in arguments.items()}
-    result = function.function(view, SymbolicOps(recorder, float_dtype), **operands)
+    result = function.function(view, SymbolicOps(recorder, float_dtype, f"N{node.id}"), **operands)
     outputs = _outputs(result, node.returns)
     specs = tuple(_spec_tree(output) for output in outputs)
     shared = [_union(output, "aliases") for output in outputs]

@@ -2,11 +2,16 @@
 
 from rlgraph.core.ops import (  # noqa: F401  (each family declares its operations when imported)
     contraction,
+    convolution,
+    creation,
     elementwise,
+    functions,
     gather,
     nn,
+    recurrence,
     reduction,
     shaping,
+    sorting,
     state,
 )
 from rlgraph.core.ops.contract import CONTRACT_VERSION, OPERATIONS, Operation
