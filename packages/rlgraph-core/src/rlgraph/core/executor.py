@@ -39,6 +39,7 @@ class GraphExecutor:
         action_space: handed to the components' build hooks.
         backend: name of a backend; default: `rlgraph.core.default_backend`.
         execution_spec: `ExecutionSpec` or a mapping of its fields.
+        contract: False keeps calls of API methods calls at run time (see `rlgraph.core.graph.build`).
 
     Raises:
         AssemblyError, BuildError: the component cannot be assembled or built.
@@ -53,6 +54,7 @@ class GraphExecutor:
         action_space: Space | None = None,
         backend: str | None = None,
         execution_spec: ExecutionSpec | Mapping[str, Any] | None = None,
+        contract: bool = True,
     ):
         self.execution = ExecutionSpec.from_spec(execution_spec)
         self.backend: Backend = create_backend(backend or default_backend(), self.execution)
@@ -65,6 +67,7 @@ class GraphExecutor:
             input_spaces,
             action_space=None if action_space is None else from_spec(action_space),
             float_dtype=self.execution.dtype,
+            contract=contract,
         )
         self.storage: Storage = self.backend.create_storage(self.built.layout, self.built.variables)
         self.storage.initialize()

@@ -53,6 +53,7 @@ class BuiltGraph:
         layout: where the tensor variables live.
         float_dtype: the floating dtype of the execution.
         action_space: the action Space given to the build.
+        contracted: False keeps calls of components' API methods calls in emitted source.
         statistics: seconds spent and sizes.
     """
 
@@ -64,6 +65,7 @@ class BuiltGraph:
     layout: Layout
     float_dtype: str
     action_space: Space | None
+    contracted: bool
     statistics: Mapping[str, float | int]
 
     def value_of(self, expression: Expression) -> Value:
@@ -98,6 +100,7 @@ def build(
     *,
     action_space: Space | None = None,
     float_dtype: str = "float32",
+    contract: bool = True,
 ) -> BuiltGraph:
     """Build an assembled graph. Nothing is executed and no framework is needed.
 
@@ -107,12 +110,14 @@ def build(
             two methods give one name different Spaces.
         action_space: handed to `check_input_spaces` and `create_variables`.
         float_dtype: ``float32`` or ``float64``.
+        contract: False keeps every call of a component's API method a call of its own in the emitted source, and
+            merges nothing: for stepping through with a debugger, and for profiles by component.
 
     Raises:
         BuildError: a Space is missing or does not fit, a graph function fails, or components wait for each other;
             names the component, its argument and what would supply it.
     """
-    return _Worklist(graph, input_spaces, action_space, float_dtype).run()
+    return _Worklist(graph, input_spaces, action_space, float_dtype, contract).run()
 
 
 @dataclass
@@ -121,6 +126,7 @@ class _Worklist:
     given_spaces: Mapping[str, Any]
     action_space: Space | None
     float_dtype: str
+    contracted: bool
     values: dict[Source, Value] = field(default_factory=dict)
     effects: dict[int, Effects] = field(default_factory=dict)
     created: set[str] = field(default_factory=set)
@@ -180,6 +186,7 @@ class _Worklist:
             layout,
             self.float_dtype,
             self.action_space,
+            self.contracted,
             statistics,
         )
 

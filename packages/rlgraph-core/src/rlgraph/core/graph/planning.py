@@ -16,7 +16,8 @@ def make_plan(built: BuiltGraph, method: str) -> Plan:
     graph, effects = built.graph, built.effects
     results = graph.results_of(method)
     nodes = [graph.nodes[id_] for id_ in sorted(graph.methods[method].nodes)]
-    nodes, results = merge_equal_calls(nodes, results, effects)
+    if built.contracted:
+        nodes, results = merge_equal_calls(nodes, results, effects)
     nodes = remove_dead_nodes(nodes, results, effects)
     nodes = hoist_gradients(nodes)
     slices = gradient_slices(nodes, effects)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from rlgraph.core.graph.emission.control_flow import Writer, carried_names, emit
 from rlgraph.core.graph.emission.source import SourceFunction, from_leaves, identifier, literal
 from rlgraph.core.graph.inference import tensor_arguments
 from rlgraph.core.graph.nodes import (
+    ApiCall,
     Branch,
     Carried,
     Const,
@@ -34,7 +36,7 @@ from rlgraph.core.graph.nodes import (
     walk_nodes,
 )
 from rlgraph.core.graph.plan import Leaf, Plan, Segment
-from rlgraph.core.graph.values import Value, is_leaf
+from rlgraph.core.graph.values import Value, is_leaf, leaves
 from rlgraph.core.graph.variables import Block, GradientList, Slots, Variable, VariableList
 from rlgraph.core.ops import Effects
 from rlgraph.core.ops.tensor_spec import TensorSpec
@@ -141,6 +143,7 @@ class _SegmentEmitter:
         self.called = {node.id for node in nodes if isinstance(node, GraphFunctionCall | Gradients)}
         self.sliced = frozenset[int]().union(*plan.slices.values()) if plan.slices else frozenset()
         self.in_slice = False
+        self.depth = 1  # of the API calls that are open, the root's own one among them
         self.cuts = self._list_cuts(nodes)
         self.function = SourceFunction(f"{plan.name}__{segment.name}", namespace=dialect.namespace)
         self.function.parameters = [self.function.local(leaf) for leaf, _ in segment.inputs]
@@ -182,10 +185,19 @@ class _SegmentEmitter:
     # Nodes.
 
     def _emit_nodes(self, nodes: Sequence[Node]) -> None:
+        nodes = [node for node in nodes if not isinstance(node, VariablesOf)]
+        if self.plan.built.contracted:
+            self._emit_flat(nodes)
+            return
+        for call, run in groupby(nodes, self._inner_call):
+            if call is None:
+                self._emit_flat(list(run))
+            else:
+                self._emit_call(self.plan.built.graph.calls[call], list(run))
+
+    def _emit_flat(self, nodes: Sequence[Node]) -> None:
         around = self.in_slice
         for node in nodes:
-            if isinstance(node, VariablesOf):
-                continue
             if not (self.in_slice and isinstance(node, Gradients)):
                 self._switch(node.id in self.sliced)
             if isinstance(node, Gradients):
@@ -194,12 +206,49 @@ class _SegmentEmitter:
                 self._emit_loop(node)
             elif isinstance(node, Branch):
                 self._emit_branch(node)
-            else:
+            elif isinstance(node, GraphFunctionCall):
                 self.function.lines.append(self._call(node))
             for output in outputs_of(node):
                 if output in self.plan.copies:
                     self._emit_copy(output)
         self._switch(around)
+
+    # Calls of API methods that stay calls.
+
+    def _inner_call(self, node: Node) -> int | None:
+        """The API call next further in on the way to `node`; None if it stands right here."""
+        calls, caller, chain = self.plan.built.graph.calls, node.caller, list[int]()
+        while caller is not None:
+            chain.append(caller)
+            caller = calls[caller].caller
+        return chain[-1 - self.depth] if len(chain) > self.depth else None
+
+    def _emit_call(self, call: ApiCall, nodes: Sequence[Node]) -> None:
+        function = self.function
+        name = function.fresh(identifier(call.component, call.method))
+        made = [output for node in nodes for output in outputs_of(node)]
+        used = [
+            ref for n in nodes for _, e in arguments_of(n) for ref in references(e) if ref.source not in made
+        ]
+        parameters = ", ".join(dict.fromkeys(name for ref in used for name in self._names(ref)))
+        with function.block(f"def {name}({parameters}):"):
+            self.depth += 1
+            self._emit_nodes(nodes)
+            self.depth -= 1
+            results = ", ".join(name for output in made for name in self._names(Ref(output)))
+            function.lines.append(f"return {results}")
+        function.lines.append(f"{results} = {name}({parameters})" if results else f"{name}({parameters})")
+
+    def _names(self, ref: Ref) -> list[str]:
+        """The local names that hold a value."""
+        if isinstance(ref.source, Output) and ref.source.node in self.called:
+            return [self.function.local(Leaf(ref.source))]
+        found = leaves(self.plan.built.value_of(ref), ref.path)
+        return [
+            self.function.local(Leaf(ref.source, path))
+            for path, spec in found
+            if isinstance(spec, TensorSpec)
+        ]
 
     def _switch(self, in_slice: bool) -> None:
         if in_slice != self.in_slice:
