@@ -203,6 +203,8 @@ def test_every_operation_is_documented_and_known_by_its_name():
             "gather",
             "shaping",
             "nn",
+            "random",
+            "control",
             "state",
         }
     assert isinstance(CONTRACT_VERSION, str)
@@ -370,6 +372,8 @@ def test_what_aliases_shares_memory_on_numpy():
     }
     skip = {"assign", "assign_add", "read", "where", "one_hot", "zeros", "ones", "concat", "stack"}
     skip |= {"all", "logical_and", "logical_or", "logical_not"}
+    skip |= {name for name, operation in OPERATIONS.items() if operation.family in ("random", "control")}
+    skip |= {"scatter_update", "scatter_add"}
     for name in sorted(set(OPERATIONS) - skip):
         result = getattr(ops, name)(v, *options.get(name, ()))
         assert np.shares_memory(result, v) == OPERATIONS[name].view, name

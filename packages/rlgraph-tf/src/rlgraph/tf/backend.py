@@ -63,6 +63,7 @@ class TfBackend(Backend):
             variables.block,
             variables.gradients,
             self.execution.use_kernels,
+            storage.tensor_stream,
         )
         function = emit_segment(plan, segment, DIALECT, linker).compile()
 

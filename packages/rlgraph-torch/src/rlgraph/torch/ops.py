@@ -8,13 +8,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rlgraph.torch.control import TorchControl
+from rlgraph.torch.random import TorchRandom
+from rlgraph.torch.state import TorchRows
+
 DTYPES = {
     name: getattr(torch, name)
     for name in ("float16", "float32", "float64", "uint8", "int16", "int32", "int64", "bool")
 }
 
 
-class TorchOps:
+class TorchOps(TorchRandom, TorchControl, TorchRows):
     """The `ops` namespace of the PyTorch backend.
 
     Args:

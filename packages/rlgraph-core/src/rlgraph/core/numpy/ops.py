@@ -7,10 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.core.numpy.control import NumpyControl
+from rlgraph.core.numpy.random import NumpyRandom
+from rlgraph.core.numpy.state import NumpyRows
+
 Array = Any
 
 
-class NumpyOps:
+class NumpyOps(NumpyRandom, NumpyControl, NumpyRows):
     """The `ops` namespace of the NumPy backend.
 
     Args:

@@ -8,7 +8,7 @@ from rlgraph.core.ops.reduction import normalize_axis
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
 
-def _need_indices(name: str, indices: TensorSpec) -> None:
+def need_indices(name: str, indices: TensorSpec) -> None:
     if indices.dtype not in ("int32", "int64"):
         raise InferenceError(f"ops.{name} needs int32 or int64 indices, given {indices}")
 
@@ -16,7 +16,7 @@ def _need_indices(name: str, indices: TensorSpec) -> None:
 @operation("gather")
 def take(x: TensorSpec, indices: TensorSpec, axis: int = 0) -> TensorSpec:
     """The slices of `x` along `axis` that `indices` name; never a view."""
-    _need_indices("take", indices)
+    need_indices("take", indices)
     position = normalize_axis(axis, len(x.shape), "take")
     return x.with_shape((*x.shape[:position], *indices.shape, *x.shape[position + 1 :]))
 
@@ -24,7 +24,7 @@ def take(x: TensorSpec, indices: TensorSpec, axis: int = 0) -> TensorSpec:
 @operation("gather")
 def take_along_axis(x: TensorSpec, indices: TensorSpec, axis: int = -1) -> TensorSpec:
     """One element of `x` per index: `indices` has the rank of `x` and its sizes except along `axis`."""
-    _need_indices("take_along_axis", indices)
+    need_indices("take_along_axis", indices)
     position = normalize_axis(axis, len(x.shape), "take_along_axis")
     others = [(a, b) for i, (a, b) in enumerate(zip(x.shape, indices.shape, strict=False)) if i != position]
     if len(x.shape) != len(indices.shape) or any(a != b for a, b in others):
@@ -35,6 +35,6 @@ def take_along_axis(x: TensorSpec, indices: TensorSpec, axis: int = -1) -> Tenso
 @operation("gather")
 def one_hot(indices: TensorSpec, depth: int, dtype: str | None = None) -> TensorSpec:
     """1 at each index of a new last axis of size `depth`, else 0."""
-    _need_indices("one_hot", indices)
+    need_indices("one_hot", indices)
     assert dtype is not None
     return TensorSpec((*indices.shape, depth), dtype, 0, 2 if dtype[0] in "iu" else 1)
