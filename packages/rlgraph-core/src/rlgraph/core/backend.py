@@ -87,9 +87,13 @@ class ExecutionSpec:
         return cls(**(spec or {}))
 
 
-def stream_seed(seed: int, scope: str) -> list[int]:
-    """The seed of one scope's random stream: stable across processes, independent of all other scopes."""
-    return [seed, zlib.crc32(scope.encode())]
+def stream_seed(seed: int, name: str) -> list[int]:
+    """The seed of a random stream, from the root seed and its name: stable across processes, independent of all others.
+
+    A component's host functions draw from the stream named like its scope, its other graph functions from
+    `rlgraph.core.ops.stream_name` of it, and a variable's starting value comes from a stream named like the variable.
+    """
+    return [seed, zlib.crc32(name.encode())]
 
 
 class Storage(ABC):
@@ -135,6 +139,23 @@ class Storage(ABC):
         if scope not in self.streams:
             self.streams[scope] = np.random.default_rng(stream_seed(self.seed, scope))
         return self.streams[scope]
+
+    # The streams of graph functions. A backend that has random numbers of its own replaces all three.
+
+    def tensor_stream(self, name: str) -> Any:
+        """The stream `name` from which graph functions draw (see `rlgraph.core.ops.stream_name`).
+
+        Unless the backend has its own, it is a NumPy generator, kept with the host streams.
+        """
+        return self.stream(name)
+
+    def read_tensor_streams(self) -> dict[str, np.ndarray]:
+        """Copies of the states of the backend's own streams by name."""
+        return {}
+
+    def write_tensor_streams(self, states: Mapping[str, np.ndarray]) -> None:
+        """Put the backend's own streams into the states that `read_tensor_streams` gave."""
+        assert not states
 
     @abstractmethod
     def create_group(self, name: str, values: np.ndarray) -> None:

@@ -46,6 +46,10 @@ class CheckpointError(RLGraphError):
     """A checkpoint is missing, incomplete, damaged, or belongs to something else."""
 
 
+class PerformanceWarning(UserWarning):
+    """A plan is right, but slow for a reason that the component's author can remove."""
+
+
 def nearest(name: str, candidates: Iterable[str]) -> str:
     """A sentence that offers the candidate most like `name`, or lists what exists."""
     known = sorted(candidates)

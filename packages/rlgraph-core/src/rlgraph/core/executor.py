@@ -71,6 +71,10 @@ class GraphExecutor:
         )
         self.storage: Storage = self.backend.create_storage(self.built.layout, self.built.variables)
         self.storage.initialize()
+        # All of them now, so that every checkpoint has the streams from which nothing was drawn so far.
+        for effects in self.built.effects.values():
+            for name in effects.draws:
+                self.storage.tensor_stream(name)
         self._plans: dict[str, Plan] = {}
         self._programs: dict[str, Callable[..., Any]] = {}
         self._fused_programs: dict[tuple[FusedCall, ...], Callable[..., Any]] = {}
@@ -200,6 +204,7 @@ class GraphExecutor:
         effects = [plan.built.effects[node.id] for node in step.nodes]
         if not any(e.writes for e in effects):
             return None
+        # A stream has a name of its own and no group.
         touched = frozenset[str]().union(*(e.reads | e.writes for e in effects))
         group_of = self.built.layout.group_of
         groups = {group_of.get(name, name) for name in touched}
@@ -277,10 +282,15 @@ class GraphExecutor:
 
     # Checkpoints.
 
+    @property
+    def _streams_file(self) -> str:
+        """Where a checkpoint has the backend's own random streams: no other backend can go on with them."""
+        return f"streams_{self.backend.name}"
+
     def save(
         self, directory: str | Path, *, facts: Mapping[str, Any] | None = None, host: bool = True
     ) -> Path:
-        """Write a checkpoint: variables, host random streams and `facts`.
+        """Write a checkpoint: variables, random streams and `facts`.
 
         Args:
             directory: where; an existing checkpoint is replaced only by a complete new one.
@@ -294,6 +304,8 @@ class GraphExecutor:
             arrays = {"variables": self.storage.read_all()}
             if host:
                 arrays["host"] = dict(self.storage.host)
+            if states := self.storage.read_tensor_streams():
+                arrays[self._streams_file] = states
             streams = {scope: rng.bit_generator.state for scope, rng in self.storage.streams.items()}
             content = {"dtype": self.execution.dtype, "streams": streams, "facts": dict(facts or {})}
             return write_checkpoint(directory, arrays, content)
@@ -301,7 +313,8 @@ class GraphExecutor:
     def load(self, directory: str | Path, *, required_facts: Iterable[str] = ()) -> dict[str, Any]:
         """Restore a checkpoint and return its facts. Nothing changes if anything does not fit.
 
-        Random streams and host variables are restored where the checkpoint has them.
+        Random streams and host variables are restored where the checkpoint has them; those of graph functions if it
+        was written on the same backend.
 
         Args:
             directory: the checkpoint.
@@ -324,6 +337,7 @@ class GraphExecutor:
                 self.storage.host[name][...] = value
             for scope, state in manifest["streams"].items():
                 self.storage.stream(scope).bit_generator.state = state
+            self.storage.write_tensor_streams(arrays.get(self._streams_file, {}))
         return dict(manifest["facts"])
 
 

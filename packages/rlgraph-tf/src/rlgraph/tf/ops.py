@@ -8,12 +8,15 @@ from typing import Any
 import tensorflow as tf
 
 from rlgraph.tf import derivatives
+from rlgraph.tf.control import TfControl
 from rlgraph.tf.handles import VariableHandle
+from rlgraph.tf.random import TfRandom
+from rlgraph.tf.state import TfRows, take_rows
 
 Tensor = Any
 
 
-class TfOps:
+class TfOps(TfRandom, TfControl, TfRows):
     """The `ops` namespace of the TensorFlow backend.
 
     Args:
@@ -154,6 +157,8 @@ class TfOps:
 
     @staticmethod
     def take(x: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
+        if isinstance(x, VariableHandle) and axis == 0 and not x.buffer.trainable:
+            return take_rows(x, indices)
         return tf.gather(x, indices, axis=axis)
 
     @staticmethod

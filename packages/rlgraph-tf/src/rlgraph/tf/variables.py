@@ -11,7 +11,11 @@ import tensorflow as tf
 
 from rlgraph.core.graph.variables import Block, Layout, Variable, VariableList
 from rlgraph.core.ops import Effects
+from rlgraph.tf.control import surrounding_graph
 from rlgraph.tf.handles import VariableHandle
+
+#: So few elements are picked out of a group of so many; else the group is read as a whole, once for all its variables.
+FEW, MANY = 64, 65536
 
 
 @dataclass(frozen=True)
@@ -65,8 +69,9 @@ class SegmentVariables:
         values = self._values.setdefault(handle.group, {})
         key = (handle.start, handle.stop, *handle.shape.as_list())
         if key not in values:
-            flat = self._slice(handle.group, handle.start, handle.stop)
-            values[key] = flat if handle.shape == flat.shape else tf.reshape(flat, handle.shape)
+            with surrounding_graph():
+                flat = self._slice(handle.group, handle.start, handle.stop)
+                values[key] = flat if handle.shape == flat.shape else tf.reshape(flat, handle.shape)
         return values[key]
 
     def _slice(self, group: str, start: int, stop: int) -> tf.Tensor:
@@ -75,11 +80,19 @@ class SegmentVariables:
             size = self.layout.groups[group].size
             if (start, stop) == (0, size):
                 tensor = self.buffers[group].read_value()
+            elif stop - start <= FEW <= MANY <= size and not self.layout.groups[group].trainable:
+                # A cursor beside a large buffer: with a whole read of both, the next write would copy the buffer.
+                tensor = self.elements(group, tf.range(start, stop))
             else:
                 tensor = tf.slice(self._slice(group, 0, size), [start], [stop - start])
             slices[start, stop] = tensor
             self._pieces.append(Piece(group, start, stop, tensor))
         return slices[start, stop]
+
+    def elements(self, group: str, places: tf.Tensor) -> tf.Tensor:
+        """The elements of a group at `places`, without looking at the others. No derivative goes through it."""
+        buffer = self.buffers[group]
+        return tf.raw_ops.ResourceGather(resource=buffer.handle, indices=places, dtype=buffer.dtype)
 
     # Writing.
 
@@ -135,7 +148,7 @@ class SegmentVariables:
                 self._values.pop(group, None)
 
     def _written(self, effects: Effects) -> set[str]:
-        return {self.layout.group_of[name] for name in effects.writes}
+        return {self.layout.group_of[name] for name in effects.writes - effects.draws}
 
     # Differentiating.
 

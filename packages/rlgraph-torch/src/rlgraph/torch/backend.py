@@ -70,5 +70,6 @@ class TorchBackend(Backend):
             storage.block,
             storage.gradients,
             self.execution.use_kernels,
+            storage.tensor_stream,
         )
         return emit_segment(plan, segment, DIALECT, linker).compile()

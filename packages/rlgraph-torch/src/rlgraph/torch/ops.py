@@ -8,9 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rlgraph.torch.control import TorchControl
 from rlgraph.torch.convolution import Convolutions
 from rlgraph.torch.gather import Gathers
+from rlgraph.torch.random import TorchRandom
 from rlgraph.torch.shaping import Shaping
+from rlgraph.torch.state import TorchRows
 
 DTYPES = {
     name: getattr(torch, name)
@@ -18,7 +21,7 @@ DTYPES = {
 }
 
 
-class TorchOps(Convolutions, Gathers, Shaping):
+class TorchOps(Convolutions, Gathers, Shaping, TorchRandom, TorchControl, TorchRows):
     """The `ops` namespace of the PyTorch backend.
 
     Args:

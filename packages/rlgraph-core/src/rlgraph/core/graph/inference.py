@@ -18,6 +18,7 @@ from rlgraph.core.ops import (
     SymbolicTensor,
     SymbolicVariable,
     TensorSpec,
+    stream_name,
     to_specs,
 )
 from rlgraph.spaces import Space
@@ -45,7 +46,7 @@ def infer(
 def _evaluated(
     component: Any, function: Any, node: GraphFunctionCall, arguments: dict[str, Value], float_dtype: str
 ) -> tuple[tuple[Value, ...], Effects]:
-    recorder = EffectRecorder()
+    recorder = EffectRecorder(stream_name(node.component))
 
     # An argument is an alias of itself, so that what shares its memory is known by its name.
     def symbolic(name: str, value: Any) -> Any:
@@ -74,6 +75,8 @@ def _evaluated(
         aliases=tuple(names - arguments.keys() for names in shared),
         views=tuple(names & arguments.keys() for names in shared),
         carries=_union(outputs, "carries"),
+        whole_reads=frozenset(recorder.whole_reads),
+        overwrites=frozenset(recorder.overwrites),
     )
     return specs, effects
 

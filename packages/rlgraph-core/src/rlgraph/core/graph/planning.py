@@ -7,7 +7,7 @@ from rlgraph.core.graph.passes.dead_nodes import remove_dead_nodes
 from rlgraph.core.graph.passes.gradients import gradient_slices, hoist_gradients
 from rlgraph.core.graph.passes.merging import merge_equal_calls
 from rlgraph.core.graph.passes.segments import check_slices, split_into_segments
-from rlgraph.core.graph.passes.snapshots import find_snapshots
+from rlgraph.core.graph.passes.snapshots import find_snapshots, warn_of_large_copies
 from rlgraph.core.graph.plan import Plan
 
 
@@ -21,6 +21,7 @@ def make_plan(built: BuiltGraph, method: str) -> Plan:
     nodes = remove_dead_nodes(nodes, results, effects)
     nodes = hoist_gradients(nodes)
     slices = gradient_slices(nodes, effects)
+    warn_of_large_copies(nodes, effects, built.variables)
     steps = split_into_segments(built, nodes, results)
     plan = Plan(
         name=method,

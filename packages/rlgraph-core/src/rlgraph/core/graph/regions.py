@@ -123,13 +123,19 @@ def _effects_within(
 ) -> Effects:
     """What a loop or branch does is what its nodes do."""
     inner = [effects[n.id] for n in walk_nodes([node]) if n is not node]
+    writes = frozenset[str]().union(*(e.writes for e in inner))
+    whole_reads = frozenset[str]().union(*(e.whole_reads for e in inner))
+    overwrites = frozenset[str]().union(*(e.overwrites for e in inner))
     return Effects(
         reads=frozenset[str]().union(*(e.reads for e in inner)),
-        writes=frozenset[str]().union(*(e.writes for e in inner)),
+        writes=writes,
         host=any(e.host for e in inner),
         aliases=tuple(frozenset[str]() for _ in range(outputs)),
         views=views,
         carries=frozenset({"carried", "captured"}),
+        whole_reads=whole_reads,
+        # What the body of a loop has written, the next iteration finds written.
+        overwrites=(whole_reads & writes) if isinstance(node, Loop) else overwrites,
     )
 
 

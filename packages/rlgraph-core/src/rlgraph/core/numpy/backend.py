@@ -101,5 +101,13 @@ class NumpyBackend(Backend):
     def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
         assert isinstance(storage, NumpyStorage)
         use_kernels = self.execution.use_kernels
-        linker = Linker(self.name, self.ops, {}, storage.handle, storage.block, use_kernels=use_kernels)
+        linker = Linker(
+            self.name,
+            self.ops,
+            {},
+            storage.handle,
+            storage.block,
+            use_kernels=use_kernels,
+            stream=storage.tensor_stream,
+        )
         return emit_segment(plan, segment, DIALECT, linker).compile()

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlgraph.core.numpy.control import NumpyControl
 from rlgraph.core.numpy.convolution import Convolutions
 from rlgraph.core.numpy.elementwise import Elementwise
 from rlgraph.core.numpy.gather import Gathers
+from rlgraph.core.numpy.random import NumpyRandom
 from rlgraph.core.numpy.reduction import Reductions
 from rlgraph.core.numpy.shaping import Creation, Shaping
+from rlgraph.core.numpy.state import NumpyRows
 
 Array = Any
 
 
-class NumpyOps(Creation, Elementwise, Reductions, Gathers, Shaping, Convolutions):
+class NumpyOps(
+    Creation, Elementwise, Reductions, Gathers, Shaping, Convolutions, NumpyRandom, NumpyControl, NumpyRows
+):
     """The `ops` namespace of the NumPy backend.
 
     Args:

@@ -195,6 +195,11 @@ class SymbolicVariable(SymbolicTensor):
         self._recorder.read(self.name)
         return self.spec
 
+    def __getitem__(self, key: Any) -> SymbolicTensor:
+        assert self._recorder is not None
+        self._recorder.read_whole(self.name)
+        return super().__getitem__(key)
+
 
 class _FixedShape(Sequence[int]):
     """``x.shape``: sizes the Space fixes; asking for another one says what to use instead."""
@@ -322,6 +327,11 @@ class SymbolicOps:
                 self._check_operand(operation, parameter, arguments[name])
         if operation.family == "state":
             return self._evaluate_state(operation, arguments)
+        if operation.family == "control":
+            return self._evaluate_control(operation, arguments)
+        if operation.family == "random":
+            self._recorder.need_no_region(f"ops.{operation.name}")
+            self._recorder.draw()
         source = next(iter(arguments.values()), None)
         carries = _carried(list(arguments.values())) if operation.differentiable else frozenset()
         sized = self._count(arguments[operation.sized_by]) if operation.sized_by else None
@@ -351,10 +361,21 @@ class SymbolicOps:
                 f"ops.{operation.name} needs a variable of the component, given {variable!r}"
             )
         if operation.name == "read":
-            return SymbolicTensor(variable._observe())
-        operation.rule(variable.spec, _operand(arguments["value"]))
+            variable._observe()
+            self._recorder.read_whole(variable.name)
+            return SymbolicTensor(variable.spec)
+        self._recorder.need_no_region(f"ops.{operation.name}")
+        operands = {name: _operand(value) for name, value in arguments.items() if name != "variable"}
+        operation.rule(variable=variable.spec, **operands)
         self._recorder.write(variable.name)
         return None
+
+    def _evaluate_control(self, operation: Operation, arguments: dict[str, Any]) -> Any:
+        outer, self._recorder.region = self._recorder.region, f"ops.{operation.name}"
+        try:
+            return operation.rule(**arguments)
+        finally:
+            self._recorder.region = outer
 
     def _dtype(self, operation: Operation, dtype: str | None) -> str:
         if dtype is None or dtype == "float":

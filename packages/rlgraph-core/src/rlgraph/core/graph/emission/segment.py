@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
@@ -103,6 +104,7 @@ class Linker:
         gradients: ``(variables, blocks, retain) -> f(loss)``, returning one flat derivative per block; `retain` says
             that a later gradient goes through the same nodes.
         use_kernels: False leaves out kernels of every kind.
+        stream: gives the random stream of a name; a graph function that draws gets an `ops` with it as ``ops.stream``.
         loop: makes ``f(count, body, carried) -> (carried, collected)`` of a loop's shape, where
             ``body(index, *carried) -> (carried, collected, stop)``; all but `count` and `stop` are tuples of tensors.
             None: loops are Python loops.
@@ -117,17 +119,29 @@ class Linker:
     block: Callable[[Block], Any]
     gradients: Callable[[VariableList, Sequence[Block], bool], Callable[[Any], Any]] | None = None
     use_kernels: bool = True
+    stream: Callable[[str], Any] | None = None
     loop: Callable[[LoopShape], Callable[..., Any]] | None = None
     branch: Callable[[tuple[TensorSpec, ...], Effects], Callable[..., Any]] | None = None
 
-    def link(self, function: Any, view: Any) -> Callable[..., Any]:
-        """A graph function bound to a component's view: its declared kernel, the backend's, or the single source."""
+    def link(self, function: Any, view: Any, draws: Collection[str] = ()) -> Callable[..., Any]:
+        """A graph function bound to a component's view: its declared kernel, the backend's, or the single source.
+
+        Args:
+            function: the graph function.
+            view: the component's view.
+            draws: the name of the stream it draws from, if it does.
+        """
+        ops = self.ops
+        if draws and self.stream is not None:
+            (name,) = draws
+            ops = copy(ops)
+            ops.stream = self.stream(name)
         if self.use_kernels:
             if self.backend in function.kernels:
-                return partial(function.kernels[self.backend], view, self.ops)
+                return partial(function.kernels[self.backend], view, ops)
             if function.key in self.kernels:
-                return self.kernels[function.key](view, self.ops)
-        return partial(function.function, view, self.ops)
+                return self.kernels[function.key](view, ops)
+        return partial(function.function, view, ops)
 
 
 def emit_segment(plan: Plan, segment: Segment, dialect: Dialect, linker: Linker) -> SourceFunction:
@@ -298,7 +312,7 @@ class _SegmentEmitter:
         function = component.graph_functions()[node.function]
         blocks = partial(self._blocks, node)
         view = bind(component, self._handle, blocks)
-        bound = self.linker.link(function, view)
+        bound = self.linker.link(function, view, self.plan.built.effects[node.id].draws)
         return function, self.function.bind(identifier(node.component, node.function), bound)
 
     def _handle(self, variable: Variable) -> Any:
