@@ -225,6 +225,16 @@ def test_graph_as_a_picture(rlgraph, tmp_path, name, begin):
     assert begin in (tmp_path / name).read_bytes()[:400]
 
 
+@pytest.mark.parametrize(
+    ("form", "begin"),
+    [("dot", 'digraph "policy" {\n'), ("mermaid", "flowchart TB\n"), ("svg", "<svg "), ("text", "policy: ")],
+)
+def test_graph_of_one_component_in_every_form(rlgraph, form, begin):
+    outcome = rlgraph("graph", "--env", "deterministic", "--scope", "policy", "--format", form)
+    assert outcome.code == 0 and outcome.out.startswith(begin)
+    assert "get_q_values" in outcome.out and "insert_records" not in outcome.out
+
+
 # Mistakes.
 
 
@@ -260,9 +270,11 @@ def test_graph_as_a_picture(rlgraph, tmp_path, name, begin):
         (["evaluate", "nowhere"], "SpecError: nowhere is no run folder"),
         (["plan", "get_action"], "has no API method 'get_action'. Did you mean 'get_actions'?"),
         (["graph", "--method", "get_action"], "has no API method 'get_action'. Did you mean 'get_actions'?"),
+        (["graph", "--scope", "polcy"], "has no component 'polcy'. Did you mean 'policy'?"),
         (["graph", "--depth", "0"], "depth: expected an integer >= 1 or None, given 0"),
         (["graph", "--file", "g.jpg"], "a drawing is saved by its suffix"),
         (["graph", "--env", "grid_world"], "SpaceError: policy/network/dense-0: expected FloatBox"),
+        (["graph", "--env", "grid_world"], "\n>>         policy/network/dense-0.call(inputs: int64[B]) -> ?"),
     ],
 )
 def test_wrong_input(rlgraph, tmp_path, monkeypatch, arguments, said):
@@ -284,6 +296,7 @@ def test_wrong_input(rlgraph, tmp_path, monkeypatch, arguments, said):
         (["train", "--stps", "3"], "No such option"),
         (["train", "--steps", "many"], "Invalid value for '--steps'"),
         (["plan"], "Missing argument"),
+        (["graph", "--format", "png"], "Invalid value for '--format'"),
     ],
 )
 def test_wrong_usage(rlgraph, arguments, said):

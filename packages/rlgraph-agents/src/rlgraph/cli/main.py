@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +21,13 @@ from rich.table import Column, Table
 from rlgraph.core import RLGraphError, SpecError, registry
 from rlgraph.core.registry import GROUPS
 from rlgraph.spaces import SpaceError
+
+
+class Form(StrEnum):
+    """How a drawing is printed."""
+
+    TEXT, MERMAID, DOT, SVG = "text", "mermaid", "dot", "svg"
+
 
 app = typer.Typer(
     help="RLgraph: reinforcement learning on any backend.",
@@ -46,7 +54,8 @@ def main() -> int:
         result = app(standalone_mode=False)
         return result if isinstance(result, int) else 0
     except (RLGraphError, SpaceError) as error:
-        message = f"[red]{type(error).__name__}:[/] {escape(str(error))}"
+        text = "\n".join([str(error), *getattr(error, "__notes__", ())])
+        message = f"[red]{type(error).__name__}:[/] {escape(text)}"
         Console(stderr=True).print(message, highlight=False, soft_wrap=True)
         return 2
     except (KeyboardInterrupt, typer.Abort):
@@ -147,16 +156,20 @@ def plan(
 def graph(
     agent: AgentOption = "dqn",
     env: EnvOption = "CartPole-v1",
-    method: Annotated[str | None, typer.Option(help="Only what this API method touches.")] = None,
+    scope: Annotated[str | None, typer.Option(help="Only this component, e.g. policy/network.")] = None,
     depth: Annotated[int | None, typer.Option(help="How deep components are opened.")] = None,
-    file: Annotated[Path | None, typer.Option(help="Write an .svg or .png instead of printing text.")] = None,
+    method: Annotated[str | None, typer.Option(help="Only what this API method touches.")] = None,
+    form: Annotated[Form, typer.Option("--format", help="What is printed.")] = Form.TEXT,
+    file: Annotated[
+        Path | None, typer.Option(help="Write an .svg, .png, .dot, .mmd or .txt instead of printing.")
+    ] = None,
 ) -> None:
-    """Draw an agent's component graph."""
+    """Draw an agent's component graph, or a part of it."""
     from rlgraph.core.draw import draw
 
-    drawing = draw(_numpy_agent(agent, env).executor.built, method=method, depth=depth)
+    drawing = draw(_numpy_agent(agent, env).executor.built, scope=scope, depth=depth, method=method)
     if file is None:
-        console.print(drawing.text(), highlight=False, markup=False, soft_wrap=True)
+        console.print(getattr(drawing, form)(), highlight=False, markup=False, soft_wrap=True)
     else:
         drawing.save(file)
         console.print(f"wrote {file}")

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class RLGraphError(Exception):
-    """Base class of all errors RLgraph raises on purpose."""
+    """Base class of all errors RLgraph raises on purpose.
+
+    Attributes:
+        failure: where in the graph an assembly or a build failed (`rlgraph.core.graph.failure.Failure`), else None.
+            ``rlgraph.core.draw.draw(error)`` draws the graph with that place marked.
+    """
+
+    failure: Any = None
 
 
 class SpecError(RLGraphError):

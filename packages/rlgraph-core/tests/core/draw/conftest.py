@@ -5,13 +5,14 @@ import pytest
 
 from rlgraph.components import (
     Adam,
+    Dense,
     DQNLoss,
     DuelingPolicy,
     EpsilonGreedy,
     ReplayMemory,
     Synchronizer,
 )
-from rlgraph.core import Component, assemble, build, graph_fn, rlgraph_api
+from rlgraph.core import Component, assemble, branch, build, graph_fn, loop, rlgraph_api
 from rlgraph.spaces import BoolBox, FloatBox, IntBox
 
 VECTOR = FloatBox(shape=(3,), add_batch_rank=True)
@@ -151,6 +152,60 @@ class DQN(Component):
         return self.synchronizer.sync(self.policy.variables(), self.target.variables())
 
 
+class Repeats(Component):
+    """Loops and branches of every kind. `layer` is called from inside and outside, `inner` only from inside."""
+
+    def __init__(self):
+        self.layer, self.inner = Dense(units=3, scope="layer"), Dense(units=3, scope="inner")
+        self.left = Adder(scope="left")
+        super().__init__(self.layer, self.inner, self.left, scope="repeats")
+
+    @rlgraph_api
+    def repeat(self, inputs, shift):
+        return loop(4, lambda i, x: self._add(self.inner.call(x), shift), self.layer.call(inputs))
+
+    @rlgraph_api
+    def twice(self, inputs, shift):
+        return self._add(self.repeat(inputs, shift), shift)
+
+    @rlgraph_api
+    def gather(self, inputs, n):
+        def step(i, x, total):
+            x = self.layer.call(x)
+            return (x, self._add(total, x)), self._mean(x, i)
+
+        (_, total), means = loop(n, step, inputs, inputs, collect=True)
+        return {"total": total, "means": means}
+
+    @rlgraph_api
+    def search(self, inputs):
+        return loop(9, lambda i, x: self.inner.call(x), inputs, until=self._is_small)
+
+    @rlgraph_api
+    def choose(self, inputs, flag):
+        return branch(flag, self.left.add, lambda x: self._add(x, x), inputs)
+
+    @rlgraph_api
+    def perhaps(self, inputs, flag):
+        return branch(flag, lambda x: self._add(x, x), lambda x: x, inputs)
+
+    @rlgraph_api
+    def nested(self, inputs):
+        return loop(2, lambda i, x: loop(3, lambda j, y: self.inner.call(y), x), inputs)
+
+    @graph_fn
+    def _add(self, ops, first, second):
+        return first + second
+
+    @graph_fn
+    def _mean(self, ops, inputs, index):
+        return ops.mean(inputs)
+
+    @graph_fn
+    def _is_small(self, ops, inputs):
+        return ops.mean(inputs) < 1.0
+
+
 class Random(Component):
     """Components wired at random, some of them inside others; values may go round in circles."""
 
@@ -188,6 +243,7 @@ STATES = FloatBox(shape=(4,), add_batch_rank=True)
 GRAPHS = {
     "two": (Two, {"inputs": VECTOR}),
     "tangle": (Tangle, {"inputs": VECTOR, "unused": float}),
+    "repeats": (Repeats, {"inputs": VECTOR, "shift": VECTOR, "n": IntBox(1, None), "flag": bool}),
     "idle": (lambda: Idle(scope="idle"), {"inputs": VECTOR}),
     "dqn": (
         DQN,
@@ -223,6 +279,11 @@ def two():
 @pytest.fixture
 def tangle():
     return make("tangle")
+
+
+@pytest.fixture
+def repeats():
+    return make("repeats")
 
 
 @pytest.fixture(scope="session")

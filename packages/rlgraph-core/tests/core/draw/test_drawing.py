@@ -38,15 +38,15 @@ def test_text_of_two_components(two):
 def test_mermaid_of_two_components(two):
     assert draw(two, method="run").mermaid() == (
         "flowchart TB\n"
-        '  subgraph n_two["two"]\n'
+        '  subgraph n_two["two · Two"]\n'
         '    n_in_3a_run_2e_inputs(["inputs<br/>float32[B, 3]"])\n'
         '    n_adder["adder<br/>Adder<br/>_add"]\n'
         '    n_two_3a__double(["_double"])\n'
         '    n_out_3a_run(["run<br/>float32[B, 3]"])\n'
         "  end\n"
-        "  n_two_3a__double --> n_out_3a_run\n"
+        '  n_two_3a__double -->|"float32[B, 3]"| n_out_3a_run\n'
         '  n_in_3a_run_2e_inputs -->|"add"| n_adder\n'
-        "  n_adder --> n_two_3a__double\n"
+        '  n_adder -->|"float32[B, 3]"| n_two_3a__double\n'
     )
 
 
@@ -144,8 +144,9 @@ def test_save_writes_by_suffix(two, tmp_path):
         drawing.save(tmp_path / "a.svg").read_text(encoding="utf-8") == drawing.svg() == drawing._repr_svg_()
     )
     assert drawing.save(str(tmp_path / "a.txt")).read_text(encoding="utf-8") == drawing.text()
+    assert drawing.save(tmp_path / "a.dot").read_text(encoding="utf-8") == drawing.dot()
     assert drawing.save(tmp_path / "a.mmd").read_text(encoding="utf-8") == drawing.mermaid()
-    with pytest.raises(RLGraphError, match=r"one of \.png, \.svg, \.txt, \.mmd; given .*a\.gif"):
+    with pytest.raises(RLGraphError, match=r"one of \.png, \.svg, \.dot, \.mmd, \.txt; given .*a\.gif"):
         drawing.save(tmp_path / "a.gif")
 
 

@@ -16,6 +16,8 @@ def drawings(built):
         yield draw(built, depth=depth)
     for method in built.graph.methods:
         yield draw(built, method=method)
+    for scope in built.graph.components:
+        yield draw(built, scope=scope)
 
 
 def overlap(a, b):

@@ -21,7 +21,7 @@ from rlgraph.core.draw.geometry import (
 )
 from rlgraph.core.draw.layers import LANE, Layers, Link, Slot, arrange, assign_layers, back_edges
 from rlgraph.core.draw.routing import MARGIN, TRACK, Net, assign_tracks, channel_height, simplify
-from rlgraph.core.draw.scene import INPUT, OUTPUT, Element, End, Wire
+from rlgraph.core.draw.scene import ENTRY, EXIT, INPUT, OUTPUT, Element, End, Wire
 
 
 class Container:
@@ -69,7 +69,8 @@ class Container:
         middle = [key for key in self.parts if key not in tops and key not in bottoms]
         order = [*tops, *middle, *bottoms]
         edges = list(dict.fromkeys((self._from(w), self._to(w)) for w in self.wires))
-        self.back = back_edges(order, edges)
+        self.back = back_edges(order, [e for e in edges if not self._closes_loop(e)])
+        self.back |= {edge for edge in edges if self._closes_loop(edge)}
         forward = [edge for edge in edges if edge not in self.back]
         layer = assign_layers(order, forward, set(tops), set(bottoms))
         for key in order:
@@ -77,6 +78,11 @@ class Container:
         self.layers.slots = [[] for _ in range(1 + max(slot.layer for slot in self.slots.values()))]
         for slot in self.slots.values():
             self.layers.slots[slot.layer].append(slot)
+
+    def _closes_loop(self, edge: tuple[Hashable, Hashable]) -> bool:
+        """Whether it leads from one iteration to the next."""
+        kinds = [part.element.kind if (part := self.parts.get(key)) else "" for key in edge]
+        return kinds == [EXIT, ENTRY]
 
     def _from(self, wire: Wire) -> Hashable:
         return ("in", wire.source.port) if wire.source.key == self.element.key else wire.source.key

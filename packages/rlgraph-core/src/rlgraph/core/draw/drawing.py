@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rlgraph.core.draw.cut import cut
+from rlgraph.core.draw.dot import to_dot
 from rlgraph.core.draw.extract import extract
 from rlgraph.core.draw.geometry import Picture
 from rlgraph.core.draw.layout import lay_out
@@ -12,11 +15,15 @@ from rlgraph.core.draw.raster import to_png
 from rlgraph.core.draw.scene import Scene
 from rlgraph.core.draw.svg import to_svg
 from rlgraph.core.draw.text import to_mermaid, to_text
+from rlgraph.core.draw.view import View
 from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.core.graph.assembly import assemble
 from rlgraph.core.graph.build import BuiltGraph
 from rlgraph.core.graph.component_graph import ComponentGraph
+from rlgraph.core.graph.failure import Failure
+from rlgraph.core.graph.nodes import Source
 from rlgraph.core.graph.passes.contraction import contract
+from rlgraph.core.graph.values import Value
 
 #: Without `depth`, graphs are shown as deep as this many components allow.
 MANY = 40
@@ -48,6 +55,10 @@ class Drawing:
         """The drawing as a Mermaid flowchart, for pages that render it themselves."""
         return to_mermaid(self.scene)
 
+    def dot(self) -> str:
+        """The drawing in the DOT language, for Graphviz and what reads its files."""
+        return to_dot(self.scene)
+
     def png(self, path: str | Path, *, scale: float = 2.0) -> Path:
         """Write a PNG of `scale` pixels per unit.
 
@@ -59,7 +70,7 @@ class Drawing:
         return Path(path)
 
     def save(self, path: str | Path) -> Path:
-        """Write a file; its suffix says what: ``.svg``, ``.png``, ``.txt`` or ``.mmd`` (Mermaid).
+        """Write a file; its suffix says what: ``.svg``, ``.png``, ``.dot``, ``.mmd`` (Mermaid) or ``.txt``.
 
         Raises:
             RLGraphError: another suffix, or the ``draw`` extra is needed and not installed.
@@ -67,7 +78,7 @@ class Drawing:
         file = Path(path)
         if file.suffix == ".png":
             return self.png(file)
-        writers = {".svg": self.svg, ".txt": self.text, ".mmd": self.mermaid}
+        writers = {".svg": self.svg, ".dot": self.dot, ".mmd": self.mermaid, ".txt": self.text}
         if file.suffix not in writers:
             known = ", ".join([".png", *writers])
             raise RLGraphError(f"a drawing is saved by its suffix, one of {known}; given {str(path)!r}")
@@ -78,29 +89,57 @@ class Drawing:
         return self.svg()
 
 
-def draw(graph: Any, *, method: str | None = None, depth: int | None = None) -> Drawing:
-    """Draw a component graph.
+def draw(
+    graph: Any, *, scope: str | None = None, depth: int | None = None, method: str | None = None
+) -> Drawing:
+    """Draw a component graph, or a part of it.
 
     Args:
         graph: a `BuiltGraph`, a `ComponentGraph`, a graph executor, or an unbuilt root component. After a build the
-            drawing has Spaces and parameter counts.
-        method: one API method of the root; default: all of them in one drawing.
-        depth: how deep components are shown opened: 1 shows the root's own sub-components closed, 2 what is inside
-            them. Default: as deep as a few dozen components allow.
+            drawing has Spaces and parameter counts. An error of a build or an assembly gives the graph as far as it
+            was known, with the failing place marked.
+        scope: only this component, e.g. ``policy/network``, with what enters and leaves it; default: all.
+        depth: how deep components are shown opened: 1 shows the sub-components of the root (or of `scope`) closed, 2
+            what is inside them. Default: as deep as a few dozen components allow.
+        method: only what this API method of the root reaches; default: all methods in one drawing.
 
     Raises:
-        RLGraphError: no such API method, a depth below 1, or nothing that can be drawn.
+        RLGraphError: no such component or API method, a depth below 1, or nothing that can be drawn.
     """
-    component_graph, built = graph_of(graph)
+    component_graph, values, failure = _subject(graph)
     if method is not None and method not in component_graph.methods:
         raise RLGraphError(
             f"{component_graph.root} has no API method {method!r}. {nearest(method, component_graph.methods)}"
         )
     if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 1):
         raise RLGraphError(f"depth: expected an integer >= 1 or None, given {depth!r}")
-    methods = sorted(component_graph.methods) if method is None else [method]
-    levels = depth or _default_depth(component_graph)
-    return Drawing(extract(component_graph, built, methods, levels, union=method is None))
+    if scope is not None and scope not in component_graph.components:
+        raise RLGraphError(
+            f"{component_graph.root} has no component {scope!r}. {nearest(scope, component_graph.components)}"
+        )
+    alone = scope if scope != component_graph.root else None
+    above = 0 if alone is None else alone.count("/") + 1
+    view = View(
+        component_graph,
+        values,
+        sorted(component_graph.methods) if method is None else [method],
+        above + (depth or _default_depth(component_graph, alone)),
+        union=method is None,
+        scope=alone,
+        marked_nodes=failure.nodes & component_graph.nodes.keys() if failure else frozenset(),
+        marked_scopes=failure.scopes if failure else frozenset(),
+    )
+    scene = extract(view)
+    return Drawing(scene if alone is None else cut(scene, view, alone))
+
+
+def _subject(graph: Any) -> tuple[ComponentGraph, Mapping[Source, Value] | None, Failure | None]:
+    """The contracted graph to draw, what is known of its values, and where it failed."""
+    failure = getattr(graph, "failure", None)
+    if isinstance(graph, BaseException) and failure is not None:
+        return contract(failure.graph), failure.values, failure
+    component_graph, built = graph_of(graph)
+    return component_graph, None if built is None else built.values, None
 
 
 def graph_of(graph: Any) -> tuple[ComponentGraph, BuiltGraph | None]:
@@ -121,7 +160,9 @@ def graph_of(graph: Any) -> tuple[ComponentGraph, BuiltGraph | None]:
     )
 
 
-def _default_depth(graph: ComponentGraph) -> int:
-    """The largest depth at which no more than `MANY` components are shown."""
-    levels = sorted(0 if scope == graph.root else scope.count("/") + 1 for scope in graph.components)
+def _default_depth(graph: ComponentGraph, scope: str | None) -> int:
+    """The largest depth below `scope` at which no more than `MANY` components are shown."""
+    root = scope or graph.root
+    above = 0 if scope is None else scope.count("/") + 1
+    levels = sorted(0 if s == root else s.count("/") + 1 - above for s in graph.below(root))
     return max(1, levels[-1] if len(levels) <= MANY else levels[MANY] - 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from rlgraph.core.draw.metrics import text_width
-from rlgraph.core.draw.scene import COMPONENT, FUNCTION, GRADIENTS, Element, Wire
+from rlgraph.core.draw.scene import COMPONENT, ENTRY, EXIT, FUNCTION, GRADIENTS, REGION, Element, Wire
 
 TITLE, SMALL = 13.0, 11.0
 LINE = 15.0
@@ -111,8 +111,9 @@ def label_width(text: str) -> float:
 
 
 def title_width(element: Element) -> float:
-    """The room that the name and the class of a component take."""
-    return max(text_width(element.title, TITLE, bold=True), text_width(element.subtitle, SMALL))
+    """The room that the name and the class of a component take, and the sign that it has variables."""
+    sign = 24.0 if element.stateful else 0.0
+    return max(text_width(element.title, TITLE, bold=True) + sign, text_width(element.subtitle, SMALL))
 
 
 def chip_width(text: str) -> float:
@@ -122,9 +123,9 @@ def chip_width(text: str) -> float:
 
 def leaf_size(element: Element) -> tuple[float, float]:
     """Width and height of an element without visible parts."""
-    if element.kind in (FUNCTION, GRADIENTS):
+    if element.kind in (FUNCTION, GRADIENTS, ENTRY, EXIT):
         return chip_width(element.title) + 4, 22.0
-    if element.kind == COMPONENT:
+    if element.kind in (COMPONENT, REGION):
         chips = sum(chip_width(line) + 4 for line in element.lines) - 4
         return max(title_width(element), chips) + 2 * PADDING - 4, HEADER + (26 if element.lines else 0)
     widths = [

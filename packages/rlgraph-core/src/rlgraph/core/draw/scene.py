@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 
 #: Kinds of elements.
 COMPONENT, FUNCTION, GRADIENTS, INPUT, OUTPUT = "component", "function", "gradients", "input", "output"
+#: A loop, a branch or one of its sides; and where values enter and leave it.
+REGION, ENTRY, EXIT = "region", "entry", "exit"
 
 
 @dataclass
 class Element:
-    """A component, a graph function, or an input or output of the root.
+    """A component, a graph function, a region of control flow, or an input or output of the root.
 
     Attributes:
         key: unique in the scene; a component's scope.
@@ -26,9 +28,13 @@ class Element:
         lines: further texts: arguments of an input, graph functions of a component drawn closed.
         children: what is drawn inside it, in program order.
         level: nesting, 0 for the root.
-        method: the root API method an input or output belongs to.
+        method: the root API method an input or output belongs to; empty if there are several.
         host: all its graph functions are host functions.
         frozen: its variables are not trainable.
+        stateful: it has variables of its own.
+        device: where its graph functions are placed; empty if nobody said.
+        storage: where its variables are placed.
+        marked: it is the place the drawing is about, e.g. of an error.
     """
 
     key: str
@@ -41,6 +47,10 @@ class Element:
     method: str = ""
     host: bool = False
     frozen: bool = False
+    stateful: bool = False
+    device: str = ""
+    storage: str = ""
+    marked: bool = False
 
     def walk(self) -> Iterator[Element]:
         """This element and all inside it, parents first."""

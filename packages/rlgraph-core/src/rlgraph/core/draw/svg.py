@@ -19,29 +19,39 @@ from rlgraph.core.draw.geometry import (
     chip_width,
 )
 from rlgraph.core.draw.metrics import FAMILY, text_width
-from rlgraph.core.draw.scene import COMPONENT, FUNCTION, GRADIENTS, INPUT, Scene
+from rlgraph.core.draw.palette import (
+    BORDER,
+    CHIP,
+    FAILURE,
+    FAINT,
+    GRADIENT,
+    HOST,
+    INK,
+    LEVELS,
+    SHARED,
+    box_colours,
+    device_colours,
+    method_colours,
+    tint,
+)
+from rlgraph.core.draw.scene import COMPONENT, ENTRY, EXIT, FUNCTION, GRADIENTS, INPUT, OUTPUT, REGION, Scene
 
-INK, FAINT, SHARED = "#1f2933", "#66727f", "#5c6773"
-#: Wires, inputs and outputs of one root API method; what several share is `SHARED`.
-METHOD_COLOURS = ("#2563eb", "#2b8a3e", "#d9480f", "#9c36b5", "#0b7285", "#c2255c", "#846a00", "#5f3dc4")
-_LEVELS = ("#ffffff", "#f1f5fa", "#e2eaf5", "#d3dff0", "#c4d4ea")
-_BORDER = "#93a7c1"
-_HOST = ("#fff3dc", "#d8a545")
-_CHIP = ("#ffffff", "#b4c0cf")
-_GRADIENTS = ("#f0e6fa", "#a57fc9")
 _RADIUS = 6.0
-_LEGEND = 30.0
+_LEGEND_LINE = 20.0
 
 
 def to_svg(scene: Scene, picture: Picture) -> str:
     """The SVG document of a laid-out scene."""
-    legend = list(_legend(scene, picture))
-    width, height = _number(picture.width), _number(picture.height + (_LEGEND if legend else 0))
-    colours = {m: METHOD_COLOURS[i % len(METHOD_COLOURS)] for i, m in enumerate(scene.all_methods)}
+    methods, devices = method_colours(scene), device_colours(scene)
+    legend, rows = _legend(scene, picture)
+    width, height = (
+        _number(picture.width),
+        _number(picture.height + (_LEGEND_LINE * rows + 10 if rows else 0)),
+    )
     body = [
-        *(line for box in picture.boxes for line in _box(box, colours)),
-        *(line for route in picture.routes for line in _route(route, colours)),
-        *(line for route in picture.routes for line in _end(route, colours)),
+        *(line for box in picture.boxes for line in _box(box, methods, devices)),
+        *(line for route in picture.routes for line in _route(route, methods)),
+        *(line for route in picture.routes for line in _end(route, methods)),
         *(_label(label) for label in picture.labels),
         *legend,
     ]
@@ -60,31 +70,40 @@ def to_svg(scene: Scene, picture: Picture) -> str:
 # Boxes.
 
 
-def _box(box: Box, colours: Mapping[str, str]) -> Iterator[str]:
+def _box(box: Box, methods: Mapping[str, str], devices: dict[str, str]) -> Iterator[str]:
     element = box.element
-    if element.kind == COMPONENT:
-        yield from _component(box)
-    elif element.kind in (FUNCTION, GRADIENTS):
-        fill, stroke = _HOST if element.host else _GRADIENTS if element.kind == GRADIENTS else _CHIP
-        yield _rect(box.x, box.y, box.width, box.height, fill, stroke, radius=box.height / 2)
+    if element.kind in (COMPONENT, REGION):
+        yield from _container(box, devices)
+    elif element.kind in (FUNCTION, GRADIENTS, ENTRY, EXIT):
+        fill, stroke = box_colours(element, devices)
+        control = element.kind in (ENTRY, EXIT)
+        yield _rect(box, fill, stroke, radius=box.height / 2, dashed=control, bold=element.marked)
         yield _text(element.title, box.x + box.width / 2, box.y + 15, anchor="middle")
     else:
-        colour = colours[element.method]
-        yield _rect(box.x, box.y, box.width, box.height, "#ffffff", colour, radius=4)
+        colour = methods.get(element.method, SHARED)
+        yield _rect(box, "#ffffff", colour, radius=4)
         bar = box.y if element.kind == INPUT else box.y + box.height - 4
-        yield f'<rect x="{_number(box.x)}" y="{_number(bar)}" width="{_number(box.width)}" height="4" fill="{colour}"/>'
+        yield (
+            f'<rect x="{_number(box.x)}" y="{_number(bar)}" width="{_number(box.width)}" height="4" rx="2" '
+            f'fill="{colour}"/>'
+        )
         top = box.y + (19 if element.kind == INPUT else 17)
         yield _text(element.title, box.x + 10, top, size=TITLE, bold=True, fill=colour)
         for number, line in enumerate(element.lines):
             yield _text(line, box.x + 10, top + LINE * (number + 1), fill=FAINT)
 
 
-def _component(box: Box) -> Iterator[str]:
+def _container(box: Box, devices: dict[str, str]) -> Iterator[str]:
     element = box.element
-    fill, stroke = _HOST if element.host else (_LEVELS[min(element.level, len(_LEVELS) - 1)], _BORDER)
-    yield _rect(box.x, box.y, box.width, box.height, fill, stroke, radius=8, dashed=element.frozen)
+    fill, stroke = box_colours(element, devices)
+    dashed = element.frozen or element.kind == REGION
+    yield _rect(box, fill, stroke, radius=8, dashed=dashed, bold=element.marked)
+    if element.storage != element.device and element.storage:
+        yield _bar(box, devices[element.storage])
+    if element.stateful:
+        yield _cylinder(box.x + box.width - 17, box.y + 7)
     if element.children:
-        yield _bar(box, stroke)
+        yield _header(box, stroke)
         yield _text(element.title, box.x + PADDING, box.y + 20, size=TITLE, bold=True)
         yield _text(element.subtitle, box.x + PADDING, box.y + 35, fill=FAINT)
         return
@@ -93,18 +112,33 @@ def _component(box: Box) -> Iterator[str]:
     yield _text(element.subtitle, middle, box.y + 34, fill=FAINT, anchor="middle")
     x = middle - (sum(chip_width(line) + 4 for line in element.lines) - 4) / 2
     for line in element.lines:
-        fill, stroke = _GRADIENTS if line == "gradients" else _CHIP
-        yield _rect(x, box.y + 42, chip_width(line), 18, fill, stroke, radius=9)
+        fill, stroke = GRADIENT if line == "gradients" else CHIP
+        chip = Box(element, x, box.y + 42, chip_width(line), 18)
+        yield _rect(chip, fill, stroke, radius=9)
         yield _text(line, x + chip_width(line) / 2, box.y + 55, anchor="middle")
         x += chip_width(line) + 4
 
 
-def _bar(box: Box, stroke: str) -> str:
+def _header(box: Box, stroke: str) -> str:
     """The title bar of an open component: its inlets lead to the upper edge, and on from the lower one."""
     x, y, right, low = box.x, box.y, box.x + box.width, box.y + HEADER
     path = f"M{_pair((x, low))} V{_number(y + 8)} Q{_pair((x, y))} {_pair((x + 8, y))} H{_number(right - 8)} "
     path += f"Q{_pair((right, y))} {_pair((right, y + 8))} V{_number(low)} Z"
     return f'<path d="{path}" fill="{stroke}" fill-opacity="0.22"/>'
+
+
+def _bar(box: Box, colour: str) -> str:
+    """At the left edge: where the variables are, if not where the graph functions are."""
+    x, y, low = box.x, box.y + 8, box.y + box.height - 8
+    return f'<path d="M{_pair((x, y))} V{_number(low)}" stroke="{colour}" stroke-width="5"/>'
+
+
+def _cylinder(x: float, y: float) -> str:
+    """The sign of variables, 10 wide and 12 high."""
+    path = "M0 2.5 V9.5 A5 2.5 0 0 0 10 9.5 V2.5 A5 2.5 0 0 0 0 2.5 A5 2.5 0 0 0 10 2.5"
+    return (
+        f'<path transform="translate({_number(x)} {_number(y)})" d="{path}" fill="#ffffff" stroke="{FAINT}"/>'
+    )
 
 
 # Wires.
@@ -155,31 +189,48 @@ def _label(label: Label) -> str:
 # The legend: only what occurs.
 
 
-def _legend(scene: Scene, picture: Picture) -> Iterator[str]:
-    elements = [box.element for box in picture.boxes]
-    x, y = PADDING + 2, picture.height + 4
-    for shown, text, swatch in (
-        (
-            any(e.host and e.kind == COMPONENT for e in elements),
-            "host component (NumPy)",
-            _rect_swatch(*_HOST),
-        ),
-        (any(e.frozen for e in elements), "not trainable", _rect_swatch(_LEVELS[1], _BORDER, dashed=True)),
-        (any(r.wire.variables for r in picture.routes), "variables", _line_swatch(INK, dashed=True)),
-        (
-            any(len(r.wire.methods) > 1 for r in picture.routes),
-            "used by several API methods",
-            _line_swatch(SHARED),
-        ),
-    ):
-        if shown:
-            yield f'<g transform="translate({_number(x)} {_number(y)})">{swatch}</g>'
-            yield _text(text, x + 26, y + 11, fill=FAINT)
-            x += 26 + text_width(text, SMALL) + 22
+def _legend(scene: Scene, picture: Picture) -> tuple[list[str], int]:
+    """What the signs and colours mean, in as many rows as the width needs."""
+    lines, row, x = [], 0, PADDING + 2
+    for swatch, text in _entries(scene):
+        width = 26 + text_width(text, SMALL)
+        if x > PADDING + 2 and x + width > picture.width:
+            row, x = row + 1, PADDING + 2
+        y = picture.height + 4 + row * _LEGEND_LINE
+        lines.append(f'<g transform="translate({_number(x)} {_number(y)})">{swatch}</g>')
+        lines.append(_text(text, x + 26, y + 11, fill=FAINT))
+        x += width + 22
+    return lines, row + 1 if lines else 0
+
+
+def _entries(scene: Scene) -> Iterator[tuple[str, str]]:
+    elements = list(scene.root.walk())
+    wires = [wire for wires in scene.wires.values() for wire in wires]
+    if any(e.marked for e in elements):
+        yield _rect_swatch(*FAILURE), "fails here"
+    for name, colour in device_colours(scene).items():
+        yield _rect_swatch(tint(colour, 0.2), colour), name
+    if any(e.storage != e.device and e.storage for e in elements):
+        yield f'<path d="M10 0 V14" stroke="{FAINT}" stroke-width="5"/>', "variables there"
+    if any(e.host and e.kind == COMPONENT for e in elements):
+        yield _rect_swatch(*HOST), "host component (NumPy)"
+    if any(e.stateful for e in elements):
+        yield _cylinder(5, 1), "has variables"
+    if any(e.frozen for e in elements):
+        yield _rect_swatch(LEVELS[1], BORDER, dashed=True), "not trainable"
+    if any(wire.variables for wire in wires):
+        yield _line_swatch(INK, dashed=True), "variables"
+    if any(len(wire.methods) > 1 for wire in wires):
+        yield _line_swatch(SHARED), "used by several API methods"
+    named = {e.title for e in elements if e.kind in (INPUT, OUTPUT)}
+    for method, colour in method_colours(scene).items():
+        if method not in named and any(wire.methods == {method} for wire in wires):
+            yield _line_swatch(colour), method
 
 
 def _rect_swatch(fill: str, stroke: str, dashed: bool = False) -> str:
-    return _rect(0, 1, 20, 12, fill, stroke, radius=3, dashed=dashed)
+    dash = ' stroke-dasharray="6 4"' if dashed else ""
+    return f'<rect x="0" y="1" width="20" height="12" rx="3" fill="{fill}" stroke="{stroke}"{dash}/>'
 
 
 def _line_swatch(colour: str, dashed: bool = False) -> str:
@@ -191,20 +242,13 @@ def _line_swatch(colour: str, dashed: bool = False) -> str:
 
 
 def _rect(
-    x: float,
-    y: float,
-    width: float,
-    height: float,
-    fill: str,
-    stroke: str,
-    *,
-    radius: float,
-    dashed: bool = False,
+    box: Box, fill: str, stroke: str, *, radius: float, dashed: bool = False, bold: bool = False
 ) -> str:
     dash = ' stroke-dasharray="6 4"' if dashed else ""
+    wide = ' stroke-width="3"' if bold else ""
     return (
-        f'<rect x="{_number(x)}" y="{_number(y)}" width="{_number(width)}" height="{_number(height)}" '
-        f'rx="{_number(radius)}" fill="{fill}" stroke="{stroke}"{dash}/>'
+        f'<rect x="{_number(box.x)}" y="{_number(box.y)}" width="{_number(box.width)}" '
+        f'height="{_number(box.height)}" rx="{_number(radius)}" fill="{fill}" stroke="{stroke}"{wide}{dash}/>'
     )
 
 

@@ -5,7 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rlgraph.core.draw.scene import COMPONENT, INPUT, OUTPUT, Element, End, Scene, Wire
+from rlgraph.core.draw.palette import box_colours, device_colours
+from rlgraph.core.draw.scene import (
+    COMPONENT,
+    ENTRY,
+    EXIT,
+    FUNCTION,
+    GRADIENTS,
+    INPUT,
+    OUTPUT,
+    REGION,
+    Element,
+    End,
+    Scene,
+    Wire,
+)
 
 
 def to_text(scene: Scene) -> str:
@@ -14,23 +28,36 @@ def to_text(scene: Scene) -> str:
 
 
 def _lines(scene: Scene, element: Element, indent: str) -> Iterator[str]:
-    yield f"{indent}{element.title}: {element.subtitle}"
+    subtitle = f": {element.subtitle}" if element.subtitle else ""
+    yield f"{indent}{element.title}{subtitle}{_remarks(element)}"
     inner = indent + "  "
     for child in element.children:
         if child.kind in (INPUT, OUTPUT):
             yield f"{inner}{child.kind} {child.title}" + (
                 f": {', '.join(child.lines)}" if child.lines else ""
             )
-    functions = [c.title for c in element.children if c.kind not in (COMPONENT, INPUT, OUTPUT)]
+    functions = [c.title + _remarks(c) for c in element.children if c.kind in (FUNCTION, GRADIENTS)]
     if functions or element.lines:
         yield f"{inner}({', '.join([*functions, *element.lines])})"
     for child in element.children:
-        if child.kind == COMPONENT:
+        if child.kind in (COMPONENT, REGION):
             yield from _lines(scene, child, inner)
     for wire in scene.wires.get(element.key, ()):
         label = "" if wire.source.key == element.key else scene.labels.get(wire.source, "")
         source, target = (_end_text(scene, wire, end) for end in (wire.source, wire.target))
         yield f"{inner}{source} -> {target}" + (f": {label}" if label else "")
+
+
+def _remarks(element: Element) -> str:
+    """What a drawing shows by colours."""
+    remarks = [f"on {element.device}"] if element.device else []
+    if element.storage and element.storage != element.device:
+        remarks.append(f"variables on {element.storage}")
+    if element.host and element.kind == COMPONENT:
+        remarks.append("host")
+    if element.marked:
+        remarks.append("fails here")
+    return f" <{', '.join(remarks)}>" if remarks else ""
 
 
 def _end_text(scene: Scene, wire: Wire, end: End) -> str:
@@ -44,30 +71,50 @@ def _end_text(scene: Scene, wire: Wire, end: End) -> str:
 
 def to_mermaid(scene: Scene) -> str:
     """A Mermaid flowchart: open components are subgraphs."""
+    devices = device_colours(scene)
     lines = ["flowchart TB", *_mermaid_element(scene.root, "  ")]
     for wires in scene.wires.values():
         for wire in wires:
             # A subgraph has no ports: a wire at the container's own border would be a loop.
             if wire.container not in (wire.source.key, wire.target.key):
                 arrow = "-.->" if wire.variables else "-->"
-                label = f'|"{wire.target.port}"|' if wire.target.port else ""
+                text = "<br/>".join(filter(None, [wire.target.port, scene.labels.get(wire.source, "")]))
+                label = f'|"{_escaped(text)}"|' if text else ""
                 lines.append(
                     f"  {_identifier(wire.source.key)} {arrow}{label} {_identifier(wire.target.key)}"
                 )
+    lines.extend(_mermaid_style(element, devices) for element in scene.root.walk() if _is_coloured(element))
     return "\n".join(lines) + "\n"
 
 
 def _mermaid_element(element: Element, indent: str) -> Iterator[str]:
     name = _identifier(element.key)
     if element.children:
-        yield f'{indent}subgraph {name}["{element.title}"]'
+        title = " · ".join(filter(None, [element.title, element.subtitle]))
+        yield f'{indent}subgraph {name}["{_escaped(title)}"]'
         for child in element.children:
             yield from _mermaid_element(child, indent + "  ")
         yield f"{indent}end"
         return
-    text = "<br/>".join([element.title, *([element.subtitle] if element.subtitle else []), *element.lines])
-    opening, closing = ("[", "]") if element.kind == COMPONENT else ("([", "])")
-    yield f'{indent}{name}{opening}"{text}"{closing}'
+    text = "<br/>".join(filter(None, [element.title, element.subtitle, *element.lines]))
+    opening, closing = ("[", "]") if element.kind in (COMPONENT, REGION) else ("([", "])")
+    yield f'{indent}{name}{opening}"{_escaped(text)}"{closing}'
+
+
+def _is_coloured(element: Element) -> bool:
+    special = element.marked or element.host or element.frozen or element.device
+    return bool(special) or element.kind in (REGION, ENTRY, EXIT)
+
+
+def _mermaid_style(element: Element, devices: dict[str, str]) -> str:
+    fill, stroke = box_colours(element, devices)
+    dashes = ",stroke-dasharray:6 4" if element.frozen or element.kind in (REGION, ENTRY, EXIT) else ""
+    width = ",stroke-width:3px" if element.marked else ""
+    return f"  style {_identifier(element.key)} fill:{fill},stroke:{stroke}{dashes}{width}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace('"', "#quot;")
 
 
 def _identifier(key: str) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from rlgraph.core.errors import AssemblyError
 from rlgraph.core.graph.component_graph import ComponentGraph, RootMethod
+from rlgraph.core.graph.failure import Failure, explain
 from rlgraph.core.graph.nodes import Input, Ref
 from rlgraph.core.graph.trace import Symbol, Trace, tracing
 
@@ -20,8 +23,8 @@ def assemble(root: Any) -> ComponentGraph:
     """
     components = _collect(root)
     trace = Trace()
-    methods = {}
-    with tracing(trace):
+    methods: dict[str, RootMethod] = {}
+    with tracing(trace), _explained(root.scope_path, components, methods, trace):
         for name, function in sorted(root.api_methods().items()):
             parameters = [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
             for parameter in parameters:
@@ -45,6 +48,25 @@ def assemble(root: Any) -> ComponentGraph:
             f"{root.scope_path} has no API method: decorate at least one method with @rlgraph_api"
         )
     return ComponentGraph(root.scope_path, components, methods, trace.nodes, trace.calls)
+
+
+@contextmanager
+def _explained(
+    root: str, components: dict[str, Any], methods: dict[str, RootMethod], trace: Trace
+) -> Iterator[None]:
+    """Show, in the note of an error, the calls in progress when it happened."""
+    try:
+        yield
+    except Exception as error:
+        unfinished = trace.unfinished()
+        if unfinished:
+            call, names = unfinished[0], tuple(name for name, _ in unfinished[0].arguments)
+            nodes = tuple(n for n in trace.nodes if n > call.id)
+            started = {**methods, call.method: RootMethod(call.method, names, {}, call.id, nodes)}
+            graph = ComponentGraph(root, components, started, trace.nodes, trace.calls)
+            last = unfinished[-1]
+            explain(error, Failure(graph, None, frozenset((last.id,)), frozenset((last.component,))))
+        raise
 
 
 def _collect(root: Any) -> dict[str, Any]:

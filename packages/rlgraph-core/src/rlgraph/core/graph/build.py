@@ -9,6 +9,7 @@ from typing import Any
 
 from rlgraph.core.errors import BuildError, nearest
 from rlgraph.core.graph.component_graph import ComponentGraph
+from rlgraph.core.graph.failure import Failure, explain
 from rlgraph.core.graph.inference import infer, tensor_arguments
 from rlgraph.core.graph.nodes import (
     Branch,
@@ -115,9 +116,15 @@ def build(
 
     Raises:
         BuildError: a Space is missing or does not fit, a graph function fails, or components wait for each other;
-            names the component, its argument and what would supply it.
+            names the component, its argument and what would supply it. A note shows the graph around the place, and
+            ``rlgraph.core.draw.draw(error)`` draws it.
     """
-    return _Worklist(graph, input_spaces, action_space, float_dtype, contract).run()
+    worklist = _Worklist(graph, input_spaces, action_space, float_dtype, contract)
+    try:
+        return worklist.run()
+    except Exception as error:
+        explain(error, Failure(worklist.graph, worklist.values, *worklist.place))
+        raise
 
 
 @dataclass
@@ -130,6 +137,8 @@ class _Worklist:
     values: dict[Source, Value] = field(default_factory=dict)
     effects: dict[int, Effects] = field(default_factory=dict)
     created: set[str] = field(default_factory=set)
+    #: The nodes and the components that are worked on.
+    place: tuple[frozenset[int], frozenset[str]] = (frozenset(), frozenset())
 
     def run(self) -> BuiltGraph:
         started = time.perf_counter()
@@ -155,8 +164,10 @@ class _Worklist:
                 progress = True
             progress = progress or len(self.values) > known  # a loop was entered
         if pending or waiting:
+            self.place = frozenset(), frozenset(waiting)
             raise BuildError(self._stuck(pending, waiting))
         for method in self.graph.methods:
+            self.place = frozenset(), frozenset()
             where = f"{self.graph.root}.{method}"
             results = self._known(where, {"results": self.graph.results_of(method)})
             if any(isinstance(leaf, VariableList | GradientList) for _, leaf in leaves(results)):
@@ -241,6 +252,7 @@ class _Worklist:
             known = [self._known(f"{scope}.{method}", {name: e})[name] for method, name, e in arguments]
             if any(value is _UNKNOWN for value in known):
                 return False
+            self.place = frozenset(), frozenset((scope,))
             spaces = self._component_spaces(scope, arguments)
             try:
                 component.check_input_spaces(spaces, self.action_space)
@@ -284,6 +296,7 @@ class _Worklist:
     def _try_infer(self, node: Node) -> bool:
         if isinstance(node, VariablesOf):
             return self._try_variables(node)
+        self.place = frozenset((node.id,)), frozenset()
         if isinstance(node, Loop):
             return self._try_loop(node)
         if isinstance(node, Branch):

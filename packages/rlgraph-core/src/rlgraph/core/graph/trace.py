@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 from rlgraph.core.errors import AssemblyError
@@ -33,6 +33,9 @@ from rlgraph.core.graph.nodes import (
 )
 
 _current: ContextVar[Trace | None] = ContextVar("rlgraph_trace", default=None)
+
+#: What a call returns while its body runs.
+_UNFINISHED = Const(None)
 
 
 class Symbol:
@@ -109,6 +112,10 @@ class Trace:
     def _caller(self) -> int | None:
         return self._stack[-1][0] if self._stack else None
 
+    def unfinished(self) -> list[ApiCall]:
+        """The API calls in progress, or those that an error ended, outermost first."""
+        return [call for _, call in sorted(self.calls.items()) if call.results is _UNFINISHED]
+
     def _record(self, node: Node) -> None:
         self.nodes[node.id] = node
         self._open[-1].append(node)
@@ -163,14 +170,14 @@ class Trace:
         call, caller = self._new_id(), self._caller
         expressions = {key: to_expression(value, where) for key, value in arguments.items()}
         inside = {key: _seen_from_inside(call, key, e) for key, e in expressions.items()}
+        started = ApiCall(call, caller, component.scope_path, name, tuple(expressions.items()), _UNFINISHED)
+        self.calls[call] = started
         self._stack.append((call, component, name))
         try:
             results = to_expression(function(component, **inside), where)
         finally:
             self._stack.pop()
-        self.calls[call] = ApiCall(
-            call, caller, component.scope_path, name, tuple(expressions.items()), results
-        )
+        self.calls[call] = replace(started, results=results)
         return _seen_from_outside(call, results)
 
     def call_graph_function(
