@@ -16,17 +16,20 @@ class Stream:
 
     Args:
         seed: words the key is made of.
-        name: a name for the counter.
+        name: a name for the variable.
+
+    Attributes:
+        state: key and count, int64 [2].
     """
 
     def __init__(self, seed: Sequence[int], name: str):
-        self.key = int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0].astype(np.int64))
-        self.counter = tf.Variable(0, dtype=tf.int64, trainable=False, name=name)
+        (key,) = np.random.SeedSequence(seed).generate_state(1, np.uint64).astype(np.int64)
+        self.state = tf.Variable([key, 0], dtype=tf.int64, trainable=False, name=name)
 
     def next_seed(self) -> Tensor:
         """What the next stateless operation is seeded with: int64 [2]."""
-        seed = tf.stack([tf.constant(self.key, tf.int64), self.counter.read_value()])
-        self.counter.assign_add(1, read_value=False)
+        seed = self.state.read_value()
+        self.state.assign_add([0, 1], read_value=False)
         return seed
 
 

@@ -42,8 +42,8 @@ class TfStorage(Storage):
         return self._tensor_streams[name]
 
     def read_tensor_streams(self) -> dict[str, np.ndarray]:
-        return {name: stream.counter.numpy() for name, stream in self._tensor_streams.items()}
+        return {name: stream.state.numpy() for name, stream in self._tensor_streams.items()}
 
     def write_tensor_streams(self, states: Mapping[str, np.ndarray]) -> None:
         for name, state in states.items():
-            self.tensor_stream(name).counter.assign(state)
+            self.tensor_stream(name).state.assign(state)
