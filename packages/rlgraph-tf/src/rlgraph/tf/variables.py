@@ -31,8 +31,8 @@ class Piece:
 class SegmentVariables:
     """The variables of one segment while it is traced.
 
-    A group is read once per version: its variables are slices of one value, until a write to the group makes the
-    next read a new one.
+    A group is read once per version: its variables are slices of one value, until a write to a variable makes the
+    next read of it a new one.
 
     Args:
         layout: where the variables live.
@@ -116,39 +116,40 @@ class SegmentVariables:
             self.assign(handle, self._slice(handle.group, handle.start, handle.stop) + flat)
 
     def written(self, handle: VariableHandle) -> None:
-        """The group of `handle` was written: the next read is a new one."""
-        self._slices.pop(handle.group, None)
-        self._values.pop(handle.group, None)
+        """`handle` was written: the next read of anything that overlaps it is a new one."""
+        for known in (self._slices, self._values):
+            entries: dict[Any, Any] = known.get(handle.group, {})
+            for key in [key for key in entries if key[0] < handle.stop and handle.start < key[1]]:
+                del entries[key]
 
     # Loops and branches, which TensorFlow traces into graphs of their own.
 
     def read_ahead(self, effects: Effects) -> None:
         """Read what a loop or branch reads and does not write, so that inside it is the value from outside."""
-        for name in sorted(effects.reads):
-            group = self.layout.groups[self.layout.group_of[name]]
-            if group.name not in self._written(effects):
-                self.read(self.handle(next(v for v in group.variables if v.name == name)))
+        for name in sorted(effects.reads - effects.writes):
+            self.read(self._named(name))
 
     @contextmanager
     def inside(self, effects: Effects) -> Iterator[None]:
         """What is read inside of a loop or branch holds there only; what it writes is another version behind it."""
-        around = (dict(self._slices), dict(self._values), list(self._pieces))
-        for group in self._written(effects):
-            self._slices.pop(group, None)
-            self._values.pop(group, None)
-        # A group's own entries are extended in place.
+        around = (self._slices, self._values, self._pieces)
         self._slices = {group: dict(slices) for group, slices in self._slices.items()}
         self._values = {group: dict(values) for group, values in self._values.items()}
+        self._pieces = list(self._pieces)
+        self._forget(effects)
         try:
             yield
         finally:
             self._slices, self._values, self._pieces = around
-            for group in self._written(effects):
-                self._slices.pop(group, None)
-                self._values.pop(group, None)
+            self._forget(effects)
 
-    def _written(self, effects: Effects) -> set[str]:
-        return {self.layout.group_of[name] for name in effects.writes - effects.draws}
+    def _forget(self, effects: Effects) -> None:
+        for name in effects.writes - effects.draws:
+            self.written(self._named(name))
+
+    def _named(self, name: str) -> VariableHandle:
+        group = self.layout.groups[self.layout.group_of[name]]
+        return self.handle(next(v for v in group.variables if v.name == name))
 
     # Differentiating.
 

@@ -34,7 +34,7 @@ from rlgraph.core.graph.nodes import (
     walk_nodes,
 )
 from rlgraph.core.graph.passes.contraction import contract
-from rlgraph.core.graph.regions import enter_loop, join_branch, leave_loop
+from rlgraph.core.graph.regions import check_reach, enter_loop, join_branch, leave_loop
 from rlgraph.core.graph.values import Value, compatible, describe, leaves, part_at, space_of
 from rlgraph.core.graph.variables import GradientList, Layout, Variable, VariableList, lay_out
 from rlgraph.core.ops import Effects, TensorSpec, to_specs
@@ -143,6 +143,7 @@ class _Worklist:
     def run(self) -> BuiltGraph:
         started = time.perf_counter()
         self.graph = contract(self.graph)
+        check_reach(self.graph)
         for component in self.graph.components.values():
             if component.declared_variables:
                 raise BuildError(
