@@ -54,7 +54,7 @@ class _Extractor:
         self, graph: ComponentGraph, built: BuiltGraph | None, methods: list[str], depth: int, union: bool
     ) -> None:
         self.graph, self.built, self.methods, self.depth, self.union = graph, built, methods, depth, union
-        self.nodes = {i: graph.nodes[i] for m in methods for i in sorted(graph.methods[m].nodes)}
+        self.nodes = {i: graph.nodes[i] for m in methods for i in graph.methods[m].nodes}
         self.shown = self._shown_components()
         self.elements: dict[str, Element] = {}
         self.wires: dict[tuple[str, End, End], Wire] = {}

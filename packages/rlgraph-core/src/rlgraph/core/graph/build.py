@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from rlgraph.core.errors import BuildError, nearest
@@ -26,6 +27,7 @@ from rlgraph.core.graph.nodes import (
     label,
     references,
 )
+from rlgraph.core.graph.passes.containers import expand, merged, write_out
 from rlgraph.core.graph.passes.contraction import contract
 from rlgraph.core.graph.values import Value, compatible, describe, leaves, part_at, space_of
 from rlgraph.core.graph.variables import GradientList, Layout, Variable, VariableList, lay_out
@@ -117,14 +119,22 @@ class _Worklist:
     values: dict[Source, Value] = field(default_factory=dict)
     effects: dict[int, Effects] = field(default_factory=dict)
     created: set[str] = field(default_factory=set)
+    expanded: dict[int, list[GraphFunctionCall]] = field(default_factory=dict)
+    replaced: dict[Source, Expression] = field(default_factory=dict)
 
     def run(self) -> BuiltGraph:
         started = time.perf_counter()
         self.graph = contract(self.graph)
-        for component in self.graph.components.values():
+        self._ids = count(1 + max([*self.graph.nodes, *self.graph.calls], default=0))
+        for scope, component in self.graph.components.items():
             if component.declared_variables:
                 raise BuildError(
                     f"{component.scope_path} is built already; build a copy: component.copy() before the first build"
+                )
+            if component.scope_path != scope:
+                raise BuildError(
+                    f"{scope} was assembled again since, as {component.scope_path} of another root: assemble and "
+                    "build one root at a time, or give each a copy()"
                 )
             component._float_dtype = self.float_dtype
         input_spaces = self._take_input_spaces()
@@ -141,6 +151,7 @@ class _Worklist:
                 progress = True
         if pending or waiting:
             raise BuildError(self._stuck(pending, waiting))
+        self.graph = write_out(self.graph, self.expanded, self.replaced)
         for method in self.graph.methods:
             where = f"{self.graph.root}.{method}"
             results = self._known(where, {"results": self.graph.results_of(method)})
@@ -273,7 +284,26 @@ class _Worklist:
             return False
         if isinstance(node, Gradients):
             self._infer_gradients(node, arguments)
-            return True
+        elif self._function(node).options.flatten_ops:
+            self._expand(node, arguments)
+        else:
+            self._infer(node, arguments)
+        return True
+
+    def _function(self, node: GraphFunctionCall) -> Any:
+        return self.graph.components[node.component].graph_functions()[node.function]
+
+    def _expand(self, node: GraphFunctionCall, arguments: dict[str, Value]) -> None:
+        calls = expand(self._function(node), node, arguments, self._ids)
+        for call in calls.values():
+            self._infer(call, self._known(label(call), dict(call.arguments)))
+        self.expanded[node.id] = list(calls.values())
+        for index in range(node.returns):
+            output = Output(node.id, index)
+            self.replaced[output] = merged(calls, index, self.values)
+            self.values[output] = _value_of(self.replaced[output], self.values)
+
+    def _infer(self, node: GraphFunctionCall, arguments: dict[str, Value]) -> None:
         try:
             outputs, effects = infer(self.graph.components[node.component], node, arguments, self.float_dtype)
         except BuildError as error:
@@ -281,7 +311,6 @@ class _Worklist:
         for index, output in enumerate(outputs):
             self.values[Output(node.id, index)] = output
         self.effects[node.id] = effects
-        return True
 
     def _known(self, where: str, expressions: Mapping[str, Expression]) -> dict[str, Value]:
         """What is known of the operands of `where`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -125,7 +125,7 @@ def _declared(
 ) -> tuple[tuple[Value, ...], Effects]:
     spaces = function.spaces
     if isinstance(spaces, Callable):  # type: ignore[arg-type]
-        spaces = spaces(component, *(space_of(value) for value in arguments.values()))
+        spaces = spaces(component, *_given_spaces(function, arguments))
     declared = () if node.returns == 0 else (spaces,) if node.returns == 1 else tuple(spaces)
     if len(declared) != node.returns or not all(isinstance(space, Space) for space in declared):
         raise InferenceError(f"spaces= must give {node.returns} Space(s), given {spaces!r}")
@@ -145,6 +145,15 @@ def _declared(
         views=tuple(frozenset(arguments) for _ in declared),
         carries=frozenset(arguments),
     )
+
+
+def _given_spaces(function: Any, arguments: dict[str, Value]) -> Iterator[Any]:
+    """What a function that gives the output Spaces is called with: Spaces; of flat arguments dicts of them."""
+    for name, value in arguments.items():
+        if isinstance(value, dict) and function.options.flattens(name):
+            yield {key: space_of(part) for key, part in value.items()}
+        else:
+            yield space_of(value)
 
 
 def tensor_arguments(arguments: dict[str, Value], kind: type) -> list[Any]:

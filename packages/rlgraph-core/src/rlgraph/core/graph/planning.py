@@ -14,7 +14,7 @@ def make_plan(built: BuiltGraph, method: str) -> Plan:
     """The plan of the root's API method `method`."""
     graph, effects = built.graph, built.effects
     results = graph.results_of(method)
-    nodes = [graph.nodes[id_] for id_ in sorted(graph.methods[method].nodes)]
+    nodes = [graph.nodes[id_] for id_ in graph.methods[method].nodes]
     nodes = remove_dead_nodes(nodes, results, effects)
     nodes = hoist_gradients(nodes)
     slices = gradient_slices(nodes, effects)
