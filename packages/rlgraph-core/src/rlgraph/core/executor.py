@@ -15,7 +15,7 @@ from rlgraph.core.checkpoint import read_checkpoint, write_checkpoint
 from rlgraph.core.component import BoundApiMethod, Component
 from rlgraph.core.config import default_backend
 from rlgraph.core.errors import CheckpointError, InputError, RLGraphError, nearest
-from rlgraph.core.graph import BuiltGraph, Plan, Segment, assemble, build, make_plan
+from rlgraph.core.graph import BuiltGraph, Plan, Segment, assemble, build, make_plan, require_kernels
 from rlgraph.core.graph.binding import bind
 from rlgraph.core.graph.emission import emit_driver
 from rlgraph.core.graph.plan import Leaf
@@ -62,6 +62,7 @@ class GraphExecutor:
             action_space=None if action_space is None else from_spec(action_space),
             float_dtype=self.execution.dtype,
         )
+        require_kernels(self.built, self.backend.name)
         self.storage: Storage = self.backend.create_storage(self.built.layout, self.built.variables)
         self.storage.initialize()
         self._plans: dict[str, Plan] = {}

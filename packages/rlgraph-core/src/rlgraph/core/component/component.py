@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import copy as copying
 from collections.abc import Collection, Mapping
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from rlgraph.core.component.composition import Composition, Expose
 from rlgraph.core.component.initializers import resolve_initializer
-from rlgraph.core.errors import AssemblyError, BuildError
+from rlgraph.core.errors import AssemblyError, BuildError, nearest
 from rlgraph.core.graph.trace import Symbol, current_trace
 from rlgraph.core.graph.variables import Slots, Variable, VariableList
 from rlgraph.core.ops.tensor_spec import TensorSpec
@@ -57,6 +57,15 @@ class Component(Composition):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.scope_path}>"
+
+    if not TYPE_CHECKING:  # it would hide wrong attributes from type checkers
+
+        def __getattr__(self, name: str) -> Any:
+            # Not for what Python itself asks for, nor before the constructor has run.
+            if name.startswith("__") or "scope_path" not in vars(self):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            known = [*self.api_methods(), *(n for n in vars(self) if not n.startswith("_"))]
+            raise AttributeError(f"{self!r} has no API method or attribute {name!r}. {nearest(name, known)}")
 
     def copy(self, *, scope: str | None = None, trainable: bool | None = None) -> Self:
         """An unbuilt twin with the same configuration and variables of its own.

@@ -82,6 +82,7 @@ class GraphFunction(Member):
         host: plain NumPy in, NumPy out; never differentiated.
         spaces: Spaces of the outputs where they cannot be inferred (host and kernel-only functions): a Space, a tuple
             of Spaces, or ``f(self, *input_spaces)`` returning that.
+        per_variable: lists of variables come variable by variable, not in blocks.
         kernels: backend name -> native implementation with the same arguments.
     """
 
@@ -93,6 +94,7 @@ class GraphFunction(Member):
         options: Options | None = None,
         host: bool = False,
         spaces: Any = None,
+        per_variable: bool = False,
     ):
         super().__init__(function, options or Options(), leading=1 if host else 2)
         if host and spaces is None:
@@ -103,7 +105,20 @@ class GraphFunction(Member):
         self.returns = 1 if self.options.returns is None else self.options.returns
         self.host = host
         self.spaces = spaces
+        self.per_variable = per_variable
         self.kernels: dict[str, Callable[..., Any]] = {}
+
+    @cached_property
+    def is_empty(self) -> bool:
+        """Whether the body is ``...``."""
+        code = getattr(self.function, "__code__", None)
+        empty = (_empty.__code__.co_code, _documented.__code__.co_code)
+        return code is not None and code.co_code in empty and code.co_consts[-1] is None
+
+    @property
+    def kernels_only(self) -> bool:
+        """Whether there is no single source: backends bring their kernels."""
+        return self.is_empty and bool(self.kernels)
 
     @property
     def key(self) -> str:
@@ -111,7 +126,12 @@ class GraphFunction(Member):
         return f"{self.function.__module__}:{self.function.__qualname__}"
 
     def kernel(self, backend: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Declare a native implementation for one backend; it takes the same arguments."""
+        """Declare a native implementation for one backend; it takes the same arguments.
+
+        A function whose body is ``...`` has kernels only. It declares its outputs' `spaces`, its component can be built
+        on these backends alone, and its kernels may read the component's variables, but not write any. A batch rank
+        of its outputs is that of the first argument that has one, unless the Space names another.
+        """
 
         def register(implementation: Callable[..., Any]) -> Callable[..., Any]:
             self.kernels[backend] = implementation
@@ -204,6 +224,7 @@ def graph_fn(
     returns: int = 1,
     host: bool = False,
     spaces: Any = None,
+    per_variable: bool = False,
     name: str | None = None,
     component: Any = None,
     flatten_ops: bool | Collection[str] = False,
@@ -217,6 +238,7 @@ def graph_fn(
     *,
     host: bool = False,
     spaces: Any = None,
+    per_variable: bool = False,
     component: Any = None,
     **options: Any,
 ) -> Any:
@@ -227,8 +249,9 @@ def graph_fn(
         returns: number of outputs; 0 for a function that is called for its writes only. Default: 1.
         host: the function is plain Python, ``f(self, *arrays)`` on NumPy arrays, for work that does not belong into
             a tensor graph. It may draw from ``self.rng`` and write its host variables.
-        spaces: the outputs' Spaces, where they cannot be inferred: required for host functions. A Space, a tuple of
-            Spaces, or a function ``f(self, *input_spaces)``.
+        spaces: the outputs' Spaces, where they cannot be inferred: required for host functions and functions of
+            kernels only. A Space, a tuple of Spaces, or a function ``f(self, *input_spaces)``.
+        per_variable: a list of variables comes variable by variable, each in its own shape, not in flat blocks.
         name: the name it is known under; default: the function's.
         component: give the function to this one instance instead of to a class; for use in its ``__init__``.
         flatten_ops: True, or names of arguments: a container arrives as a dict of its leaves by path
@@ -242,9 +265,16 @@ def graph_fn(
     """
 
     def decorate(decorated: Callable[..., Any]) -> Any:
-        return _placed(GraphFunction(decorated, Options(**options), host, spaces), component)
+        return _placed(GraphFunction(decorated, Options(**options), host, spaces, per_variable), component)
 
     return decorate if function is None else decorate(function)
+
+
+def _empty() -> None: ...
+
+
+def _documented() -> None:
+    """A function without a body."""
 
 
 def _placed(member: Member, component: Any) -> Any:

@@ -4,7 +4,7 @@ from rlgraph.core.graph.assembly import assemble
 from rlgraph.core.graph.build import BuiltGraph, build
 from rlgraph.core.graph.component_graph import ComponentGraph, RootMethod
 from rlgraph.core.graph.plan import Plan, Segment
-from rlgraph.core.graph.planning import make_plan
+from rlgraph.core.graph.planning import make_plan, require_kernels
 from rlgraph.core.graph.trace import Symbol, gradients
 from rlgraph.core.graph.variables import Block, Layout, Variable, VariableList
 
@@ -23,4 +23,5 @@ __all__ = [
     "build",
     "gradients",
     "make_plan",
+    "require_kernels",
 ]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.core.errors import InputError, RLGraphError
+from rlgraph.core.errors import CapabilityError, InputError, RLGraphError
 from rlgraph.core.graph.binding import bind, slots_of
 from rlgraph.core.graph.inference import tensor_arguments
 from rlgraph.core.graph.nodes import (
@@ -178,11 +178,16 @@ class Linker:
 
     def link(self, function: Any, view: Any) -> Callable[..., Any]:
         """A graph function bound to a component's view: its declared kernel, the backend's, or the single source."""
-        if self.use_kernels:
+        if self.use_kernels or function.kernels_only:
             if self.backend in function.kernels:
                 return partial(function.kernels[self.backend], view, self.ops)
             if function.key in self.kernels:
                 return self.kernels[function.key](view, self.ops)
+        if function.kernels_only:
+            raise CapabilityError(
+                f"{view.scope_path}.{function.name} has kernels for {', '.join(sorted(function.kernels))} only: "
+                f"it cannot run on {self.backend}"
+            )
         return partial(function.function, view, self.ops)
 
 
@@ -279,12 +284,14 @@ class _SegmentEmitter:
         return any(slices[node.id] & slices[other] for other in later if other in slices)
 
     def _bind_function(self, node: GraphFunctionCall) -> tuple[Any, str]:
-        component = self.plan.built.graph.components[node.component]
-        function = component.graph_functions()[node.function]
+        component, function = self.plan.built.graph.components[node.component], self._function(node)
         blocks = partial(self._blocks, node)
         view = bind(component, self._handle, blocks)
         bound = self.linker.link(function, view)
         return function, self.function.bind(identifier(node.component, node.function), bound)
+
+    def _function(self, node: GraphFunctionCall) -> Any:
+        return self.plan.built.graph.components[node.component].graph_functions()[node.function]
 
     def _handle(self, variable: Variable) -> Any:
         return variable if variable.host else self.linker.handle(variable)
@@ -339,6 +346,8 @@ class _SegmentEmitter:
         return cuts
 
     def _blocks(self, node: GraphFunctionCall, variables: VariableList | Slots) -> list[Any]:
+        if self._function(node).per_variable:
+            return [self._handle(variable) for variable in variables]
         blocks = self.plan.built.layout.blocks(variables, self.cuts[node.id])
         return [self.linker.block(block) for block in blocks]
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from rlgraph.core.errors import BuildError
 from rlgraph.core.graph.build import BuiltGraph
+from rlgraph.core.graph.nodes import GraphFunctionCall, label
 from rlgraph.core.graph.passes.dead_nodes import remove_dead_nodes
 from rlgraph.core.graph.passes.gradients import gradient_slices, hoist_gradients
 from rlgraph.core.graph.passes.segments import check_slices, split_into_segments
@@ -29,3 +31,20 @@ def make_plan(built: BuiltGraph, method: str) -> Plan:
         copies=find_snapshots(nodes, results, effects),
         steps=steps,
     )
+
+
+def require_kernels(built: BuiltGraph, backend: str) -> None:
+    """Check that the graph functions that have kernels only have one for `backend`.
+
+    Raises:
+        BuildError: one has not; says for which backends it has.
+    """
+    for node in built.graph.nodes.values():
+        if isinstance(node, GraphFunctionCall):
+            function = built.graph.components[node.component].graph_functions()[node.function]
+            if function.kernels_only and backend not in function.kernels:
+                backends = " or ".join(repr(name) for name in sorted(function.kernels))
+                raise BuildError(
+                    f"{label(node)} has no body and no kernel for {backend!r}: build with backend={backends}, "
+                    "or give it a body"
+                )
