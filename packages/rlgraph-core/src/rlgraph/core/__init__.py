@@ -13,6 +13,7 @@ from rlgraph.core.config import default_backend
 from rlgraph.core.errors import (
     AssemblyError,
     BuildError,
+    BuildWarning,
     CapabilityError,
     CheckpointError,
     InputError,
@@ -32,6 +33,7 @@ __all__ = [
     "BackendDescriptor",
     "BoundApiMethod",
     "BuildError",
+    "BuildWarning",
     "CapabilityError",
     "CheckpointError",
     "Component",

@@ -38,6 +38,10 @@ class BuildError(RLGraphError):
     """A component graph cannot be built from the given Spaces."""
 
 
+class BuildWarning(UserWarning):
+    """Something about a component graph is probably not meant: a component nobody calls."""
+
+
 class CapabilityError(RLGraphError):
     """A plan needs something that the backend does not offer."""
 

@@ -16,7 +16,7 @@ from rlgraph.core.checkpoint import read_checkpoint, write_checkpoint
 from rlgraph.core.component import BoundApiMethod, Component
 from rlgraph.core.config import default_backend
 from rlgraph.core.errors import CheckpointError, InputError, RLGraphError, nearest
-from rlgraph.core.graph import BuiltGraph, Plan, assemble, build, make_plan
+from rlgraph.core.graph import BuiltGraph, Plan, assemble, build, make_plan, require_kernels
 from rlgraph.core.graph.binding import bind
 from rlgraph.core.graph.emission import emit_driver
 from rlgraph.core.graph.fusing import FusedCall, fuse
@@ -69,6 +69,7 @@ class GraphExecutor:
             float_dtype=self.execution.dtype,
             contract=contract,
         )
+        require_kernels(self.built, self.backend.name)
         self.storage: Storage = self.backend.create_storage(self.built.layout, self.built.variables)
         self.storage.initialize()
         # All of them now, so that every checkpoint has the streams from which nothing was drawn so far.

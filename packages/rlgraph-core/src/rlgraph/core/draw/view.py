@@ -42,7 +42,7 @@ class View:
     @cached_property
     def nodes(self) -> dict[int, Node]:
         """The nodes of the shown methods, those inside regions too."""
-        outer = (self.graph.nodes[i] for m in self.methods for i in sorted(self.graph.methods[m].nodes))
+        outer = (self.graph.nodes[i] for m in self.methods for i in self.graph.methods[m].nodes)
         return {node.id: node for node in walk_nodes(outer)}
 
     @cached_property

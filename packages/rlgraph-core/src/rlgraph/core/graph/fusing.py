@@ -125,7 +125,7 @@ class _Fusion:
                 Ref(source(expression.source), expression.path) if isinstance(expression, Ref) else expression
             )
 
-        old_nodes = [self.built.graph.nodes[id_] for id_ in sorted(method.nodes)]
+        old_nodes = [self.built.graph.nodes[id_] for id_ in method.nodes]
         for old in walk_nodes(old_nodes):
             self.effects[old.id + shift] = self.built.effects[old.id]
         for old_source, value in self.built.values.items():

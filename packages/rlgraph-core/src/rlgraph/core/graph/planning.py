@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from rlgraph.core.errors import BuildError
 from rlgraph.core.graph.build import BuiltGraph
+from rlgraph.core.graph.nodes import GraphFunctionCall, label
 from rlgraph.core.graph.passes.dead_nodes import remove_dead_nodes
 from rlgraph.core.graph.passes.gradients import gradient_slices, hoist_gradients
 from rlgraph.core.graph.passes.merging import merge_equal_calls
@@ -15,7 +17,7 @@ def make_plan(built: BuiltGraph, method: str) -> Plan:
     """The plan of the root's API method `method`."""
     graph, effects = built.graph, built.effects
     results = graph.results_of(method)
-    nodes = [graph.nodes[id_] for id_ in sorted(graph.methods[method].nodes)]
+    nodes = [graph.nodes[id_] for id_ in graph.methods[method].nodes]
     if built.contracted:
         nodes, results = merge_equal_calls(nodes, results, effects)
     nodes = remove_dead_nodes(nodes, results, effects)
@@ -34,3 +36,20 @@ def make_plan(built: BuiltGraph, method: str) -> Plan:
     )
     check_slices(plan.segments, slices)
     return plan
+
+
+def require_kernels(built: BuiltGraph, backend: str) -> None:
+    """Check that the graph functions that have kernels only have one for `backend`.
+
+    Raises:
+        BuildError: one has not; says for which backends it has.
+    """
+    for node in built.graph.nodes.values():
+        if isinstance(node, GraphFunctionCall):
+            function = built.graph.components[node.component].graph_functions()[node.function]
+            if function.kernels_only and backend not in function.kernels:
+                backends = " or ".join(repr(name) for name in sorted(function.kernels))
+                raise BuildError(
+                    f"{label(node)} has no body and no kernel for {backend!r}: build with backend={backends}, "
+                    "or give it a body"
+                )

@@ -27,6 +27,7 @@ from rlgraph.core.graph.nodes import (
 )
 from rlgraph.core.graph.values import Value, describe, first_difference, map_leaves
 from rlgraph.core.ops import Effects, SymbolicDim, TensorSpec
+from rlgraph.core.ops.effects import together
 
 
 def check_reach(graph: ComponentGraph) -> None:
@@ -175,20 +176,15 @@ def _effects_within(
     node: Loop | Branch, effects: Mapping[int, Effects], outputs: int, views: tuple[frozenset[str], ...]
 ) -> Effects:
     """What a loop or branch does is what its nodes do."""
-    inner = [effects[n.id] for n in walk_nodes([node]) if n is not node]
-    writes = frozenset[str]().union(*(e.writes for e in inner))
-    whole_reads = frozenset[str]().union(*(e.whole_reads for e in inner))
-    overwrites = frozenset[str]().union(*(e.overwrites for e in inner))
-    return Effects(
-        reads=frozenset[str]().union(*(e.reads for e in inner)),
-        writes=writes,
-        host=any(e.host for e in inner),
+    whole = together(effects[n.id] for n in walk_nodes([node]) if n is not node)
+    # What the body of a loop has written, the next iteration finds written.
+    overwrites = whole.whole_reads & whole.writes if isinstance(node, Loop) else whole.overwrites
+    return replace(
+        whole,
         aliases=tuple(frozenset[str]() for _ in range(outputs)),
         views=views,
         carries=frozenset({"carried", "captured"}),
-        whole_reads=whole_reads,
-        # What the body of a loop has written, the next iteration finds written.
-        overwrites=(whole_reads & writes) if isinstance(node, Loop) else overwrites,
+        overwrites=overwrites,
     )
 
 

@@ -60,6 +60,22 @@ class Effects:
         return not self.writes and not self.host
 
 
+def together(effects: Iterable[Effects]) -> Effects:
+    """What several calls do, one after the other; nothing is said of outputs."""
+    several = list(effects)
+
+    def union(attribute: str) -> frozenset[str]:
+        return frozenset[str]().union(*(getattr(e, attribute) for e in several))
+
+    return Effects(
+        reads=union("reads"),
+        writes=union("writes"),
+        host=any(e.host for e in several),
+        whole_reads=union("whole_reads"),
+        overwrites=union("overwrites"),
+    )
+
+
 @dataclass
 class EffectRecorder:
     """Collects the events of one abstract evaluation.

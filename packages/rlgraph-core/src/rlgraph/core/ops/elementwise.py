@@ -7,7 +7,7 @@ from dataclasses import replace
 from rlgraph.core.errors import InferenceError
 from rlgraph.core.ops.checks import require_bool, require_float, require_number
 from rlgraph.core.ops.contract import operation
-from rlgraph.core.ops.dims import SymbolicDim
+from rlgraph.core.ops.dims import RankSize, SymbolicDim
 from rlgraph.core.ops.tensor_spec import Shape, TensorSpec
 
 Operand = TensorSpec | float | int | bool
@@ -23,6 +23,8 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
             index = position - (rank - len(shape))
             dim = shape[index] if index >= 0 else 1
             if dim == 1 or dim == size:
+                # The size of a rank stays known as such.
+                size = dim if dim == size and isinstance(dim, RankSize) else size
                 continue
             if size != 1:
                 raise InferenceError(

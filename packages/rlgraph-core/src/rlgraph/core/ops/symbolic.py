@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from rlgraph.core.errors import InferenceError, nearest
 from rlgraph.core.ops.contract import DATA_DEPENDENT, DTYPES, OPERATIONS, Operation
-from rlgraph.core.ops.dims import SymbolicDim
+from rlgraph.core.ops.dims import AskedSize, SymbolicDim
 from rlgraph.core.ops.effects import EffectRecorder
 from rlgraph.core.ops.elementwise import arithmetic, comparison
 from rlgraph.core.ops.tensor_spec import TensorSpec
@@ -224,6 +224,8 @@ def _operand(value: Any) -> Any:
     """The spec of a tensor operand; scalars and sizes pass through."""
     if isinstance(value, SymbolicTensor):
         return value._observe()
+    if isinstance(value, AskedSize):
+        return value.plain()
     if isinstance(value, list | tuple):
         return type(value)(_operand(item) for item in value)
     return value
@@ -271,6 +273,8 @@ def _sliced_size(size: int | SymbolicDim, key: slice, spec: TensorSpec) -> int |
         raise InferenceError(
             f"slice {key} of {spec}: the step must be positive; use ops.take for another order"
         )
+    if key == slice(None):
+        return size
     if isinstance(size, int):
         return len(range(*key.indices(size)))
     start, stop, step = key.start or 0, key.stop, key.step
@@ -296,7 +300,9 @@ class SymbolicOps:
 
     def shape(self, x: SymbolicTensor) -> tuple[int | SymbolicDim, ...]:
         """The sizes of `x`; unknown ones are symbols that may go into ``ops.reshape`` and ``ops.zeros``."""
-        return x.spec.shape
+        return tuple(
+            AskedSize(dict(size._terms)) if isinstance(size, SymbolicDim) else size for size in x.spec.shape
+        )
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name not in OPERATIONS:

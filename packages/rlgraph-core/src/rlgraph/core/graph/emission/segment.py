@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.core.errors import CapabilityError
 from rlgraph.core.graph.binding import bind, slots_of
 from rlgraph.core.graph.emission.control_flow import Writer, carried_names, emit_branch, emit_loop
 from rlgraph.core.graph.emission.source import SourceFunction, from_leaves, identifier, literal
@@ -136,11 +137,16 @@ class Linker:
             (name,) = draws
             ops = copy(ops)
             ops.stream = self.stream(name)
-        if self.use_kernels:
+        if self.use_kernels or function.kernels_only:
             if self.backend in function.kernels:
                 return partial(function.kernels[self.backend], view, ops)
             if function.key in self.kernels:
                 return self.kernels[function.key](view, ops)
+        if function.kernels_only:
+            raise CapabilityError(
+                f"{view.scope_path}.{function.name} has kernels for {', '.join(sorted(function.kernels))} only: "
+                f"it cannot run on {self.backend}"
+            )
         return partial(function.function, view, ops)
 
 
@@ -308,12 +314,14 @@ class _SegmentEmitter:
         return any(slices[node.id] & slices[other] for other in later if other in slices)
 
     def _bind_function(self, node: GraphFunctionCall) -> tuple[Any, str]:
-        component = self.plan.built.graph.components[node.component]
-        function = component.graph_functions()[node.function]
+        component, function = self.plan.built.graph.components[node.component], self._function(node)
         blocks = partial(self._blocks, node)
         view = bind(component, self._handle, blocks)
         bound = self.linker.link(function, view, self.plan.built.effects[node.id].draws)
         return function, self.function.bind(identifier(node.component, node.function), bound)
+
+    def _function(self, node: GraphFunctionCall) -> Any:
+        return self.plan.built.graph.components[node.component].graph_functions()[node.function]
 
     def _handle(self, variable: Variable) -> Any:
         return variable if variable.host else self.linker.handle(variable)
@@ -444,5 +452,7 @@ class _SegmentEmitter:
         return cuts
 
     def _blocks(self, node: GraphFunctionCall, variables: VariableList | Slots) -> list[Any]:
+        if self._function(node).per_variable:
+            return [self._handle(variable) for variable in variables]
         blocks = self.plan.built.layout.blocks(variables, self.cuts[node.id])
         return [self.linker.block(block) for block in blocks]
