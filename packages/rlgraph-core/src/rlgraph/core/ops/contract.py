@@ -25,7 +25,8 @@ class Operation:
 
     Attributes:
         name: its name in the `ops` namespace.
-        family: the rule family (elementwise, reduction, contraction, gather, shaping, creation, nn, state, random).
+        family: the rule family (elementwise, reduction, contraction, gather, shaping, nn, random, control,
+            state).
         rule: maps the `TensorSpec`s of the arguments to the result's.
         view: the result may share memory with the first argument.
     """
