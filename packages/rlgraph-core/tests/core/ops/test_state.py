@@ -87,6 +87,19 @@ def test_order_of_reads_and_writes(backend, trainable):
         np.testing.assert_array_equal(second, [[expected + 1.0, expected + 1.0]])
 
 
+@pytest.mark.parametrize("index", [4, 1000])
+def test_indices_out_of_range_leave_neighbours_alone(backend, index):
+    test = made(backend)
+    for method, arguments in (
+        ("update", [[index], [[1.0, 2.0]]]),
+        ("add", [[index], [[1.0, 2.0]]]),
+        ("take", [[index]]),
+    ):
+        with pytest.raises(Exception, match="out of (bounds|range)|not in"):
+            test.test((method, arguments))
+    test.variable_test({"table/before": [7.0] * 3, "table/table": np.zeros((4, 2)), "table/zlast": 8.0})
+
+
 class Ring(Component):
     """Everything in one function: a cursor, two tables, reads before and behind the writes."""
 

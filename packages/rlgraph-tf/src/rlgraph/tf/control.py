@@ -50,12 +50,15 @@ class TfControl:
         branches: list[Nested] = []
 
         def branch(function: Callable[[], Nested]) -> list[Tensor]:
-            branches.append(_tensors(function()))
-            return _leaves_like(branches[0], branches[-1])
+            result = _tensors(function())
+            branches.append(result)
+            return leaves_of(map_nested(lambda _, leaf: leaf, branches[0], result))
 
         with _bodies():
             leaves = tf.cond(pred, lambda: branch(then), lambda: branch(otherwise))
-        return nested_like(branches[0], leaves)
+        chosen = nested_like(branches[0], leaves)
+        map_nested(_keep_shape, chosen, *branches)
+        return chosen
 
     @staticmethod
     def while_loop(
@@ -120,13 +123,19 @@ def _tensors(value: Nested) -> Nested:
     return map_nested(tf.convert_to_tensor, value)
 
 
+def _keep_shape(tensor: Tensor, *others: Tensor) -> None:
+    """Let what is known of the others' shapes be known of `tensor`, which has the same."""
+    for other in others:
+        tensor.set_shape(other.shape)
+
+
 def _leaves_like(structure: Nested, value: Nested) -> list[Tensor]:
     """The leaves of `value` in the order of another value with its structure, with what is known of its shapes."""
     leaves: list[Tensor] = []
 
     def keep(like: Any, leaf: Any) -> None:
         tensor = tf.convert_to_tensor(leaf)
-        tensor.set_shape(like.shape)
+        _keep_shape(tensor, like)
         leaves.append(tensor)
 
     map_nested(keep, structure, value)

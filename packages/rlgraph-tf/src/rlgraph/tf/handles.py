@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 class VariableHandle:
     """A variable, or a block of variables, at the place of the program that is being traced.
 
-    Operators, indexing and native TensorFlow functions see the value it has there. It is written with `ops.assign`
-    and `ops.assign_add`.
+    Operators, indexing and native TensorFlow functions see the value it has there. It is written with `ops.assign`,
+    `ops.assign_add` and the operations on rows.
 
     Attributes:
         segment: the variables of the segment being traced.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,3 +84,10 @@ class TfRandom:
         p = tf.convert_to_tensor(p)
         drawn = tf.random.stateless_uniform(tf.shape(p), self.stream.next_seed(), dtype=p.dtype)
         return drawn < p
+
+    @staticmethod
+    def through_host(x: Tensor, function: Callable[[np.ndarray], np.ndarray]) -> Tensor:
+        """`x` as `function`, plain Python, returns it at run time; for tests (see `rlgraph.testing.record_draws`)."""
+        result = tf.numpy_function(function, [x], x.dtype)
+        result.set_shape(x.shape)
+        return result

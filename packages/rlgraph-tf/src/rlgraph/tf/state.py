@@ -39,7 +39,12 @@ def _places(variable: VariableHandle, indices: Tensor) -> Tensor:
     """Where the elements of the rows at ``indices [...]`` lie in the group's buffer: [..., *row]."""
     row = variable.shape[1:]
     size = row.num_elements()
-    first = tf.cast(indices, tf.int64) * size + variable.start
+    indices = tf.cast(indices, tf.int64)
+    first = indices * size + variable.start
+    if not variable.is_whole:
+        # An index that is out of range must not reach the neighbours: TensorFlow refuses a negative place.
+        inside = tf.logical_and(indices >= 0, indices < int(variable.shape[0]))
+        first = tf.where(inside, first, tf.constant(-size, tf.int64))
     if size == 1:
         return tf.reshape(first, [*_sizes(first), *row])
     within = tf.reshape(tf.range(size, dtype=tf.int64), row)

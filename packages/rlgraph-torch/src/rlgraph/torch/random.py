@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -58,3 +59,8 @@ class TorchRandom:
 
     def random_bernoulli(self, p: Tensor) -> Tensor:
         return torch.rand(p.shape, dtype=p.dtype, generator=self.stream) < p
+
+    @staticmethod
+    def through_host(x: Tensor, function: Callable[[np.ndarray], np.ndarray]) -> Tensor:
+        """`x` as `function`, plain Python, returns it at run time; for tests (see `rlgraph.testing.record_draws`)."""
+        return torch.from_numpy(np.array(function(x.numpy())))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,11 @@ class NumpyRandom:
 
     def random_bernoulli(self, p: Array) -> Array:
         return np.asarray(self.stream.random(np.shape(p)) < p)
+
+    @staticmethod
+    def through_host(x: Array, function: Callable[[Array], Array]) -> Array:
+        """`x` as `function`, plain Python, returns it at run time; for tests (see `rlgraph.testing.record_draws`)."""
+        return function(x)
 
     def _float(self, dtype: str | None) -> str:
         return self.float_dtype if dtype in (None, "float") else str(dtype)
