@@ -125,8 +125,15 @@ class Storage(ABC):
 
     def _initial(self, variable: Variable) -> np.ndarray:
         rng = np.random.default_rng(stream_seed(self.seed, variable.name))
-        value = variable.initializer(variable.shape, variable.spec.dtype, rng)
-        return np.ascontiguousarray(value, dtype=variable.spec.dtype).reshape(variable.shape)
+        try:
+            value = variable.initializer(variable.shape, variable.spec.dtype, rng)
+        except SpecError as error:
+            raise SpecError(f"initializer of {variable.name}: {error}") from error
+        if np.shape(value) != variable.shape:
+            raise SpecError(
+                f"initializer of {variable.name}: expected values of shape {variable.shape}, given {np.shape(value)}"
+            )
+        return np.array(value, variable.spec.dtype, order="C")
 
     def stream(self, scope: str) -> np.random.Generator:
         """The host random stream of the component at `scope`."""
