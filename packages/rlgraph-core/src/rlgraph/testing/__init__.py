@@ -1,6 +1,7 @@
 """Tools for testing components and backends."""
 
 from rlgraph.testing.assertions import assert_nested_close
+from rlgraph.testing.backends import installed_backends, on_all_backends
 from rlgraph.testing.component_test import ComponentTest
 
-__all__ = ["ComponentTest", "assert_nested_close"]
+__all__ = ["ComponentTest", "assert_nested_close", "installed_backends", "on_all_backends"]
