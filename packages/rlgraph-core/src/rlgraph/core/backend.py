@@ -11,6 +11,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -190,11 +191,21 @@ class Storage(ABC):
 
 
 class Backend(ABC):
-    """Stores variables and lowers segments; one instance per graph executor."""
+    """Stores variables and lowers segments; one instance per graph executor.
 
-    #: Set by `create_backend` from the descriptor.
+    Attributes:
+        name: set by `create_backend` from the descriptor.
+        capabilities: likewise.
+        execution: the execution spec it was made with.
+        ops: the namespace that graph functions compute with: every operation of the contract
+            (`rlgraph.core.ops.OPERATIONS`) on the framework's tensors, and ``shape(x)``.
+        kernels: its native versions of graph functions, by the graph function's key.
+    """
+
     name: str
     capabilities: frozenset[str]
+    ops: Any
+    kernels: Mapping[str, Callable[..., Any]] = MappingProxyType({})
 
     def __init__(self, execution: ExecutionSpec):
         self.execution = execution

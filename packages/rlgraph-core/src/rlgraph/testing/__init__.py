@@ -3,5 +3,12 @@
 from rlgraph.testing.assertions import assert_nested_close
 from rlgraph.testing.backends import installed_backends, on_all_backends
 from rlgraph.testing.component_test import ComponentTest
+from rlgraph.testing.conformance import BackendConformance
 
-__all__ = ["ComponentTest", "assert_nested_close", "installed_backends", "on_all_backends"]
+__all__ = [
+    "BackendConformance",
+    "ComponentTest",
+    "assert_nested_close",
+    "installed_backends",
+    "on_all_backends",
+]

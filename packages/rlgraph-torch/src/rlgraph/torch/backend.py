@@ -47,6 +47,7 @@ class TorchBackend(Backend):
 
     name = "torch"
     capabilities = frozenset({"gradients"})
+    kernels = KERNELS
 
     def __init__(self, execution: ExecutionSpec):
         super().__init__(execution)
@@ -62,7 +63,7 @@ class TorchBackend(Backend):
         linker = Linker(
             self.name,
             self.ops,
-            KERNELS,
+            self.kernels,
             storage.handle,
             storage.block,
             storage.gradients,

@@ -1,0 +1,117 @@
+"""Section ``random``: streams of random numbers. The numbers themselves are every backend's own."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import Any
+
+import numpy as np
+
+from rlgraph.core import Component, rlgraph_api
+from rlgraph.testing.conformance.checks import Subject, check
+from rlgraph.testing.conformance.comparison import assert_same
+from rlgraph.testing.conformance.probes import probe
+
+UNIFORM = ("random_uniform",)
+NORMAL = ("random_normal",)
+NUMBER = 10_000
+
+
+def draw(self: Any, ops: Any) -> Any:
+    return ops.random_uniform((4,))
+
+
+def draw_twice(self: Any, ops: Any) -> Any:
+    return ops.random_uniform((4,)), ops.random_uniform((4,))
+
+
+class Several(Component):
+    """Components that draw, each from its own stream."""
+
+    def __init__(self, *scopes: str):
+        self.parts = [probe(draw, scope=scope) for scope in scopes]
+        super().__init__(*self.parts, scope="several")
+
+    @rlgraph_api
+    def draw(self) -> Any:
+        return {part.scope: part.draw() for part in self.parts}  # type: ignore[attr-defined]
+
+
+@check("random", operations=UNIFORM)
+def same_seed_same_draws(subject: Subject) -> None:
+    """The seed decides; another seed gives other numbers."""
+    runs = []
+    for seed in (1, 1, 2):
+        executor = subject.executor(probe(draw), seed=seed)
+        runs.append(np.stack([executor.execute("draw") for _ in range(3)]))
+    assert_same(runs[1], runs[0], path="the second run of the same seed")
+    assert not np.array_equal(runs[0], runs[2]), f"seeds 1 and 2 both give {runs[0]}"
+
+
+@check("random", operations=UNIFORM)
+def draws_differ(subject: Subject) -> None:
+    """No number is drawn twice: neither in one call nor in two."""
+    executor = subject.executor(probe(draw_twice))
+    drawn = [part for _ in range(3) for part in executor.execute("draw_twice")]
+    values = np.concatenate(drawn)
+    assert len(np.unique(values)) == len(values), f"some of these draws are equal: {drawn}"
+
+
+@check("random", operations=UNIFORM)
+def streams_are_independent(subject: Subject) -> None:
+    """Every component has a stream of its own, which others do not change."""
+    alone = subject.executor(Several("a"), seed=3)
+    both = subject.executor(Several("a", "b"), seed=3)
+    for _ in range(2):
+        given = both.execute("draw")
+        assert_same(given["a"], alone.execute("draw")["a"], path="the draws of a, beside b")
+        assert not np.array_equal(given["a"], given["b"]), f"a and b both draw {given['a']}"
+
+
+@check("random", operations=UNIFORM)
+def streams_are_saved(subject: Subject) -> None:
+    """A checkpoint goes on where it was written, with the same draws."""
+    executor = subject.executor(probe(draw), seed=4)
+    executor.execute("draw")
+    with tempfile.TemporaryDirectory() as folder:
+        executor.save(f"{folder}/checkpoint")
+        expected = [executor.execute("draw") for _ in range(2)]
+        other = subject.executor(probe(draw), seed=5)
+        other.execute("draw")
+        for name, restored in (("the same", executor), ("another", other)):
+            restored.load(f"{folder}/checkpoint")
+            given = [restored.execute("draw") for _ in range(2)]
+            assert_same(given, expected, path=f"draws of {name} executor after load()")
+
+
+@check("random", operations=UNIFORM)
+def uniform(subject: Subject) -> None:
+    """Dtype, shape, bounds, mean and spread of `ops.random_uniform`."""
+
+    def run(self: Any, ops: Any) -> Any:
+        return ops.random_uniform((NUMBER,), -1.0, 3.0), ops.random_uniform((2, 3), dtype="float64")
+
+    values, other = subject.executor(probe(run)).execute("run")
+    assert (values.shape, str(values.dtype)) == ((NUMBER,), "float32")
+    assert (other.shape, str(other.dtype)) == ((2, 3), "float64")
+    assert values.min() >= -1.0 and values.max() <= 3.0, f"out of bounds: {values.min()}, {values.max()}"
+    _assert_moments(values, 1.0, 4.0 / np.sqrt(12.0))
+
+
+@check("random", operations=NORMAL)
+def normal(subject: Subject) -> None:
+    """Dtype, shape, mean and spread of `ops.random_normal`."""
+
+    def run(self: Any, ops: Any) -> Any:
+        return ops.random_normal((NUMBER // 2, 2), 1.0, 0.5)
+
+    values = subject.executor(probe(run), dtype="float64").execute("run")
+    assert (values.shape, str(values.dtype)) == ((NUMBER // 2, 2), "float64")
+    _assert_moments(values, 1.0, 0.5)
+
+
+def _assert_moments(values: np.ndarray, mean: float, spread: float) -> None:
+    """Five standard errors of room: a right stream fails once in a million seeds, and the seed is fixed."""
+    room = 5.0 * spread / np.sqrt(values.size)
+    assert abs(values.mean() - mean) < room, f"mean {values.mean()}, expected {mean}"
+    assert abs(values.std() - spread) < room, f"standard deviation {values.std()}, expected {spread}"
