@@ -98,7 +98,8 @@ class Registry:
             self._plugins[key] = [Plugin(name, target)]
             self._objects.pop(key, None)
         else:
-            self._plugins[key] = [Plugin(name, f"{target.__module__}:{target.__qualname__}")]
+            kind = getattr(target, "__qualname__", type(target).__qualname__)
+            self._plugins[key] = [Plugin(name, f"{target.__module__}:{kind}")]
             self._objects[key] = target
 
     def names(self) -> list[str]:

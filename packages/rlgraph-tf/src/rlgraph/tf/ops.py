@@ -169,7 +169,8 @@ class TfOps:
         return tf.transpose(picked, order)
 
     def one_hot(self, indices: Tensor, depth: int, dtype: str | None = None) -> Tensor:
-        return tf.one_hot(indices, depth, dtype=self._dtype(dtype))
+        kind = self._dtype(dtype)
+        return tf.one_hot(indices, depth, kind.as_numpy_dtype(1), kind.as_numpy_dtype(0), dtype=kind)
 
     # Shapes and creation.
 

@@ -38,6 +38,26 @@ def drawn_calls(calls: st.SearchStrategy[Call], number: int) -> list[Call]:
     return found
 
 
+def various(calls: Sequence[Call], number: int) -> list[Call]:
+    """`number` of `calls`, chosen so that every kind of argument and every option is among them if it can be."""
+    left, chosen, seen = list(calls), list[Call](), set[Any]()
+    while left and len(chosen) < number:
+        best = max(left, key=lambda call: len(_features(call) - seen))
+        left.remove(best)
+        chosen.append(best)
+        seen |= _features(best)
+    return chosen
+
+
+def _features(call: Call) -> set[Any]:
+    """What is special about a call: per argument its dtype and rank, or its Python type; per option its value."""
+    kinds = {
+        (place, spec.dtype[0], len(spec.shape)) if isinstance(spec, TensorSpec) else (place, type(spec))
+        for place, spec in enumerate(call.args)
+    }
+    return kinds | {(name, repr(value)) for name, value in call.kwargs.items()}
+
+
 def in_dtype(value: Any, float_dtype: str) -> Any:
     """`value` (a `Call` or a part of one) with its float tensors in `float_dtype`."""
     if isinstance(value, Call):
@@ -111,7 +131,14 @@ class Calls(Component):
     @graph_fn
     def _results(self, ops: Any, tensors: Any) -> Any:
         arguments = iter(tensors)
-        return tuple(self.apply(ops, *filled(call.args, arguments), **call.kwargs) for call in self.calls)
+        return tuple(self._result(ops, call, arguments) for call in self.calls)
+
+    def _result(self, ops: Any, call: Call, arguments: Iterator[Any]) -> Any:
+        try:
+            return self.apply(ops, *filled(call.args, arguments), **call.kwargs)
+        except Exception as error:
+            error.add_note(f"in the call {call}")
+            raise
 
 
 def calls_component(run: Callable[..., Any], calls: Sequence[Call]) -> tuple[Component, dict[str, Space]]:

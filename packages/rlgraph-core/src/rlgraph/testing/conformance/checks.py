@@ -40,6 +40,10 @@ class Subject:
         return GraphExecutor(root, spaces or {}, backend="numpy", execution_spec=execution)
 
 
+class NotConcerned(Exception):
+    """Raised by a check that has nothing to ask of the subject; says why."""
+
+
 @dataclass(frozen=True)
 class Check:
     """One thing that a backend must do.
@@ -62,15 +66,22 @@ class Check:
     def id(self) -> str:
         return f"{self.section}/{self.name}"
 
-    def gate(self, subject: Subject) -> str:
-        """Why the check does not concern the subject; empty if it does."""
+    def run_gated(self, subject: Subject) -> None:
+        """Run the check if it concerns the subject.
+
+        Raises:
+            NotConcerned: it does not.
+            AssertionError: the subject fails it; so it does with any other error.
+        """
         lacking = sorted(self.capabilities - subject.capabilities)
         if lacking:
-            return f"{subject.backend} does not declare {', '.join(lacking)}"
+            raise NotConcerned(f"{subject.backend} does not declare {', '.join(lacking)}")
         unknown = sorted(self.operations - OPERATIONS.keys())
         if unknown:
-            return f"contract {CONTRACT_VERSION} has no {', '.join(f'ops.{name}' for name in unknown)}"
-        return ""
+            raise NotConcerned(
+                f"contract {CONTRACT_VERSION} has no {', '.join(f'ops.{name}' for name in unknown)}"
+            )
+        self.run(subject)
 
 
 #: All checks, in the order of their declaration; `load_checks` fills it.

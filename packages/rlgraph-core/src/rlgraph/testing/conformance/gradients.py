@@ -13,7 +13,7 @@ from rlgraph.core.numpy.ops import NumpyOps
 from rlgraph.core.ops import TensorSpec
 from rlgraph.spaces import FloatBox
 from rlgraph.testing.conformance.calls import closed, filled, specs_of
-from rlgraph.testing.conformance.checks import Subject, check, check_each
+from rlgraph.testing.conformance.checks import NotConcerned, Subject, check, check_each
 from rlgraph.testing.conformance.comparison import assert_same
 from rlgraph.testing.conformance.operations import Entry, calls_of, entries, shown
 from rlgraph.testing.conformance.probes import flat_gradients
@@ -82,9 +82,10 @@ def _floats(result: Any) -> list[Any]:
 def agrees(subject: Subject, entry: Entry) -> None:
     """The derivatives of an operation, at inputs where it has some."""
     rng = np.random.default_rng(0)
-    table = [SmoothCall(entry, call, rng) for call in calls_of(entry.key, 8)]
+    table = [SmoothCall(entry, call, rng) for call in calls_of(entry.key)]
     table = [call for call in table if call.is_usable][:5]
-    assert table, f"no case of {entry.key} has a derivative"
+    if not table:
+        raise NotConcerned(f"{entry.key} does not make floats of floats")
     weights = [array for call in table for array in call.arrays if array.dtype == np.float64]
     others = [array for call in table for array in call.arrays if array.dtype != np.float64]
     others += [direction for call in table for direction in call.directions]
@@ -130,21 +131,8 @@ def derivatives(
     return result
 
 
-_OPERATIONS, _OPERATORS = (
-    {name: entry for name, entry in table.items() if entry.cases.differentiable}
-    for table in entries("float64")
-)
-
-
-def _has_derivative(entry: Entry) -> bool:
-    """Whether some case takes floats and gives floats."""
-    rng = np.random.default_rng(0)
-    with np.errstate(all="ignore"):
-        return any(SmoothCall(entry, call, rng).is_usable for call in calls_of(entry.key, 8))
-
-
-for _section in (_OPERATIONS, _OPERATORS):
-    _entries = {name: entry for name, entry in _section.items() if _has_derivative(entry)}
+for _table in entries("float64"):
+    _entries = {name: entry for name, entry in _table.items() if entry.cases.differentiable}
     check_each("gradients", _entries, capabilities=lambda _: NEEDS)(agrees)
 
 
@@ -182,7 +170,7 @@ class TwoLosses(Component):
     """A variable and two losses that share most of their way."""
 
     def create_variables(self, input_spaces: Any, action_space: Any = None) -> None:
-        self.w = self.get_variable("w", FloatBox(shape=(2,)), initializer=[1.0, 2.0])
+        self.w: Any = self.get_variable("w", FloatBox(shape=(2,)), initializer=[1.0, 2.0])
 
     @rlgraph_api
     def derive(self) -> Any:
@@ -250,7 +238,7 @@ def network_with_adam(subject: Subject) -> None:
     inputs, targets = rng.standard_normal((5, 3)), rng.standard_normal((5, 2))
     executor = subject.executor(Regression(Adam(0.1), LAYERS), REGRESSION_SPACES, dtype="float64")
     reference = subject.reference(Regression(Adam(0.1), LAYERS), REGRESSION_SPACES, dtype="float64")
-    weights = {name: value for name, value in reference.get_weights(trainable_only=True).items()}
+    weights = reference.get_weights(trainable_only=True)
     first = {name: np.zeros(value.size) for name, value in weights.items()}
     second = {name: np.zeros(value.size) for name, value in weights.items()}
 

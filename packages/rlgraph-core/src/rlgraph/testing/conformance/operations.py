@@ -14,7 +14,14 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core.numpy.ops import NumpyOps
-from rlgraph.testing.conformance.calls import arrays_of, calls_component, drawn_calls, in_dtype, where_open
+from rlgraph.testing.conformance.calls import (
+    arrays_of,
+    calls_component,
+    drawn_calls,
+    in_dtype,
+    various,
+    where_open,
+)
 from rlgraph.testing.conformance.checks import Subject, check_each
 from rlgraph.testing.conformance.comparison import assert_same
 from rlgraph.testing.operations import OPERATION_CASES, OPERATORS, SIZES, Call, Cases, concrete
@@ -62,15 +69,15 @@ def entries(*dtypes: str) -> tuple[dict[str, Entry], dict[str, Entry]]:
 
 
 @cache
-def calls_of(key: str, number: int) -> tuple[Call, ...]:
+def calls_of(key: str) -> tuple[Call, ...]:
     """Calls of an operation (``ops.tanh``) or operator (``+``); drawn once per process."""
     cases = OPERATION_CASES[key[4:]] if key.startswith("ops.") else OPERATORS[key].cases
-    return tuple(drawn_calls(cases.calls, number))
+    return tuple(various(drawn_calls(cases.calls, 3 * CALLS), CALLS))
 
 
 def agrees(subject: Subject, entry: Entry) -> None:
     """All calls give what the reference gives."""
-    calls = [where_open(in_dtype(call, entry.dtype), SIZES[0]) for call in calls_of(entry.key, CALLS)]
+    calls = [where_open(in_dtype(call, entry.dtype), SIZES[0]) for call in calls_of(entry.key)]
     component, spaces = calls_component(entry.run, calls)
     executor = subject.executor(component, spaces, dtype=entry.dtype)
     for number, sizes in enumerate(SIZES[:2]):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.core import Component, rlgraph_api
+from rlgraph.core import Component, GraphExecutor, rlgraph_api
 from rlgraph.testing.conformance.checks import Subject, check
 from rlgraph.testing.conformance.comparison import assert_same
 from rlgraph.testing.conformance.probes import probe
@@ -23,6 +23,10 @@ def draw(self: Any, ops: Any) -> Any:
 
 def draw_twice(self: Any, ops: Any) -> Any:
     return ops.random_uniform((4,)), ops.random_uniform((4,))
+
+
+def several_draws(executor: GraphExecutor, number: int) -> np.ndarray:
+    return np.stack([executor.execute("draw") for _ in range(number)])
 
 
 class Several(Component):
@@ -43,7 +47,7 @@ def same_seed_same_draws(subject: Subject) -> None:
     runs = []
     for seed in (1, 1, 2):
         executor = subject.executor(probe(draw), seed=seed)
-        runs.append(np.stack([executor.execute("draw") for _ in range(3)]))
+        runs.append(several_draws(executor, 3))
     assert_same(runs[1], runs[0], path="the second run of the same seed")
     assert not np.array_equal(runs[0], runs[2]), f"seeds 1 and 2 both give {runs[0]}"
 
@@ -52,9 +56,8 @@ def same_seed_same_draws(subject: Subject) -> None:
 def draws_differ(subject: Subject) -> None:
     """No number is drawn twice: neither in one call nor in two."""
     executor = subject.executor(probe(draw_twice))
-    drawn = [part for _ in range(3) for part in executor.execute("draw_twice")]
-    values = np.concatenate(drawn)
-    assert len(np.unique(values)) == len(values), f"some of these draws are equal: {drawn}"
+    values = np.concatenate([np.concatenate(executor.execute("draw_twice")) for _ in range(3)])
+    assert len(np.unique(values)) == len(values), f"some of these numbers are equal: {values}"
 
 
 @check("random", operations=UNIFORM)
@@ -75,13 +78,12 @@ def streams_are_saved(subject: Subject) -> None:
     executor.execute("draw")
     with tempfile.TemporaryDirectory() as folder:
         executor.save(f"{folder}/checkpoint")
-        expected = [executor.execute("draw") for _ in range(2)]
+        expected = several_draws(executor, 2)
         other = subject.executor(probe(draw), seed=5)
         other.execute("draw")
         for name, restored in (("the same", executor), ("another", other)):
             restored.load(f"{folder}/checkpoint")
-            given = [restored.execute("draw") for _ in range(2)]
-            assert_same(given, expected, path=f"draws of {name} executor after load()")
+            assert_same(several_draws(restored, 2), expected, path=f"draws of {name} executor after load()")
 
 
 @check("random", operations=UNIFORM)

@@ -19,6 +19,10 @@ from rlgraph.testing.conformance.probes import probe
 VECTOR = FloatBox(shape=(3,))
 START = np.array([1.0, 2.0, 3.0], np.float32)
 NEXT = np.array([10.0, 20.0, 30.0], np.float32)
+for _array in (START, NEXT):
+    _array.flags.writeable = (
+        False  # no backend shall spoil them for later checks; what it may keep is given as a copy
+    )
 
 #: Variables of every kind: name -> (Space, initializer).
 KINDS: dict[str, tuple[Any, Any]] = {
@@ -135,7 +139,7 @@ def program_order(subject: Subject) -> None:
     """Within a graph function, reads and writes take effect where they stand."""
     executor = subject.executor(probe(write_and_look, variables=PAIR), {"x": VECTOR})
     b = np.float32(20.5)
-    assert_same(executor.execute("write_and_look", NEXT), (START, NEXT, 2 * NEXT, np.asarray(b)))
+    assert_same(executor.execute("write_and_look", NEXT.copy()), (START, NEXT, 2 * NEXT, np.asarray(b)))
     assert_same(executor.get_weights(), {"probe/a": 2 * NEXT, "probe/b": np.asarray(b)}, path="get_weights()")
 
 
@@ -143,7 +147,7 @@ class Steps(Component):
     """Reads and writes by graph functions of their own."""
 
     def create_variables(self, input_spaces: Any, action_space: Any = None) -> None:
-        self.a = self.get_variable("a", VECTOR, initializer=START.tolist())
+        self.a: Any = self.get_variable("a", VECTOR, initializer=START.tolist())
 
     @rlgraph_api
     def run(self, x: Any) -> Any:
@@ -176,13 +180,6 @@ def keep_and_write(self: Any, ops: Any, x: Any) -> Any:
     return kept * 1.0
 
 
-@check("variables")
-def reads_are_kept(subject: Subject) -> None:
-    """What `ops.read` gave does not change with a later write in the same graph function."""
-    executor = subject.executor(probe(keep_and_write, variables=PAIR), {"x": VECTOR})
-    assert_same(executor.execute("keep_and_write", NEXT), START)
-
-
 def look_at_a(self: Any, ops: Any) -> Any:
     return ops.read(self.a), ops.reshape(ops.read(self.a), (1, 3))
 
@@ -193,17 +190,26 @@ def write_a(self: Any, ops: Any, x: Any) -> Any:
 
 
 @check("variables")
-def returned_reads_are_kept(subject: Subject) -> None:
-    """What a method or `get_weights` returned does not change with a later write, and changes no variable itself."""
+def reads_are_kept(subject: Subject) -> None:
+    """What `ops.read` gave does not change with a later write: neither in the same graph function nor once returned."""
+    executor = subject.executor(probe(keep_and_write, look_at_a, write_a, variables=PAIR), {"x": VECTOR})
+    assert_same(executor.execute("keep_and_write", NEXT.copy()), START, path="a read before a write")
+    outputs = executor.execute("look_at_a")
+    executor.execute("write_a", START.copy())
+    assert_same(outputs, (NEXT, NEXT[None]), path="what was returned before a write")
+
+
+@check("variables")
+def weights_are_copies(subject: Subject) -> None:
+    """What `get_weights` returned belongs to the caller: nothing changes it, and it changes no variable."""
     executor = subject.executor(probe(look_at_a, write_a, variables=PAIR), {"x": VECTOR})
-    outputs, weights = executor.execute("look_at_a"), executor.get_weights()
-    executor.execute("write_a", NEXT)
-    assert_same(outputs, (START, START[None]))
-    assert_same(weights["probe/a"], START, path="get_weights()")
-    executor.set_weights({"probe/a": START})
+    weights = executor.get_weights()
+    executor.execute("write_a", NEXT.copy())
+    assert_same(weights["probe/a"], START, path="get_weights() before a write")
+    weights = executor.get_weights()
     weights["probe/a"][...] = 0.0
     assert_same(
-        executor.execute("look_at_a"), (START, START[None]), path="after the caller wrote into a copy"
+        executor.execute("look_at_a")[0], NEXT, path="the variable, after the caller wrote into a copy"
     )
 
 
