@@ -53,7 +53,7 @@ def with_ops(**operations):
 
 
 def with_gradients(wrap):
-    """The backend whose derivatives ``f(loss)`` of a plan are those of ``wrap(gradients, variables, blocks, retain)``."""
+    """The backend whose derivatives ``f(loss)`` are those of ``wrap(gradients, variables, blocks, retain)``."""
 
     class Storage(TorchStorage):
         def gradients(self, variables, blocks, retain):
