@@ -12,7 +12,10 @@ from rlgraph.core.graph.emission import Linker, emit_segment
 from rlgraph.core.numpy.backend import DIALECT, NumpyBackend, NumpyStorage
 from rlgraph.core.numpy.ops import NumpyOps
 from rlgraph.core.ops import CONTRACT_VERSION, OPERATIONS
-from rlgraph.testing.conformance import run_conformance
+from rlgraph.testing.conformance import load_checks, run_conformance
+
+#: Every section but the tables of operations, for faults that these cannot show.
+NO_TABLES = sorted({check.section for check in load_checks()} - {"operations", "operators"})
 
 
 @pytest.fixture
@@ -66,14 +69,11 @@ def with_linker(linker_class, **options):
             self.ops = options.get("ops", NumpyOps)(execution.dtype)
 
         def lower(self, plan, segment, storage):
-            linker = linker_class(
-                self.name,
-                self.ops,
-                self.kernels,
-                storage.handle,
-                storage.block,
-                use_kernels=self.execution.use_kernels,
-            )
+            places = {"handle": storage.handle, "block": storage.block}
+            if hasattr(storage, "tensor_stream"):
+                places["stream"] = storage.tensor_stream
+            use = self.execution.use_kernels
+            linker = linker_class(self.name, self.ops, self.kernels, **places, use_kernels=use)
             return emit_segment(plan, segment, DIALECT, linker).compile()
 
     return Broken
@@ -161,7 +161,7 @@ def test_writes_that_come_late(failures):
 
             return run
 
-    assert set(failures(with_linker(LateLinker, ops=LateOps))) == {"variables/program_order"}
+    assert set(failures(with_linker(LateLinker, ops=LateOps), NO_TABLES)) == {"variables/program_order"}
 
 
 def test_an_array_of_the_caller_that_is_kept(failures):
@@ -189,7 +189,7 @@ def test_an_array_of_the_caller_that_is_kept(failures):
             super().__init__(execution)
             self.ops = KeepingOps(execution.dtype)
 
-    assert set(failures(Broken)) == {"variables/given_arrays_are_copied"}
+    assert set(failures(Broken, NO_TABLES)) == {"variables/given_arrays_are_copied"}
 
 
 def test_outputs_that_are_used_again(failures):
@@ -206,7 +206,7 @@ def test_outputs_that_are_used_again(failures):
 
         return run
 
-    assert set(failures(around_programs(reusing))) == {"variables/outputs_are_kept"}
+    assert set(failures(around_programs(reusing), NO_TABLES)) == {"variables/outputs_are_kept"}
 
 
 def test_an_argument_that_is_written_to(failures):
@@ -229,7 +229,7 @@ def test_variables_out_of_order(failures):
         def read_all(self):
             return dict(reversed(super().read_all().items()))
 
-    assert set(failures(with_storage(Unordered))) == {"variables/order"}
+    assert set(failures(with_storage(Unordered), NO_TABLES)) == {"variables/order"}
 
 
 def test_memory_that_is_not_its_own(failures):
@@ -237,7 +237,7 @@ def test_memory_that_is_not_its_own(failures):
         def borrow_group(self, name):
             return self.groups[name].copy()
 
-    assert set(failures(with_storage(Lending))) == {"variables/groups", "graphs/numpy_actor"}
+    assert set(failures(with_storage(Lending), NO_TABLES)) == {"variables/groups", "graphs/numpy_actor"}
 
 
 def test_a_kernel_that_computes_something_else(failures):
@@ -284,7 +284,7 @@ def test_calls_around_a_program(failures):
 
         return run
 
-    found = failures(around_programs(slow))
+    found = failures(around_programs(slow), NO_TABLES)
     assert set(found) == {"budget/fixed"}
     assert "at most 44" in found["budget/fixed"]
 
@@ -301,7 +301,7 @@ def test_calls_around_a_graph_function(failures):
 
             return run
 
-    assert set(failures(with_linker(SlowLinker))) == {"budget/per_node"}
+    assert set(failures(with_linker(SlowLinker), NO_TABLES)) == {"budget/per_node"}
 
 
 def test_components_that_are_still_there_at_run_time(failures):
@@ -312,7 +312,7 @@ def test_components_that_are_still_there_at_run_time(failures):
             bound = super().link(function, view, *draws)
             return lambda *args, **kwargs: plain_copy(bound(*args, **kwargs))
 
-    found = failures(with_linker(AskingLinker))
+    found = failures(with_linker(AskingLinker), NO_TABLES)
     assert found == {
         "budget/no_machinery": "an execution runs functions of rlgraph.core.component.specifiable"
     }
@@ -332,4 +332,6 @@ def test_draws_that_come_again(failures):
 
         return run
 
-    assert set(failures(around_programs(repeating), only=["random"])) == {"random/draws_differ"}
+    found = set(failures(around_programs(repeating), only=["random"]))
+    assert found >= {"random/draws_differ", "random/streams_are_saved"}
+    assert found <= {"random/draws_differ", "random/streams_are_saved", "random/permutation"}

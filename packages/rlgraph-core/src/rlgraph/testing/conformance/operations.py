@@ -72,7 +72,7 @@ def entries(*dtypes: str) -> tuple[dict[str, Entry], dict[str, Entry]]:
 def calls_of(key: str) -> tuple[Call, ...]:
     """Calls of an operation (``ops.tanh``) or operator (``+``); drawn once per process."""
     cases = OPERATION_CASES[key[4:]] if key.startswith("ops.") else OPERATORS[key].cases
-    return tuple(various(drawn_calls(cases.calls, 3 * CALLS), CALLS))
+    return tuple(various(drawn_calls(cases.calls, 2 * CALLS), CALLS))
 
 
 def agrees(subject: Subject, entry: Entry) -> None:

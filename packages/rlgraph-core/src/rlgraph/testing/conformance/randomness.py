@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core import Component, GraphExecutor, rlgraph_api
+from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.testing.conformance.checks import Subject, check
 from rlgraph.testing.conformance.comparison import assert_same
 from rlgraph.testing.conformance.probes import probe
@@ -94,8 +95,8 @@ def uniform(subject: Subject) -> None:
         return ops.random_uniform((NUMBER,), -1.0, 3.0), ops.random_uniform((2, 3), dtype="float64")
 
     values, other = subject.executor(probe(run)).execute("run")
-    assert (values.shape, str(values.dtype)) == ((NUMBER,), "float32")
-    assert (other.shape, str(other.dtype)) == ((2, 3), "float64")
+    _assert_kind(values, (NUMBER,), "float32")
+    _assert_kind(other, (2, 3), "float64")
     assert values.min() >= -1.0 and values.max() <= 3.0, f"out of bounds: {values.min()}, {values.max()}"
     _assert_moments(values, 1.0, 4.0 / np.sqrt(12.0))
 
@@ -108,12 +109,100 @@ def normal(subject: Subject) -> None:
         return ops.random_normal((NUMBER // 2, 2), 1.0, 0.5)
 
     values = subject.executor(probe(run), dtype="float64").execute("run")
-    assert (values.shape, str(values.dtype)) == ((NUMBER // 2, 2), "float64")
+    _assert_kind(values, (NUMBER // 2, 2), "float64")
     _assert_moments(values, 1.0, 0.5)
 
 
+@check("random", operations=("random_truncated_normal",))
+def truncated_normal(subject: Subject) -> None:
+    """Within two standard deviations, and as spread as that makes it: by the factor 0.87963."""
+
+    def run(self: Any, ops: Any) -> Any:
+        return ops.random_truncated_normal((NUMBER,), 1.0, 0.5)
+
+    values = subject.executor(probe(run)).execute("run")
+    _assert_kind(values, (NUMBER,), "float32")
+    assert np.abs(values - 1.0).max() <= 1.0 + 1e-6, f"out of bounds: {values.min()}, {values.max()}"
+    _assert_moments(values, 1.0, 0.5 * 0.87963)
+
+
+@check("random", operations=("random_integers",))
+def integers(subject: Subject) -> None:
+    """From the lower bound up to, not including, the upper one, all as often; bounds may be tensors."""
+
+    def run(self: Any, ops: Any, low: Any, high: Any) -> Any:
+        return ops.random_integers((NUMBER,), -1, 3), ops.random_integers((NUMBER,), low, high, dtype="int32")
+
+    executor = subject.executor(probe(run), {"low": IntBox(), "high": IntBox()})
+    values, others = executor.execute("run", -1, 3)
+    _assert_kind(values, (NUMBER,), "int64")
+    _assert_kind(others, (NUMBER,), "int32")
+    for drawn in (values, others):
+        _assert_frequencies(drawn + 1, np.full(4, 0.25))
+
+
+@check("random", operations=("random_permutation",))
+def permutation(subject: Subject) -> None:
+    """Every integer once; in another order every time."""
+
+    def run(self: Any, ops: Any) -> Any:
+        return ops.random_permutation(100)
+
+    executor = subject.executor(probe(run))
+    one, other = executor.execute("run").copy(), executor.execute("run")
+    assert_same(np.sort(one), np.arange(100), path="the sorted permutation")
+    assert not np.array_equal(one, other), "two permutations are equal"
+
+
+@check("random", operations=("random_categorical",))
+def categorical(subject: Subject) -> None:
+    """As often as the logits say; never where they say minus infinity."""
+    probabilities = np.array([0.5, 0.0, 0.2, 0.3])
+    with np.errstate(divide="ignore"):
+        logits = np.broadcast_to(np.log(probabilities) + 1.0, (NUMBER, 4)).astype(np.float32)
+
+    def run(self: Any, ops: Any, logits: Any) -> Any:
+        return ops.random_categorical(logits)
+
+    values = subject.executor(probe(run), {"logits": FloatBox(shape=(4,), add_batch_rank=True)}).execute(
+        "run", logits
+    )
+    _assert_kind(values, (NUMBER,), "int64")
+    _assert_frequencies(values, probabilities)
+
+
+@check("random", operations=("random_bernoulli",))
+def bernoulli(subject: Subject) -> None:
+    """True as often as it shall be; always at 1, never at 0."""
+
+    def run(self: Any, ops: Any, p: Any) -> Any:
+        return ops.random_bernoulli(p)
+
+    p = np.repeat(np.array([[0.3, 0.0, 1.0]], np.float32), NUMBER, 0)
+    values = subject.executor(probe(run), {"p": FloatBox(shape=(3,), add_batch_rank=True)}).execute("run", p)
+    _assert_kind(values, (NUMBER, 3), "bool")
+    for column, probability in enumerate((0.3, 0.0, 1.0)):
+        _assert_frequencies(values[:, column].astype(int), np.array([1 - probability, probability]))
+
+
+def _assert_kind(values: np.ndarray, shape: tuple[int, ...], dtype: str) -> None:
+    given = (values.shape, str(values.dtype))
+    assert given == (shape, dtype), f"expected shape and dtype {(shape, dtype)}, given {given}"
+
+
+# Five standard errors of room: a right stream leaves it with one seed in a million, and the seed is fixed.
+
+
 def _assert_moments(values: np.ndarray, mean: float, spread: float) -> None:
-    """Five standard errors of room: a right stream fails once in a million seeds, and the seed is fixed."""
     room = 5.0 * spread / np.sqrt(values.size)
     assert abs(values.mean() - mean) < room, f"mean {values.mean()}, expected {mean}"
     assert abs(values.std() - spread) < room, f"standard deviation {values.std()}, expected {spread}"
+
+
+def _assert_frequencies(values: np.ndarray, probabilities: np.ndarray) -> None:
+    assert values.min() >= 0 and values.max() < len(probabilities), (
+        f"out of bounds: {values.min()}, {values.max()}"
+    )
+    found = np.bincount(values, minlength=len(probabilities)) / values.size
+    room = 5.0 * np.sqrt(probabilities * (1 - probabilities) / values.size)
+    assert (np.abs(found - probabilities) <= room).all(), f"frequencies {found}, expected {probabilities}"

@@ -174,6 +174,29 @@ def order_of_graph_functions(subject: Subject) -> None:
     assert_same(executor.execute("run", START), (4 * NEXT, 2 * START, 4 * START), path="second call")
 
 
+@check("variables", operations=("scatter_update", "scatter_add"))
+def rows(subject: Subject) -> None:
+    """Rows of variables are written in place and in order; of several additions to a row none is lost."""
+
+    def run(self: Any, ops: Any, indices: Any, values: Any) -> Any:
+        ops.scatter_update(self.table, indices, values)
+        between = self.table * 1.0
+        ops.scatter_add(self.table, indices[:1], values[:1])
+        ops.scatter_add(self.counts, ops.concat([indices, indices]), ops.ones((4,), "int64"))
+        return between, self.table * 1.0
+
+    kinds = {"table": (FloatBox(shape=(4, 3)), 1.0), "counts": (IntBox(shape=(4,)), 0)}
+    spaces = {"indices": IntBox(4, shape=(2,)), "values": FloatBox(shape=(2, 3))}
+    executor = subject.executor(probe(run, variables=kinds), spaces)
+    between, after = np.ones((4, 3), np.float32), np.ones((4, 3), np.float32)
+    between[2], between[0] = START, NEXT
+    after[2], after[0] = 2 * START, NEXT
+    given = executor.execute("run", np.array([2, 0]), np.stack([START, NEXT]))
+    assert_same(given, (between, after))
+    expected = {"probe/table": after, "probe/counts": np.array([2, 0, 2, 0])}
+    assert_same(executor.get_weights(), expected, path="get_weights()")
+
+
 def keep_and_write(self: Any, ops: Any, x: Any) -> Any:
     kept = ops.read(self.a)
     ops.assign(self.a, x)
