@@ -64,7 +64,11 @@ CASES = {
         ((X, np.array([[1, 0, 1]])), {"axis": 0}),
         ((CUBE, CUBE[:, :1].astype(np.int64) % 3), {"axis": -2}),
     ],
-    "one_hot": [((np.array([[2, 0]]), 3), {}), ((np.array([1], np.int32), 2), {"dtype": "int32"})],
+    "one_hot": [
+        ((np.array([[2, 0]]), 3), {}),
+        ((np.array([1], np.int32), 2), {"dtype": "int32"}),
+        ((np.array([1, 0]), 2), {"dtype": "bool"}),
+    ],
     "reshape": [((CUBE, (2, 12)), {}), ((CUBE, (-1, 4)), {}), ((X, [6]), {})],
     "expand_dims": [((X, 1), {}), ((X,), {"axis": -1})],
     "squeeze": [((X[:, :1], 1), {}), ((X[:, None],), {"axis": -2})],

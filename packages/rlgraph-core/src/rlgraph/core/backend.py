@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import count
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -131,8 +132,15 @@ class Storage(ABC):
 
     def _initial(self, variable: Variable) -> np.ndarray:
         rng = np.random.default_rng(stream_seed(self.seed, variable.name))
-        value = variable.initializer(variable.shape, variable.spec.dtype, rng)
-        return np.ascontiguousarray(value, dtype=variable.spec.dtype).reshape(variable.shape)
+        try:
+            value = variable.initializer(variable.shape, variable.spec.dtype, rng)
+        except SpecError as error:
+            raise SpecError(f"initializer of {variable.name}: {error}") from error
+        if np.shape(value) != variable.shape:
+            raise SpecError(
+                f"initializer of {variable.name}: expected values of shape {variable.shape}, given {np.shape(value)}"
+            )
+        return np.array(value, variable.spec.dtype, order="C")
 
     def stream(self, scope: str) -> np.random.Generator:
         """The host random stream of the component at `scope`."""
@@ -210,11 +218,21 @@ class Storage(ABC):
 
 
 class Backend(ABC):
-    """Stores variables and lowers segments; one instance per graph executor."""
+    """Stores variables and lowers segments; one instance per graph executor.
 
-    #: Set by `create_backend` from the descriptor.
+    Attributes:
+        name: set by `create_backend` from the descriptor.
+        capabilities: likewise.
+        execution: the execution spec it was made with.
+        ops: the namespace that graph functions compute with: every operation of the contract
+            (`rlgraph.core.ops.OPERATIONS`) on the framework's tensors, and ``shape(x)``.
+        kernels: its native versions of graph functions, by the graph function's key.
+    """
+
     name: str
     capabilities: frozenset[str]
+    ops: Any
+    kernels: Mapping[str, Callable[..., Any]] = MappingProxyType({})
 
     def __init__(self, execution: ExecutionSpec):
         self.execution = execution

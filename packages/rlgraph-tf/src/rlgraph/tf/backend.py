@@ -36,6 +36,7 @@ class TfBackend(Backend):
 
     name = "tf"
     capabilities = frozenset({"gradients"})
+    kernels = KERNELS
 
     def __init__(self, execution: ExecutionSpec):
         super().__init__(execution)
@@ -60,7 +61,7 @@ class TfBackend(Backend):
         linker = Linker(
             self.name,
             self.ops,
-            KERNELS,
+            self.kernels,
             variables.handle,
             variables.block,
             variables.gradients,

@@ -317,7 +317,8 @@ class TfOps(Convolutions, Gathers, Shaping, TfRandom, TfControl, TfRows):
     # Creation.
 
     def one_hot(self, indices: Tensor, depth: int, dtype: str | None = None) -> Tensor:
-        return tf.one_hot(indices, depth, dtype=self._dtype(dtype))
+        kind = self._dtype(dtype)
+        return tf.one_hot(indices, depth, kind.as_numpy_dtype(1), kind.as_numpy_dtype(0), dtype=kind)
 
     def zeros(self, shape: Sequence[Any], dtype: str | None = None) -> Tensor:
         return tf.zeros(tuple(shape), self._dtype(dtype))

@@ -50,6 +50,7 @@ class TorchBackend(Backend):
 
     name = "torch"
     capabilities = frozenset({"gradients"})
+    kernels = KERNELS
 
     def __init__(self, execution: ExecutionSpec):
         super().__init__(execution)
@@ -65,7 +66,7 @@ class TorchBackend(Backend):
         linker = Linker(
             self.name,
             self.ops,
-            KERNELS,
+            self.kernels,
             storage.handle,
             storage.block,
             storage.gradients,

@@ -121,7 +121,8 @@ class Component(Composition):
         Args:
             name: name within this component.
             space: a Space (or a spec of one) with a fixed shape and no ranks.
-            initializer: a number, a name such as ``"glorot_uniform"``, or ``f(shape, dtype, rng) -> array``.
+            initializer: a number, a name such as ``"glorot_uniform"``, ``f(shape, dtype, rng) -> array``, or what
+                else `resolve_initializer` takes.
             trainable: default: as the component, for floats.
             host: a NumPy array for this component's host functions, read and written directly.
 
@@ -137,9 +138,8 @@ class Component(Composition):
         spec = TensorSpec.from_space(box, self._float_dtype)
         may_train = spec.is_float and not host
         wants = self.trainable if trainable is None else (trainable and self.trainable)
-        variable = Variable(
-            path, spec, resolve_initializer(initializer), may_train and wants, host, self._role
-        )
+        start = resolve_initializer(initializer, where=path)
+        variable = Variable(path, spec, start, may_train and wants, host, self._role)
         self.declared_variables[path] = variable
         return variable
 
