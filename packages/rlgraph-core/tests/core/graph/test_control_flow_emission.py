@@ -124,5 +124,4 @@ def test_plans_and_graphs_with_regions_are_shown(executor, cell, counter):
     assert text.startswith("# The plan of root.run: 2 nodes in 1 segment, 1 host call between them.\n")
     assert "    for n1 in range(2):\n" in text
     assert "    if bool(flag):\n        v6 = cell__weigh(c1_0)\n" in text
-    drawing = str(draw(made))
-    assert "cell" in drawing
+    assert "cell: Cell" in draw(made).text()
