@@ -117,8 +117,9 @@ class SegmentVariables:
 
     def written(self, handle: VariableHandle) -> None:
         """`handle` was written: the next read of anything that overlaps it is a new one."""
-        for known in (self._slices, self._values):
-            entries: dict[Any, Any] = known.get(handle.group, {})
+        caches: tuple[dict[str, dict[Any, tf.Tensor]], ...] = (self._slices, self._values)
+        for known in caches:
+            entries = known.get(handle.group, {})
             for key in [key for key in entries if key[0] < handle.stop and handle.start < key[1]]:
                 del entries[key]
 
