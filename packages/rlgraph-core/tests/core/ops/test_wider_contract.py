@@ -96,6 +96,12 @@ REFUSED = {
         lambda: OPS.full_like(INT, 0.5),
         "no implicit promotion: int64[B, 3] with the Python scalar 0.5",
     ),
+    "full of a tensor": (
+        lambda: OPS.full((2,), tensor()),
+        "ops.full: value must be known at build time (float), given the tensor float32[]",
+    ),
+    "clip between tensors": (lambda: OPS.clip(X, tensor(), 1.0), "ops.clip: low must be known at build time"),
+    "k of a tensor": (lambda: OPS.top_k(X, INT), "ops.top_k: k must be known at build time (int), given"),
     "eye": (lambda: OPS.eye(2.0), "rows must be an integer of at least 0, given 2.0"),
     "arange of fractions": (lambda: OPS.arange(0.5), "stop must be an integer, given 0.5"),
     "arange without steps": (lambda: OPS.arange(0, 3, 0), "in steps other than 0"),

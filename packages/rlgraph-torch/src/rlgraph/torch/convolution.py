@@ -68,6 +68,6 @@ class Convolutions:
     @staticmethod
     def resize(x: Tensor, size: tuple[int, int], method: str = "bilinear") -> Tensor:
         height, width = as_pair(size)
-        rows = torch.tensor(resize_weights(method, x.shape[1], height), dtype=x.dtype)
-        columns = torch.tensor(resize_weights(method, x.shape[2], width), dtype=x.dtype)
+        rows = torch.tensor(resize_weights(method, x.shape[1], height), dtype=x.dtype, device=x.device)
+        columns = torch.tensor(resize_weights(method, x.shape[2], width), dtype=x.dtype, device=x.device)
         return torch.einsum("hH,nHWc,wW->nhwc", rows, x, columns)

@@ -53,7 +53,7 @@ class Gathers:
     def linear_recurrence(
         x: Tensor, d: Any, initial: Tensor | None = None, reverse: bool = False, axis: int = 0
     ) -> Tensor:
-        d = torch.broadcast_to(torch.as_tensor(d, dtype=x.dtype), x.shape)
+        d = torch.broadcast_to(torch.as_tensor(d, dtype=x.dtype, device=x.device), x.shape)
         y, d = torch.movedim(x, axis, 0), torch.movedim(d, axis, 0)
         if not reverse:
             y, d = torch.flip(y, (0,)), torch.flip(d, (0,))

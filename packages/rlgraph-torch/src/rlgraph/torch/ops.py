@@ -253,5 +253,5 @@ def _axes(x: Tensor, axis: Any) -> tuple[int, ...]:
 def _pair(x: Any, y: Any) -> tuple[Tensor, Tensor]:
     """Both as tensors; a Python number takes the other's dtype."""
     if not isinstance(x, Tensor):
-        return torch.as_tensor(x, dtype=y.dtype), y
-    return x, torch.as_tensor(y, dtype=x.dtype)
+        return torch.as_tensor(x, dtype=y.dtype, device=y.device), y
+    return x, torch.as_tensor(y, dtype=x.dtype, device=x.device)

@@ -17,6 +17,9 @@ from rlgraph.core.ops.effects import EffectRecorder
 from rlgraph.core.ops.elementwise import arithmetic, comparison
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
+#: How the annotations of options begin that are Python values.
+OPTIONS = ("int", "float", "bool", "str")
+
 
 class SymbolicTensor:
     """A tensor of which only the `spec` is known.
@@ -271,7 +274,7 @@ def _sliced(spec: TensorSpec, key: Any) -> TensorSpec:
 def _sliced_size(size: int | SymbolicDim, key: slice, spec: TensorSpec) -> int | SymbolicDim:
     if key.step is not None and key.step < 1:
         raise InferenceError(
-            f"slice {key} of {spec}: the step must be positive; use ops.take for another order"
+            f"slice {key} of {spec}: the step must be positive; use ops.flip or ops.take for another order"
         )
     if key == slice(None):
         return size
@@ -331,6 +334,11 @@ class SymbolicOps:
                         f"ops.{operation.name}{operation.signature}: give {name} by position"
                     )
                 self._check_operand(operation, parameter, arguments[name])
+            elif isinstance(arguments[name], SymbolicTensor) and parameter.annotation.startswith(OPTIONS):
+                raise InferenceError(
+                    f"ops.{operation.name}: {name} must be known at build time ({parameter.annotation}), "
+                    f"given the tensor {arguments[name]}"
+                )
         if operation.family == "state":
             return self._evaluate_state(operation, arguments)
         if operation.family == "control":
