@@ -16,23 +16,24 @@ from sphinx.application import Sphinx
 @cache
 def _agent() -> Any:
     """The build of the default DQN agent on CartPole-v1."""
-    return _fresh_agent()
-
-
-def _fresh_agent() -> Any:
     from rlgraph.agents import Agent
 
     return Agent.from_spec({"type": "dqn"}, env="CartPole-v1", backend="numpy", seed=0).executor.built
 
 
 def _placed() -> Any:
-    """The same on three devices."""
-    built = _fresh_agent()
-    components = built.graph.components
-    components["dqn"].device = "cuda:0"
-    components["target-policy"].device = "cuda:1"
-    components["policy"].device = {"ops": "cuda:0", "variables": "cpu"}
-    return built
+    """The graph of a DQN on three devices, not built: a machine need not have them."""
+    from rlgraph.agents.dqn import DQN
+    from rlgraph.components import Adam, DQNLoss, DuelingPolicy, EpsilonGreedy, ReplayMemory
+    from rlgraph.core import assemble
+    from rlgraph.spaces import IntBox
+
+    policy = DuelingPolicy([{"type": "dense", "units": 64}], IntBox(2))
+    root = DQN(policy, ReplayMemory(1000), EpsilonGreedy(2), DQNLoss(), Adam())
+    root.device = {"ops": "cuda:0", "variables": "cuda:0"}
+    root.target_policy.device = {"ops": "cuda:1", "variables": "cuda:1"}
+    root.policy.device = {"variables": "cpu"}
+    return assemble(root)
 
 
 def _page_example() -> dict[str, Any]:
@@ -122,8 +123,45 @@ class GraphDirective(Directive):
         return [nodes.image(uri=uri, alt=f"component graph of {drawing.scene.root.title}, {shown}")]
 
 
+class OperationsDirective(Directive):
+    """Every operation of the contract: its signature and the first sentence on it, by family."""
+
+    def run(self) -> list[nodes.Node]:
+        from rlgraph.core.ops import OPERATIONS
+
+        families: dict[str, list[nodes.Node]] = {}
+        for operation in OPERATIONS.values():
+            terms = [nodes.literal(text=f"ops.{operation.name}{_options(operation)}")]
+            meaning = operation.doc.split("\n\n")[0].replace("\n", " ")
+            item = nodes.definition_list_item("", nodes.term("", "", *terms))
+            item += nodes.definition("", nodes.paragraph("", "", *_inline(meaning)))
+            families.setdefault(operation.family, []).append(item)
+        return [node for family, items in families.items() for node in _section(family, items)]
+
+
+def _options(operation: Any) -> str:
+    """The signature without types."""
+    bare = [p.replace(annotation=p.empty) for p in operation.signature.parameters.values()]
+    return str(operation.signature.replace(parameters=bare, return_annotation=operation.signature.empty))
+
+
+def _inline(text: str) -> list[nodes.Node]:
+    """Text in which `` `code` `` and ``` ``code`` ``` are literals."""
+    parts = re.split(r"``(.+?)``|`(.+?)`", text)
+    made: list[nodes.Node] = []
+    for plain, *code in zip(parts[::3], [*parts[1::3], None], [*parts[2::3], None], strict=True):
+        made.append(nodes.Text(plain))
+        made.extend(nodes.literal(text=literal) for literal in code if literal)
+    return made
+
+
+def _section(title: str, items: list[nodes.Node]) -> list[nodes.Node]:
+    return [nodes.rubric(text=title.capitalize()), nodes.definition_list("", *items)]
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("rlgraph-plan", PlanDirective)
     app.add_directive("rlgraph-graph", GraphDirective)
     app.add_directive("rlgraph-failure", FailureDirective)
+    app.add_directive("rlgraph-operations", OperationsDirective)
     return {"version": "1", "parallel_read_safe": True}

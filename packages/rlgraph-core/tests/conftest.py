@@ -1,21 +1,10 @@
 """Every test with an argument `backend` runs once per installed backend; `trainer`: per backend that has gradients."""
 
-from rlgraph.core import PluginError, find_backend, registry
-
-BACKENDS = registry("rlgraph.backends").names()
-
-
-def _trains(name):
-    try:
-        return "gradients" in find_backend(name).capabilities
-    except PluginError:
-        return True  # a broken plug-in fails its own tests, not the collection of all
-
-
-TRAINERS = [name for name in BACKENDS if _trains(name)]
+from rlgraph.testing import installed_backends
 
 
 def pytest_generate_tests(metafunc):
-    for argument, names in (("backend", BACKENDS), ("trainer", TRAINERS)):
-        if argument in metafunc.fixturenames:
+    for argument, names in (("backend", installed_backends()), ("trainer", installed_backends("gradients"))):
+        marked = any(argument in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
+        if argument in metafunc.fixturenames and not marked:
             metafunc.parametrize(argument, names)

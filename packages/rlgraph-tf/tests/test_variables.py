@@ -81,9 +81,11 @@ class Store(Component):
             *(self.b / 2.0, 2.0 / self.b, self.b // 2.0, 7.0 // self.b, self.b % 3.0, 7.0 % self.b),
             *(self.b**2.0, 2.0**self.b, -self.b, self.b + self.b, ops.sqrt(self.b), ops.maximum(self.b, 9.0)),
             *(ops.sum(self.a), ops.sum(ops.matmul(self.a, self.a)), self.a[1, 0], self.a[..., None][0, 1, 0]),
+            ops.sum(self.a @ self.a),
         )
         tests = (self.b < 5.0, self.b <= 5.0, self.b > 5.0, self.b >= 5.0, self.b == 5.0, self.b != 5.0)
         bools = (~self.flag, self.flag & ops.ones_like(self.flag), ops.ones_like(self.flag) | self.flag)
+        bools = (*bools, self.flag ^ ops.ones_like(self.flag))
         return ops.stack(numbers), ops.concat([ops.stack(tests), *bools])
 
     @graph_fn(returns=2)
@@ -126,8 +128,8 @@ def test_order_inside_a_function(store):
 
 
 def test_operators(store):
-    numbers = [6, 6, 4, -4, 10, 10, 2.5, 0.4, 2, 1, 2, 2, 25, 32, -5, 10, np.sqrt(5), 9, 10, 54, 3, 2]
-    tests = [False, True, False, True, True, False, True, True, False, False, True, True]
+    numbers = [6, 6, 4, -4, 10, 10, 2.5, 0.4, 2, 1, 2, 2, 25, 32, -5, 10, np.sqrt(5), 9, 10, 54, 3, 2, 54]
+    tests = [False, True, False, True, True, False, True, True, False, False, True, True, True, True]
     store.test("operators", expected_outputs=(numbers, tests))
     store.test("tick", expected_outputs=(1, [True, True]))
     store.test("tick", expected_outputs=(2, [True, True]))

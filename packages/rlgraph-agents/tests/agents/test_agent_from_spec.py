@@ -160,7 +160,7 @@ def test_unknown_agent():
 
 @pytest.mark.parametrize("given", [3, ["dqn"]])
 def test_a_type_that_is_no_name(given):
-    assert refusal({"type": given}) == f"agent.type: expected a name or a class, given {given!r}"
+    assert refusal({"type": given}) == f"agent.type: expected a name, a class or a function, given {given!r}"
 
 
 def test_a_class_that_is_no_agent():
@@ -186,7 +186,7 @@ def test_no_spec():
             "optimizer_spec.type: unknown component 'adm'. Did you mean 'adam'?",
         ),
         ({"optimizer_spec": {"learning_rate": "fast"}}, "optimizer.learning_rate: expected a number >= 0"),
-        ({"network_spec": [{"type": "dens"}]}, "network.layers[0].type: unknown component 'dens'"),
+        ({"network_spec": [{"type": "dens"}]}, "policy.network_spec[0].type: unknown component 'dens'"),
         ({"network_spec": []}, "network.layers: expected a list of layer specs, given []"),
         (
             {"execution_spec": {"dtyp": 1}},

@@ -11,6 +11,8 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import count
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -86,9 +88,13 @@ class ExecutionSpec:
         return cls(**(spec or {}))
 
 
-def stream_seed(seed: int, scope: str) -> list[int]:
-    """The seed of one scope's random stream: stable across processes, independent of all other scopes."""
-    return [seed, zlib.crc32(scope.encode())]
+def stream_seed(seed: int, name: str) -> list[int]:
+    """The seed of a random stream, from the root seed and its name: stable across processes, independent of all others.
+
+    A component's host functions draw from the stream named like its scope, its other graph functions from
+    `rlgraph.core.ops.stream_name` of it, and a variable's starting value comes from a stream named like the variable.
+    """
+    return [seed, zlib.crc32(name.encode())]
 
 
 class Storage(ABC):
@@ -108,7 +114,8 @@ class Storage(ABC):
         self.seed = seed
         self.host: dict[str, np.ndarray] = {}
         self.streams: dict[str, np.random.Generator] = {}
-        #: Grows whenever tensor variables were written; borrowed copies compare it.
+        self._versions = count(1)
+        #: Another number whenever tensor variables were written; borrowed copies compare it.
         self.version = 0
 
     def initialize(self) -> None:
@@ -125,14 +132,38 @@ class Storage(ABC):
 
     def _initial(self, variable: Variable) -> np.ndarray:
         rng = np.random.default_rng(stream_seed(self.seed, variable.name))
-        value = variable.initializer(variable.shape, variable.spec.dtype, rng)
-        return np.ascontiguousarray(value, dtype=variable.spec.dtype).reshape(variable.shape)
+        try:
+            value = variable.initializer(variable.shape, variable.spec.dtype, rng)
+        except SpecError as error:
+            raise SpecError(f"initializer of {variable.name}: {error}") from error
+        if np.shape(value) != variable.shape:
+            raise SpecError(
+                f"initializer of {variable.name}: expected values of shape {variable.shape}, given {np.shape(value)}"
+            )
+        return np.array(value, variable.spec.dtype, order="C")
 
     def stream(self, scope: str) -> np.random.Generator:
         """The host random stream of the component at `scope`."""
         if scope not in self.streams:
             self.streams[scope] = np.random.default_rng(stream_seed(self.seed, scope))
         return self.streams[scope]
+
+    # The streams of graph functions. A backend that has random numbers of its own replaces all three.
+
+    def tensor_stream(self, name: str) -> Any:
+        """The stream `name` from which graph functions draw (see `rlgraph.core.ops.stream_name`).
+
+        Unless the backend has its own, it is a NumPy generator, kept with the host streams.
+        """
+        return self.stream(name)
+
+    def read_tensor_streams(self) -> dict[str, np.ndarray]:
+        """Copies of the states of the backend's own streams by name."""
+        return {}
+
+    def write_tensor_streams(self, states: Mapping[str, np.ndarray]) -> None:
+        """Put the backend's own streams into the states that `read_tensor_streams` gave."""
+        assert not states
 
     @abstractmethod
     def create_group(self, name: str, values: np.ndarray) -> None:
@@ -179,15 +210,29 @@ class Storage(ABC):
                 start = group.offsets[variable.name]
                 flat[start : start + variable.size] = np.asarray(values[variable.name]).reshape(-1)
             self.write_group(name, flat)
-        self.version += 1
+        self.mark_written()
+
+    def mark_written(self) -> None:
+        """Say that tensor variables were written. Threads may do so at the same time: no number comes twice."""
+        self.version = next(self._versions)
 
 
 class Backend(ABC):
-    """Stores variables and lowers segments; one instance per graph executor."""
+    """Stores variables and lowers segments; one instance per graph executor.
 
-    #: Set by `create_backend` from the descriptor.
+    Attributes:
+        name: set by `create_backend` from the descriptor.
+        capabilities: likewise.
+        execution: the execution spec it was made with.
+        ops: the namespace that graph functions compute with: every operation of the contract
+            (`rlgraph.core.ops.OPERATIONS`) on the framework's tensors, and ``shape(x)``.
+        kernels: its native versions of graph functions, by the graph function's key.
+    """
+
     name: str
     capabilities: frozenset[str]
+    ops: Any
+    kernels: Mapping[str, Callable[..., Any]] = MappingProxyType({})
 
     def __init__(self, execution: ExecutionSpec):
         self.execution = execution

@@ -38,6 +38,10 @@ class BuildError(RLGraphError):
     """A component graph cannot be built from the given Spaces."""
 
 
+class BuildWarning(UserWarning):
+    """Something about a component graph is probably not meant: a component nobody calls."""
+
+
 class CapabilityError(RLGraphError):
     """A plan needs something that the backend does not offer."""
 
@@ -52,6 +56,10 @@ class NumericalError(RLGraphError):
 
 class CheckpointError(RLGraphError):
     """A checkpoint is missing, incomplete, damaged, or belongs to something else."""
+
+
+class PerformanceWarning(UserWarning):
+    """A plan is right, but slow for a reason that the component's author can remove."""
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str:

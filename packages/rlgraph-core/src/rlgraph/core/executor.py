@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,14 @@ from rlgraph.core.checkpoint import read_checkpoint, write_checkpoint
 from rlgraph.core.component import BoundApiMethod, Component
 from rlgraph.core.config import default_backend
 from rlgraph.core.errors import CheckpointError, InputError, RLGraphError, nearest
-from rlgraph.core.graph import BuiltGraph, Plan, assemble, build, make_plan
+from rlgraph.core.graph import BuiltGraph, Plan, assemble, build, make_plan, require_kernels
 from rlgraph.core.graph.binding import bind
 from rlgraph.core.graph.emission import emit_driver
-from rlgraph.core.graph.plan import Leaf
+from rlgraph.core.graph.fusing import FusedCall, fuse
+from rlgraph.core.graph.nodes import Input
+from rlgraph.core.graph.plan import HostStep, Leaf, Segment
 from rlgraph.core.graph.variables import Variable
+from rlgraph.core.locks import Locks
 from rlgraph.core.numpy.backend import BorrowedStorage, NumpyBackend
 from rlgraph.core.ops.dims import SymbolicDim
 from rlgraph.core.ops.tensor_spec import TensorSpec
@@ -35,6 +39,7 @@ class GraphExecutor:
         action_space: handed to the components' build hooks.
         backend: name of a backend; default: `rlgraph.core.default_backend`.
         execution_spec: `ExecutionSpec` or a mapping of its fields.
+        contract: False keeps calls of API methods calls at run time (see `rlgraph.core.graph.build`).
 
     Raises:
         AssemblyError, BuildError: the component cannot be assembled or built.
@@ -49,6 +54,7 @@ class GraphExecutor:
         action_space: Space | None = None,
         backend: str | None = None,
         execution_spec: ExecutionSpec | Mapping[str, Any] | None = None,
+        contract: bool = True,
     ):
         self.execution = ExecutionSpec.from_spec(execution_spec)
         self.backend: Backend = create_backend(backend or default_backend(), self.execution)
@@ -61,12 +67,20 @@ class GraphExecutor:
             input_spaces,
             action_space=None if action_space is None else from_spec(action_space),
             float_dtype=self.execution.dtype,
+            contract=contract,
         )
+        require_kernels(self.built, self.backend.name)
         self.storage: Storage = self.backend.create_storage(self.built.layout, self.built.variables)
         self.storage.initialize()
+        # All of them now, so that every checkpoint has the streams from which nothing was drawn so far.
+        for effects in self.built.effects.values():
+            for name in effects.draws:
+                self.storage.tensor_stream(name)
         self._plans: dict[str, Plan] = {}
         self._programs: dict[str, Callable[..., Any]] = {}
-        self._lock = threading.RLock()
+        self._fused_programs: dict[tuple[FusedCall, ...], Callable[..., Any]] = {}
+        self._making = threading.RLock()
+        self._locks = Locks()
         self.statistics: dict[str, float | int] = {
             "assembly_seconds": assembled - started,
             **self.built.statistics,
@@ -75,28 +89,79 @@ class GraphExecutor:
 
     # Running.
 
-    def execute(self, method: str | BoundApiMethod, *args: Any, **kwargs: Any) -> Any:
-        """Run an API method.
+    def execute(self, method: str | BoundApiMethod | Sequence[Any], *args: Any, **kwargs: Any) -> Any:
+        """Run an API method, or several of them as one program.
+
+        .. code-block:: python
+
+            actions = executor.execute("get_actions", states)
+            actions, values = executor.execute([("get_actions", states), ("get_values", states)])
+
+        Several calls share what they have in common: an argument that is the same object is one input, and what
+        all of them compute of it is computed once. The program is made when a combination is first asked for.
 
         Args:
-            method: its name, or ``root.method``.
+            method: its name, or ``root.method``; or a list of calls, each ``(method, *arguments)``.
             args, kwargs: its arguments; arrays, numbers, or containers of them, as their Spaces say.
+
+        Returns:
+            What the method returns; a tuple of that for several calls.
 
         Raises:
             InputError: an argument does not fit its Space.
             CapabilityError: the backend cannot run this method.
         """
+        if isinstance(method, Sequence) and not isinstance(method, str):
+            if args or kwargs:
+                raise InputError(
+                    "execute([calls]): the arguments belong into the calls: [(method, *arguments), ...]"
+                )
+            return self._execute_fused(method)
         name = method if isinstance(method, str) else method.name
         return self.program(name)(*args, **kwargs)
+
+    def _execute_fused(self, calls: Sequence[Any]) -> Any:
+        inputs: list[tuple[Any, Any]] = []
+        fused = tuple(self._fused_call(call, inputs) for call in calls)
+        if not fused:
+            raise InputError("execute([calls]): the list of calls is empty")
+        program = self._fused_programs.get(fused)
+        if program is None:
+            program = self._make(self._fused_programs, fused, lambda: make_plan(*fuse(self.built, fused)))
+        return program(*(value for value, _ in inputs))
+
+    def _fused_call(self, call: Any, inputs: list[tuple[Any, Any]]) -> FusedCall:
+        """One call in terms of the distinct `inputs`, which it extends: pairs of an object and what it must be."""
+        method, *args = call if isinstance(call, list | tuple) else (call,)
+        name = method if isinstance(method, str) else method.name
+        self._check_method(name)
+        entry = self.built.graph.methods[name]
+        given = [*args, *(entry.defaults[p] for p in entry.parameters[len(args) :] if p in entry.defaults)]
+        if len(given) != len(entry.parameters):
+            raise InputError(f"{name}({', '.join(entry.parameters)}) was given {len(args)} arguments")
+        positions = []
+        for parameter, value in zip(entry.parameters, given, strict=True):
+            spec = self.built.values[Input(name, parameter)]
+            known = (i for i, (other, same) in enumerate(inputs) if other is value and same == spec)
+            position = next(known, len(inputs))
+            if position == len(inputs):
+                inputs.append((value, spec))
+            positions.append(position)
+        return FusedCall(name, tuple(positions))
 
     def program(self, method: str) -> Callable[..., Any]:
         """The function that runs an API method; for callers that cannot spare the look-up in `execute`."""
         program = self._programs.get(method)
-        if program is None:
-            with self._lock:
-                plan = self.plan(method)
+        return self._make(self._programs, method, lambda: self.plan(method)) if program is None else program
+
+    def _make(self, programs: dict[Any, Any], key: Any, plan_of: Callable[[], Plan]) -> Callable[..., Any]:
+        """Make a program and keep it under `key`, unless another thread has just done so."""
+        with self._making:
+            if key not in programs:
+                plan = plan_of()
                 self.backend.require(plan)
-                program = self._programs[method] = self._link(plan, self.backend, self.storage)
+                programs[key] = self._link(plan, self.backend, self.storage)
+        program: Callable[..., Any] = programs[key]
         return program
 
     def numpy_program(self, method: str) -> Callable[..., Any]:
@@ -127,21 +192,30 @@ class GraphExecutor:
 
     def _link(self, plan: Plan, backend: Backend, storage: Storage) -> Callable[..., Any]:
         lowered = {segment.name: backend.lower(plan, segment, storage) for segment in plan.segments}
-        program = emit_driver(plan, lowered, self._host_view, converter).compile()
-        if not plan.writes and not plan.host_components:
-            return program
-        lock, writes = self._lock, bool(plan.writes)
+        return emit_driver(
+            plan, lowered, self._host_view, converter, lambda step: self._guard(plan, step, storage)
+        ).compile()
 
-        def locked(*args: Any, **kwargs: Any) -> Any:
-            with lock:
-                try:
-                    return program(*args, **kwargs)
-                finally:
-                    # Also after an error: it may have come behind the first write.
-                    storage.version += writes
+    def _guard(
+        self, plan: Plan, step: HostStep | Segment, storage: Storage
+    ) -> AbstractContextManager[Any] | None:
+        """What a step runs in. A segment that only reads runs beside all others."""
+        if isinstance(step, HostStep):
+            return self._locks.holding([_host_lock(step.node.component)])
+        effects = [plan.built.effects[node.id] for node in step.nodes]
+        if not any(e.writes for e in effects):
+            return None
+        # A stream has a name of its own and no group.
+        touched = frozenset[str]().union(*(e.reads | e.writes for e in effects))
+        group_of = self.built.layout.group_of
+        groups = {group_of.get(name, name) for name in touched}
+        # Also after an error: it may have come behind the first write.
+        return self._locks.holding(groups, storage.mark_written)
 
-        locked.__source__ = program.__source__  # type: ignore[attr-defined]
-        return locked
+    def _everything(self) -> AbstractContextManager[Any]:
+        """Holds all locks: for looking at, or replacing, many values at once."""
+        scopes = self.built.graph.components
+        return self._locks.holding([*self.built.layout.groups, *map(_host_lock, scopes)])
 
     def _host_view(self, scope: str) -> Any:
         component = self.built.graph.components[scope]
@@ -165,19 +239,22 @@ class GraphExecutor:
         Raises:
             RLGraphError: there is no such method; names the nearest.
         """
-        if method not in self.built.graph.methods:
-            raise RLGraphError(
-                f"{self.built.graph.root} has no API method {method!r}. {nearest(method, self.built.graph.methods)}"
-            )
+        self._check_method(method)
         if method not in self._plans:
             self._plans[method] = make_plan(self.built, method)
         return self._plans[method]
+
+    def _check_method(self, name: str) -> None:
+        if name not in self.built.graph.methods:
+            known = self.built.graph.methods
+            raise RLGraphError(f"{self.built.graph.root} has no API method {name!r}. {nearest(name, known)}")
 
     # Variables.
 
     def get_weights(self, *, trainable_only: bool = False) -> dict[str, np.ndarray]:
         """Copies of the tensor variables by scoped name."""
-        values = self.storage.read_all()
+        with self._locks.holding(self.built.layout.groups):
+            values = self.storage.read_all()
         if trainable_only:
             return {name: value for name, value in values.items() if self.built.variables[name].trainable}
         return values
@@ -201,15 +278,20 @@ class GraphExecutor:
             if not np.can_cast(array.dtype, variable.spec.dtype, "same_kind"):
                 raise InputError(f"variable {name!r}: expected {variable.spec.dtype}, given {array.dtype}")
             arrays[name] = array
-        with self._lock:
+        with self._everything():
             self.storage.write_all(arrays)
 
     # Checkpoints.
 
+    @property
+    def _streams_file(self) -> str:
+        """Where a checkpoint has the backend's own random streams: no other backend can go on with them."""
+        return f"streams_{self.backend.name}"
+
     def save(
         self, directory: str | Path, *, facts: Mapping[str, Any] | None = None, host: bool = True
     ) -> Path:
-        """Write a checkpoint: variables, host random streams and `facts`.
+        """Write a checkpoint: variables, random streams and `facts`.
 
         Args:
             directory: where; an existing checkpoint is replaced only by a complete new one.
@@ -219,10 +301,12 @@ class GraphExecutor:
         Raises:
             CheckpointError: it cannot be written.
         """
-        with self._lock:
+        with self._everything():
             arrays = {"variables": self.storage.read_all()}
             if host:
                 arrays["host"] = dict(self.storage.host)
+            if states := self.storage.read_tensor_streams():
+                arrays[self._streams_file] = states
             streams = {scope: rng.bit_generator.state for scope, rng in self.storage.streams.items()}
             content = {"dtype": self.execution.dtype, "streams": streams, "facts": dict(facts or {})}
             return write_checkpoint(directory, arrays, content)
@@ -230,7 +314,8 @@ class GraphExecutor:
     def load(self, directory: str | Path, *, required_facts: Iterable[str] = ()) -> dict[str, Any]:
         """Restore a checkpoint and return its facts. Nothing changes if anything does not fit.
 
-        Random streams and host variables are restored where the checkpoint has them.
+        Random streams and host variables are restored where the checkpoint has them; those of graph functions if it
+        was written on the same backend.
 
         Args:
             directory: the checkpoint.
@@ -247,13 +332,18 @@ class GraphExecutor:
         _compare(directory, wanted, arrays.get("variables", {}))
         if "host" in arrays:
             _compare(directory, {n: v for n, v in self.built.variables.items() if v.host}, arrays["host"])
-        with self._lock:
+        with self._everything():
             self.storage.write_all(arrays["variables"])
             for name, value in arrays.get("host", {}).items():
                 self.storage.host[name][...] = value
             for scope, state in manifest["streams"].items():
                 self.storage.stream(scope).bit_generator.state = state
+            self.storage.write_tensor_streams(arrays.get(self._streams_file, {}))
         return dict(manifest["facts"])
+
+
+def _host_lock(scope: str) -> str:
+    return f"host:{scope}"
 
 
 def _compare(

@@ -7,6 +7,7 @@ asked for, and a broken plug-in affects nobody else.
 from __future__ import annotations
 
 import importlib
+import sys
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
@@ -97,7 +98,8 @@ class Registry:
             self._plugins[key] = [Plugin(name, target)]
             self._objects.pop(key, None)
         else:
-            self._plugins[key] = [Plugin(name, f"{target.__module__}:{target.__qualname__}")]
+            kind = getattr(target, "__qualname__", type(target).__qualname__)
+            self._plugins[key] = [Plugin(name, f"{target.__module__}:{kind}")]
             self._objects[key] = target
 
     def names(self) -> list[str]:
@@ -131,11 +133,8 @@ class Registry:
                 f"{prefix}{self.kind} {name!r} is registered by {owners}: uninstall one of them"
             )
         (plugin,) = found
-        module, _, attribute = plugin.target.partition(":")
         try:
-            target: Any = importlib.import_module(module)
-            for part in attribute.split("."):
-                target = getattr(target, part)
+            target = _imported(plugin.target)
         except Exception as error:
             raise PluginError(
                 f"{prefix}{self.kind} {name!r} of {plugin.origin} cannot be loaded from {plugin.target}: "
@@ -149,6 +148,39 @@ class Registry:
         if distribution:
             return f"{self.kind} {name!r} is not installed: pip install {distribution}"
         return f"unknown {self.kind} {name!r}. {nearest(canonical(name), self.names())}"
+
+
+def _imported(place: str) -> Any:
+    """What stands at ``module:attribute``."""
+    module, _, attribute = place.partition(":")
+    target: Any = importlib.import_module(module)
+    for part in attribute.split("."):
+        target = getattr(target, part)
+    return target
+
+
+def import_object(place: str, *, where: str) -> Any:
+    """The object at ``package.module.attribute`` or ``package.module:attribute``.
+
+    Args:
+        place: where to import it from.
+        where: where `place` is written; named in errors.
+
+    Raises:
+        SpecError: there is no such module or attribute, or the import fails.
+    """
+    module, _, attribute = place.partition(":") if ":" in place else place.rpartition(".")
+    try:
+        return _imported(f"{module}:{attribute}")
+    except ModuleNotFoundError as error:
+        raise SpecError(f"{where}: {place!r} is no registered name, and nothing to import: {error}") from None
+    except AttributeError:
+        public = [name for name in vars(sys.modules[module]) if not name.startswith("_")]
+        raise SpecError(
+            f"{where}: module {module!r} has no {attribute!r}. {nearest(attribute, public)}"
+        ) from None
+    except Exception as error:
+        raise SpecError(f"{where}: {place!r} cannot be imported: {type(error).__name__}: {error}") from error
 
 
 def _from_entry_point(entry: EntryPoint, distribution: str, version: str) -> Plugin:

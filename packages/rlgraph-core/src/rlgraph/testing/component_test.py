@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.core import BoundApiMethod, Component, ExecutionSpec, GraphExecutor
+from rlgraph.core import BoundApiMethod, Component, ExecutionSpec, GraphExecutor, Variable
+from rlgraph.core.errors import nearest
 from rlgraph.spaces import Space
 from rlgraph.testing.assertions import assert_nested_close
 
@@ -29,6 +30,8 @@ class ComponentTest:
         >>> layer = Dense(units=2, weights_spec=1.0)
         >>> test = ComponentTest(layer, dict(inputs=FloatBox(shape=(3,), add_batch_rank=True)), backend="numpy")
         >>> out = test.test(("call", [[[1.0, 2.0, 3.0]]]), expected_outputs=[[6.0, 6.0]])
+        >>> out = test.test(layer.call, [[1.0, 2.0, 3.0]], expected_outputs=[[6.0, 6.0]])
+        >>> test.variable_test(layer.biases, [0.0, 0.0])
     """
 
     def __init__(
@@ -52,8 +55,9 @@ class ComponentTest:
 
     def test(
         self,
-        call: str | BoundApiMethod | tuple[Any, Any],
-        *,
+        call: str | BoundApiMethod | tuple[Any, ...],
+        *arguments: Any,
+        which: int | str | None = None,
         expected_outputs: Any = None,
         decimals: int = 6,
         fn_test: Callable[[ComponentTest, Any], None] | None = None,
@@ -61,39 +65,103 @@ class ComponentTest:
         """Run an API method and compare what it returns.
 
         Args:
-            call: an API method (name or ``component.method``), or a pair of it and its arguments (a list or tuple of
-                positional arguments, or a dict of named ones).
-            expected_outputs: nested numbers or arrays; None: nothing is compared.
+            call: an API method (its name or ``component.method``); or a tuple of it, its arguments (a list or tuple of
+                positional ones, a dict of named ones, or one that is neither) and, if wanted, `which`.
+            arguments: the positional arguments, where `call` is no tuple.
+            which: look at this part only of what is returned (position in a tuple, or key).
+            expected_outputs: nested numbers or arrays, None for what is not compared.
             decimals: numbers must agree to this many decimals.
             fn_test: called with this object and the outputs.
 
         Returns:
-            What the method returned.
+            What the method returned, or the part `which` of it.
 
         Raises:
-            AssertionError: the outputs differ; names the place.
+            AssertionError: the outputs differ, or have no part `which`; names the place.
         """
-        method, arguments = call if isinstance(call, tuple) else (call, ())
-        if isinstance(arguments, Mapping):
-            outputs = self.executor.execute(method, **arguments)
-        else:
-            outputs = self.executor.execute(method, *arguments)
-        if expected_outputs is not None:
-            assert_nested_close(outputs, expected_outputs, decimals)
+        if not isinstance(call, tuple):
+            call = (call, arguments)
+        elif arguments:
+            raise TypeError(f"test: the arguments are given in a tuple and behind it: {call!r}")
+        method, positional, named, which = _unpacked(*call, which=which)
+        outputs = self.executor.execute(method, *positional, **named)
+        path = "output"
+        if which is not None:
+            outputs, path = _part(outputs, which)
+        assert_nested_close(outputs, expected_outputs, decimals, path)
         if fn_test is not None:
             fn_test(self, outputs)
         return outputs
 
-    def read_variable_values(self, *names: str) -> dict[str, np.ndarray]:
-        """Copies of the named variables (scoped names; all of them without a name)."""
-        storage = self.executor.storage
-        return {name: storage.read(name) for name in names or storage.variables}
+    def read_variable_values(self, *variables: str | Variable | Component) -> dict[str, np.ndarray]:
+        """Copies of variables by scoped name.
 
-    def variable_test(self, expected: Mapping[str, Any], decimals: int = 6) -> None:
-        """Compare variables by scoped name.
+        Args:
+            variables: scoped names, variables, or components (for all variables below them); none for all variables.
+
+        Raises:
+            KeyError: there is no such variable; names the nearest.
+        """
+        storage = self.executor.storage
+        names = (
+            [name for given in variables for name in self._names(given)] if variables else storage.variables
+        )
+        return {name: storage.read(name) for name in names}
+
+    def variable_test(self, variables: Any, expected: Any = None, decimals: int = 6) -> None:
+        """Compare variables.
+
+        Args:
+            variables: scoped name -> expected value; or one or a list of what `read_variable_values` takes.
+            expected: with the latter, a value, a list of as many values, or a mapping of the scoped names.
+            decimals: numbers must agree to this many decimals.
 
         Raises:
             AssertionError: a value differs.
+            KeyError: there is no such variable; names the nearest.
         """
-        for name, value in expected.items():
-            assert_nested_close(self.executor.storage.read(name), value, decimals, path=name)
+        if isinstance(variables, Mapping):
+            variables, expected = list(variables), dict(variables)
+        if isinstance(variables, str | Variable | Component):
+            values = self.read_variable_values(variables)
+            expected = expected if isinstance(expected, Mapping) or len(values) != 1 else [expected]
+        else:
+            values = self.read_variable_values(*variables)
+        if isinstance(expected, Mapping):
+            expected = [expected[name] for name in values]
+        for (name, value), wanted in zip(values.items(), expected, strict=True):
+            assert_nested_close(value, wanted, decimals, path=name)
+
+    def _names(self, given: str | Variable | Component) -> list[str]:
+        known = self.executor.storage.variables
+        if isinstance(given, Component):
+            return sorted(name for component in given.walk() for name in component.declared_variables)
+        name = given.name if isinstance(given, Variable) else given
+        if name not in known:
+            raise KeyError(f"there is no variable {name!r}. {nearest(name, known)}")
+        return [name]
+
+
+def _unpacked(call: Any, arguments: Any = (), *rest: Any, which: Any) -> tuple[Any, Any, dict[str, Any], Any]:
+    """(method, positional arguments, named arguments, part) of the tuple form of a call."""
+    if rest:
+        (which,) = rest
+    if isinstance(arguments, Mapping):
+        return call, (), dict(arguments), which
+    return call, arguments if isinstance(arguments, list | tuple) else (arguments,), {}, which
+
+
+def _part(outputs: Any, which: int | str) -> tuple[Any, str]:
+    """The part of `outputs`, and what it is called."""
+    path = f"output.{which}" if isinstance(which, str) else f"output[{which}]"
+    parts = (
+        outputs
+        if isinstance(outputs, Mapping)
+        else dict(enumerate(outputs))
+        if isinstance(outputs, tuple)
+        else {}
+    )
+    if which not in parts:
+        has = f"parts {', '.join(map(str, parts))}" if parts else "one part only"
+        raise AssertionError(f"{path}: there is no such part, the method returned {has}")
+    return parts[which], path

@@ -1,10 +1,10 @@
 import copy
+import json
 
 import numpy as np
 import pytest
 
 from rlgraph.components import Dense, NeuralNetwork
-from rlgraph.components.networks.neural_network import network_from_spec
 from rlgraph.core import AssemblyError, SpecError
 from rlgraph.spaces import FloatBox
 from rlgraph.testing import ComponentTest
@@ -44,13 +44,29 @@ def test_ways_to_describe_layers():
 
 def test_ways_to_describe_a_network():
     network = NeuralNetwork(LAYERS)
-    assert network_from_spec(network, "path") is network
-    assert [layer.units for layer in network_from_spec(LAYERS, "path", scope="n").layers] == [5, 2]
-    assert network_from_spec({"layers": LAYERS, "scope": "other"}, "path").scope == "other"
+    assert NeuralNetwork.from_spec(network, path="path") is network
+    assert [layer.units for layer in NeuralNetwork.from_spec(LAYERS, scope="n").layers] == [5, 2]
+    assert NeuralNetwork.from_spec({"layers": LAYERS, "scope": "other"}).scope == "other"
     with pytest.raises(
         SpecError, match="agent.network_spec.layer: NeuralNetwork has no such key. Did you mean 'layers'?"
     ):
-        network_from_spec({"layer": LAYERS}, "agent.network_spec")
+        NeuralNetwork.from_spec({"layer": LAYERS}, path="agent.network_spec")
+    with pytest.raises(
+        SpecError, match=r"^agent.network_spec\[1\].unts: Dense has no such key. Did you mean 'units'\?"
+    ):
+        NeuralNetwork.from_spec([LAYERS[0], {"type": "dense", "unts": 3}], path="agent.network_spec")
+
+
+def test_a_network_in_a_file(tmp_path):
+    file = tmp_path / "net.json"
+    file.write_text(json.dumps(LAYERS))
+    assert [layer.units for layer in NeuralNetwork.from_spec(str(file)).layers] == [5, 2]
+    assert [layer.units for layer in NeuralNetwork.from_spec(file).layers] == [5, 2]
+    file.write_text(json.dumps([{"type": "dense", "units": 0}]))
+    with pytest.raises(
+        SpecError, match=r"^net \(net.json\)\[0\]: dense-0.units: expected an integer >= 1, given 0"
+    ):
+        NeuralNetwork.from_spec(file, path="net")
 
 
 @pytest.mark.parametrize("layers", [[], "dense", None, {"type": "dense"}])

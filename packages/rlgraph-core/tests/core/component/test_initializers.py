@@ -3,8 +3,11 @@ import math
 import numpy as np
 import pytest
 
+from rlgraph.components import Dense
 from rlgraph.core import SpecError
 from rlgraph.core.component.initializers import resolve_initializer
+from rlgraph.spaces import FloatBox
+from rlgraph.testing import ComponentTest
 
 
 def draw(spec, shape, dtype="float32", seed=0):
@@ -49,8 +52,98 @@ def test_functions():
     np.testing.assert_array_equal(draw(lambda shape, dtype, rng: np.full(shape, 3, dtype), (2,)), [3.0, 3.0])
 
 
-def test_wrong_initializers():
-    with pytest.raises(SpecError, match="unknown initializer 'glorot'. Did you mean 'glorot_uniform'?"):
-        resolve_initializer("glorot")
-    with pytest.raises(SpecError, match="an initializer is a number, a name or a function, given dict"):
-        resolve_initializer({})
+def test_other_names_for_the_same():
+    for name, other in [("xavier", "glorot_uniform"), ("he", "he_uniform")]:
+        np.testing.assert_array_equal(draw(name, (3, 4)), draw(other, (3, 4)))
+    np.testing.assert_array_equal(draw("zeros", (2,)), [0.0, 0.0])
+    np.testing.assert_array_equal(draw("ones", (2,), "int64"), [1, 1])
+    np.testing.assert_array_equal(draw({"type": "constant", "value": [1, 2]}, (2,)), [1.0, 2.0])
+
+
+def test_normal():
+    values = draw({"type": "normal", "mean": 1.0, "stddev": 0.1}, (100, 100))
+    assert values.dtype == np.float32
+    assert abs(values.mean() - 1.0) < 4 * 0.1 / 100
+    assert abs(values.std() - 0.1) < 4 * 0.1 / math.sqrt(2 * 10_000)
+    assert np.abs(values - 1.0).max() > 0.3
+
+
+def test_truncated_normal():
+    values = draw({"type": "truncated_normal", "mean": -1.0, "stddev": 0.1}, (100, 100), "float64")
+    assert 0.19 < np.abs(values + 1.0).max() <= 0.2
+    # The variance of a normal cut at two standard deviations: 1 - 2 * 2 * phi(2) / (2 * Phi(2) - 1).
+    expected = 0.1 * math.sqrt(1 - 4 * 0.05399096651318806 / 0.9544997361036416)
+    assert abs(values.std() - expected) < 4 * expected / math.sqrt(2 * 10_000)
+
+
+def test_uniform_between():
+    values = draw({"type": "uniform", "low": 2, "high": 3}, (1000,))
+    assert 2.0 <= values.min() < 2.01 < 2.99 < values.max() <= 3.0
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (3, 5), (2, 2, 3)])
+def test_orthogonal(shape):
+    matrix = draw({"type": "orthogonal", "gain": 2.0}, shape, "float64").reshape(-1, shape[-1])
+    small = matrix.T @ matrix if matrix.shape[0] >= matrix.shape[1] else matrix @ matrix.T
+    np.testing.assert_allclose(small, 4.0 * np.eye(len(small)), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("glorot", "net/weights: unknown initializer 'glorot'. Did you mean 'glorot_uniform'?"),
+        (
+            {"type": "truncated_norml"},
+            "weights.type: unknown initializer 'truncated_norml'. Did you mean 'truncated_normal'?",
+        ),
+        ({}, "net/weights.type: unknown initializer ''. Known: constant, "),
+        (
+            {"type": "truncated_normal", "std": 0.1},
+            "net/weights.std: truncated_normal has no such key. Did you mean 'stddev'?",
+        ),
+        ({"type": "normal", "stddev": "0.1"}, "net/weights.stddev: expected a number, given '0.1'"),
+        ({"type": "constant"}, "net/weights.value: missing; constant requires it"),
+        (
+            None,
+            "net/weights: expected a number, an array, a name, a mapping with 'type' or a function, given NoneType",
+        ),
+    ],
+)
+def test_wrong_initializers(spec, message):
+    with pytest.raises(SpecError) as error:
+        resolve_initializer(spec, "net/weights")
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ([1.0, 2.0], r"initializer of dense/weights: expected values of shape \(3, 2\), given \(2,\)"),
+        (np.zeros((2, 3)), r"expected values of shape \(3, 2\), given \(2, 3\)"),
+        (lambda shape, dtype, rng: np.zeros(shape[0]), r"expected values of shape \(3, 2\), given \(3,\)"),
+        (True, "initializer of dense/weights: expected float32 values, given True"),
+    ],
+)
+def test_initializers_that_do_not_fit_the_variable(spec, message):
+    with pytest.raises(SpecError, match=message):
+        ComponentTest(
+            Dense(2, weights_spec=spec),
+            {"inputs": FloatBox(shape=(3,), add_batch_rank=True)},
+            backend="numpy",
+        )
+
+
+def test_a_wrong_initializer_names_its_variable():
+    with pytest.raises(SpecError, match="dense/weights: unknown initializer 'xaver'. Did you mean 'xavier'?"):
+        ComponentTest(
+            Dense(2, weights_spec="xaver"),
+            {"inputs": FloatBox(shape=(3,), add_batch_rank=True)},
+            backend="numpy",
+        )
+
+
+def test_rank_of_orthogonal():
+    with pytest.raises(
+        SpecError, match=r"'orthogonal' needs a variable of rank 2 or more, given shape \(3,\)"
+    ):
+        draw("orthogonal", (3,))

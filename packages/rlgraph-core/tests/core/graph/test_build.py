@@ -274,12 +274,6 @@ def test_must_be_complete():
     assert "must_be_complete=False" in str(error.value)
 
 
-def test_unreached_components_are_left_out():
-    used, unused = Layer(scope="used"), Layer(scope="unused")
-    graph = built(body(lambda self, x: used.call(x), used, unused), x=STATES)
-    assert list(graph.variables) == ["used/weights"]
-
-
 # Effects.
 
 
@@ -568,6 +562,7 @@ def test_deadlock_on_variables():
         built(Root(layer, scope="root"), x=STATES)
 
 
+@pytest.mark.filterwarnings("ignore::rlgraph.core.BuildWarning")
 @pytest.mark.parametrize(
     "run",
     [

@@ -132,6 +132,7 @@ class Slotted(Component):
             ops.assign(moment, v)
 
 
+@pytest.mark.filterwarnings("ignore::rlgraph.core.BuildWarning")
 def test_copies_and_slots_have_buffers_of_their_own():
     class Root(Component):
         def __init__(self):

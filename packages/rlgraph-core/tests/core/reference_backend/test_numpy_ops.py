@@ -1,5 +1,6 @@
 """What the NumPy backend computes itself, against loops over numbers."""
 
+import inspect
 import math
 
 import numpy as np
@@ -30,10 +31,81 @@ def each(function, x):
         ("stop_gradient", lambda v: v),
         ("zeros_like", lambda v: 0.0),
         ("ones_like", lambda v: 1.0),
+        ("sign", lambda v: math.copysign(1.0, v) if v else 0.0),
+        ("floor", math.floor),
+        ("ceil", math.ceil),
+        ("round", round),
+        ("trunc", math.trunc),
+        ("expm1", math.expm1),
+        ("sin", math.sin),
+        ("cos", math.cos),
+        ("tan", math.tan),
+        ("atan", math.atan),
+        ("sinh", math.sinh),
+        ("cosh", math.cosh),
+        ("asinh", math.asinh),
+        ("erf", math.erf),
+        ("gelu", lambda v: v * 0.5 * math.erfc(-v / math.sqrt(2.0))),
+        ("silu", lambda v: v / (1.0 + math.exp(-v))),
+        ("selu", lambda v: 1.05070098735548 * (v if v > 0 else 1.67326324235437 * (math.exp(v) - 1.0))),
+        ("leaky_relu", lambda v: v if v > 0 else 0.01 * v),
+        ("softsign", lambda v: v / (1.0 + abs(v))),
+        ("log_sigmoid", lambda v: -math.log(1.0 + math.exp(-v))),
+        ("isnan", math.isnan),
+        ("isinf", math.isinf),
     ],
 )
 def test_elementwise(name, function):
     np.testing.assert_allclose(getattr(OPS, name)(X), each(function, X), rtol=1e-9, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "values"),
+    [
+        ("asin", math.asin, [-1.0, -0.3, 0.0, 0.99]),
+        ("acos", math.acos, [-1.0, -0.3, 0.0, 0.99]),
+        ("atanh", math.atanh, [-0.99, 0.0, 0.5]),
+        ("acosh", math.acosh, [1.0, 1.5, 40.0]),
+        ("log1p", math.log1p, [-0.5, 1e-12, 3.0]),
+        ("reciprocal", lambda v: 1.0 / v, [-4.0, 0.5]),
+        ("lgamma", math.lgamma, [1e-3, 0.5, 1.0, 2.5, 1000.0, -0.5]),
+        ("round", round, [-2.5, -1.5, 0.5, 1.5, 2.4999]),
+    ],
+)
+def test_elementwise_in_the_domain(name, function, values):
+    values = np.array(values)
+    np.testing.assert_allclose(getattr(OPS, name)(values), each(function, values), rtol=1e-14, atol=1e-15)
+
+
+def test_elementwise_of_two():
+    x, y = np.array([-2.0, 0.0, 3.0, -1e-3]), np.array([0.5, -1.0, 800.0, -2.0])
+    np.testing.assert_allclose(OPS.atan2(x, y), list(map(math.atan2, x, y)), rtol=1e-15)
+    expected = [max(a, b) + math.log1p(math.exp(-abs(a - b))) for a, b in zip(x, y, strict=True)]
+    np.testing.assert_allclose(OPS.logaddexp(x, y), expected, rtol=1e-14)
+    both = OPS.logical_xor(np.array([True, True, False, False]), np.array([True, False, True, False]))
+    assert both.tolist() == [False, True, True, False]
+
+
+def test_digamma():
+    """At whole numbers and their halves it is a sum of reciprocals: Abramowitz and Stegun, 6.3.2 to 6.3.4."""
+    euler = 0.57721566490153286
+    whole = [sum(1 / k for k in range(1, n)) - euler for n in (1, 2, 5, 10, 30)]
+    np.testing.assert_allclose(OPS.digamma(np.array([1.0, 2, 5, 10, 30])), whole, rtol=0, atol=4e-15)
+    halves = [2 * sum(1 / (2 * k - 1) for k in range(1, n + 1)) - euler - 2 * math.log(2) for n in (0, 1, 7)]
+    np.testing.assert_allclose(OPS.digamma(np.array([0.5, 1.5, 7.5])), halves, rtol=0, atol=4e-15)
+    assert OPS.digamma(np.float32([3.0])).dtype == np.float32
+    x = np.array([1e-6, 0.3, 4.2])  # it is the derivative of lgamma
+    h = 1e-5 * x
+    slope = (OPS.lgamma(x + h) - OPS.lgamma(x - h)) / (2 * h)
+    np.testing.assert_allclose(OPS.digamma(x), slope, rtol=1e-6)
+
+
+def test_special_functions_keep_dtype_and_shape():
+    for function in (OPS.erf, OPS.lgamma, OPS.digamma):
+        for shape in ((), (0,), (2, 3)):
+            result = function(np.ones(shape, np.float32))
+            assert (result.shape, result.dtype) == (shape, np.float32)
+    assert OPS.lgamma(np.array([0.0, -3.0])).tolist() == [math.inf, math.inf]
 
 
 def test_softmax_of_large_numbers():
@@ -85,6 +157,19 @@ def test_variables_are_written_in_place():
     np.testing.assert_array_equal(before, [0.0, 0.0])
     OPS.assign(variable, 7.0)
     np.testing.assert_array_equal(buffer, [0.0, 7.0, 7.0, 0.0])
+
+
+@pytest.mark.parametrize("name", sorted(OPERATIONS))
+def test_options_have_the_names_of_the_contract(name):
+    parameters = OPERATIONS[name].signature.parameters.values()
+    tensors = ("TensorSpec", "Operand")
+    options = [p for p in parameters if not any(kind in p.annotation for kind in tensors)]
+    if options:
+        ours = inspect.signature(getattr(OPS, name)).parameters
+        assert {p.name for p in options} <= set(ours)
+        for option in options:
+            if option.default is not option.empty and not name.startswith(("zeros", "ones")):
+                assert ours[option.name].default == option.default, option
 
 
 def test_every_operation_is_there():

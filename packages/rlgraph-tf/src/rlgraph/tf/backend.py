@@ -20,7 +20,7 @@ from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import Layout, Variable
 from rlgraph.core.ops.tensor_spec import TensorSpec
-from rlgraph.tf import control_flow
+from rlgraph.tf import regions
 from rlgraph.tf.calls import numpy_program
 from rlgraph.tf.kernels import KERNELS
 from rlgraph.tf.ops import TfOps
@@ -36,6 +36,7 @@ class TfBackend(Backend):
 
     name = "tf"
     capabilities = frozenset({"gradients"})
+    kernels = KERNELS
 
     def __init__(self, execution: ExecutionSpec):
         super().__init__(execution)
@@ -60,13 +61,14 @@ class TfBackend(Backend):
         linker = Linker(
             self.name,
             self.ops,
-            KERNELS,
+            self.kernels,
             variables.handle,
             variables.block,
             variables.gradients,
             self.execution.use_kernels,
-            loop=partial(control_flow.loop, variables),
-            branch=partial(control_flow.branch, variables),
+            loop=partial(regions.loop, variables),
+            branch=partial(regions.branch, variables),
+            stream=storage.tensor_stream,
         )
         function = emit_segment(plan, segment, DIALECT, linker).compile()
 
@@ -83,7 +85,7 @@ class TfBackend(Backend):
 
 def tensor_spec(spec: TensorSpec) -> tf.TensorSpec:
     """TensorFlow's form of a spec; sizes that are not fixed are left open."""
-    return tf.TensorSpec(control_flow.open_shape(spec), spec.dtype)
+    return tf.TensorSpec(regions.open_shape(spec), spec.dtype)
 
 
 def set_threads(threads: int | None) -> None:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 class VariableHandle:
     """A variable, or a block of variables, at the place of the program that is being traced.
 
-    Operators, indexing and native TensorFlow functions see the value it has there. It is written with `ops.assign`
-    and `ops.assign_add`.
+    Operators, indexing and native TensorFlow functions see the value it has there. It is written with `ops.assign`,
+    `ops.assign_add` and the operations on rows.
 
     Attributes:
         segment: the variables of the segment being traced.
@@ -75,6 +75,7 @@ def _operator(name: str) -> Callable[..., Any]:
 for _name in (
     *("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__truediv__", "__rtruediv__"),
     *("__floordiv__", "__rfloordiv__", "__mod__", "__rmod__", "__pow__", "__rpow__", "__neg__"),
+    *("__matmul__", "__rmatmul__", "__xor__", "__rxor__"),
     *("__and__", "__rand__", "__or__", "__ror__", "__invert__"),
     *("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"),
 ):

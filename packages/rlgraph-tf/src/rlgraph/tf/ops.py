@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from rlgraph.tf import derivatives
+from rlgraph.tf.control import TfControl
+from rlgraph.tf.convolution import Convolutions
+from rlgraph.tf.gather import Gathers
 from rlgraph.tf.handles import VariableHandle
+from rlgraph.tf.random import TfRandom
+from rlgraph.tf.shaping import Shaping
+from rlgraph.tf.state import TfRows
 
 Tensor = Any
 
 
-class TfOps:
+class TfOps(Convolutions, Gathers, Shaping, TfRandom, TfControl, TfRows):
     """The `ops` namespace of the TensorFlow backend.
 
     Args:
@@ -26,15 +33,6 @@ class TfOps:
     def _dtype(self, dtype: Any) -> tf.DType:
         return tf.as_dtype(self.float_dtype if dtype is None or dtype == "float" else dtype)
 
-    @staticmethod
-    def shape(x: Tensor) -> tuple[Any, ...]:
-        """The sizes of `x`: integers where they are fixed, else int32 scalars."""
-        sizes = x.shape.as_list()
-        if None in sizes:
-            dynamic = tf.shape(x)
-            return tuple(dynamic[i] if size is None else size for i, size in enumerate(sizes))
-        return tuple(sizes)
-
     # Elementwise.
 
     @staticmethod
@@ -44,6 +42,10 @@ class TfOps:
     @staticmethod
     def logical_or(x: Tensor, y: Tensor) -> Tensor:
         return tf.logical_or(x, y)
+
+    @staticmethod
+    def logical_xor(x: Tensor, y: Tensor) -> Tensor:
+        return tf.math.logical_xor(x, y)
 
     @staticmethod
     def logical_not(x: Tensor) -> Tensor:
@@ -80,6 +82,113 @@ class TfOps:
     @staticmethod
     def isfinite(x: Tensor) -> Tensor:
         return tf.math.is_finite(x)
+
+    @staticmethod
+    def sign(x: Tensor) -> Tensor:
+        return tf.sign(x)
+
+    @staticmethod
+    def floor(x: Tensor) -> Tensor:
+        return tf.floor(x)
+
+    @staticmethod
+    def ceil(x: Tensor) -> Tensor:
+        return tf.math.ceil(x)
+
+    @staticmethod
+    def round(x: Tensor) -> Tensor:
+        return tf.round(x)
+
+    @staticmethod
+    def trunc(x: Tensor) -> Tensor:
+        return tf.where(x < 0, tf.math.ceil(x), tf.floor(x))
+
+    @staticmethod
+    def reciprocal(x: Tensor) -> Tensor:
+        return tf.math.reciprocal(x)
+
+    @staticmethod
+    def expm1(x: Tensor) -> Tensor:
+        return tf.math.expm1(x)
+
+    @staticmethod
+    def log1p(x: Tensor) -> Tensor:
+        return tf.math.log1p(x)
+
+    @staticmethod
+    def sin(x: Tensor) -> Tensor:
+        return tf.sin(x)
+
+    @staticmethod
+    def cos(x: Tensor) -> Tensor:
+        return tf.cos(x)
+
+    @staticmethod
+    def tan(x: Tensor) -> Tensor:
+        return tf.tan(x)
+
+    @staticmethod
+    def asin(x: Tensor) -> Tensor:
+        return tf.asin(x)
+
+    @staticmethod
+    def acos(x: Tensor) -> Tensor:
+        return tf.acos(x)
+
+    @staticmethod
+    def atan(x: Tensor) -> Tensor:
+        return tf.atan(x)
+
+    @staticmethod
+    def sinh(x: Tensor) -> Tensor:
+        return tf.sinh(x)
+
+    @staticmethod
+    def cosh(x: Tensor) -> Tensor:
+        return tf.cosh(x)
+
+    @staticmethod
+    def asinh(x: Tensor) -> Tensor:
+        return tf.asinh(x)
+
+    @staticmethod
+    def acosh(x: Tensor) -> Tensor:
+        return tf.acosh(x)
+
+    @staticmethod
+    def atanh(x: Tensor) -> Tensor:
+        return tf.atanh(x)
+
+    @staticmethod
+    def erf(x: Tensor) -> Tensor:
+        return tf.math.erf(x)
+
+    @staticmethod
+    def lgamma(x: Tensor) -> Tensor:
+        return tf.math.lgamma(x)
+
+    @staticmethod
+    def digamma(x: Tensor) -> Tensor:
+        return tf.math.digamma(x)
+
+    @staticmethod
+    def isnan(x: Tensor) -> Tensor:
+        return tf.math.is_nan(x)
+
+    @staticmethod
+    def isinf(x: Tensor) -> Tensor:
+        return tf.math.is_inf(x)
+
+    @staticmethod
+    def atan2(x: Any, y: Any) -> Tensor:
+        return tf.atan2(*_pair(x, y))
+
+    @staticmethod
+    def logaddexp(x: Any, y: Any) -> Tensor:
+        x, y = _pair(x, y)
+        top = tf.stop_gradient(tf.maximum(x, y))
+        top = tf.where(tf.math.is_finite(top), top, tf.zeros([], top.dtype))
+        return tf.math.log(tf.exp(x - top) + tf.exp(y - top)) + top
 
     @staticmethod
     def maximum(x: Any, y: Any) -> Tensor:
@@ -131,6 +240,49 @@ class TfOps:
         return tf.argmax(x, axis, output_type=tf.int64)
 
     @staticmethod
+    def any(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+        return tf.reduce_any(x, axis, keepdims)
+
+    @staticmethod
+    def count_nonzero(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+        counted = tf.cast(tf.not_equal(x, tf.zeros([], x.dtype)), tf.int64)
+        return tf.reduce_sum(counted, axis, keepdims)
+
+    @staticmethod
+    def prod(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+        return tf.reduce_prod(x, axis, keepdims)
+
+    @staticmethod
+    def var(x: Tensor, axis: Any = None, keepdims: bool = False, correction: int = 0) -> Tensor:
+        x = tf.convert_to_tensor(x)
+        mean = derivatives.reduce_mean(x, axis, True)
+        squares = tf.square(x - mean)
+        if correction == 0:
+            return derivatives.reduce_mean(squares, axis, keepdims)
+        count = tf.size(x) // tf.size(mean)
+        return derivatives.reduce_sum(squares, axis, keepdims) / tf.cast(count - correction, x.dtype)
+
+    @staticmethod
+    def std(x: Tensor, axis: Any = None, keepdims: bool = False, correction: int = 0) -> Tensor:
+        return tf.sqrt(TfOps.var(x, axis, keepdims, correction))
+
+    @staticmethod
+    def logsumexp(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+        return tf.reduce_logsumexp(x, axis, keepdims)
+
+    @staticmethod
+    def argmin(x: Tensor, axis: int) -> Tensor:
+        return tf.argmin(x, axis, output_type=tf.int64)
+
+    @staticmethod
+    def cumulative_sum(x: Tensor, axis: int) -> Tensor:
+        return tf.cumsum(x, axis)
+
+    @staticmethod
+    def cumulative_prod(x: Tensor, axis: int) -> Tensor:
+        return tf.math.cumprod(x, axis)
+
+    @staticmethod
     def softmax(x: Tensor, axis: int = -1) -> Tensor:
         return tf.nn.softmax(x, axis)
 
@@ -150,57 +302,23 @@ class TfOps:
         product = tf.matmul(x, weights)
         return product if biases is None else tf.nn.bias_add(product, biases)
 
-    # Picking by index.
+    @staticmethod
+    def outer(x: Tensor, y: Tensor) -> Tensor:
+        return tf.expand_dims(x, 1) * tf.expand_dims(y, 0)
 
     @staticmethod
-    def take(x: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
-        return tf.gather(x, indices, axis=axis)
+    def vecdot(x: Tensor, y: Tensor, axis: int = -1) -> Tensor:
+        return derivatives.reduce_sum(tf.multiply(x, y), axis, False)
 
     @staticmethod
-    def take_along_axis(x: Tensor, indices: Tensor, axis: int = -1) -> Tensor:
-        x, indices = tf.convert_to_tensor(x), tf.convert_to_tensor(indices)
-        rank = len(x.shape)
-        last = rank - 1
-        order = list(range(rank))
-        order[axis], order[last] = last, axis % rank
-        if order[last] == last:
-            return derivatives.pick(x, indices)
-        picked = derivatives.pick(tf.transpose(x, order), tf.transpose(indices, order))
-        return tf.transpose(picked, order)
+    def einsum(equation: str, *tensors: Tensor) -> Tensor:
+        return tf.einsum(equation.replace(" ", ""), *tensors)
+
+    # Creation.
 
     def one_hot(self, indices: Tensor, depth: int, dtype: str | None = None) -> Tensor:
-        return tf.one_hot(indices, depth, dtype=self._dtype(dtype))
-
-    # Shapes and creation.
-
-    @staticmethod
-    def reshape(x: Tensor, shape: Sequence[Any]) -> Tensor:
-        return tf.reshape(x, _simple(shape))
-
-    @staticmethod
-    def expand_dims(x: Tensor, axis: int) -> Tensor:
-        return tf.expand_dims(x, axis)
-
-    @staticmethod
-    def squeeze(x: Tensor, axis: int) -> Tensor:
-        return tf.squeeze(x, axis)
-
-    @staticmethod
-    def permute_dims(x: Tensor, axes: Sequence[int]) -> Tensor:
-        rank = len(x.shape)
-        return tf.transpose(x, [axis % rank for axis in axes])
-
-    @staticmethod
-    def broadcast_to(x: Tensor, shape: Sequence[Any]) -> Tensor:
-        return tf.broadcast_to(x, tuple(shape))
-
-    @staticmethod
-    def concat(arrays: Sequence[Tensor], axis: int = 0) -> Tensor:
-        return tf.concat(list(arrays), axis)
-
-    @staticmethod
-    def stack(arrays: Sequence[Tensor], axis: int = 0) -> Tensor:
-        return tf.stack(list(arrays), axis)
+        kind = self._dtype(dtype)
+        return tf.one_hot(indices, depth, kind.as_numpy_dtype(1), kind.as_numpy_dtype(0), dtype=kind)
 
     def zeros(self, shape: Sequence[Any], dtype: str | None = None) -> Tensor:
         return tf.zeros(tuple(shape), self._dtype(dtype))
@@ -216,7 +334,27 @@ class TfOps:
     def ones_like(x: Tensor) -> Tensor:
         return tf.ones_like(x)
 
-    # Activations.
+    def full(self, shape: Sequence[Any], value: float, dtype: str | None = None) -> Tensor:
+        return tf.fill(tuple(shape), tf.constant(value, self._dtype(dtype)))
+
+    @staticmethod
+    def full_like(x: Tensor, value: float) -> Tensor:
+        return tf.fill(TfOps.shape(x), tf.constant(value, x.dtype))
+
+    def eye(self, rows: Any, columns: Any = None, dtype: str | None = None) -> Tensor:
+        places = tf.range(rows if columns is None else columns)
+        return tf.cast(tf.expand_dims(tf.range(rows), 1) == places, self._dtype(dtype))
+
+    def arange(self, start: Any, stop: Any = None, step: int = 1, dtype: str = "int64") -> Tensor:
+        first, end = (0, start) if stop is None else (start, stop)
+        if isinstance(first, int) and isinstance(end, int):
+            return tf.constant(np.arange(first, end, step), self._dtype(dtype))
+        return tf.cast(tf.range(first, tf.maximum(first, end)), self._dtype(dtype))
+
+    def linspace(self, start: float, stop: float, num: int, dtype: str | None = None) -> Tensor:
+        return tf.constant(np.linspace(start, stop, num), self._dtype(dtype))
+
+    # Activations and normalisation.
 
     @staticmethod
     def relu(x: Tensor) -> Tensor:
@@ -229,6 +367,40 @@ class TfOps:
     @staticmethod
     def softplus(x: Tensor) -> Tensor:
         return tf.math.softplus(x)
+
+    @staticmethod
+    def leaky_relu(x: Tensor, slope: float = 0.01) -> Tensor:
+        return tf.where(x > 0, x, slope * x)  # TensorFlow's own rounds the slope to float32
+
+    @staticmethod
+    def gelu(x: Tensor) -> Tensor:
+        return 0.5 * x * (1.0 + tf.math.erf(x * 0.5**0.5))  # TensorFlow's own rounds sqrt(2) to float32
+
+    @staticmethod
+    def silu(x: Tensor) -> Tensor:
+        return tf.nn.silu(x)
+
+    @staticmethod
+    def selu(x: Tensor) -> Tensor:
+        return tf.nn.selu(x)
+
+    @staticmethod
+    def softsign(x: Tensor) -> Tensor:
+        return tf.nn.softsign(x)
+
+    @staticmethod
+    def log_sigmoid(x: Tensor) -> Tensor:
+        return tf.math.log_sigmoid(x)
+
+    @staticmethod
+    def layer_norm(
+        x: Tensor, scale: Tensor | None = None, offset: Tensor | None = None, epsilon: float = 1e-5
+    ) -> Tensor:
+        x = tf.convert_to_tensor(x)
+        centred = x - derivatives.reduce_mean(x, -1, True)
+        y = centred * tf.math.rsqrt(derivatives.reduce_mean(tf.square(centred), -1, True) + epsilon)
+        y = y if scale is None else y * scale
+        return y if offset is None else y + offset
 
     # Variables.
 
@@ -252,12 +424,3 @@ def _pair(x: Any, y: Any) -> tuple[Tensor, Tensor]:
         return tf.constant(x, y.dtype), y
     x = tf.convert_to_tensor(x)
     return x, tf.convert_to_tensor(y, x.dtype)
-
-
-def _simple(shape: Sequence[Any]) -> tuple[Any, ...]:
-    """`shape` with a single unknown size written as -1, which keeps the shape a constant of the program."""
-    unknown = [i for i, size in enumerate(shape) if not isinstance(size, int)]
-    fixed = [size for size in shape if isinstance(size, int)]
-    if len(unknown) == 1 and all(size > 0 for size in fixed):
-        return tuple(-1 if i == unknown[0] else size for i, size in enumerate(shape))
-    return tuple(shape)

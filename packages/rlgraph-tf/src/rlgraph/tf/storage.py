@@ -8,8 +8,9 @@ from collections.abc import Mapping
 import numpy as np
 import tensorflow as tf
 
-from rlgraph.core.backend import Storage
+from rlgraph.core.backend import Storage, stream_seed
 from rlgraph.core.graph.variables import Layout, Variable
+from rlgraph.tf.random import Stream
 
 
 class TfStorage(Storage):
@@ -18,6 +19,7 @@ class TfStorage(Storage):
     def __init__(self, layout: Layout, variables: Mapping[str, Variable], seed: int):
         super().__init__(layout, variables, seed)
         self.groups: dict[str, tf.Variable] = {}
+        self._tensor_streams: dict[str, Stream] = {}
 
     def create_group(self, name: str, values: np.ndarray) -> None:
         label = re.sub(r"\W", "_", name)
@@ -32,3 +34,16 @@ class TfStorage(Storage):
     def write_group(self, name: str, values: np.ndarray) -> None:
         variable = self.groups[name]
         variable.assign(np.asarray(values, variable.dtype.as_numpy_dtype), read_value=False)
+
+    def tensor_stream(self, name: str) -> Stream:
+        if name not in self._tensor_streams:
+            seed = stream_seed(self.seed, name)
+            self._tensor_streams[name] = Stream(seed, re.sub(r"\W", "_", name))
+        return self._tensor_streams[name]
+
+    def read_tensor_streams(self) -> dict[str, np.ndarray]:
+        return {name: stream.state.numpy() for name, stream in self._tensor_streams.items()}
+
+    def write_tensor_streams(self, states: Mapping[str, np.ndarray]) -> None:
+        for name, state in states.items():
+            self.tensor_stream(name).state.assign(state)

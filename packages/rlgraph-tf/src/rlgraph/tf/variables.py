@@ -11,7 +11,11 @@ import tensorflow as tf
 
 from rlgraph.core.graph.variables import Block, Layout, Variable, VariableList
 from rlgraph.core.ops import Effects
+from rlgraph.tf.control import surrounding_graph
 from rlgraph.tf.handles import VariableHandle
+
+#: So few elements are picked out of a group of so many; else the group is read as a whole, once for all its variables.
+FEW, MANY = 64, 65536
 
 
 @dataclass(frozen=True)
@@ -27,8 +31,8 @@ class Piece:
 class SegmentVariables:
     """The variables of one segment while it is traced.
 
-    A group is read once per version: its variables are slices of one value, until a write to the group makes the
-    next read a new one.
+    A group is read once per version: its variables are slices of one value, until a write to a variable makes the
+    next read of it a new one.
 
     Args:
         layout: where the variables live.
@@ -65,8 +69,9 @@ class SegmentVariables:
         values = self._values.setdefault(handle.group, {})
         key = (handle.start, handle.stop, *handle.shape.as_list())
         if key not in values:
-            flat = self._slice(handle.group, handle.start, handle.stop)
-            values[key] = flat if handle.shape == flat.shape else tf.reshape(flat, handle.shape)
+            with surrounding_graph():
+                flat = self._slice(handle.group, handle.start, handle.stop)
+                values[key] = flat if handle.shape == flat.shape else tf.reshape(flat, handle.shape)
         return values[key]
 
     def _slice(self, group: str, start: int, stop: int) -> tf.Tensor:
@@ -75,11 +80,19 @@ class SegmentVariables:
             size = self.layout.groups[group].size
             if (start, stop) == (0, size):
                 tensor = self.buffers[group].read_value()
+            elif stop - start <= FEW <= MANY <= size and not self.layout.groups[group].trainable:
+                # A cursor beside a large buffer: with a whole read of both, the next write would copy the buffer.
+                tensor = self.elements(group, tf.range(start, stop))
             else:
                 tensor = tf.slice(self._slice(group, 0, size), [start], [stop - start])
             slices[start, stop] = tensor
             self._pieces.append(Piece(group, start, stop, tensor))
         return slices[start, stop]
+
+    def elements(self, group: str, places: tf.Tensor) -> tf.Tensor:
+        """The elements of a group at `places`, without looking at the others. No derivative goes through it."""
+        buffer = self.buffers[group]
+        return tf.raw_ops.ResourceGather(resource=buffer.handle, indices=places, dtype=buffer.dtype)
 
     # Writing.
 
@@ -103,39 +116,41 @@ class SegmentVariables:
             self.assign(handle, self._slice(handle.group, handle.start, handle.stop) + flat)
 
     def written(self, handle: VariableHandle) -> None:
-        """The group of `handle` was written: the next read is a new one."""
-        self._slices.pop(handle.group, None)
-        self._values.pop(handle.group, None)
+        """`handle` was written: the next read of anything that overlaps it is a new one."""
+        caches: tuple[dict[str, dict[Any, tf.Tensor]], ...] = (self._slices, self._values)
+        for known in caches:
+            entries = known.get(handle.group, {})
+            for key in [key for key in entries if key[0] < handle.stop and handle.start < key[1]]:
+                del entries[key]
 
     # Loops and branches, which TensorFlow traces into graphs of their own.
 
     def read_ahead(self, effects: Effects) -> None:
         """Read what a loop or branch reads and does not write, so that inside it is the value from outside."""
-        for name in sorted(effects.reads):
-            group = self.layout.groups[self.layout.group_of[name]]
-            if group.name not in self._written(effects):
-                self.read(self.handle(next(v for v in group.variables if v.name == name)))
+        for name in sorted(effects.reads - effects.writes):
+            self.read(self._named(name))
 
     @contextmanager
     def inside(self, effects: Effects) -> Iterator[None]:
         """What is read inside of a loop or branch holds there only; what it writes is another version behind it."""
-        around = (dict(self._slices), dict(self._values), list(self._pieces))
-        for group in self._written(effects):
-            self._slices.pop(group, None)
-            self._values.pop(group, None)
-        # A group's own entries are extended in place.
+        around = (self._slices, self._values, self._pieces)
         self._slices = {group: dict(slices) for group, slices in self._slices.items()}
         self._values = {group: dict(values) for group, values in self._values.items()}
+        self._pieces = list(self._pieces)
+        self._forget(effects)
         try:
             yield
         finally:
             self._slices, self._values, self._pieces = around
-            for group in self._written(effects):
-                self._slices.pop(group, None)
-                self._values.pop(group, None)
+            self._forget(effects)
 
-    def _written(self, effects: Effects) -> set[str]:
-        return {self.layout.group_of[name] for name in effects.writes}
+    def _forget(self, effects: Effects) -> None:
+        for name in effects.writes - effects.draws:
+            self.written(self._named(name))
+
+    def _named(self, name: str) -> VariableHandle:
+        group = self.layout.groups[self.layout.group_of[name]]
+        return self.handle(next(v for v in group.variables if v.name == name))
 
     # Differentiating.
 

@@ -12,6 +12,8 @@ from torch import Tensor
 
 def derivatives(loss: Tensor, one: Tensor, leaves: tuple[Tensor, ...], retain: bool) -> Sequence[Tensor]:
     """The derivatives of `loss` [] by `leaves`, zeros where it does not depend on one; `one` is 1 in its dtype."""
+    if not loss.requires_grad:  # of a loop that did not run, or of the other side of a branch
+        return tuple(torch.zeros_like(x) for x in leaves)
     found = _run(loss, one, leaves, retain)
     # Comparing types costs next to nothing, comparing tensors with None does not.
     if NoneType in map(type, found):

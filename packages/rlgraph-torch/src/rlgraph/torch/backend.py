@@ -50,6 +50,7 @@ class TorchBackend(Backend):
 
     name = "torch"
     capabilities = frozenset({"gradients"})
+    kernels = KERNELS
 
     def __init__(self, execution: ExecutionSpec):
         super().__init__(execution)
@@ -65,10 +66,11 @@ class TorchBackend(Backend):
         linker = Linker(
             self.name,
             self.ops,
-            KERNELS,
+            self.kernels,
             storage.handle,
             storage.block,
             storage.gradients,
             self.execution.use_kernels,
+            storage.tensor_stream,
         )
         return emit_segment(plan, segment, DIALECT, linker).compile()

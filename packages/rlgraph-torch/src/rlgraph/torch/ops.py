@@ -8,13 +8,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rlgraph.torch.control import TorchControl
+from rlgraph.torch.convolution import Convolutions
+from rlgraph.torch.gather import Gathers
+from rlgraph.torch.random import TorchRandom
+from rlgraph.torch.shaping import Shaping
+from rlgraph.torch.state import TorchRows
+
 DTYPES = {
     name: getattr(torch, name)
     for name in ("float16", "float32", "float64", "uint8", "int16", "int32", "int64", "bool")
 }
 
 
-class TorchOps:
+class TorchOps(Convolutions, Gathers, Shaping, TorchRandom, TorchControl, TorchRows):
     """The `ops` namespace of the PyTorch backend.
 
     Args:
@@ -23,28 +30,55 @@ class TorchOps:
 
     logical_and = staticmethod(torch.logical_and)
     logical_or = staticmethod(torch.logical_or)
+    logical_xor = staticmethod(torch.logical_xor)
     logical_not = staticmethod(torch.logical_not)
+    sign = staticmethod(torch.sign)
+    floor = staticmethod(torch.floor)
+    ceil = staticmethod(torch.ceil)
+    round = staticmethod(torch.round)
+    trunc = staticmethod(torch.trunc)
+    reciprocal = staticmethod(torch.reciprocal)
     exp = staticmethod(torch.exp)
+    expm1 = staticmethod(torch.expm1)
     log = staticmethod(torch.log)
+    log1p = staticmethod(torch.log1p)
     sqrt = staticmethod(torch.sqrt)
     square = staticmethod(torch.square)
     abs = staticmethod(torch.abs)
+    sin = staticmethod(torch.sin)
+    cos = staticmethod(torch.cos)
+    tan = staticmethod(torch.tan)
+    asin = staticmethod(torch.asin)
+    acos = staticmethod(torch.acos)
+    atan = staticmethod(torch.atan)
+    sinh = staticmethod(torch.sinh)
+    cosh = staticmethod(torch.cosh)
     tanh = staticmethod(torch.tanh)
+    asinh = staticmethod(torch.asinh)
+    acosh = staticmethod(torch.acosh)
+    atanh = staticmethod(torch.atanh)
+    erf = staticmethod(torch.erf)
+    lgamma = staticmethod(torch.lgamma)
+    digamma = staticmethod(torch.digamma)
     sigmoid = staticmethod(torch.sigmoid)
     isfinite = staticmethod(torch.isfinite)
+    isnan = staticmethod(torch.isnan)
+    isinf = staticmethod(torch.isinf)
     where = staticmethod(torch.where)
     matmul = staticmethod(torch.matmul)
+    outer = staticmethod(torch.outer)
     relu = staticmethod(torch.relu)
     elu = staticmethod(torch.nn.functional.elu)
+    selu = staticmethod(torch.nn.functional.selu)
+    gelu = staticmethod(torch.nn.functional.gelu)
+    silu = staticmethod(torch.nn.functional.silu)
     softplus = staticmethod(torch.nn.functional.softplus)
+    softsign = staticmethod(torch.nn.functional.softsign)
+    log_sigmoid = staticmethod(torch.nn.functional.logsigmoid)
     zeros_like = staticmethod(torch.zeros_like)
     ones_like = staticmethod(torch.ones_like)
-    squeeze = staticmethod(torch.squeeze)
-    expand_dims = staticmethod(torch.unsqueeze)
-    reshape = staticmethod(torch.reshape)
     argmax = staticmethod(torch.argmax)
-    concat = staticmethod(torch.cat)
-    stack = staticmethod(torch.stack)
+    argmin = staticmethod(torch.argmin)
     stop_gradient = staticmethod(torch.detach)
 
     def __init__(self, float_dtype: str = "float32"):
@@ -52,10 +86,6 @@ class TorchOps:
 
     def _dtype(self, dtype: str | None) -> torch.dtype:
         return DTYPES[self.float_dtype if dtype in (None, "float") else str(dtype)]
-
-    @staticmethod
-    def shape(x: Tensor) -> tuple[int, ...]:
-        return tuple(x.shape)
 
     @staticmethod
     def maximum(x: Any, y: Any) -> Tensor:
@@ -70,16 +100,16 @@ class TorchOps:
         return torch.minimum(x, y) if isinstance(x, Tensor) else torch.clamp_max(y, x)
 
     @staticmethod
+    def atan2(x: Any, y: Any) -> Tensor:
+        return torch.atan2(*_pair(x, y))
+
+    @staticmethod
+    def logaddexp(x: Any, y: Any) -> Tensor:
+        return torch.logaddexp(*_pair(x, y))
+
+    @staticmethod
     def clip(x: Tensor, low: float, high: float) -> Tensor:
         return torch.clamp(x, low, high)
-
-    @staticmethod
-    def broadcast_to(x: Tensor, shape: Sequence[int]) -> Tensor:
-        return torch.broadcast_to(x, tuple(shape))
-
-    @staticmethod
-    def permute_dims(x: Tensor, axes: Sequence[int]) -> Tensor:
-        return torch.permute(x, tuple(axes))
 
     def astype(self, x: Tensor, dtype: str) -> Tensor:
         return x.to(self._dtype(dtype))
@@ -105,6 +135,40 @@ class TorchOps:
         return torch.all(x) if axis is None and not keepdims else torch.all(x, dim=axis, keepdim=keepdims)
 
     @staticmethod
+    def any(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+        return torch.any(x) if axis is None and not keepdims else torch.any(x, dim=axis, keepdim=keepdims)
+
+    @staticmethod
+    def count_nonzero(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+        return torch.sum(x != 0, dim=axis, keepdim=keepdims)
+
+    @staticmethod
+    def prod(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+        for position in sorted((a % x.ndim for a in _axes(x, axis)), reverse=True):
+            x = torch.prod(x, dim=position, keepdim=keepdims, dtype=x.dtype)
+        return x
+
+    @staticmethod
+    def var(x: Tensor, axis: Any = None, keepdims: bool = False, correction: int = 0) -> Tensor:
+        return torch.var(x, dim=axis, keepdim=keepdims, correction=correction)
+
+    @staticmethod
+    def std(x: Tensor, axis: Any = None, keepdims: bool = False, correction: int = 0) -> Tensor:
+        return torch.std(x, dim=axis, keepdim=keepdims, correction=correction)
+
+    @staticmethod
+    def logsumexp(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+        return torch.logsumexp(x, dim=_axes(x, axis), keepdim=keepdims)
+
+    @staticmethod
+    def cumulative_sum(x: Tensor, axis: int) -> Tensor:
+        return torch.cumsum(x, dim=axis, dtype=x.dtype)
+
+    @staticmethod
+    def cumulative_prod(x: Tensor, axis: int) -> Tensor:
+        return torch.cumprod(x, dim=axis, dtype=x.dtype)
+
+    @staticmethod
     def softmax(x: Tensor, axis: int = -1) -> Tensor:
         return torch.softmax(x, dim=axis)
 
@@ -117,16 +181,22 @@ class TorchOps:
         return torch.mm(x, weights) if biases is None else torch.addmm(biases, x, weights)
 
     @staticmethod
-    def take(x: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
-        if indices.ndim == 1:
-            return torch.index_select(x, axis, indices)
-        axis %= x.ndim
-        flat = torch.index_select(x, axis, indices.reshape(-1))
-        return flat.reshape((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
+    def layer_norm(
+        x: Tensor, scale: Tensor | None = None, offset: Tensor | None = None, epsilon: float = 1e-5
+    ) -> Tensor:
+        return torch.nn.functional.layer_norm(x, x.shape[-1:], scale, offset, epsilon)
 
     @staticmethod
-    def take_along_axis(x: Tensor, indices: Tensor, axis: int = -1) -> Tensor:
-        return torch.gather(x, axis, indices if indices.dtype is torch.int64 else indices.long())
+    def einsum(equation: str, *tensors: Tensor) -> Tensor:
+        return torch.einsum(equation, *tensors)
+
+    @staticmethod
+    def vecdot(x: Tensor, y: Tensor, axis: int = -1) -> Tensor:
+        return torch.linalg.vecdot(x, y, dim=axis)
+
+    @staticmethod
+    def leaky_relu(x: Tensor, slope: float = 0.01) -> Tensor:
+        return torch.nn.functional.leaky_relu(x, slope)
 
     def one_hot(self, indices: Tensor, depth: int, dtype: str | None = None) -> Tensor:
         return torch.nn.functional.one_hot(indices.long(), depth).to(self._dtype(dtype))
@@ -136,6 +206,26 @@ class TorchOps:
 
     def ones(self, shape: Sequence[int], dtype: str | None = None) -> Tensor:
         return torch.ones(tuple(shape), dtype=self._dtype(dtype))
+
+    def full(self, shape: Sequence[int], value: float, dtype: str | None = None) -> Tensor:
+        return torch.full(tuple(shape), value, dtype=self._dtype(dtype))
+
+    @staticmethod
+    def full_like(x: Tensor, value: float) -> Tensor:
+        return torch.full_like(x, value)
+
+    def eye(self, rows: int, columns: int | None = None, dtype: str | None = None) -> Tensor:
+        return torch.eye(rows, rows if columns is None else columns, dtype=self._dtype(dtype))
+
+    def arange(self, start: int, stop: int | None = None, step: int = 1, dtype: str = "int64") -> Tensor:
+        first, end = (0, start) if stop is None else (start, stop)
+        end = (
+            end if (end - first) * step > 0 else first
+        )  # torch refuses to count backwards, NumPy finds nothing
+        return torch.arange(first, end, step, dtype=self._dtype(dtype))
+
+    def linspace(self, start: float, stop: float, num: int, dtype: str | None = None) -> Tensor:
+        return torch.linspace(start, stop, num, dtype=self._dtype(dtype))
 
     # Variables are written through `detach`: a leaf that requires gradients refuses in-place writes while the
     # gradient is being recorded, and ".data" would hide the write from autograd's checks.
@@ -154,3 +244,14 @@ class TorchOps:
     @staticmethod
     def assign_add(variable: Tensor, value: Any) -> None:
         variable.detach().add_(value.detach() if isinstance(value, Tensor) else value)
+
+
+def _axes(x: Tensor, axis: Any) -> tuple[int, ...]:
+    return tuple(range(x.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
+
+
+def _pair(x: Any, y: Any) -> tuple[Tensor, Tensor]:
+    """Both as tensors; a Python number takes the other's dtype."""
+    if not isinstance(x, Tensor):
+        return torch.as_tensor(x, dtype=y.dtype, device=y.device), y
+    return x, torch.as_tensor(y, dtype=x.dtype, device=x.device)

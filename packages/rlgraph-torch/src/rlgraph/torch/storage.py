@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rlgraph.core.backend import Storage
+from rlgraph.core.backend import Storage, stream_seed
 from rlgraph.core.graph.variables import Block, Layout, Variable, VariableList
 from rlgraph.torch.autograd import derivatives, flatten
 
@@ -21,6 +21,7 @@ class TorchStorage(Storage):
         super().__init__(layout, variables, seed)
         self.groups: dict[str, Tensor] = {}
         self._handles: dict[str, Tensor] = {}
+        self._generators: dict[str, torch.Generator] = {}
 
     # Whatever mode the caller is in: a tensor made in inference mode could never train.
     @torch.inference_mode(False)
@@ -49,6 +50,23 @@ class TorchStorage(Storage):
     def block(self, block: Block) -> Tensor:
         """The flat view that is `block`."""
         return self.groups[block.group][block.start : block.stop]
+
+    # Random streams.
+
+    def tensor_stream(self, name: str) -> torch.Generator:
+        if name not in self._generators:
+            (seed,) = np.random.SeedSequence(stream_seed(self.seed, name)).generate_state(1, np.uint64)
+            self._generators[name] = torch.Generator().manual_seed(int(seed))
+        return self._generators[name]
+
+    def read_tensor_streams(self) -> dict[str, np.ndarray]:
+        return {name: generator.get_state().numpy() for name, generator in self._generators.items()}
+
+    def write_tensor_streams(self, states: Mapping[str, np.ndarray]) -> None:
+        for name, state in states.items():
+            self.tensor_stream(name).set_state(torch.from_numpy(state.copy()))
+
+    # Gradients.
 
     @torch.inference_mode(False)
     def gradients(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from rlgraph.core import Component, SpecError, rlgraph_api
 
@@ -25,6 +25,14 @@ class NeuralNetwork(Component):
         self.layers: list[Any] = [_layer(spec, f"{scope}.layers[{i}]", i) for i, spec in enumerate(layers)]
         super().__init__(*self.layers, scope=scope, **kwargs)
 
+    @classmethod
+    def from_spec(cls, spec: Any, *, path: str = "", **kwargs: Any) -> Self:
+        """As `Specifiable.from_spec`; a list is one of layer specs."""
+        if isinstance(spec, list | tuple):
+            where = path or cls.__name__
+            spec = {"layers": [_layer(layer, f"{where}[{i}]", i) for i, layer in enumerate(spec)]}
+        return super().from_spec(spec, path=path, **kwargs)
+
     @rlgraph_api
     def call(self, inputs: Any) -> Any:
         """The last layer's output for `inputs`."""
@@ -39,10 +47,3 @@ def _layer(spec: Any, path: str, position: int) -> Component:
         name = kind.__name__.lower() if isinstance(kind, type) else kind
         spec = {**spec, "scope": f"{name}-{position}"}
     return Component.from_spec(spec, path=path)
-
-
-def network_from_spec(spec: Any, path: str, scope: str = "network") -> NeuralNetwork:
-    """A network from an instance, a list of layer specs, or a full spec."""
-    if isinstance(spec, list | tuple):
-        return NeuralNetwork(list(spec), scope=scope)
-    return NeuralNetwork.from_spec(spec, path=path)

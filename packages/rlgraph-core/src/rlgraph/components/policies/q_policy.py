@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rlgraph.components.layers.dense import Dense
-from rlgraph.components.networks.neural_network import network_from_spec
+from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import IntBox, Space
 
@@ -25,7 +25,7 @@ class QPolicy(Component):
     def __init__(self, network_spec: Any, action_space: Space, scope: str = "policy", **kwargs: Any):
         self.action_space = action_space
         self.num_actions = count_actions(action_space, scope)
-        self.network = network_from_spec(network_spec, f"{scope}.network_spec")
+        self.network = NeuralNetwork.from_spec(network_spec, path=f"{scope}.network_spec")
         heads = self.make_heads()
         super().__init__(self.network, *heads, scope=scope, **kwargs)
 

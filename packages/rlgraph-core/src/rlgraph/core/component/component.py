@@ -3,70 +3,69 @@
 from __future__ import annotations
 
 import copy as copying
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from rlgraph.core.component.decorators import ApiMethod, GraphFunction
+from rlgraph.core.component.composition import Composition, Expose
 from rlgraph.core.component.initializers import resolve_initializer
-from rlgraph.core.component.specifiable import Specifiable
-from rlgraph.core.errors import AssemblyError, BuildError
+from rlgraph.core.errors import AssemblyError, BuildError, nearest
 from rlgraph.core.graph.trace import Symbol, current_trace
 from rlgraph.core.graph.variables import Slots, Variable, VariableList
 from rlgraph.core.ops.tensor_spec import TensorSpec
 from rlgraph.spaces import BoxSpace, Space, from_spec
 
 
-class Component(Specifiable):
+class Component(Composition):
     """A piece of an algorithm that can be built and tested alone from Spaces.
 
     Args:
         sub_components: the components it is composed of; their scopes must differ.
         scope: its name among its siblings and in the names of its variables.
         trainable: False freezes its variables and those of everything below it.
+        device: where it lives, in the backend's words: one device, or ``{"variables": ..., "ops": ...}``. What it
+            does not say is as its parent says.
+        switched_off_apis: names of API methods that are left out: not assembled with a root, and not to be called.
+        expose_apis: as in `add_components`.
     """
 
     registry_group: ClassVar[str] = "rlgraph.components"
 
-    def __init__(self, *sub_components: Component, scope: str = "", trainable: bool = True):
+    def __init__(
+        self,
+        *sub_components: Component,
+        scope: str = "",
+        trainable: bool = True,
+        device: str | Mapping[str, str] | None = None,
+        switched_off_apis: Collection[str] = (),
+        expose_apis: Expose = (),
+    ):
         self.scope = scope or type(self).__name__.lower()
         if not self.scope or "/" in self.scope:
             raise AssemblyError(f"scope {self.scope!r} of {type(self).__name__} must be a name without '/'")
         self.scope_path = self.scope
         self.trainable = trainable
-        self.sub_components: dict[str, Component] = {}
+        self.sub_components = {}
+        self.exposed_apis = {}
+        self.switched_off_apis = frozenset(switched_off_apis)
+        self.device = _devices(device, self.scope)
+        #: `device`, and where it says nothing, that of the parent; known once assembled.
+        self.placement: dict[str, str] = self.device
         self.declared_variables: dict[str, Variable] = {}
         self._role = ""
         self._float_dtype = "float32"
-        self.add_components(*sub_components)
+        self.add_components(*sub_components, expose_apis=expose_apis)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.scope_path}>"
 
-    # Composition.
+    if not TYPE_CHECKING:  # it would hide wrong attributes from type checkers
 
-    def add_components(self, *components: Component) -> None:
-        """Compose further components; only before assembly.
-
-        Raises:
-            AssemblyError: not a component, or a scope that is taken.
-        """
-        for component in components:
-            if not isinstance(component, Component):
-                raise AssemblyError(
-                    f"{self.scope}: sub-components must be Components, given {type(component).__name__} {component!r}"
-                )
-            if self.sub_components.get(component.scope, component) is not component:
-                raise AssemblyError(f"{self.scope}: two sub-components have the scope {component.scope!r}")
-            self.sub_components[component.scope] = component
-            if not self.trainable:
-                for below in component.walk():
-                    below.trainable = False
-
-    def walk(self) -> Iterator[Component]:
-        """This component and all below it, parents first."""
-        yield self
-        for child in self.sub_components.values():
-            yield from child.walk()
+        def __getattr__(self, name: str) -> Any:
+            # Not for what Python itself asks for, nor before the constructor has run.
+            if name.startswith("__") or "scope_path" not in vars(self):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            known = [*self.api_methods(), *(n for n in vars(self) if not n.startswith("_"))]
+            raise AttributeError(f"{self!r} has no API method or attribute {name!r}. {nearest(name, known)}")
 
     def copy(self, *, scope: str | None = None, trainable: bool | None = None) -> Self:
         """An unbuilt twin with the same configuration and variables of its own.
@@ -86,25 +85,6 @@ class Component(Specifiable):
             if trainable is not None:
                 component.trainable = trainable
         return twin
-
-    @classmethod
-    def api_methods(cls) -> dict[str, Any]:
-        """The API methods by name, inherited ones included."""
-        return {name: method.function for name, method in cls._members(ApiMethod)}
-
-    @classmethod
-    def api_method(cls, name: str) -> ApiMethod:
-        """The API method `name` with its options."""
-        return dict(cls._members(ApiMethod))[name]
-
-    @classmethod
-    def graph_functions(cls) -> dict[str, GraphFunction]:
-        """The graph functions by name, inherited ones included."""
-        return dict(cls._members(GraphFunction))
-
-    @classmethod
-    def _members(cls, kind: type[Any]) -> list[tuple[str, Any]]:
-        return [(n, m) for n in dir(cls) if isinstance(m := getattr(cls, n, None), kind)]
 
     # Build hooks.
 
@@ -141,7 +121,8 @@ class Component(Specifiable):
         Args:
             name: name within this component.
             space: a Space (or a spec of one) with a fixed shape and no ranks.
-            initializer: a number, a name such as ``"glorot_uniform"``, or ``f(shape, dtype, rng) -> array``.
+            initializer: a number, a name such as ``"glorot_uniform"``, ``f(shape, dtype, rng) -> array``, or what
+                else `resolve_initializer` takes.
             trainable: default: as the component, for floats.
             host: a NumPy array for this component's host functions, read and written directly.
 
@@ -157,9 +138,8 @@ class Component(Specifiable):
         spec = TensorSpec.from_space(box, self._float_dtype)
         may_train = spec.is_float and not host
         wants = self.trainable if trainable is None else (trainable and self.trainable)
-        variable = Variable(
-            path, spec, resolve_initializer(initializer), may_train and wants, host, self._role
-        )
+        start = resolve_initializer(initializer, where=path)
+        variable = Variable(path, spec, start, may_train and wants, host, self._role)
         self.declared_variables[path] = variable
         return variable
 
@@ -180,3 +160,17 @@ class Component(Specifiable):
     def variables(self) -> Symbol:
         """All variables of this component and those below, sorted by scoped name; for use in API methods."""
         return current_trace(f"{self.scope_path}.variables()").variables_of(self)
+
+
+def _devices(device: str | Mapping[str, str] | None, scope: str) -> dict[str, str]:
+    """A device specification by what is placed."""
+    if device is None:
+        return {}
+    if isinstance(device, str):
+        return {"variables": device, "ops": device}
+    for key, value in device.items():
+        if key not in ("variables", "ops") or not isinstance(value, str):
+            raise AssemblyError(
+                f"{scope}: device= is a name or {{'variables': name, 'ops': name}}, given {dict(device)!r}"
+            )
+    return dict(device)

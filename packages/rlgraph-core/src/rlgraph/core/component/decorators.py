@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property, update_wrapper
 from typing import Any, overload
 
+from rlgraph.core.component.options import Options
 from rlgraph.core.errors import AssemblyError
 from rlgraph.core.graph.trace import bind_arguments, current_trace
 
 
-class ApiMethod:
+class Member:
+    """What the two decorators make of a function: a part of a component class that is known by name."""
+
+    kind: str
+
+    def __init__(self, function: Callable[..., Any], options: Options, leading: int):
+        options.check(function, leading)
+        self.function = function
+        self.options = options
+        self.name = options.name or function.__name__
+        update_wrapper(self, function)  # type: ignore[arg-type]
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = self.options.name or name
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.function.__qualname__}"
+
+
+class ApiMethod(Member):
     """An API method of a component class. Calling it during assembly traces its body.
 
     Attributes:
@@ -19,13 +39,13 @@ class ApiMethod:
         must_be_complete: its arguments must have Spaces before the component's variables are created.
     """
 
-    def __init__(self, function: Callable[..., Any], must_be_complete: bool = True):
-        self.function = function
-        self.must_be_complete = must_be_complete
-        update_wrapper(self, function)
+    kind = "API method"
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
+    def __init__(
+        self, function: Callable[..., Any], options: Options | None = None, must_be_complete: bool = True
+    ):
+        super().__init__(function, options or Options(), leading=1)
+        self.must_be_complete = must_be_complete
 
     def __get__(self, component: Any, owner: type | None = None) -> Any:
         return self if component is None else BoundApiMethod(self, component)
@@ -48,10 +68,12 @@ class BoundApiMethod:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         trace = current_trace(f"API method {self.component.scope_path}.{self.name}")
-        return trace.call_api(self.component, self.name, self.method.function, args, kwargs)
+        return trace.call_api(
+            self.component, self.name, self.method.function, args, kwargs, self.method.options
+        )
 
 
-class GraphFunction:
+class GraphFunction(Member):
     """A graph function of a component class: numerics, written once over `ops`.
 
     Attributes:
@@ -60,30 +82,43 @@ class GraphFunction:
         host: plain NumPy in, NumPy out; never differentiated.
         spaces: Spaces of the outputs where they cannot be inferred (host and kernel-only functions): a Space, a tuple
             of Spaces, or ``f(self, *input_spaces)`` returning that.
+        per_variable: lists of variables come variable by variable, not in blocks.
         kernels: backend name -> native implementation with the same arguments.
     """
+
+    kind = "graph function"
 
     def __init__(
         self,
         function: Callable[..., Any],
-        returns: int = 1,
+        options: Options | None = None,
         host: bool = False,
         spaces: Any = None,
+        per_variable: bool = False,
     ):
+        super().__init__(function, options or Options(), leading=1 if host else 2)
         if host and spaces is None:
             raise AssemblyError(
                 f"host graph function {function.__qualname__} must declare its outputs: "
                 "@graph_fn(host=True, spaces=...)"
             )
-        self.function = function
-        self.returns = returns
+        self.returns = 1 if self.options.returns is None else self.options.returns
         self.host = host
         self.spaces = spaces
+        self.per_variable = per_variable
         self.kernels: dict[str, Callable[..., Any]] = {}
-        update_wrapper(self, function)  # type: ignore[arg-type]
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
+    @cached_property
+    def is_empty(self) -> bool:
+        """Whether the body is ``...``."""
+        code = getattr(self.function, "__code__", None)
+        empty = (_empty.__code__.co_code, _documented.__code__.co_code)
+        return code is not None and code.co_code in empty and code.co_consts[-1] is None
+
+    @property
+    def kernels_only(self) -> bool:
+        """Whether there is no single source: backends bring their kernels."""
+        return self.is_empty and bool(self.kernels)
 
     @property
     def key(self) -> str:
@@ -91,7 +126,12 @@ class GraphFunction:
         return f"{self.function.__module__}:{self.function.__qualname__}"
 
     def kernel(self, backend: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Declare a native implementation for one backend; it takes the same arguments."""
+        """Declare a native implementation for one backend; it takes the same arguments.
+
+        A function whose body is ``...`` has kernels only. It declares its outputs' `spaces`, its component can be built
+        on these backends alone, and its kernels may read the component's variables, but not write any. A batch rank
+        of its outputs is that of the first argument that has one, unless the Space names another.
+        """
 
         def register(implementation: Callable[..., Any]) -> Callable[..., Any]:
             self.kernels[backend] = implementation
@@ -110,17 +150,22 @@ class GraphFunction:
         """The parameters that are given by name only."""
         return frozenset(p.name for p in self.tensor_parameters if p.kind is p.KEYWORD_ONLY)
 
+    @cached_property
+    def key_parameter(self) -> str | None:
+        """The parameter that gets the flat key of a split call, if it wants one."""
+        return self.tensor_parameters[0].name if self.options.add_auto_key_as_first_param else None
+
     def __get__(self, component: Any, owner: type | None = None) -> Any:
         if component is None:
             return self
 
         def call(*args: Any, **kwargs: Any) -> Any:
             where = f"{component.scope_path}.{self.name}"
-            leading = () if self.host else (None,)
-            arguments = bind_arguments(self.function, component, (*leading, *args), kwargs, where)
-            if not self.host:
-                arguments.pop(next(iter(arguments)))
             trace = current_trace(f"graph function {where}")
+            leading = (not self.host) + self.options.add_auto_key_as_first_param
+            arguments = bind_arguments(self.function, component, (*[None] * leading, *args), kwargs, where)
+            for name in list(arguments)[:leading]:
+                arguments.pop(name)
             return trace.call_graph_function(component, self.name, arguments, self.returns, self.host)
 
         return call
@@ -129,39 +174,112 @@ class GraphFunction:
 @overload
 def rlgraph_api(function: Callable[..., Any]) -> Any: ...
 @overload
-def rlgraph_api(*, must_be_complete: bool = True) -> Callable[[Callable[..., Any]], Any]: ...
-def rlgraph_api(function: Callable[..., Any] | None = None, *, must_be_complete: bool = True) -> Any:
+def rlgraph_api(
+    *,
+    must_be_complete: bool = True,
+    returns: int | None = None,
+    name: str | None = None,
+    component: Any = None,
+    flatten_ops: bool | Collection[str] = False,
+    split_ops: bool = False,
+    add_auto_key_as_first_param: bool = False,
+    requires_variable_completeness: bool = False,
+    ok_to_overwrite: bool = False,
+) -> Callable[[Callable[..., Any]], Any]: ...
+def rlgraph_api(
+    function: Callable[..., Any] | None = None,
+    *,
+    must_be_complete: bool = True,
+    component: Any = None,
+    **options: Any,
+) -> Any:
     """Make a method an API method: the only door between components. Its body wires and never computes.
 
     Args:
         function: the method.
         must_be_complete: False lets the component's variables be created before this method's arguments have
             Spaces (for methods that only look at what exists).
+        returns: the number of values it returns; checked at assembly. Default: not checked.
+        name: the name it is known under; default: the function's.
+        component: give the method to this one instance instead of to a class; for use in its ``__init__``.
+        flatten_ops, split_ops, add_auto_key_as_first_param: as in `graph_fn`, for dict and tuple literals: what an
+            API method's argument looks like otherwise is known at the build only.
+        requires_variable_completeness: its graph functions wait until the component and all below have their
+            variables.
+        ok_to_overwrite: with `component=` or `name=`: it may replace an API method of the same name. A method that
+            overrides one of a base class, as in Python everywhere, needs no permission.
     """
-    if function is None:
-        return lambda decorated: ApiMethod(decorated, must_be_complete)
-    return ApiMethod(function, must_be_complete)
+
+    def decorate(decorated: Callable[..., Any]) -> Any:
+        return _placed(ApiMethod(decorated, Options(**options), must_be_complete), component)
+
+    return decorate if function is None else decorate(function)
 
 
 @overload
 def graph_fn(function: Callable[..., Any]) -> Any: ...
 @overload
 def graph_fn(
-    *, returns: int = 1, host: bool = False, spaces: Any = None
+    *,
+    returns: int = 1,
+    host: bool = False,
+    spaces: Any = None,
+    per_variable: bool = False,
+    name: str | None = None,
+    component: Any = None,
+    flatten_ops: bool | Collection[str] = False,
+    split_ops: bool = False,
+    add_auto_key_as_first_param: bool = False,
+    requires_variable_completeness: bool = False,
+    ok_to_overwrite: bool = False,
 ) -> Callable[[Callable[..., Any]], Any]: ...
 def graph_fn(
-    function: Callable[..., Any] | None = None, *, returns: int = 1, host: bool = False, spaces: Any = None
+    function: Callable[..., Any] | None = None,
+    *,
+    host: bool = False,
+    spaces: Any = None,
+    per_variable: bool = False,
+    component: Any = None,
+    **options: Any,
 ) -> Any:
     """Make a method a graph function: ``f(self, ops, *tensors)``, the only place where numbers are computed.
 
     Args:
         function: the method.
-        returns: number of outputs; 0 for a function that is called for its writes only.
+        returns: number of outputs; 0 for a function that is called for its writes only. Default: 1.
         host: the function is plain Python, ``f(self, *arrays)`` on NumPy arrays, for work that does not belong into
             a tensor graph. It may draw from ``self.rng`` and write its host variables.
-        spaces: the outputs' Spaces, where they cannot be inferred: required for host functions. A Space, a tuple of
-            Spaces, or a function ``f(self, *input_spaces)``.
+        spaces: the outputs' Spaces, where they cannot be inferred: required for host functions and functions of
+            kernels only. A Space, a tuple of Spaces, or a function ``f(self, *input_spaces)``.
+        per_variable: a list of variables comes variable by variable, each in its own shape, not in flat blocks.
+        name: the name it is known under; default: the function's.
+        component: give the function to this one instance instead of to a class; for use in its ``__init__``.
+        flatten_ops: True, or names of arguments: a container arrives as a dict of its leaves by path
+            (``{"a/b": ..., "c": ...}``, a single tensor as ``{"": ...}``). A dict that is returned with such keys is
+            nested again.
+        split_ops: with `flatten_ops`: the function is called once per path, and each of its outputs is merged into
+            a container of that structure. An argument that is no container is given to every call.
+        add_auto_key_as_first_param: with `split_ops`: the path comes before the first argument.
+        requires_variable_completeness: it waits until the component and all below have their variables.
+        ok_to_overwrite: as in `rlgraph_api`.
     """
-    if function is None:
-        return lambda decorated: GraphFunction(decorated, returns, host, spaces)
-    return GraphFunction(function, returns, host, spaces)
+
+    def decorate(decorated: Callable[..., Any]) -> Any:
+        return _placed(GraphFunction(decorated, Options(**options), host, spaces, per_variable), component)
+
+    return decorate if function is None else decorate(function)
+
+
+def _empty() -> None: ...
+
+
+def _documented() -> None:
+    """A function without a body."""
+
+
+def _placed(member: Member, component: Any) -> Any:
+    """The member for a class body to hold; or, for one component, what its attribute is."""
+    if component is None:
+        return member
+    component.add_member(member)
+    return getattr(component, member.name)

@@ -1,12 +1,16 @@
-"""Starting values of variables. Drawn on the host, so that every backend starts from the same numbers."""
+"""Starting values of variables. Drawn on the host, so that every backend starts from the same numbers.
+
+An `Initializer` is ``f(shape, dtype, rng) -> array``. The functions here make one from its parameters; specs name them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from rlgraph.core.component.specifiable import call_checked
 from rlgraph.core.errors import SpecError, nearest
 from rlgraph.core.graph.variables import Initializer
 
@@ -20,42 +24,128 @@ def _fans(shape: tuple[int, ...]) -> tuple[int, int]:
     return receptive * shape[-2], receptive * shape[-1]
 
 
-def glorot_uniform(shape: tuple[int, ...], dtype: str, rng: np.random.Generator) -> np.ndarray:
-    """Uniform in +-sqrt(6 / (in + out)) (Glorot and Bengio, 2010, eq. 16)."""
-    limit = np.sqrt(6.0 / sum(_fans(shape)))
-    return rng.uniform(-limit, limit, shape).astype(dtype)
-
-
-def he_uniform(shape: tuple[int, ...], dtype: str, rng: np.random.Generator) -> np.ndarray:
-    """Uniform in +-sqrt(6 / in), for layers followed by a ReLU (He et al., 2015, eq. 10)."""
-    limit = np.sqrt(6.0 / _fans(shape)[0])
-    return rng.uniform(-limit, limit, shape).astype(dtype)
-
-
-NAMED: dict[str, Initializer] = {"glorot_uniform": glorot_uniform, "he_uniform": he_uniform}
-
-
-def constant(value: Any) -> Initializer:
-    """Every element is `value` (a number, or an array of the variable's shape)."""
+def _symmetric(limit: Callable[[tuple[int, ...]], float]) -> Initializer:
+    """Uniform in +-limit, where the limit depends on the shape."""
 
     def initializer(shape: tuple[int, ...], dtype: str, rng: np.random.Generator) -> np.ndarray:
-        return np.array(np.broadcast_to(np.asarray(value, dtype), shape))
+        bound = limit(shape)
+        return rng.uniform(-bound, bound, shape).astype(dtype)
 
     return initializer
 
 
-def resolve_initializer(spec: Any) -> Initializer:
-    """The initializer a spec means: a number or array, a name, or a function.
+def glorot_uniform() -> Initializer:
+    """Uniform in +-sqrt(6 / (in + out)) (Glorot and Bengio, 2010, eq. 16)."""
+    return _symmetric(lambda shape: np.sqrt(6.0 / sum(_fans(shape))))
+
+
+def he_uniform() -> Initializer:
+    """Uniform in +-sqrt(6 / in), for layers followed by a ReLU (He et al., 2015, eq. 10)."""
+    return _symmetric(lambda shape: np.sqrt(6.0 / _fans(shape)[0]))
+
+
+def uniform(low: float = -0.05, high: float = 0.05) -> Initializer:
+    """Uniform in [low, high)."""
+    return lambda shape, dtype, rng: rng.uniform(low, high, shape).astype(dtype)
+
+
+def normal(mean: float = 0.0, stddev: float = 0.05) -> Initializer:
+    """Normal."""
+    return lambda shape, dtype, rng: rng.normal(mean, stddev, shape).astype(dtype)
+
+
+def truncated_normal(mean: float = 0.0, stddev: float = 0.05) -> Initializer:
+    """Normal, drawn again wherever it lies more than two standard deviations from the mean."""
+
+    def initializer(shape: tuple[int, ...], dtype: str, rng: np.random.Generator) -> np.ndarray:
+        values = rng.standard_normal(shape)
+        while (outside := np.abs(values) > 2.0).any():
+            values = np.where(outside, rng.standard_normal(shape), values)
+        return (mean + stddev * values).astype(dtype)
+
+    return initializer
+
+
+def orthogonal(gain: float = 1.0) -> Initializer:
+    """`gain` times a matrix [all axes but the last, last] with orthonormal columns, or rows where there are fewer
+    (Saxe et al., 2014)."""
+
+    def initializer(shape: tuple[int, ...], dtype: str, rng: np.random.Generator) -> np.ndarray:
+        if len(shape) < 2:
+            raise SpecError(
+                f"initializer 'orthogonal' needs a variable of rank 2 or more, given shape {shape}"
+            )
+        rows, columns = int(np.prod(shape[:-1], dtype=np.int64)), shape[-1]
+        q, r = np.linalg.qr(rng.standard_normal((max(rows, columns), min(rows, columns))))
+        q = q * np.sign(np.diag(r))  # without it the result would not be distributed uniformly
+        return (gain * (q if rows >= columns else q.T)).reshape(shape).astype(dtype)
+
+    return initializer
+
+
+def constant(value: Any) -> Initializer:
+    """Every element is `value`; an array gives every element its own.
 
     Raises:
-        SpecError: none of these.
+        SpecError: when called for a variable of another kind.
+    """
+
+    def initializer(shape: tuple[int, ...], dtype: str, rng: np.random.Generator) -> np.ndarray:
+        array = np.asarray(value)
+        if array.dtype == np.bool_ and dtype != "bool":
+            raise SpecError(f"expected {dtype} values, given {value!r}")
+        return np.full(shape if array.ndim == 0 else array.shape, array, dtype)
+
+    return initializer
+
+
+#: Name -> maker; the maker's parameters are the keys a spec may have.
+INITIALIZERS: dict[str, Callable[..., Initializer]] = {
+    "constant": constant,
+    "glorot_uniform": glorot_uniform,
+    "he": he_uniform,
+    "he_uniform": he_uniform,
+    "normal": normal,
+    "ones": lambda: constant(1.0),
+    "orthogonal": orthogonal,
+    "truncated_normal": truncated_normal,
+    "uniform": uniform,
+    "xavier": glorot_uniform,
+    "zeros": lambda: constant(0.0),
+}
+
+
+def resolve_initializer(spec: Any, where: str = "initializer") -> Initializer:
+    """The initializer a spec means.
+
+    Args:
+        spec: a number or bool for all elements, or an array (nested lists) of the variable's shape; a name; a mapping
+            of ``type`` (a name) and its parameters, e.g. ``{"type": "truncated_normal", "stddev": 0.1}``; or a
+            function ``f(shape, dtype, rng) -> array``.
+        where: where the spec stands; named in errors.
+
+    Raises:
+        SpecError: none of these; an unknown name or parameter.
     """
     if isinstance(spec, str):
-        if spec not in NAMED:
-            raise SpecError(f"unknown initializer {spec!r}. {nearest(spec, NAMED)}")
-        return NAMED[spec]
-    if isinstance(spec, Callable):  # type: ignore[arg-type]
+        return _made(spec, {}, where, where)
+    if isinstance(spec, Mapping):
+        parameters = {key: value for key, value in spec.items() if key != "type"}
+        return _made(spec.get("type", ""), parameters, where, f"{where}.type")
+    if callable(spec):
         return spec
-    if isinstance(spec, int | float | np.ndarray | list):
+    if isinstance(spec, int | float | np.ndarray | np.generic | list | tuple):
         return constant(spec)
-    raise SpecError(f"an initializer is a number, a name or a function, given {type(spec).__name__} {spec!r}")
+    raise SpecError(
+        f"{where}: expected a number, an array, a name, a mapping with 'type' or a function, "
+        f"given {type(spec).__name__} {spec!r}"
+    )
+
+
+def _made(name: Any, parameters: Mapping[str, Any], where: str, named_at: str) -> Initializer:
+    if not isinstance(name, str) or name not in INITIALIZERS:
+        raise SpecError(f"{named_at}: unknown initializer {name!r}. {nearest(str(name), INITIALIZERS)}")
+    for key, value in parameters.items():
+        if name != "constant" and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise SpecError(f"{where}.{key}: expected a number, given {value!r}")
+    return call_checked(INITIALIZERS[name], (), parameters, where)

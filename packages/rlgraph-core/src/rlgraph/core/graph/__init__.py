@@ -5,7 +5,7 @@ from rlgraph.core.graph.build import BuiltGraph, build
 from rlgraph.core.graph.component_graph import ComponentGraph, RootMethod
 from rlgraph.core.graph.control_flow import branch, loop
 from rlgraph.core.graph.plan import Plan, Segment
-from rlgraph.core.graph.planning import make_plan
+from rlgraph.core.graph.planning import make_plan, require_kernels
 from rlgraph.core.graph.trace import Symbol, gradients
 from rlgraph.core.graph.variables import Block, Layout, Variable, VariableList
 
@@ -26,4 +26,5 @@ __all__ = [
     "gradients",
     "loop",
     "make_plan",
+    "require_kernels",
 ]

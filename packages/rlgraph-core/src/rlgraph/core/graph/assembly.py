@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from rlgraph.core.errors import AssemblyError
+from rlgraph.core.errors import AssemblyError, nearest
 from rlgraph.core.graph.component_graph import ComponentGraph, RootMethod
 from rlgraph.core.graph.failure import Failure, explain
 from rlgraph.core.graph.nodes import Input, Ref
@@ -22,11 +22,13 @@ def assemble(root: Any) -> ComponentGraph:
             value, two components in one scope.
     """
     components = _collect(root)
-    trace = Trace()
+    trace = Trace(components)
     methods: dict[str, RootMethod] = {}
     with tracing(trace), _explained(root.scope_path, components, methods, trace):
-        for name, function in sorted(root.api_methods().items()):
-            parameters = [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
+        for name in sorted(root.api_methods().keys() - root.switched_off_apis):
+            method = root.api_method(name)
+            key = method.options.add_auto_key_as_first_param
+            parameters = list(inspect.signature(method.function).parameters.values())[1 + key :]
             for parameter in parameters:
                 if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
                     raise AssemblyError(
@@ -34,7 +36,7 @@ def assemble(root: Any) -> ComponentGraph:
                     )
             first_call = set(trace.calls)
             symbols = {p.name: Symbol(Ref(Input(name, p.name))) for p in parameters}
-            trace.call_api(root, name, function, (), symbols)
+            trace.call_api(root, name, method.function, (), symbols, method.options)
             call = min(set(trace.calls) - first_call)
             methods[name] = RootMethod(
                 name,
@@ -73,18 +75,28 @@ def _collect(root: Any) -> dict[str, Any]:
     """All components by scope, parents first; gives every component its scope path."""
     components: dict[str, Any] = {}
 
-    def visit(component: Any, path: str) -> None:
+    def visit(component: Any, path: str, placement: dict[str, str]) -> None:
         if path in components:
             raise AssemblyError(
                 f"two components share the scope {path!r}: give one of them another scope=, "
                 "or compose one and the same instance"
             )
         if any(component is known for known in components.values()):
-            raise AssemblyError(f"{path}: the component was already composed as {component.scope_path!r}")
+            return  # Shared: it belongs to the one that was composed with it first.
+        _check_switches(component, path)
         component.scope_path = path
+        component.placement = {**placement, **component.device}
         components[path] = component
         for child in component.sub_components.values():
-            visit(child, child.scope if component is root else f"{path}/{child.scope}")
+            visit(child, child.scope if component is root else f"{path}/{child.scope}", component.placement)
 
-    visit(root, root.scope)
+    visit(root, root.scope, {})
     return components
+
+
+def _check_switches(component: Any, path: str) -> None:
+    for name in component.switched_off_apis - component.api_methods().keys():
+        raise AssemblyError(
+            f"{path}: switched_off_apis names {name!r}, which is no API method. "
+            f"{nearest(name, component.api_methods())}"
+        )

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
-from rlgraph.core.errors import BuildError, nearest
+from rlgraph.core.errors import BuildError, BuildWarning, nearest
 from rlgraph.core.graph.component_graph import ComponentGraph
+from rlgraph.core.graph.deadlock import find_cycle
 from rlgraph.core.graph.failure import Failure, explain
 from rlgraph.core.graph.inference import infer, tensor_arguments
 from rlgraph.core.graph.nodes import (
+    ApiCall,
     Branch,
     Carried,
     Const,
@@ -33,12 +37,14 @@ from rlgraph.core.graph.nodes import (
     references,
     walk_nodes,
 )
+from rlgraph.core.graph.passes.containers import expand, merged, write_out
 from rlgraph.core.graph.passes.contraction import contract
-from rlgraph.core.graph.regions import enter_loop, join_branch, leave_loop
-from rlgraph.core.graph.values import Value, compatible, describe, leaves, part_at, space_of
+from rlgraph.core.graph.regions import check_reach, enter_loop, join_branch, leave_loop
+from rlgraph.core.graph.values import Value, compatible, describe, difference, leaves, part_at, space_of
 from rlgraph.core.graph.variables import GradientList, Layout, Variable, VariableList, lay_out
 from rlgraph.core.ops import Effects, TensorSpec, to_specs
-from rlgraph.spaces import Space, SpaceError, from_spec
+from rlgraph.core.ops.effects import together
+from rlgraph.spaces import Space, SpaceError, Tuple, from_spec
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,7 @@ class BuiltGraph:
         layout: where the tensor variables live.
         float_dtype: the floating dtype of the execution.
         action_space: the action Space given to the build.
+        contracted: False keeps calls of components' API methods calls in emitted source.
         statistics: seconds spent and sizes.
     """
 
@@ -65,6 +72,7 @@ class BuiltGraph:
     layout: Layout
     float_dtype: str
     action_space: Space | None
+    contracted: bool
     statistics: Mapping[str, float | int]
 
     def value_of(self, expression: Expression) -> Value:
@@ -72,6 +80,10 @@ class BuiltGraph:
         value = _value_of(expression, self.values)
         assert value is not _UNKNOWN
         return value
+
+
+#: An input Space that is written so holds the variables of a component.
+_DEFERRED = "variables:"
 
 
 class _Unknown:
@@ -99,22 +111,26 @@ def build(
     *,
     action_space: Space | None = None,
     float_dtype: str = "float32",
+    contract: bool = True,
 ) -> BuiltGraph:
     """Build an assembled graph. Nothing is executed and no framework is needed.
 
     Args:
         graph: what `assemble` gave.
         input_spaces: argument name -> Space (or spec of one) of the root's API methods; ``method.argument`` where
-            two methods give one name different Spaces.
+            two methods give one name different Spaces. ``"variables:policy"`` is a Tuple of the Spaces of the
+            variables of the component at that scope, sorted by scoped name, as its ``variables()`` are.
         action_space: handed to `check_input_spaces` and `create_variables`.
         float_dtype: ``float32`` or ``float64``.
+        contract: False keeps every call of a component's API method a call of its own in the emitted source, and
+            merges nothing: for stepping through with a debugger, and for profiles by component.
 
     Raises:
         BuildError: a Space is missing or does not fit, a graph function fails, or components wait for each other;
             names the component, its argument and what would supply it. A note shows the graph around the place, and
             ``rlgraph.core.draw.draw(error)`` draws it.
     """
-    worklist = _Worklist(graph, input_spaces, action_space, float_dtype)
+    worklist = _Worklist(graph, input_spaces, action_space, float_dtype, contract)
     try:
         return worklist.run()
     except Exception as error:
@@ -128,27 +144,40 @@ class _Worklist:
     given_spaces: Mapping[str, Any]
     action_space: Space | None
     float_dtype: str
+    contracted: bool
     values: dict[Source, Value] = field(default_factory=dict)
     effects: dict[int, Effects] = field(default_factory=dict)
     created: set[str] = field(default_factory=set)
     #: The nodes and the components that are worked on.
     place: tuple[frozenset[int], frozenset[str]] = (frozenset(), frozenset())
+    expanded: dict[int, list[GraphFunctionCall]] = field(default_factory=dict)
+    replaced: dict[Source, Expression] = field(default_factory=dict)
+    deferred: dict[Input, str] = field(default_factory=dict)
 
     def run(self) -> BuiltGraph:
         started = time.perf_counter()
         self.graph = contract(self.graph)
-        for component in self.graph.components.values():
+        check_reach(self.graph)
+        self._ids = count(1 + max([*self.graph.nodes, *self.graph.calls], default=0))
+        for scope, component in self.graph.components.items():
             if component.declared_variables:
                 raise BuildError(
                     f"{component.scope_path} is built already; build a copy: component.copy() before the first build"
                 )
+            if component.scope_path != scope:
+                raise BuildError(
+                    f"{scope} was assembled again since, as {component.scope_path} of another root: assemble and "
+                    "build one root at a time, or give each a copy()"
+                )
             component._float_dtype = self.float_dtype
-        input_spaces = self._take_input_spaces()
+        self._functions = {scope: c.graph_functions() for scope, c in self.graph.components.items()}
+        self._take_input_spaces()
+        self._check_unused()
         pending = dict(sorted(self.graph.nodes.items()))
         waiting = {scope: c for scope, c in self.graph.components.items() if self._is_reached(scope)}
         progress = True
         while progress and (pending or waiting):
-            progress = False
+            progress = self._take_deferred_spaces()
             for scope in [s for s in waiting if self._try_create(s)]:
                 del waiting[scope]
                 progress = True
@@ -160,6 +189,9 @@ class _Worklist:
         if pending or waiting:
             self.place = frozenset(), frozenset(waiting)
             raise BuildError(self._stuck(pending, waiting))
+        self.graph = write_out(self.graph, self.expanded, self.replaced)
+        for id_ in self.expanded:
+            del self.effects[id_]
         for method in self.graph.methods:
             self.place = frozenset(), frozenset()
             where = f"{self.graph.root}.{method}"
@@ -184,19 +216,20 @@ class _Worklist:
         }
         return BuiltGraph(
             self.graph,
-            input_spaces,
+            self._input_spaces,
             self.values,
             self.effects,
             dict(sorted(variables.items())),
             layout,
             self.float_dtype,
             self.action_space,
+            self.contracted,
             statistics,
         )
 
     # Inputs.
 
-    def _take_input_spaces(self) -> dict[str, dict[str, Space]]:
+    def _take_input_spaces(self) -> None:
         known = {
             key for m in self.graph.methods.values() for p in m.parameters for key in (p, f"{m.name}.{p}")
         }
@@ -208,6 +241,7 @@ class _Worklist:
                     f"{nearest(key, known)} All arguments: {names}."
                 )
         spaces: dict[str, dict[str, Space]] = {}
+        self._input_spaces = spaces
         for method in self.graph.methods.values():
             spaces[method.name] = {}
             for name in method.parameters:
@@ -218,11 +252,32 @@ class _Worklist:
                         f"argument {name!r} of {self.graph.root}.{method.name} has no Space: "
                         f"give input_spaces[{name!r}] (or [{key!r}])"
                     )
-                space = from_spec(given)
-                spaces[method.name][name] = space
-                self.values[Input(method.name, name)] = to_specs(space, self.float_dtype)
-        self._input_spaces = spaces
-        return spaces
+                if isinstance(given, str) and given.startswith(_DEFERRED):
+                    self.deferred[Input(method.name, name)] = self._deferred_scope(key, given)
+                else:
+                    self._take_input(Input(method.name, name), from_spec(given))
+
+    def _take_input(self, source: Input, space: Space) -> None:
+        self._input_spaces[source.method][source.name] = space
+        self.values[source] = to_specs(space, self.float_dtype)
+
+    def _deferred_scope(self, key: str, given: str) -> str:
+        scope = given.removeprefix(_DEFERRED)
+        if scope not in self.graph.components:
+            raise BuildError(
+                f"input_spaces[{key!r}] = {given!r}: there is no component {scope!r}. "
+                f"{nearest(scope, self.graph.components)}"
+            )
+        return scope
+
+    def _take_deferred_spaces(self) -> bool:
+        """Give inputs that hold a component's variables their Spaces, where these are known by now."""
+        known = {source: scope for source, scope in self.deferred.items() if not self._lacking(scope)}
+        for source, scope in known.items():
+            variables = self._variables_below(scope)
+            self._take_input(source, Tuple(*(variable.spec.to_space() for variable in variables)))
+            del self.deferred[source]
+        return bool(known)
 
     # Components.
 
@@ -230,19 +285,46 @@ class _Worklist:
         component = self.graph.components[scope]
         return not component.needs_input_spaces() or any(True for _ in self.graph.calls_of(scope))
 
-    def _arguments(self, scope: str) -> Iterator[tuple[str, str, Expression]]:
-        """(method, argument, expression) of all calls of a component that its completeness depends on."""
+    def _check_unused(self) -> None:
+        """Warn of components that no API method reaches and that are left out; an exposed one is an error."""
+        called = {call.component for call in self.graph.calls.values()}
+        called |= {node.component for node in self.graph.nodes.values()}
+        unused: list[str] = []
+        for scope, component in self.graph.components.items():
+            if called.isdisjoint(self.graph.below(scope)):
+                for parent, other in self.graph.components.items():
+                    if other.sub_components.get(component.scope) is component:
+                        self._check_exposed(parent, component)
+                if not any(scope in self.graph.below(parent) for parent in unused):
+                    unused.append(scope)
+        for scope in unused:
+            if not all(map(self._is_reached, self.graph.below(scope))):
+                warnings.warn(
+                    f"component {scope} is part of {self.graph.root}, but no API method calls it: it is left out",
+                    BuildWarning,
+                    stacklevel=5,
+                )
+
+    def _check_exposed(self, parent: str, component: Any) -> None:
+        for name in self.graph.components[parent].exposed_apis.get(component.scope, ()):
+            raise BuildError(
+                f"{parent}.{name} exposes an API method of {component.scope_path}, and nothing calls it: call "
+                f"{parent}.{name} in an API method, or expose it there as well"
+            )
+
+    def _arguments(self, scope: str) -> Iterator[tuple[ApiCall, str, Expression]]:
+        """(call, argument, expression) of all calls of a component that its completeness depends on."""
         component = self.graph.components[scope]
         for call in self.graph.calls_of(scope):
             if component.api_method(call.method).must_be_complete:
                 for name, expression in call.arguments:
-                    yield call.method, name, expression
+                    yield call, name, expression
 
     def _try_create(self, scope: str) -> bool:
         component = self.graph.components[scope]
         if component.needs_input_spaces():
             arguments = list(self._arguments(scope))
-            known = [self._known(f"{scope}.{method}", {name: e})[name] for method, name, e in arguments]
+            known = [self._known(f"{scope}.{call.method}", {name: e})[name] for call, name, e in arguments]
             if any(value is _UNKNOWN for value in known):
                 return False
             self.place = frozenset(), frozenset((scope,))
@@ -257,26 +339,35 @@ class _Worklist:
         self.created.add(scope)
         return True
 
-    def _component_spaces(self, scope: str, arguments: list[tuple[str, str, Expression]]) -> dict[str, Any]:
-        seen: dict[str, Value] = {}
+    def _component_spaces(
+        self, scope: str, arguments: list[tuple[ApiCall, str, Expression]]
+    ) -> dict[str, Any]:
+        seen: dict[str, tuple[Value, ApiCall]] = {}
         spaces: dict[str, Any] = {}
-        for method, name, expression in arguments:
+        for call, name, expression in arguments:
             if isinstance(expression, Const):
                 continue
-            value, key = _value_of(expression, self.values), f"{method}.{name}"
-            if key in seen and not compatible(seen[key], value):
+            value, key = _value_of(expression, self.values), f"{call.method}.{name}"
+            first, first_call = seen.setdefault(key, (value, call))
+            if not compatible(first, value):
                 raise BuildError(
-                    f"{scope}.{method} is called with two different Spaces for {name!r}: "
-                    f"{describe(seen[key])} and {describe(value)}"
+                    f"{scope}.{call.method} is called with two different Spaces for {name!r}: "
+                    f"{describe(first)} and {describe(value)} (by {self._caller(first_call)} and "
+                    f"{self._caller(call)}); they differ {difference(first, value)}"
                 )
-            seen.setdefault(key, value)
             try:
                 space = self._space_of(expression, value)
             except ValueError as error:
-                raise BuildError(f"{scope}.{method}: argument {name!r}: {error}") from error
+                raise BuildError(f"{scope}.{call.method}: argument {name!r}: {error}") from error
             spaces.setdefault(key, space)
             spaces.setdefault(name, space)
         return spaces
+
+    def _caller(self, call: ApiCall) -> str:
+        if call.caller is None:
+            return f"input_spaces of {call.method}"
+        caller = self.graph.calls[call.caller]
+        return f"{caller.component}.{caller.method}"
 
     def _space_of(self, expression: Expression, value: Value) -> Any:
         # An input that arrives unchanged keeps its own Space: per-element bounds do not fit into a TensorSpec.
@@ -297,15 +388,59 @@ class _Worklist:
         arguments = self._known(label(node), dict(arguments_of(node)))
         if any(value is _UNKNOWN for value in arguments.values()) or node.component not in self.created:
             return False
+        if self._needs_variables(node) and self._lacking(node.component):
+            return False
         if isinstance(node, Gradients):
             self._infer_gradients(node, arguments)
+        elif self._function(node).options.flatten_ops:
+            self._expand(node, arguments)
+        else:
+            self._infer(node, arguments)
+        return True
+
+    def _function(self, node: GraphFunctionCall) -> Any:
+        return self._functions[node.component][node.function]
+
+    def _needs_variables(self, node: Node) -> bool:
+        """Whether a node waits for the variables of its component and of all below it."""
+        if isinstance(node, VariablesOf):
             return True
+        if not isinstance(node, GraphFunctionCall):
+            return False
+        if self._function(node).options.requires_variable_completeness:
+            return True
+        if node.caller is None:
+            return False
+        call = self.graph.calls[node.caller]
+        method = self.graph.components[call.component].api_method(call.method)
+        return method.options.requires_variable_completeness
+
+    def _lacking(self, scope: str) -> list[str]:
+        """The components at and below `scope` whose variables are not yet known."""
+        return [s for s in self.graph.below(scope) if self._is_reached(s) and s not in self.created]
+
+    def _variables_below(self, scope: str) -> VariableList:
+        declared = (self.graph.components[s].declared_variables for s in self.graph.below(scope))
+        found = [v for variables in declared for v in variables.values() if not v.host]
+        return VariableList(sorted(found, key=lambda v: v.name))
+
+    def _expand(self, node: GraphFunctionCall, arguments: dict[str, Value]) -> None:
+        calls = expand(self._function(node), node, arguments, self._ids)
+        for call in calls.values():
+            self._infer(call, self._known(label(call), dict(call.arguments)))
+        self.expanded[node.id] = list(calls.values())
+        self.effects[node.id] = together(self.effects[call.id] for call in calls.values())
+        for index in range(node.returns):
+            output = Output(node.id, index)
+            self.replaced[output] = merged(calls, index, self.values)
+            self.values[output] = _value_of(self.replaced[output], self.values)
+
+    def _infer(self, node: GraphFunctionCall, arguments: dict[str, Value]) -> None:
         try:
             outputs, effects = infer(self.graph.components[node.component], node, arguments, self.float_dtype)
         except BuildError as error:
             raise BuildError(f"{error}\n  called by {self._call_chain(node)}") from error.__cause__
         self._keep(node, outputs, effects)
-        return True
 
     def _keep(self, node: Node, outputs: Sequence[Value], effects: Effects) -> None:
         self.values.update(zip(outputs_of(node), outputs, strict=True))
@@ -331,11 +466,9 @@ class _Worklist:
         return " -> ".join(reversed(chain))
 
     def _try_variables(self, node: VariablesOf) -> bool:
-        below = [s for s in self.graph.below(node.component) if self._is_reached(s)]
-        if not all(scope in self.created for scope in below):
+        if self._lacking(node.component):
             return False
-        found = [v for s in below for v in self.graph.components[s].declared_variables.values() if not v.host]
-        self.values[Output(node.id)] = VariableList(sorted(found, key=lambda v: v.name))
+        self.values[Output(node.id)] = self._variables_below(node.component)
         self.effects[node.id] = Effects(aliases=(frozenset(),))
         return True
 
@@ -403,21 +536,22 @@ class _Worklist:
     def _stuck(self, pending: Mapping[int, Node], waiting: Mapping[str, Any]) -> str:
         lines = ["the build cannot go on:"]
         for scope in waiting:
-            for method, name, expression in self._arguments(scope):
+            for call, name, expression in self._arguments(scope):
                 if _value_of(expression, self.values) is _UNKNOWN:
                     lines.append(
-                        f"  {scope}: argument {name} of {method} has no Space; it is supplied by "
+                        f"  {scope}: argument {name} of {call.method} has no Space; it is supplied by "
                         f"{self._supplier(expression, pending)}"
                     )
-        lines.extend(
-            f"  {label(node)} waits for its component {node.component}"
-            for node in pending.values()
-            if node.component in waiting and not isinstance(node, VariablesOf)
-        )
         for node in pending.values():
-            if isinstance(node, VariablesOf):
-                missing = [s for s in self.graph.below(node.component) if s in waiting]
-                lines.append(f"  {label(node)}() waits for the variables of {', '.join(missing)}")
+            if self._needs_variables(node):
+                missing = ", ".join(self._lacking(node.component))
+                brackets = "()" if isinstance(node, VariablesOf) else ""
+                lines.append(f"  {label(node)}{brackets} waits for the variables of {missing}")
+            elif node.component in waiting:
+                lines.append(f"  {label(node)} waits for its component {node.component}")
+        cycle = find_cycle(self._waits(pending, waiting))
+        if cycle:
+            lines.append("the cycle: " + " waits for ".join(cycle))
         lines.append(
             "break the cycle: let one component not depend on these Spaces, "
             "or mark the API method with @rlgraph_api(must_be_complete=False)"
@@ -428,4 +562,25 @@ class _Worklist:
         for ref in references(expression):
             if isinstance(ref.source, Output) and ref.source.node in pending:
                 return f"output {ref.source.index} of {label(pending[ref.source.node])}"
+            if isinstance(ref.source, Input) and ref.source in self.deferred:
+                scope = self.deferred[ref.source]
+                return f"the input {ref.source.name}, which holds the variables of {scope}"
         return "nothing"
+
+    def _waits(self, pending: Mapping[int, Node], waiting: Mapping[str, Any]) -> dict[str, list[str]]:
+        """Name of a component or node -> names of what it waits for."""
+
+        def sources(expression: Expression) -> Iterator[str]:
+            for ref in references(expression):
+                if isinstance(ref.source, Output) and ref.source.node in pending:
+                    yield label(pending[ref.source.node])
+                if isinstance(ref.source, Input) and ref.source in self.deferred:
+                    yield from self._lacking(self.deferred[ref.source])
+
+        waits = {s: [n for _, _, e in self._arguments(s) for n in sources(e)] for s in waiting}
+        for node in pending.values():
+            own = waits.setdefault(label(node), [])
+            own.extend(name for _, e in arguments_of(node) for name in sources(e))
+            own.extend(self._lacking(node.component) if self._needs_variables(node) else [])
+            own.extend([node.component] if node.component in waiting else [])
+        return waits

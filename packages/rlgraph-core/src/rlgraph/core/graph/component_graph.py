@@ -60,5 +60,6 @@ class ComponentGraph:
         return self.calls[self.methods[method].call].results
 
     def below(self, scope: str) -> list[str]:
-        """`scope` and the scopes of all components inside it."""
-        return [s for s in self.components if s == scope or s.startswith(f"{scope}/") or scope == self.root]
+        """`scope` and the scopes of all components inside it, shared ones that another owns included."""
+        inside = {id(component) for component in self.components[scope].walk()}
+        return [s for s, component in self.components.items() if id(component) in inside]

@@ -10,7 +10,19 @@ from functools import partial
 from typing import Any
 
 from rlgraph.core.errors import AssemblyError
-from rlgraph.core.graph.nodes import Branch, Carried, Const, Index, Loop, Output, Pack, Ref, Region
+from rlgraph.core.graph.nodes import (
+    Branch,
+    Carried,
+    Expression,
+    Index,
+    Loop,
+    Output,
+    Pack,
+    Path,
+    Ref,
+    Source,
+    descend,
+)
 from rlgraph.core.graph.trace import Symbol, current_trace, to_expression
 
 
@@ -61,7 +73,10 @@ def loop(
         )
 
     def make(id_: int, caller: int | None, scope: str) -> Loop:
-        inside = [Symbol(Ref(Carried(id_), (position,))) for position in range(len(carried))]
+        start = to_expression(carried, where)
+        inside = [
+            _like(descend(start, (position,)), Carried(id_), (position,)) for position in range(len(carried))
+        ]
 
         def iteration() -> Any:
             returned = body(Symbol(Ref(Index(id_))), *inside)
@@ -69,16 +84,16 @@ def loop(
             values = _as_tuple(leaving, len(carried), where)
             if collect and collected is None:
                 raise AssemblyError(f"{where}: collect=True and the body collects None")
-            return values, collected, None if until is None else until(*values)
+            return values, collected, None if until is None else _decision(until(*values), where)
 
         region = trace.region(iteration, where)
-        return Loop(id_, caller, scope, to_expression(count, where), to_expression(carried, where), region)
+        return Loop(id_, caller, scope, to_expression(count, where), start, region)
 
     node = trace.control_flow(make, "loop(count, body)")
-    left = tuple(Symbol(Ref(Output(node.id, 0), (position,))) for position in range(len(carried)))
-    values = left[0] if len(left) == 1 else left
     assert isinstance(node, Loop)
-    return (values, _like(node.collected, Output(node.id, 1))) if collect else values
+    left = _like(node.carried, Output(node.id, 0))
+    values = left[0] if len(left) == 1 else left
+    return values if node.collected is None else (values, _like(node.collected, Output(node.id, 1)))
 
 
 def branch(predicate: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *arguments: Any) -> Any:
@@ -94,7 +109,7 @@ def branch(predicate: Any, then: Callable[..., Any], otherwise: Callable[..., An
         arguments: handed to both.
 
     Returns:
-        What the side that ran returned.
+        What the side that ran returned; an empty tuple if nothing.
 
     Raises:
         AssemblyError: outside of an API method, or the predicate is no symbol. The build raises `BuildError` if the
@@ -106,26 +121,30 @@ def branch(predicate: Any, then: Callable[..., Any], otherwise: Callable[..., An
         raise AssemblyError(f"{where}: the predicate is no symbol but {predicate!r}: use a Python `if`")
 
     def make(id_: int, caller: int | None, scope: str) -> Branch:
-        sides = [trace.region(partial(side, *arguments), where) for side in (then, otherwise)]
+        def side(wiring: Callable[..., Any]) -> Any:
+            returned = wiring(*arguments)
+            return () if returned is None else returned
+
+        sides = [trace.region(partial(side, wiring), where) for wiring in (then, otherwise)]
         return Branch(id_, caller, scope, predicate.expression, *sides)
 
     node = trace.control_flow(make, "branch(predicate, then, otherwise)")
     assert isinstance(node, Branch)
-    return _like(_returned(node.then), Output(node.id))
+    return _like(node.then.results, Output(node.id))
 
 
-def _returned(region: Region) -> Any:
-    return None if isinstance(region.results, Const) and region.results.value is None else region.results
-
-
-def _like(expression: Any, output: Output, path: tuple[str | int, ...] = ()) -> Any:
-    """Symbols of the parts of an output that is made like `expression`."""
-    if expression is None:
-        return None
+def _like(expression: Expression, source: Source, path: Path = ()) -> Any:
+    """Symbols of the parts of a source that is made like `expression`: literals can be unpacked."""
     if isinstance(expression, Pack):
-        items = {key: _like(item, output, (*path, key)) for key, item in expression.items}
+        items = {key: _like(item, source, (*path, key)) for key, item in expression.items}
         return items if expression.kind is dict else tuple(items.values())
-    return Symbol(Ref(output, path))
+    return Symbol(Ref(source, path))
+
+
+def _decision(returned: Any, where: str) -> Any:
+    if returned is None:
+        raise AssemblyError(f"{where}: until= returned None; it returns one bool of the new carried values")
+    return returned
 
 
 def _pair(returned: Any, where: str) -> tuple[Any, Any]:

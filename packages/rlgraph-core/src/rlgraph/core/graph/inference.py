@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
 from rlgraph.core.errors import BuildError, InferenceError
 from rlgraph.core.graph.binding import bind
 from rlgraph.core.graph.nodes import GraphFunctionCall
+from rlgraph.core.graph.trace import NotAssembling
 from rlgraph.core.graph.values import Value, describe, is_leaf, leaves, map_leaves, space_of
 from rlgraph.core.graph.variables import GradientList, Variable, VariableList
 from rlgraph.core.ops import (
     EffectRecorder,
     Effects,
+    SymbolicDim,
     SymbolicOps,
     SymbolicTensor,
     SymbolicVariable,
     TensorSpec,
+    stream_name,
     to_specs,
 )
 from rlgraph.spaces import Space
@@ -35,9 +38,19 @@ def infer(
     shown = ", ".join(describe(value) for value in arguments.values())
     where = f"{node.component}.{node.function}({shown})"
     try:
+        if function.kernels_only and function.spaces is None:
+            backends = ", ".join(sorted(function.kernels))
+            raise InferenceError(
+                f"it has kernels only ({backends}): declare its outputs, @graph_fn(spaces=...)"
+            )
         if function.spaces is not None:
             return _declared(component, function, node, arguments, float_dtype)
         return _evaluated(component, function, node, arguments, float_dtype)
+    except NotAssembling as error:
+        raise BuildError(
+            f"{where} calls {error.what}: a graph function computes, and calls neither API methods nor other graph "
+            "functions. Call it in an API method and pass on what it returns, or share a plain function"
+        ) from error
     except (InferenceError, TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
         raise BuildError(f"{where} failed: {type(error).__name__}: {error}") from error
 
@@ -45,25 +58,32 @@ def infer(
 def _evaluated(
     component: Any, function: Any, node: GraphFunctionCall, arguments: dict[str, Value], float_dtype: str
 ) -> tuple[tuple[Value, ...], Effects]:
-    recorder = EffectRecorder()
+    recorder = EffectRecorder(stream_name(node.component))
+
+    def listed(variables: Iterable[Variable]) -> list[SymbolicVariable]:
+        if function.per_variable:
+            return [SymbolicVariable(variable.name, variable.spec, recorder) for variable in variables]
+        return [_flat_variable(variable, recorder) for variable in variables]
 
     # An argument is an alias of itself, so that what shares its memory is known by its name.
     def symbolic(name: str, value: Any) -> Any:
         if isinstance(value, TensorSpec):
             return SymbolicTensor(value, frozenset((name,)), carries=frozenset((name,)))
         if isinstance(value, VariableList):
-            return [_flat_variable(variable, recorder) for variable in value]
+            return listed(value)
         if isinstance(value, GradientList):
+            if function.per_variable:
+                raise InferenceError("derivatives come in blocks: a function of them cannot be per_variable")
             return [SymbolicTensor(_flat(variable), carries=frozenset((name,))) for variable in value]
         return value
 
     view = bind(
         component,
         lambda v: v if v.host else SymbolicVariable(v.name, v.spec, recorder),
-        lambda slots: [_flat_variable(variable, recorder) for variable in slots],
+        listed,
     )
     operands = {name: map_leaves(partial(symbolic, name), value) for name, value in arguments.items()}
-    result = function.function(view, SymbolicOps(recorder, float_dtype), **operands)
+    result = function.function(view, SymbolicOps(recorder, float_dtype, f"N{node.id}"), **operands)
     outputs = _outputs(result, node.returns)
     specs = tuple(_spec_tree(output) for output in outputs)
     shared = [_union(output, "aliases") for output in outputs]
@@ -74,6 +94,8 @@ def _evaluated(
         aliases=tuple(names - arguments.keys() for names in shared),
         views=tuple(names & arguments.keys() for names in shared),
         carries=_union(outputs, "carries"),
+        whole_reads=frozenset(recorder.whole_reads),
+        overwrites=frozenset(recorder.overwrites),
     )
     return specs, effects
 
@@ -123,28 +145,54 @@ def _union(output: Any, attribute: str) -> frozenset[str]:
 def _declared(
     component: Any, function: Any, node: GraphFunctionCall, arguments: dict[str, Value], float_dtype: str
 ) -> tuple[tuple[Value, ...], Effects]:
+    if not node.host and function.is_empty and not function.kernels:
+        raise InferenceError("it has neither a body nor a kernel")
     spaces = function.spaces
     if isinstance(spaces, Callable):  # type: ignore[arg-type]
-        spaces = spaces(component, *(space_of(value) for value in arguments.values()))
+        spaces = spaces(component, *_given_spaces(function, arguments))
     declared = () if node.returns == 0 else (spaces,) if node.returns == 1 else tuple(spaces)
     if len(declared) != node.returns or not all(isinstance(space, Space) for space in declared):
         raise InferenceError(f"spaces= must give {node.returns} Space(s), given {spaces!r}")
     # All outputs of one call share one fresh batch size.
     batch = f"N{node.id}"
     specs = tuple(to_specs(space, float_dtype, batch, f"T{node.id}") for space in declared)
+    kind = "host" if node.host else "kernel-only"
     for value in arguments.values():
         for _, leaf in leaves(value):
             if is_leaf(leaf) and not isinstance(leaf, TensorSpec):
                 raise InferenceError(
-                    "a host function gets tensors, not variables: pass what it needs as arguments"
+                    f"a {kind} function gets tensors, not variables: pass what it needs as arguments"
                 )
-    # What a host function hands out may be what it was given.
+    if function.kernels_only:
+        specs = map_leaves(partial(_with_batch_of, arguments, batch), specs)
+    # What its outputs share memory with cannot be seen: it may be what it was given and what it can read.
+    read = frozenset(v.name for v in component.declared_variables.values() if not (node.host or v.host))
     return specs, Effects(
+        reads=read,
         host=node.host,
-        aliases=tuple(frozenset[str]() for _ in declared),
+        aliases=(read,) * len(declared),
         views=tuple(frozenset(arguments) for _ in declared),
         carries=frozenset(arguments),
     )
+
+
+def _with_batch_of(arguments: dict[str, Value], batch: str, spec: TensorSpec) -> TensorSpec:
+    """`spec` with the unknown leading size of the first argument that has one."""
+    given = [
+        leaf for value in arguments.values() for _, leaf in leaves(value) if isinstance(leaf, TensorSpec)
+    ]
+    known = [leaf.shape[0] for leaf in given if leaf.shape and isinstance(leaf.shape[0], SymbolicDim)]
+    fresh = SymbolicDim.symbol(batch)
+    return spec.with_shape(tuple(known[0] if known and dim == fresh else dim for dim in spec.shape))
+
+
+def _given_spaces(function: Any, arguments: dict[str, Value]) -> Iterator[Any]:
+    """What a function that gives the output Spaces is called with: Spaces; of flat arguments dicts of them."""
+    for name, value in arguments.items():
+        if isinstance(value, dict) and function.options.flattens(name):
+            yield {key: space_of(part) for key, part in value.items()}
+        else:
+            yield space_of(value)
 
 
 def tensor_arguments(arguments: dict[str, Value], kind: type) -> list[Any]:

@@ -16,6 +16,7 @@ from rlgraph.core.graph.nodes import (
     Path,
     Source,
 )
+from rlgraph.core.ops.effects import stream_names
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
 
@@ -108,6 +109,14 @@ class Plan:
     @property
     def writes(self) -> frozenset[str]:
         """Names of the tensor variables it writes."""
+        return self._written() - self.draws
+
+    @property
+    def draws(self) -> frozenset[str]:
+        """Names of the streams its graph functions draw from (see `rlgraph.core.ops.stream_name`)."""
+        return stream_names(self._written())
+
+    def _written(self) -> frozenset[str]:
         return frozenset[str]().union(*(self.built.effects[node.id].writes for node in self.nodes))
 
     @property

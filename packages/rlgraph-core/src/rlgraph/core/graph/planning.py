@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from rlgraph.core.errors import BuildError
 from rlgraph.core.graph.build import BuiltGraph
+from rlgraph.core.graph.nodes import GraphFunctionCall, label
 from rlgraph.core.graph.passes.dead_nodes import remove_dead_nodes
 from rlgraph.core.graph.passes.gradients import gradient_slices, hoist_gradients
 from rlgraph.core.graph.passes.merging import merge_equal_calls
 from rlgraph.core.graph.passes.segments import check_slices, split_into_segments
-from rlgraph.core.graph.passes.snapshots import find_snapshots
+from rlgraph.core.graph.passes.snapshots import find_snapshots, warn_of_large_copies
 from rlgraph.core.graph.plan import Plan
 
 
@@ -15,11 +17,13 @@ def make_plan(built: BuiltGraph, method: str) -> Plan:
     """The plan of the root's API method `method`."""
     graph, effects = built.graph, built.effects
     results = graph.results_of(method)
-    nodes = [graph.nodes[id_] for id_ in sorted(graph.methods[method].nodes)]
-    nodes, results = merge_equal_calls(nodes, results, effects)
+    nodes = [graph.nodes[id_] for id_ in graph.methods[method].nodes]
+    if built.contracted:
+        nodes, results = merge_equal_calls(nodes, results, effects)
     nodes = remove_dead_nodes(nodes, results, effects)
     nodes = hoist_gradients(nodes)
     slices = gradient_slices(nodes, effects)
+    warn_of_large_copies(nodes, effects, built.variables)
     steps = split_into_segments(built, nodes, results)
     plan = Plan(
         name=method,
@@ -32,3 +36,20 @@ def make_plan(built: BuiltGraph, method: str) -> Plan:
     )
     check_slices(plan.segments, slices)
     return plan
+
+
+def require_kernels(built: BuiltGraph, backend: str) -> None:
+    """Check that the graph functions that have kernels only have one for `backend`.
+
+    Raises:
+        BuildError: one has not; says for which backends it has.
+    """
+    for node in built.graph.nodes.values():
+        if isinstance(node, GraphFunctionCall):
+            function = built.graph.components[node.component].graph_functions()[node.function]
+            if function.kernels_only and backend not in function.kernels:
+                backends = " or ".join(repr(name) for name in sorted(function.kernels))
+                raise BuildError(
+                    f"{label(node)} has no body and no kernel for {backend!r}: build with backend={backends}, "
+                    "or give it a body"
+                )

@@ -1,4 +1,4 @@
-"""Inference of loops and branches: what enters a region, what may leave it, and what it does as a whole."""
+"""Loops and branches in a build: what enters a region, what may leave it, and what it does as a whole."""
 
 from __future__ import annotations
 
@@ -7,9 +7,61 @@ from dataclasses import replace
 from typing import Any
 
 from rlgraph.core.errors import BuildError
-from rlgraph.core.graph.nodes import Branch, Loop, Path, label, walk_nodes
+from rlgraph.core.graph.component_graph import ComponentGraph
+from rlgraph.core.graph.nodes import (
+    Branch,
+    Carried,
+    Expression,
+    Index,
+    Loop,
+    Output,
+    Path,
+    Region,
+    Source,
+    arguments_of,
+    label,
+    outputs_of,
+    references,
+    regions_of,
+    walk_nodes,
+)
 from rlgraph.core.graph.values import Value, describe, first_difference, map_leaves
 from rlgraph.core.ops import Effects, SymbolicDim, TensorSpec
+from rlgraph.core.ops.effects import together
+
+
+def check_reach(graph: ComponentGraph) -> None:
+    """Check that what is made inside a loop or branch is used there only.
+
+    Raises:
+        BuildError: it is used outside, or in another API method.
+    """
+    for method in graph.methods.values():
+        nodes = tuple(graph.nodes[id_] for id_ in method.nodes)
+        body = Region(nodes, graph.results_of(method.name))
+        _check_region(graph, body, set(), f"what {graph.root}.{method.name} returns")
+
+
+def _check_region(graph: ComponentGraph, region: Region, reached: set[Source], returned: str) -> None:
+    def check(where: str, expression: Expression) -> None:
+        for source in (ref.source for ref in references(expression)):
+            if isinstance(source, Output | Carried | Index) and source not in reached:
+                maker = source.node if isinstance(source, Output) else source.loop
+                raise BuildError(
+                    f"{where}: it uses a value of {label(graph.nodes[maker])} that was made inside of a loop or "
+                    "branch, and stands outside: return it from the body, carried or collected"
+                )
+
+    reached = set(reached)
+    for node in region.nodes:
+        operands = arguments_of(node)
+        for _, expression in operands[:-1] if regions_of(node) else operands:
+            check(label(node), expression)
+        for inside in regions_of(node):
+            own: set[Source] = {Carried(node.id), Index(node.id)}
+            _check_region(graph, inside, reached | own, f"what the body of {label(node)} returns")
+        reached.update(outputs_of(node))
+    check(returned, region.results)
 
 
 def tensors_of(value: Value, float_dtype: str, where: str) -> Value:
@@ -39,8 +91,12 @@ def enter_loop(node: Loop, count: Value, carried: Value, float_dtype: str) -> tu
     Raises:
         BuildError: the count is not one integer, or something is carried that is no tensor.
     """
-    if isinstance(count, TensorSpec) and not (count.is_int and count.shape == ()):
-        raise BuildError(f"{label(node)}: the count must be one integer, given {describe(count)}")
+    if isinstance(count, TensorSpec):
+        fits = count.is_int and count.shape == ()
+    else:
+        fits = type(count) is int and count >= 1
+    if not fits:
+        raise BuildError(f"{label(node)}: the count must be one integer, at least 1, given {describe(count)}")
     high = count if isinstance(count, int) else None
     # Bounds of the first values need not hold for the later ones.
     inside = map_leaves(TensorSpec.unbounded, tensors_of(carried, float_dtype, label(node)))
@@ -77,7 +133,7 @@ def leave_loop(
             f"{where}: carried value {_shown(path)} enters the loop as {describe(before)} and leaves the body as "
             f"{describe(after)}: every iteration must hand on what it was given"
         )
-    if stop is not None and tensors_of(stop, float_dtype, where) != TensorSpec((), "bool"):
+    if stop is not None and not _is_one_bool(tensors_of(stop, float_dtype, where)):
         raise BuildError(f"{where}: until= must give one bool, given {describe(stop)}")
     outputs = [entering]
     if node.collected is not None:
@@ -102,17 +158,15 @@ def join_branch(
         BuildError: the predicate is not one bool, or the sides give different Spaces.
     """
     where = label(node)
-    if not (isinstance(predicate, TensorSpec) and predicate.dtype == "bool" and predicate.shape == ()):
+    if not _is_one_bool(predicate):
         raise BuildError(f"{where}: the predicate must be one bool, given {describe(predicate)}")
-    if all(side is None for side in sides):
-        return (None,), _effects_within(node, effects, 1, (frozenset(),))
     then, otherwise = (tensors_of(side, float_dtype, where) for side in sides)
     difference = first_difference(then, otherwise)
     if difference:
         path, first, second = difference
         raise BuildError(
-            f"{where}: value {_shown(path)} is {describe(first)} on the one side and {describe(second)} on the other: "
-            "both must give the same Spaces"
+            f"{where}: {f'value {_shown(path)}' if path else 'the result'} is {describe(first)} on the one side and "
+            f"{describe(second)} on the other: both must give the same Spaces"
         )
     value = then if then == otherwise else map_leaves(TensorSpec.unbounded, then)
     return (value,), _effects_within(node, effects, 1, (frozenset({"captured"}),))
@@ -122,15 +176,20 @@ def _effects_within(
     node: Loop | Branch, effects: Mapping[int, Effects], outputs: int, views: tuple[frozenset[str], ...]
 ) -> Effects:
     """What a loop or branch does is what its nodes do."""
-    inner = [effects[n.id] for n in walk_nodes([node]) if n is not node]
-    return Effects(
-        reads=frozenset[str]().union(*(e.reads for e in inner)),
-        writes=frozenset[str]().union(*(e.writes for e in inner)),
-        host=any(e.host for e in inner),
+    whole = together(effects[n.id] for n in walk_nodes([node]) if n is not node)
+    # What the body of a loop has written, the next iteration finds written.
+    overwrites = whole.whole_reads & whole.writes if isinstance(node, Loop) else whole.overwrites
+    return replace(
+        whole,
         aliases=tuple(frozenset[str]() for _ in range(outputs)),
         views=views,
         carries=frozenset({"carried", "captured"}),
+        overwrites=overwrites,
     )
+
+
+def _is_one_bool(value: Value) -> bool:
+    return isinstance(value, TensorSpec) and value.dtype == "bool" and value.shape == ()
 
 
 def _shown(path: Path) -> str:

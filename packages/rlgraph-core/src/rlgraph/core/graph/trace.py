@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
-from rlgraph.core.errors import AssemblyError
+from rlgraph.core.errors import AssemblyError, BuildError
 from rlgraph.core.graph.nodes import (
     ApiCall,
     Branch,
@@ -25,17 +25,27 @@ from rlgraph.core.graph.nodes import (
     Output,
     Pack,
     Parameter,
+    Path,
     Ref,
     Region,
     Result,
     VariablesOf,
     descend,
 )
+from rlgraph.core.graph.passes.containers import common_keys, nest
 
 _current: ContextVar[Trace | None] = ContextVar("rlgraph_trace", default=None)
 
 #: What a call returns while its body runs.
 _UNFINISHED = Const(None)
+
+
+class NotAssembling(AssemblyError):
+    """Wiring (`what`) was called while nothing is assembled."""
+
+    def __init__(self, what: str, message: str):
+        super().__init__(message)
+        self.what = what
 
 
 class Symbol:
@@ -57,9 +67,12 @@ class Symbol:
         return f"Symbol({self._expression})"
 
     def _wiring_only(self, *_: object) -> NoReturn:
+        trace = _current.get()
+        where = f"{trace._place}: " if trace and trace._stack else ""
         raise AssemblyError(
-            "an API method only wires: a symbol has no value, no truth and no arithmetic. "
-            "Compute inside a @graph_fn, or decide with configuration"
+            f"{where}an API method only wires: a symbol has no value, no truth, no length and no arithmetic. "
+            "Compute inside a @graph_fn, or decide with configuration; several outputs are declared with "
+            "@graph_fn(returns=n), a part is symbol[key]"
         )
 
     __bool__ = __iter__ = __len__ = __float__ = __int__ = __index__ = _wiring_only
@@ -96,12 +109,14 @@ def to_symbols(expression: Expression) -> Any:
 
 @dataclass
 class Trace:
-    """One assembly in progress."""
+    """One assembly in progress; `components` are those it may reach, by scope."""
 
+    components: Mapping[str, Any] = field(default_factory=dict)
     nodes: dict[int, Node] = field(default_factory=dict)
     calls: dict[int, ApiCall] = field(default_factory=dict)
     _stack: list[tuple[int, Any, str]] = field(default_factory=list)
     _open: list[list[Node]] = field(default_factory=lambda: [[]])
+    _arguments: dict[int, dict[str, Expression]] = field(default_factory=dict)
     _next_id: int = 0
 
     def _new_id(self) -> int:
@@ -160,25 +175,116 @@ class Trace:
         function: Callable[..., Any],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
+        options: Any,
     ) -> Any:
         """Trace the body of an API method of `component` and return what it returns."""
         where = f"{component.scope_path}.{name}"
+        self._check_callable(component, name, where)
+        leading = (None,) if options.add_auto_key_as_first_param else ()
+        arguments = bind_arguments(function, component, (*leading, *args), kwargs, where)
+        if self._is_super_call(component, name, function):
+            return function(component, **arguments)
         if any(owner is component and method == name for _, owner, method in self._stack):
             chain = " -> ".join(f"{owner.scope_path}.{method}" for _, owner, method in self._stack)
             raise AssemblyError(f"{where} calls itself: {chain} -> {where}")
-        arguments = bind_arguments(function, component, args, kwargs, where)
+        for key in list(arguments)[: len(leading)]:
+            arguments.pop(key)
         call, caller = self._new_id(), self._caller
         expressions = {key: to_expression(value, where) for key, value in arguments.items()}
-        inside = {key: _seen_from_inside(call, key, e) for key, e in expressions.items()}
+        self._arguments[call] = expressions
         started = ApiCall(call, caller, component.scope_path, name, tuple(expressions.items()), _UNFINISHED)
         self.calls[call] = started
         self._stack.append((call, component, name))
         try:
-            results = to_expression(function(component, **inside), where)
+            if options.flatten_ops:
+                results = self._run_flat(component, function, options, call, where)
+            else:
+                inside = {key: _seen_from_inside(call, key, e) for key, e in expressions.items()}
+                results = to_expression(function(component, **inside), where)
         finally:
             self._stack.pop()
+        check_returns(results, options.returns, where)
         self.calls[call] = replace(started, results=results)
         return _seen_from_outside(call, results)
+
+    def _check_callable(self, component: Any, name: str, where: str) -> None:
+        self._check_composed(component, where)
+        if name in component.switched_off_apis:
+            raise AssemblyError(
+                f"{where} is switched off by switched_off_apis of {component!r}, and is called"
+                + (f" by {self._place}" if self._stack else "")
+            )
+
+    def _check_composed(self, component: Any, where: str) -> None:
+        if self.components and self.components.get(component.scope_path) is not component:
+            raise AssemblyError(
+                f"{where} is called by {self._place}, and {component!r} is composed nowhere below the root: "
+                "give it to super().__init__ or add_components"
+            )
+
+    @property
+    def _place(self) -> str:
+        """The API method in whose body the trace is."""
+        return f"{self._stack[-1][1].scope_path}.{self._stack[-1][2]}"
+
+    def _is_super_call(self, component: Any, name: str, function: Callable[..., Any]) -> bool:
+        """Whether a method calls the one it overrides: that is part of its own body, and no call of the API."""
+        inside = bool(self._stack) and self._stack[-1][1] is component and self._stack[-1][2] == name
+        return inside and component.api_method(name).function is not function
+
+    # Flat arguments of API methods.
+
+    def _run_flat(
+        self, component: Any, function: Callable[..., Any], options: Any, call: int, where: str
+    ) -> Expression:
+        arguments = self._arguments[call]
+        flat = {n: self._flat(call, n, where) for n in arguments if options.flattens(n)}
+        whole = {n: _seen_from_inside(call, n, e) for n, e in arguments.items() if n not in flat}
+        if not options.split_ops:
+            return _nested(function(component, **whole, **flat), where)
+        try:
+            keys = common_keys(where, flat)
+        except BuildError as error:
+            raise AssemblyError(str(error)) from None
+        results = {}
+        for key in keys:
+            parts = {name: leaves[key if key in leaves else ""] for name, leaves in flat.items()}
+            leading = (key,) if options.add_auto_key_as_first_param else ()
+            results[key] = to_expression(function(component, *leading, **whole, **parts), where)
+            check_returns(results[key], options.returns, where)
+        if (options.returns or 1) == 1:
+            return nest(results)
+        outputs = range(options.returns)
+        return Pack(
+            tuple, tuple((i, nest({k: descend(e, (i,)) for k, e in results.items()})) for i in outputs)
+        )
+
+    def _flat(self, call: int, name: str, where: str) -> dict[str, Any]:
+        """Flat key -> leaf of an argument, as the body of the method sees it."""
+        literal = self._literal(self._arguments[call][name])
+        if isinstance(literal, Ref):
+            raise AssemblyError(
+                f"{where} flattens its argument {name}, and whether that is a container is known at the build only: "
+                "put flatten_ops on a graph function, or pass a dict or tuple literal"
+            )
+        return {
+            "/".join(map(str, path)): leaf.value
+            if isinstance(leaf, Const)
+            else Symbol(Ref(Parameter(call, name), path))
+            for path, leaf in _literal_leaves(literal)
+        }
+
+    def _literal(self, expression: Expression) -> Expression:
+        """`expression` with the container literals that its references stand for written out."""
+        if isinstance(expression, Pack):
+            return Pack(expression.kind, tuple((key, self._literal(e)) for key, e in expression.items))
+        if isinstance(expression, Ref):
+            source = expression.source
+            if isinstance(source, Parameter):
+                return self._literal(descend(self._arguments[source.call][source.name], expression.path))
+            if isinstance(source, Result):
+                return self._literal(descend(self.calls[source.call].results, expression.path))
+        return expression
 
     def call_graph_function(
         self,
@@ -191,11 +297,7 @@ class Trace:
         """Record a call of a graph function; its body is not run before the build."""
         where = f"{component.scope_path}.{name}"
         if not self._stack or self._stack[-1][1] is not component:
-            at = (
-                f"{self._stack[-1][1].scope_path}.{self._stack[-1][2]}"
-                if self._stack
-                else "outside any API method"
-            )
+            at = self._place if self._stack else "outside any API method"
             raise AssemblyError(
                 f"graph function {where} is called from {at}: components talk through API methods only; "
                 f"call an API method of {component.scope_path}"
@@ -210,6 +312,7 @@ class Trace:
 
     def variables_of(self, component: Any) -> Symbol:
         """Record that the list of the variables below `component` is needed."""
+        self._check_composed(component, f"{component.scope_path}.variables()")
         node = self._new_id()
         self._record(VariablesOf(node, self._caller, component.scope_path))
         return Symbol(Ref(Output(node)))
@@ -236,6 +339,41 @@ def _seen_from_outside(call: int, results: Expression, path: tuple[str | int, ..
     if isinstance(results, Const):
         return results.value
     return Symbol(Ref(Result(call), path))
+
+
+def _literal_leaves(expression: Expression, path: Path = ()) -> Iterator[tuple[Path, Expression]]:
+    if isinstance(expression, Pack):
+        for key, item in expression.items:
+            yield from _literal_leaves(item, (*path, key))
+    else:
+        yield path, expression
+
+
+def _nested(value: Any, where: str) -> Expression:
+    """What a method with flat arguments returns: a dict with flat keys is nested again."""
+    if isinstance(value, Mapping) and any(key == "" or "/" in str(key) for key in value):
+        return nest({key: to_expression(item, where) for key, item in value.items()})
+    if isinstance(value, list | tuple):
+        return Pack(tuple, tuple((i, _nested(item, where)) for i, item in enumerate(value)))
+    return to_expression(value, where)
+
+
+def check_returns(results: Expression, returns: int | None, where: str) -> None:
+    """Check what an API method returned against its `returns=`.
+
+    Raises:
+        AssemblyError: it is another number of values.
+    """
+    if returns is None:
+        return
+    if isinstance(results, Pack) and results.kind is tuple:
+        given = len(results.items)
+    else:
+        given = 0 if isinstance(results, Const) and results.value is None else 1
+    if given != returns:
+        raise AssemblyError(
+            f"{where} declares returns={returns} and returns {given} value{'s' * (given != 1)}"
+        )
 
 
 def bind_arguments(
@@ -270,13 +408,14 @@ def current_trace(what: str) -> Trace:
     """The trace in progress.
 
     Raises:
-        AssemblyError: there is none.
+        NotAssembling: there is none.
     """
     trace = _current.get()
     if trace is None:
-        raise AssemblyError(
+        raise NotAssembling(
+            what,
             f"{what} can only be called while a component graph is assembled; "
-            "to run it, build the component: ComponentTest(component, input_spaces) or GraphExecutor"
+            "to run it, build the component: ComponentTest(component, input_spaces) or GraphExecutor",
         )
     return trace
 

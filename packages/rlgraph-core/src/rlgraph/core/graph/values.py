@@ -122,3 +122,16 @@ def first_difference(first: Value, second: Value, path: Path = ()) -> tuple[Path
         return None if first is None and second is None else (path, first, second)
     found = (first_difference(a, b, (*path, key)) for key, a, b in pairs)
     return next((difference for difference in found if difference), None)
+
+
+def difference(first: Value, second: Value, path: Path = ()) -> str:
+    """Where two values that are not `compatible` differ, for messages: the path and what stands there."""
+    keys = [
+        list(v) if isinstance(v, dict) else list(range(len(v))) if _is_tuple(v) else []
+        for v in (first, second)
+    ]
+    if keys[0] and keys[0] == keys[1]:
+        key = next(key for key in keys[0] if not compatible(first[key], second[key]))
+        return difference(first[key], second[key], (*path, key))
+    where = "/".join(map(str, path))
+    return f"at {where}: {describe(first)} against {describe(second)}" if path else "as a whole"

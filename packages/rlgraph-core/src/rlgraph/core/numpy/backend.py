@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -71,13 +72,17 @@ class BorrowedStorage(NumpyStorage):
                 memory = owner.read_group(name)
             self.groups[name] = memory
         self.version = owner.version
+        self._refreshing = threading.Lock()
 
     def refresh(self) -> None:
         """Bring the copies up to date if the owner was written since."""
         if self.version != self.owner.version:
-            self.version = self.owner.version
-            for name in self.copied:
-                self.groups[name][...] = self.owner.read_group(name)
+            with self._refreshing:
+                # Another write may come while copying: then the version is an old one, and the next call copies again.
+                version = self.owner.version
+                for name in self.copied:
+                    self.groups[name][...] = self.owner.read_group(name)
+                self.version = version
 
 
 class NumpyBackend(Backend):
@@ -96,5 +101,13 @@ class NumpyBackend(Backend):
     def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
         assert isinstance(storage, NumpyStorage)
         use_kernels = self.execution.use_kernels
-        linker = Linker(self.name, self.ops, {}, storage.handle, storage.block, use_kernels=use_kernels)
+        linker = Linker(
+            self.name,
+            self.ops,
+            {},
+            storage.handle,
+            storage.block,
+            use_kernels=use_kernels,
+            stream=storage.tensor_stream,
+        )
         return emit_segment(plan, segment, DIALECT, linker).compile()

@@ -2,16 +2,23 @@
 
 from rlgraph.core.ops import (  # noqa: F401  (each family declares its operations when imported)
     contraction,
+    control,
+    convolution,
+    creation,
     elementwise,
+    functions,
     gather,
     nn,
+    random,
+    recurrence,
     reduction,
     shaping,
+    sorting,
     state,
 )
 from rlgraph.core.ops.contract import CONTRACT_VERSION, OPERATIONS, Operation
 from rlgraph.core.ops.dims import SymbolicDim
-from rlgraph.core.ops.effects import EffectRecorder, Effects
+from rlgraph.core.ops.effects import EffectRecorder, Effects, stream_name, stream_names
 from rlgraph.core.ops.symbolic import SymbolicOps, SymbolicTensor, SymbolicVariable
 from rlgraph.core.ops.tensor_spec import TensorSpec, to_specs
 
@@ -26,5 +33,7 @@ __all__ = [
     "SymbolicTensor",
     "SymbolicVariable",
     "TensorSpec",
+    "stream_name",
+    "stream_names",
     "to_specs",
 ]

@@ -10,13 +10,19 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
+
+from rlgraph.core.ops.dims import SymbolicDim
 
 #: The version of the contract. A backend declares the one it was written for.
 CONTRACT_VERSION = "0.1"
 
 #: What a tensor can hold; ``"float"`` in an operation means the execution's floating dtype.
 DTYPES = ("float16", "float32", "float64", "uint8", "int16", "int32", "int64", "bool")
+
+#: Stands in a rule's result for a size that only the values decide; each evaluation puts a symbol of its own there.
+DATA_DEPENDENT = SymbolicDim.symbol("?")
 
 
 @dataclass(frozen=True)
@@ -25,17 +31,22 @@ class Operation:
 
     Attributes:
         name: its name in the `ops` namespace.
-        family: the rule family (elementwise, reduction, contraction, gather, shaping, creation, nn, state, random).
-        rule: maps the `TensorSpec`s of the arguments to the result's.
+        family: elementwise, reduction, contraction, gather, sorting, shaping, creation, nn, convolution, recurrence,
+            state, random or control.
+        rule: maps the `TensorSpec`s of the arguments to the result's; a tuple of them where there are several results.
         view: the result may share memory with the first argument.
+        differentiable: float results have derivatives by the float arguments.
+        sized_by: name of the tensor whose values decide the size that the rule gives as `DATA_DEPENDENT`.
     """
 
     name: str
     family: str
     rule: Callable[..., Any]
     view: bool = False
+    differentiable: bool = True
+    sized_by: str | None = None
 
-    @property
+    @cached_property
     def signature(self) -> inspect.Signature:
         return inspect.signature(self.rule)
 
@@ -48,12 +59,14 @@ class Operation:
 OPERATIONS: dict[str, Operation] = {}
 
 
-def operation(family: str, *, view: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def operation(
+    family: str, *, view: bool = False, differentiable: bool = True, sized_by: str | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare the decorated rule as an operation; a trailing underscore in its name (``max_``) is dropped."""
 
     def declare(rule: Callable[..., Any]) -> Callable[..., Any]:
         name = rule.__name__.rstrip("_")
-        OPERATIONS[name] = Operation(name, family, rule, view)
+        OPERATIONS[name] = Operation(name, family, rule, view, differentiable, sized_by)
         return rule
 
     return declare

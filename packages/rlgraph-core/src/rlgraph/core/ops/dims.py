@@ -7,6 +7,7 @@ wherever it can be, so fixed shapes stay plain tuples of integers.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NoReturn
 
 Monomial = tuple[str, ...]
 Dim = "int | SymbolicDim"
@@ -40,7 +41,7 @@ class SymbolicDim:
         result = dict(self._terms)
         for monomial, coefficient in terms.items():
             result[monomial] = result.get(monomial, 0) + sign * coefficient
-        return _simplify(result)
+        return _simplify(result, type(self))
 
     def __add__(self, other: object) -> int | SymbolicDim:
         return self._combine(other, 1)
@@ -65,7 +66,7 @@ class SymbolicDim:
             for right, b in terms.items():
                 monomial = tuple(sorted(left + right))
                 result[monomial] = result.get(monomial, 0) + a * b
-        return _simplify(result)
+        return _simplify(result, type(self))
 
     __rmul__ = __mul__
 
@@ -73,8 +74,8 @@ class SymbolicDim:
         if not isinstance(other, int) or isinstance(other, bool) or other <= 0:
             return NotImplemented
         if all(coefficient % other == 0 for _, coefficient in self._terms):
-            return _simplify({m: c // other for m, c in self._terms})
-        return SymbolicDim.symbol(f"({self})//{other}")
+            return _simplify({m: c // other for m, c in self._terms}, type(self))
+        return type(self)({(f"({self})//{other}",): 1})
 
     def divide_exactly(self, other: int | SymbolicDim) -> int | SymbolicDim | None:
         """``self / other`` if that is a polynomial and `other` a single term, else None."""
@@ -114,13 +115,49 @@ class SymbolicDim:
         return "".join(parts)
 
 
-def _simplify(terms: Mapping[Monomial, int]) -> int | SymbolicDim:
+class AskedSize(SymbolicDim):
+    """A size as ``ops.shape`` gives it to a graph function: no Python `if` can depend on what it is."""
+
+    __slots__ = ()
+
+    def plain(self) -> SymbolicDim:
+        """The size, for shapes."""
+        return SymbolicDim(dict(self._terms))
+
+    def _refuse(self, other: object) -> NoReturn:
+        raise TypeError(
+            f"the size {self} is not known before run time: whether it is {other!r} cannot decide a Python `if`. "
+            "Give the Space a fixed size, or compute with it on tensors"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, int | float | SymbolicDim):
+            return NotImplemented
+        return True if super().__eq__(other) else self._refuse(other)
+
+    __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __hash__ = SymbolicDim.__hash__
+
+
+class RankSize(int):
+    """A fixed size of a batch or time rank: an integer that tells what it is the size of."""
+
+    rank: str
+
+    def __new__(cls, size: int, rank: str = "batch") -> RankSize:
+        """`rank` is ``batch`` or ``time``."""
+        made = super().__new__(cls, size)
+        made.rank = rank
+        return made
+
+
+def _simplify(terms: Mapping[Monomial, int], kind: type[SymbolicDim] = SymbolicDim) -> int | SymbolicDim:
     left = {m: c for m, c in terms.items() if c != 0}
     if not left:
         return 0
     if set(left) == {()}:
         return left[()]
-    return SymbolicDim(left)
+    return kind(left)
 
 
 def product(dims: tuple[int | SymbolicDim, ...]) -> int | SymbolicDim:

@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+from rlgraph.core.errors import InferenceError
+
+_STREAM = "/~stream"
+
+
+def stream_name(scope: str) -> str:
+    """The name of the stream from which the graph functions of the component at `scope` draw.
+
+    A draw is a write to it: it changes what the next one gives. The tilde keeps the name apart from variables.
+    """
+    return scope + _STREAM
+
+
+def stream_names(names: Iterable[str]) -> frozenset[str]:
+    """Those of `names` that are streams."""
+    return frozenset(name for name in names if name.endswith(_STREAM))
 
 
 @dataclass(frozen=True)
@@ -11,12 +29,14 @@ class Effects:
 
     Attributes:
         reads: names of the variables it reads.
-        writes: names of the variables it writes.
+        writes: names of the variables it writes, and of the streams it draws from (see `stream_name`).
         host: it runs as plain Python on the host.
         hazard: it writes a variable that it has read before (a read must then be a copy).
         aliases: per output the variables whose memory the output may share.
         views: per output the arguments whose memory the output may share.
         carries: names of the arguments that some output can be differentiated by.
+        whole_reads: names of the variables of which it takes the whole value: by `ops.read`, or by indexing.
+        overwrites: those of them that it writes afterwards.
     """
 
     reads: frozenset[str] = frozenset()
@@ -26,6 +46,13 @@ class Effects:
     aliases: tuple[frozenset[str], ...] = ()
     views: tuple[frozenset[str], ...] = ()
     carries: frozenset[str] = frozenset()
+    whole_reads: frozenset[str] = frozenset()
+    overwrites: frozenset[str] = frozenset()
+
+    @property
+    def draws(self) -> frozenset[str]:
+        """Names of the streams it draws from."""
+        return stream_names(self.writes)
 
     @property
     def pure(self) -> bool:
@@ -33,21 +60,68 @@ class Effects:
         return not self.writes and not self.host
 
 
+def together(effects: Iterable[Effects]) -> Effects:
+    """What several calls do, one after the other; nothing is said of outputs."""
+    several = list(effects)
+
+    def union(attribute: str) -> frozenset[str]:
+        return frozenset[str]().union(*(getattr(e, attribute) for e in several))
+
+    return Effects(
+        reads=union("reads"),
+        writes=union("writes"),
+        host=any(e.host for e in several),
+        whole_reads=union("whole_reads"),
+        overwrites=union("overwrites"),
+    )
+
+
 @dataclass
 class EffectRecorder:
-    """Collects the events of one abstract evaluation."""
+    """Collects the events of one abstract evaluation.
 
+    Args:
+        stream: name of the stream that draws write to.
+    """
+
+    stream: str = ""
     reads: set[str] = field(default_factory=set)
     writes: set[str] = field(default_factory=set)
+    whole_reads: set[str] = field(default_factory=set)
+    overwrites: set[str] = field(default_factory=set)
     hazard: bool = False
     last_write: dict[str, int] = field(default_factory=dict)
     count: int = 0
+    #: The control-flow operation whose body is being evaluated.
+    region: str = ""
 
     def read(self, variable: str) -> None:
         self.reads.add(variable)
 
+    def read_whole(self, variable: str) -> None:
+        self.read(variable)
+        self.whole_reads.add(variable)
+
     def write(self, variable: str) -> None:
         self.hazard = self.hazard or variable in self.reads
         self.writes.add(variable)
+        if variable in self.whole_reads:
+            self.overwrites.add(variable)
         self.count += 1
         self.last_write[variable] = self.count
+
+    def draw(self) -> None:
+        self.writes.add(self.stream)
+
+    def need_no_region(self, operation: str) -> None:
+        """Check that no body of a control-flow operation is being evaluated.
+
+        Raises:
+            InferenceError: one is.
+        """
+        if self.region:
+            raise InferenceError(
+                f"{operation} inside {self.region}: control flow in a graph function is pure numerics, without writes "
+                "and draws. Write or draw before or behind it (ops.scan can go over drawn values), "
+                "or put the control flow around graph functions, with `loop` or `branch` in an API method"
+            )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rlgraph.core.errors import InferenceError
+from rlgraph.core.ops.checks import require_bool, require_float, require_number
 from rlgraph.core.ops.contract import operation
-from rlgraph.core.ops.dims import SymbolicDim
+from rlgraph.core.ops.dims import RankSize, SymbolicDim
 from rlgraph.core.ops.tensor_spec import Shape, TensorSpec
 
 Operand = TensorSpec | float | int | bool
@@ -22,6 +23,8 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
             index = position - (rank - len(shape))
             dim = shape[index] if index >= 0 else 1
             if dim == 1 or dim == size:
+                # The size of a rank stays known as such.
+                size = dim if dim == size and isinstance(dim, RankSize) else size
                 continue
             if size != 1:
                 raise InferenceError(
@@ -65,17 +68,11 @@ def _shape_of(operand: Operand) -> Shape:
     return operand.shape if isinstance(operand, TensorSpec) else ()
 
 
-def _require(kind: str, name: str, *operands: Operand) -> None:
-    for operand in operands:
-        if isinstance(operand, TensorSpec) and operand.dtype[0] not in kind:
-            wanted = {"f": "a float", "fiu": "a number", "b": "a bool"}[kind]
-            raise InferenceError(f"ops.{name} needs {wanted} tensor, given {operand}")
-
-
 def arithmetic(name: str, x: Operand, y: Operand) -> TensorSpec:
     """The operators + - * / // % and **."""
     dtype = common_dtype(x, y)
-    _require("f" if name in ("divide", "power") else "fiu", name, x, y)
+    require = require_float if name in ("divide", "power") else require_number
+    require(name, x, y)
     return TensorSpec(broadcast_shapes(_shape_of(x), _shape_of(y)), dtype)
 
 
@@ -87,7 +84,7 @@ def comparison(x: Operand, y: Operand) -> TensorSpec:
 
 def _logical(name: str, x: Operand, y: Operand) -> TensorSpec:
     common_dtype(x, y)
-    _require("b", name, x, y)
+    require_bool(name, x, y)
     return TensorSpec(broadcast_shapes(_shape_of(x), _shape_of(y)), "bool")
 
 
@@ -104,66 +101,51 @@ def logical_or(x: TensorSpec, y: TensorSpec) -> TensorSpec:
 
 
 @operation("elementwise")
+def logical_xor(x: TensorSpec, y: TensorSpec) -> TensorSpec:
+    """``x ^ y`` of bool tensors."""
+    return _logical("logical_xor", x, y)
+
+
+@operation("elementwise")
 def logical_not(x: TensorSpec) -> TensorSpec:
     """``~x`` of a bool tensor."""
-    _require("b", "logical_not", x)
+    require_bool("logical_not", x)
     return x
-
-
-@operation("elementwise")
-def exp(x: TensorSpec) -> TensorSpec:
-    """e to the power of `x`."""
-    _require("f", "exp", x)
-    return replace(x, low=0.0, high=None)
-
-
-@operation("elementwise")
-def log(x: TensorSpec) -> TensorSpec:
-    """Natural logarithm."""
-    _require("f", "log", x)
-    return x.unbounded()
-
-
-@operation("elementwise")
-def sqrt(x: TensorSpec) -> TensorSpec:
-    """Square root."""
-    _require("f", "sqrt", x)
-    return replace(x, low=0.0, high=None)
-
-
-@operation("elementwise")
-def square(x: TensorSpec) -> TensorSpec:
-    """``x * x``."""
-    _require("fiu", "square", x)
-    return replace(x, low=0, high=None)
-
-
-@operation("elementwise")
-def abs_(x: TensorSpec) -> TensorSpec:
-    """Absolute value."""
-    _require("fiu", "abs", x)
-    return replace(x, low=0, high=None)
-
-
-@operation("elementwise")
-def tanh(x: TensorSpec) -> TensorSpec:
-    """Hyperbolic tangent."""
-    _require("f", "tanh", x)
-    return replace(x, low=-1.0, high=1.0)
-
-
-@operation("elementwise")
-def sigmoid(x: TensorSpec) -> TensorSpec:
-    """``1 / (1 + exp(-x))``."""
-    _require("f", "sigmoid", x)
-    return replace(x, low=0.0, high=1.0)
 
 
 @operation("elementwise")
 def isfinite(x: TensorSpec) -> TensorSpec:
     """True where `x` is neither infinite nor NaN."""
-    _require("f", "isfinite", x)
+    require_float("isfinite", x)
     return TensorSpec(x.shape, "bool")
+
+
+@operation("elementwise")
+def isnan(x: TensorSpec) -> TensorSpec:
+    """True where `x` is NaN."""
+    require_float("isnan", x)
+    return TensorSpec(x.shape, "bool")
+
+
+@operation("elementwise")
+def isinf(x: TensorSpec) -> TensorSpec:
+    """True where `x` is infinite, of either sign."""
+    require_float("isinf", x)
+    return TensorSpec(x.shape, "bool")
+
+
+@operation("elementwise")
+def atan2(x: Operand, y: Operand) -> TensorSpec:
+    """The angle of the point ``(y, x)``: `x` is its ordinate, as in ``math.atan2``."""
+    require_float("atan2", x, y)
+    return arithmetic("atan2", x, y)
+
+
+@operation("elementwise")
+def logaddexp(x: Operand, y: Operand) -> TensorSpec:
+    """``log(exp(x) + exp(y))``, computed without overflow."""
+    require_float("logaddexp", x, y)
+    return arithmetic("logaddexp", x, y)
 
 
 @operation("elementwise")
@@ -182,14 +164,14 @@ def minimum(x: Operand, y: Operand) -> TensorSpec:
 def clip(x: TensorSpec, low: float, high: float) -> TensorSpec:
     """`x` limited to ``[low, high]`` (Python scalars)."""
     common_dtype(x, low, high)
-    _require("fiu", "clip", x)
+    require_number("clip", x)
     return replace(x, low=low, high=high + 1 if x.is_int else high)
 
 
 @operation("elementwise")
 def where(condition: TensorSpec, x: Operand, y: Operand) -> TensorSpec:
     """`x` where `condition` holds, else `y`."""
-    _require("b", "where", condition)
+    require_bool("where", condition)
     dtype = common_dtype(x, y)
     return TensorSpec(broadcast_shapes(condition.shape, _shape_of(x), _shape_of(y)), dtype)
 
@@ -201,7 +183,7 @@ def astype(x: TensorSpec, dtype: str) -> TensorSpec:
     return TensorSpec(x.shape, dtype, x.low if keeps_bounds else None, x.high if keeps_bounds else None)
 
 
-@operation("elementwise", view=True)
+@operation("elementwise", view=True, differentiable=False)
 def stop_gradient(x: TensorSpec) -> TensorSpec:
     """`x`, through which no gradient flows."""
     return x

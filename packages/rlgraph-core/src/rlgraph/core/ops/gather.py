@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from rlgraph.core.errors import InferenceError
-from rlgraph.core.ops.contract import operation
+from rlgraph.core.ops.checks import require_bool, require_indices, require_number, require_size
+from rlgraph.core.ops.contract import DATA_DEPENDENT, operation
 from rlgraph.core.ops.reduction import normalize_axis
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
 
-def _need_indices(name: str, indices: TensorSpec) -> None:
-    if indices.dtype not in ("int32", "int64"):
-        raise InferenceError(f"ops.{name} needs int32 or int64 indices, given {indices}")
-
-
 @operation("gather")
 def take(x: TensorSpec, indices: TensorSpec, axis: int = 0) -> TensorSpec:
-    """The slices of `x` along `axis` that `indices` name; never a view."""
-    _need_indices("take", indices)
+    """The slices of `x` along `axis` that `indices`, counted from 0, name; never a view."""
+    require_indices("take", indices)
     position = normalize_axis(axis, len(x.shape), "take")
     return x.with_shape((*x.shape[:position], *indices.shape, *x.shape[position + 1 :]))
 
@@ -24,7 +20,7 @@ def take(x: TensorSpec, indices: TensorSpec, axis: int = 0) -> TensorSpec:
 @operation("gather")
 def take_along_axis(x: TensorSpec, indices: TensorSpec, axis: int = -1) -> TensorSpec:
     """One element of `x` per index: `indices` has the rank of `x` and its sizes except along `axis`."""
-    _need_indices("take_along_axis", indices)
+    require_indices("take_along_axis", indices)
     position = normalize_axis(axis, len(x.shape), "take_along_axis")
     others = [(a, b) for i, (a, b) in enumerate(zip(x.shape, indices.shape, strict=False)) if i != position]
     if len(x.shape) != len(indices.shape) or any(a != b for a, b in others):
@@ -35,6 +31,35 @@ def take_along_axis(x: TensorSpec, indices: TensorSpec, axis: int = -1) -> Tenso
 @operation("gather")
 def one_hot(indices: TensorSpec, depth: int, dtype: str | None = None) -> TensorSpec:
     """1 at each index of a new last axis of size `depth`, else 0."""
-    _need_indices("one_hot", indices)
+    require_indices("one_hot", indices)
     assert dtype is not None
     return TensorSpec((*indices.shape, depth), dtype, 0, 2 if dtype[0] in "iu" else 1)
+
+
+@operation("gather", sized_by="mask")
+def boolean_mask(x: TensorSpec, mask: TensorSpec) -> TensorSpec:
+    """The slices of `x` where `mask` is true: ``x [S..., ...], mask [S...] -> [N, ...]``.
+
+    N is a size of its own, the same one for all that the same mask was applied to in one graph function.
+    """
+    require_bool("boolean_mask", mask)
+    rank = len(mask.shape)
+    if rank == 0 or x.shape[:rank] != mask.shape:
+        raise InferenceError(f"ops.boolean_mask: the mask {mask} does not fit the first axes of {x}")
+    return x.with_shape((DATA_DEPENDENT, *x.shape[rank:]))
+
+
+@operation("gather")
+def segment_sum(values: TensorSpec, segment_ids: TensorSpec, num_segments: int) -> TensorSpec:
+    """Sums of the slices with the same id: ``values [N, ...], segment_ids [N] -> [num_segments, ...]``.
+
+    Ids lie in ``[0, num_segments)``, in any order; a segment without a slice is 0.
+    """
+    require_number("segment_sum", values)
+    require_indices("segment_sum", segment_ids)
+    size = require_size("segment_sum", "num_segments", num_segments)
+    if len(segment_ids.shape) != 1 or segment_ids.shape != values.shape[:1]:
+        raise InferenceError(
+            f"ops.segment_sum needs values [N, ...] and segment_ids [N], given {values} and {segment_ids}"
+        )
+    return values.unbounded().with_shape((size, *values.shape[1:]))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rlgraph.core.errors import InferenceError
+from rlgraph.core.ops.checks import require_bool, require_float, require_number, require_whole
 from rlgraph.core.ops.contract import operation
-from rlgraph.core.ops.dims import SymbolicDim
+from rlgraph.core.ops.dims import SymbolicDim, product
 from rlgraph.core.ops.tensor_spec import Shape, TensorSpec
 
 Axis = int | tuple[int, ...] | None
@@ -36,60 +37,125 @@ def reduced_shape(shape: Shape, axis: Axis, keepdims: bool, name: str) -> Shape:
     return tuple(dim for i, dim in enumerate(shape) if i not in folded)
 
 
-def _number(name: str, x: TensorSpec, floats_only: bool = False) -> None:
-    if not (x.is_float or (x.is_int and not floats_only)):
-        raise InferenceError(f"ops.{name} needs a {'float' if floats_only else 'number'} tensor, given {x}")
-
-
 @operation("reduction")
 def mean(x: TensorSpec, axis: Axis = None, keepdims: bool = False) -> TensorSpec:
     """Arithmetic mean over `axis`."""
-    _number("mean", x, floats_only=True)
+    require_float("mean", x)
     return x.with_shape(reduced_shape(x.shape, axis, keepdims, "mean"))
 
 
 @operation("reduction")
 def sum_(x: TensorSpec, axis: Axis = None, keepdims: bool = False) -> TensorSpec:
     """Sum over `axis`, in the dtype of `x`."""
-    _number("sum", x)
+    require_number("sum", x)
     return x.unbounded().with_shape(reduced_shape(x.shape, axis, keepdims, "sum"))
 
 
 @operation("reduction")
 def max_(x: TensorSpec, axis: Axis = None, keepdims: bool = False) -> TensorSpec:
     """Largest element over `axis`."""
-    _number("max", x)
+    require_number("max", x)
     return x.with_shape(reduced_shape(x.shape, axis, keepdims, "max"))
 
 
 @operation("reduction")
 def min_(x: TensorSpec, axis: Axis = None, keepdims: bool = False) -> TensorSpec:
     """Smallest element over `axis`."""
-    _number("min", x)
+    require_number("min", x)
     return x.with_shape(reduced_shape(x.shape, axis, keepdims, "min"))
 
 
 @operation("reduction")
 def all_(x: TensorSpec, axis: Axis = None, keepdims: bool = False) -> TensorSpec:
     """True where all elements over `axis` are true."""
-    if x.dtype != "bool":
-        raise InferenceError(f"ops.all needs a bool tensor, given {x}")
+    require_bool("all", x)
     return x.with_shape(reduced_shape(x.shape, axis, keepdims, "all"))
+
+
+@operation("reduction")
+def any_(x: TensorSpec, axis: Axis = None, keepdims: bool = False) -> TensorSpec:
+    """True where an element over `axis` is true."""
+    require_bool("any", x)
+    return x.with_shape(reduced_shape(x.shape, axis, keepdims, "any"))
+
+
+@operation("reduction")
+def count_nonzero(x: TensorSpec, axis: Axis = None, keepdims: bool = False) -> TensorSpec:
+    """How many elements (int64) over `axis` are not 0 or False."""
+    shape = reduced_shape(x.shape, axis, keepdims, "count_nonzero")
+    total = product(x.shape)
+    return TensorSpec(shape, "int64", 0, None if isinstance(total, SymbolicDim) else total + 1)
+
+
+@operation("reduction")
+def prod(x: TensorSpec, axis: Axis = None, keepdims: bool = False) -> TensorSpec:
+    """Product over `axis`, in the dtype of `x`."""
+    require_number("prod", x)
+    return x.unbounded().with_shape(reduced_shape(x.shape, axis, keepdims, "prod"))
+
+
+@operation("reduction")
+def var(x: TensorSpec, axis: Axis = None, keepdims: bool = False, correction: int = 0) -> TensorSpec:
+    """Mean squared distance to the mean over `axis`; of N elements, the sum is divided by ``N - correction``."""
+    require_float("var", x)
+    require_whole("var", "correction", correction)
+    return TensorSpec(reduced_shape(x.shape, axis, keepdims, "var"), x.dtype, 0.0, None)
+
+
+@operation("reduction")
+def std(x: TensorSpec, axis: Axis = None, keepdims: bool = False, correction: int = 0) -> TensorSpec:
+    """The square root of `var`."""
+    require_float("std", x)
+    require_whole("std", "correction", correction)
+    return TensorSpec(reduced_shape(x.shape, axis, keepdims, "std"), x.dtype, 0.0, None)
+
+
+@operation("reduction")
+def logsumexp(x: TensorSpec, axis: Axis = None, keepdims: bool = False) -> TensorSpec:
+    """``log(sum(exp(x)))`` over `axis`, computed without overflow."""
+    require_float("logsumexp", x)
+    return TensorSpec(reduced_shape(x.shape, axis, keepdims, "logsumexp"), x.dtype, x.low, None)
+
+
+def _index_along(x: TensorSpec, axis: int, name: str) -> TensorSpec:
+    require_number(name, x)
+    size = x.shape[normalize_axis(axis, len(x.shape), name)]
+    high = None if isinstance(size, SymbolicDim) else size
+    return TensorSpec(reduced_shape(x.shape, axis, False, name), "int64", 0, high)
 
 
 @operation("reduction")
 def argmax(x: TensorSpec, axis: int) -> TensorSpec:
     """Index (int64) of the first largest element along `axis`."""
-    _number("argmax", x)
-    size = x.shape[normalize_axis(axis, len(x.shape), "argmax")]
-    high = None if isinstance(size, SymbolicDim) else size
-    return TensorSpec(reduced_shape(x.shape, axis, False, "argmax"), "int64", 0, high)
+    return _index_along(x, axis, "argmax")
+
+
+@operation("reduction")
+def argmin(x: TensorSpec, axis: int) -> TensorSpec:
+    """Index (int64) of the first smallest element along `axis`."""
+    return _index_along(x, axis, "argmin")
+
+
+@operation("reduction")
+def cumulative_sum(x: TensorSpec, axis: int) -> TensorSpec:
+    """Sums of the elements up to each one along `axis`, in the dtype of `x`."""
+    require_number("cumulative_sum", x)
+    normalize_axis(axis, len(x.shape), "cumulative_sum")
+    return x.unbounded()
+
+
+@operation("reduction")
+def cumulative_prod(x: TensorSpec, axis: int) -> TensorSpec:
+    """Products of the elements up to each one along `axis`, in the dtype of `x`."""
+    require_number("cumulative_prod", x)
+    normalize_axis(axis, len(x.shape), "cumulative_prod")
+    return x.unbounded()
 
 
 @operation("reduction")
 def softmax(x: TensorSpec, axis: int = -1) -> TensorSpec:
     """``exp(x) / sum(exp(x))`` along `axis`, computed without overflow."""
-    _number("softmax", x, floats_only=True)
+    require_float("softmax", x)
     normalize_axis(axis, len(x.shape), "softmax")
     return replace(x, low=0.0, high=1.0)
 
@@ -97,6 +163,6 @@ def softmax(x: TensorSpec, axis: int = -1) -> TensorSpec:
 @operation("reduction")
 def log_softmax(x: TensorSpec, axis: int = -1) -> TensorSpec:
     """The logarithm of `softmax`, computed without overflow."""
-    _number("log_softmax", x, floats_only=True)
+    require_float("log_softmax", x)
     normalize_axis(axis, len(x.shape), "log_softmax")
     return replace(x, low=None, high=0.0)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from rlgraph.core.errors import InferenceError
+from rlgraph.core.ops.checks import require_size, require_whole
 from rlgraph.core.ops.contract import operation
 from rlgraph.core.ops.dims import SymbolicDim, product
 from rlgraph.core.ops.elementwise import broadcast_shapes, common_dtype
-from rlgraph.core.ops.reduction import normalize_axis
+from rlgraph.core.ops.reduction import normalize_axis, reduced_shape
 from rlgraph.core.ops.tensor_spec import Shape, TensorSpec
 
 
@@ -70,6 +72,23 @@ def permute_dims(x: TensorSpec, axes: Sequence[int]) -> TensorSpec:
 
 
 @operation("shaping", view=True)
+def moveaxis(x: TensorSpec, source: int, destination: int) -> TensorSpec:
+    """The axis `source` moved to `destination`; the others keep their order."""
+    rank = len(x.shape)
+    shape = list(x.shape)
+    size = shape.pop(normalize_axis(source, rank, "moveaxis"))
+    shape.insert(normalize_axis(destination, rank, "moveaxis"), size)
+    return x.with_shape(tuple(shape))
+
+
+@operation("shaping", view=True)
+def flatten(x: TensorSpec, start_axis: int = 0) -> TensorSpec:
+    """`x` with `start_axis` and all axes behind it made one, in row-major order."""
+    position = normalize_axis(start_axis, len(x.shape), "flatten")
+    return x.with_shape((*x.shape[:position], product(x.shape[position:])))
+
+
+@operation("shaping", view=True)
 def broadcast_to(x: TensorSpec, shape: Sequence[int]) -> TensorSpec:
     """`x` repeated to `shape`."""
     target: Shape = tuple(shape)
@@ -92,6 +111,17 @@ def _union(arrays: Sequence[TensorSpec], shape: Shape) -> TensorSpec:
         None if any(bound is None for bound in highs) else max(bound for bound in highs if bound is not None)
     )
     return TensorSpec(shape, arrays[0].dtype, low, high)
+
+
+def _resized(x: TensorSpec, position: int, size: int | SymbolicDim) -> TensorSpec:
+    return x.with_shape((*x.shape[:position], size, *x.shape[position + 1 :]))
+
+
+def _per_axis(name: str, parameter: str, x: TensorSpec, values: Sequence[Any]) -> None:
+    if not isinstance(values, list | tuple) or len(values) != len(x.shape):
+        raise InferenceError(
+            f"ops.{name}: {parameter} must have one entry for each axis of {x}, given {values!r}"
+        )
 
 
 @operation("shaping")
@@ -121,27 +151,96 @@ def stack(arrays: Sequence[TensorSpec], axis: int = 0) -> TensorSpec:
     return _union(arrays, (*first.shape[:position], len(arrays), *first.shape[position:]))
 
 
-@operation("shaping")
-def zeros(shape: Sequence[int], dtype: str | None = None) -> TensorSpec:
-    """Zeros of `shape` (sizes may come from ``ops.shape``); dtype: the execution's float."""
-    assert dtype is not None
-    return TensorSpec(tuple(shape), dtype, 0, 1 if dtype[0] in "iu" else 0)
+@operation("shaping", view=True)
+def split(x: TensorSpec, sizes: Sequence[int], axis: int = 0) -> tuple[TensorSpec, ...]:
+    """`x` cut along `axis` into parts of these `sizes`, which add up to its size."""
+    position = normalize_axis(axis, len(x.shape), "split")
+    if not isinstance(sizes, list | tuple) or not sizes:
+        raise InferenceError(f"ops.split: sizes must be a list with the size of each part, given {sizes!r}")
+    total: int | SymbolicDim = 0
+    for size in sizes:
+        total = total + require_size("split", "a size", size)
+    if total != x.shape[position]:
+        raise InferenceError(
+            f"ops.split: the sizes {tuple(sizes)} add up to {total}, axis {axis} of {x} has {x.shape[position]}"
+        )
+    return tuple(_resized(x, position, size) for size in sizes)
+
+
+@operation("shaping", view=True)
+def unstack(x: TensorSpec, axis: int = 0) -> tuple[TensorSpec, ...]:
+    """The slices of `x` along `axis`, whose size must be fixed."""
+    position = normalize_axis(axis, len(x.shape), "unstack")
+    size = x.shape[position]
+    if isinstance(size, SymbolicDim):
+        raise InferenceError(f"ops.unstack: axis {axis} of {x} has the open size {size}")
+    return (x.with_shape((*x.shape[:position], *x.shape[position + 1 :])),) * size
+
+
+@operation("shaping", view=True)
+def flip(x: TensorSpec, axis: int | tuple[int, ...] | None = None) -> TensorSpec:
+    """`x` in reverse order along `axis` (None: all axes)."""
+    if axis is not None:
+        reduced_shape(x.shape, axis, False, "flip")
+    return x
 
 
 @operation("shaping")
-def ones(shape: Sequence[int], dtype: str | None = None) -> TensorSpec:
-    """Ones of `shape`; dtype: the execution's float."""
-    assert dtype is not None
-    return TensorSpec(tuple(shape), dtype, 1, 2 if dtype[0] in "iu" else 1)
+def roll(x: TensorSpec, shift: int, axis: int) -> TensorSpec:
+    """The elements moved by `shift` places along `axis`; what leaves at one end enters at the other."""
+    require_whole("roll", "shift", shift, least=None)
+    normalize_axis(axis, len(x.shape), "roll")
+    return x
 
 
 @operation("shaping")
-def zeros_like(x: TensorSpec) -> TensorSpec:
-    """Zeros with the shape and dtype of `x`."""
-    return TensorSpec(x.shape, x.dtype)
+def tile(x: TensorSpec, repetitions: Sequence[int]) -> TensorSpec:
+    """The whole of `x` again and again, one number of repetitions for each axis."""
+    _per_axis("tile", "repetitions", x, repetitions)
+    counts = [require_size("tile", "a number of repetitions", count) for count in repetitions]
+    return x.with_shape(tuple(size * count for size, count in zip(x.shape, counts, strict=True)))
 
 
 @operation("shaping")
-def ones_like(x: TensorSpec) -> TensorSpec:
-    """Ones with the shape and dtype of `x`."""
-    return TensorSpec(x.shape, x.dtype)
+def repeat(x: TensorSpec, repeats: int, axis: int) -> TensorSpec:
+    """Each slice along `axis` `repeats` times in a row."""
+    position = normalize_axis(axis, len(x.shape), "repeat")
+    return _resized(x, position, x.shape[position] * require_whole("repeat", "repeats", repeats))
+
+
+@operation("shaping")
+def pad(x: TensorSpec, padding: Sequence[tuple[int, int]], value: float = 0) -> TensorSpec:
+    """`x` with `value` around it: for each axis how many elements in front and how many behind."""
+    _per_axis("pad", "padding", x, padding)
+    common_dtype(x, bool(value) if x.dtype == "bool" and value in (0, 1) else value)
+    shape: list[int | SymbolicDim] = []
+    for size, pair in zip(x.shape, padding, strict=True):
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            raise InferenceError(f"ops.pad: padding must be pairs (in front, behind), given {padding!r}")
+        front, behind = (require_whole("pad", "a number of elements", count) for count in pair)
+        shape.append(size + front + behind)
+    return _with_value(x, value).with_shape(tuple(shape))
+
+
+def _with_value(x: TensorSpec, value: float) -> TensorSpec:
+    """`x` among whose elements may be `value`."""
+    return _union([x, TensorSpec((), x.dtype, value, value + 1 if x.is_int else value)], x.shape)
+
+
+def _triangle(name: str, x: TensorSpec, k: int) -> TensorSpec:
+    require_whole(name, "k", k, least=None)
+    if len(x.shape) < 2:
+        raise InferenceError(f"ops.{name} needs a tensor [..., M, N], given {x}")
+    return _with_value(x, 0)
+
+
+@operation("shaping")
+def tril(x: TensorSpec, k: int = 0) -> TensorSpec:
+    """``x [..., M, N]`` on and below the `k`-th diagonal, 0 above it."""
+    return _triangle("tril", x, k)
+
+
+@operation("shaping")
+def triu(x: TensorSpec, k: int = 0) -> TensorSpec:
+    """``x [..., M, N]`` on and above the `k`-th diagonal, 0 below it."""
+    return _triangle("triu", x, k)

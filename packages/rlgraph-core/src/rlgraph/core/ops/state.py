@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rlgraph.core.errors import InferenceError
+from rlgraph.core.ops.checks import require_indices
 from rlgraph.core.ops.contract import operation
 from rlgraph.core.ops.elementwise import Operand, common_dtype
 from rlgraph.core.ops.tensor_spec import TensorSpec
@@ -26,3 +27,37 @@ def assign(variable: TensorSpec, value: Operand) -> None:
 def assign_add(variable: TensorSpec, value: Operand) -> None:
     """Add `value` to `variable` in place; the shapes are equal, nothing broadcasts."""
     assign(variable, value)
+
+
+@operation("state")
+def scatter_update(variable: TensorSpec, indices: TensorSpec, values: TensorSpec) -> None:
+    """Write the rows `values` at `indices` along the first axis of `variable`, in place.
+
+    Shapes: indices [...], values [..., *row]; nothing broadcasts. Indices count from 0. Of several rows for one
+    index, any may win.
+    """
+    _check_rows("scatter_update", variable, indices, values)
+
+
+@operation("state")
+def scatter_add(variable: TensorSpec, indices: TensorSpec, values: TensorSpec) -> None:
+    """Add the rows `values` to those at `indices` along the first axis of `variable`, in place.
+
+    Shapes: indices [...], values [..., *row]; nothing broadcasts. Indices count from 0. Several rows for one index
+    are all added.
+    """
+    if variable.dtype == "bool":
+        raise InferenceError(f"ops.scatter_add needs a variable of numbers, given {variable}")
+    _check_rows("scatter_add", variable, indices, values)
+
+
+def _check_rows(name: str, variable: TensorSpec, indices: TensorSpec, values: TensorSpec) -> None:
+    if not variable.shape:
+        raise InferenceError(f"ops.{name}: the variable {variable} has no rows; use ops.assign")
+    require_indices(name, indices)
+    common_dtype(variable, values)
+    rows = values.with_shape((*indices.shape, *variable.shape[1:]))
+    if values.shape != rows.shape:
+        raise InferenceError(
+            f"ops.{name}: {indices} into {variable} needs values of shape {rows}, given {values}"
+        )

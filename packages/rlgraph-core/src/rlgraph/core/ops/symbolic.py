@@ -11,11 +11,14 @@ from inspect import Parameter
 from typing import Any, NoReturn
 
 from rlgraph.core.errors import InferenceError, nearest
-from rlgraph.core.ops.contract import DTYPES, OPERATIONS, Operation
-from rlgraph.core.ops.dims import SymbolicDim
+from rlgraph.core.ops.contract import DATA_DEPENDENT, DTYPES, OPERATIONS, Operation
+from rlgraph.core.ops.dims import AskedSize, SymbolicDim
 from rlgraph.core.ops.effects import EffectRecorder
 from rlgraph.core.ops.elementwise import arithmetic, comparison
 from rlgraph.core.ops.tensor_spec import TensorSpec
+
+#: How the annotations of options begin that are Python values.
+OPTIONS = ("int", "float", "bool", "str")
 
 
 class SymbolicTensor:
@@ -129,6 +132,12 @@ class SymbolicTensor:
     __radd__, __rsub__, __rmul__, __rtruediv__ = __add__, __sub__, __mul__, __truediv__
     __rfloordiv__, __rmod__, __rpow__ = __floordiv__, __mod__, __pow__
 
+    def __matmul__(self, other: Any) -> SymbolicTensor:
+        if not isinstance(other, SymbolicTensor):
+            raise InferenceError(f"{self.spec} @ {other!r}: both operands must be tensors")
+        product = OPERATIONS["matmul"].rule(self._observe(), other._observe())
+        return SymbolicTensor(product, carries=self.carries | other.carries)
+
     def __neg__(self) -> SymbolicTensor:
         return self._arithmetic("negative", 0 if self.spec.is_int else 0.0)
 
@@ -158,7 +167,10 @@ class SymbolicTensor:
     def __or__(self, other: Any) -> SymbolicTensor:
         return self._logical("logical_or", other)
 
-    __rand__, __ror__ = __and__, __or__
+    def __xor__(self, other: Any) -> SymbolicTensor:
+        return self._logical("logical_xor", other)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
     def __invert__(self) -> SymbolicTensor:
         return SymbolicTensor(OPERATIONS["logical_not"].rule(self._observe()))
@@ -186,6 +198,11 @@ class SymbolicVariable(SymbolicTensor):
         self._recorder.read(self.name)
         return self.spec
 
+    def __getitem__(self, key: Any) -> SymbolicTensor:
+        assert self._recorder is not None
+        self._recorder.read_whole(self.name)
+        return super().__getitem__(key)
+
 
 class _FixedShape(Sequence[int]):
     """``x.shape``: sizes the Space fixes; asking for another one says what to use instead."""
@@ -210,6 +227,8 @@ def _operand(value: Any) -> Any:
     """The spec of a tensor operand; scalars and sizes pass through."""
     if isinstance(value, SymbolicTensor):
         return value._observe()
+    if isinstance(value, AskedSize):
+        return value.plain()
     if isinstance(value, list | tuple):
         return type(value)(_operand(item) for item in value)
     return value
@@ -255,8 +274,10 @@ def _sliced(spec: TensorSpec, key: Any) -> TensorSpec:
 def _sliced_size(size: int | SymbolicDim, key: slice, spec: TensorSpec) -> int | SymbolicDim:
     if key.step is not None and key.step < 1:
         raise InferenceError(
-            f"slice {key} of {spec}: the step must be positive; use ops.take for another order"
+            f"slice {key} of {spec}: the step must be positive; use ops.flip or ops.take for another order"
         )
+    if key == slice(None):
+        return size
     if isinstance(size, int):
         return len(range(*key.indices(size)))
     start, stop, step = key.start or 0, key.stop, key.step
@@ -266,15 +287,25 @@ def _sliced_size(size: int | SymbolicDim, key: slice, spec: TensorSpec) -> int |
 
 
 class SymbolicOps:
-    """The contract evaluated on specs; one instance per graph-function call, with that call's recorder."""
+    """The contract evaluated on specs; one instance per graph-function call.
 
-    def __init__(self, recorder: EffectRecorder, float_dtype: str):
+    Args:
+        recorder: of that call.
+        float_dtype: the execution's floating dtype.
+        name: of the call; sizes that only its values decide are named after it.
+    """
+
+    def __init__(self, recorder: EffectRecorder, float_dtype: str, name: str = "N"):
         self._recorder = recorder
         self.float_dtype = float_dtype
+        self._name = name
+        self._counts: dict[int, tuple[Any, SymbolicDim]] = {}
 
     def shape(self, x: SymbolicTensor) -> tuple[int | SymbolicDim, ...]:
         """The sizes of `x`; unknown ones are symbols that may go into ``ops.reshape`` and ``ops.zeros``."""
-        return x.spec.shape
+        return tuple(
+            AskedSize(dict(size._terms)) if isinstance(size, SymbolicDim) else size for size in x.spec.shape
+        )
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name not in OPERATIONS:
@@ -303,15 +334,39 @@ class SymbolicOps:
                         f"ops.{operation.name}{operation.signature}: give {name} by position"
                     )
                 self._check_operand(operation, parameter, arguments[name])
+            elif isinstance(arguments[name], SymbolicTensor) and parameter.annotation.startswith(OPTIONS):
+                raise InferenceError(
+                    f"ops.{operation.name}: {name} must be known at build time ({parameter.annotation}), "
+                    f"given the tensor {arguments[name]}"
+                )
         if operation.family == "state":
             return self._evaluate_state(operation, arguments)
+        if operation.family == "control":
+            return self._evaluate_control(operation, arguments)
+        if operation.family == "random":
+            self._recorder.need_no_region(f"ops.{operation.name}")
+            self._recorder.draw()
         source = next(iter(arguments.values()), None)
-        result = operation.rule(**{name: _operand(value) for name, value in arguments.items()})
-        shares = operation.view and isinstance(source, SymbolicTensor)
-        tensor = source._view(result) if shares else SymbolicTensor(result)  # type: ignore[union-attr]
-        ends = operation.name == "stop_gradient" or not result.is_float
-        tensor.carries = frozenset() if ends else _carried(list(arguments.values()))
-        return tensor
+        carries = _carried(list(arguments.values())) if operation.differentiable else frozenset()
+        sized = self._count(arguments[operation.sized_by]) if operation.sized_by else None
+        for name, value in arguments.items():
+            arguments[name] = _operand(value)
+
+        def tensor(spec: TensorSpec) -> SymbolicTensor:
+            if sized is not None:
+                spec = spec.with_shape(tuple(sized if dim == DATA_DEPENDENT else dim for dim in spec.shape))
+            shares = operation.view and isinstance(source, SymbolicTensor)
+            result = source._view(spec) if shares else SymbolicTensor(spec)  # type: ignore[union-attr]
+            result.carries = carries if spec.is_float else frozenset()
+            return result
+
+        result = operation.rule(*bound.args, **bound.kwargs)
+        return tuple(map(tensor, result)) if isinstance(result, tuple) else tensor(result)
+
+    def _count(self, mask: SymbolicTensor) -> SymbolicDim:
+        """The number of true elements of `mask`: the same symbol whenever it is the same tensor."""
+        symbol = SymbolicDim.symbol(f"{self._name}_{len(self._counts)}")
+        return self._counts.setdefault(id(mask), (mask, symbol))[1]  # kept, so that its id stays its own
 
     def _evaluate_state(self, operation: Operation, arguments: dict[str, Any]) -> Any:
         variable = arguments["variable"]
@@ -320,10 +375,21 @@ class SymbolicOps:
                 f"ops.{operation.name} needs a variable of the component, given {variable!r}"
             )
         if operation.name == "read":
-            return SymbolicTensor(variable._observe())
-        operation.rule(variable.spec, _operand(arguments["value"]))
+            variable._observe()
+            self._recorder.read_whole(variable.name)
+            return SymbolicTensor(variable.spec)
+        self._recorder.need_no_region(f"ops.{operation.name}")
+        operands = {name: _operand(value) for name, value in arguments.items() if name != "variable"}
+        operation.rule(variable=variable.spec, **operands)
         self._recorder.write(variable.name)
         return None
+
+    def _evaluate_control(self, operation: Operation, arguments: dict[str, Any]) -> Any:
+        outer, self._recorder.region = self._recorder.region, f"ops.{operation.name}"
+        try:
+            return operation.rule(**arguments)
+        finally:
+            self._recorder.region = outer
 
     def _dtype(self, operation: Operation, dtype: str | None) -> str:
         if dtype is None or dtype == "float":
@@ -338,7 +404,7 @@ class SymbolicOps:
     def _check_operand(operation: Operation, parameter: Parameter, value: Any) -> None:
         if value is None and parameter.default is None:
             return
-        several = "Sequence" in parameter.annotation
+        several = "Sequence" in parameter.annotation or parameter.kind is Parameter.VAR_POSITIONAL
         if several and not isinstance(value, list | tuple):
             raise InferenceError(
                 f"ops.{operation.name}: {parameter.name} must be a list of tensors, given {value!r}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.core.ops.dims import SymbolicDim
+from rlgraph.core.ops.dims import RankSize, SymbolicDim
 from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, IntBox, Space
 
 Shape = tuple[int | SymbolicDim, ...]
@@ -46,38 +46,39 @@ class TensorSpec:
     ) -> TensorSpec:
         """The tensor that holds an element of `space`; floating Spaces take the execution's `float_dtype`."""
         ranks: list[int | SymbolicDim] = []
-        for rank, symbol in ((space.batch_rank, batch), (space.time_rank, time)):
+        for rank, symbol, name in ((space.batch_rank, batch, "batch"), (space.time_rank, time, "time")):
             if rank is True:
                 ranks.append(SymbolicDim.symbol(symbol))
             elif isinstance(rank, str):
                 ranks.append(SymbolicDim.symbol(rank))
             elif rank is not False:
-                ranks.append(int(rank))
+                ranks.append(RankSize(rank, name))
         if space.time_major:
             ranks.reverse()
         dtype = float_dtype if space.dtype.startswith("float") else space.dtype
         return cls((*ranks, *space.shape), dtype, _scalar(space.low), _scalar(space.high))
 
     def to_space(self) -> BoxSpace:
-        """The Space of such tensors. Leading sizes that are unknown become batch and time ranks.
+        """The Space of such tensors. Leading sizes that are unknown, or fixed by ranks, become batch and time ranks.
 
         Raises:
             ValueError: a size behind the first two is unknown.
         """
         ranks: list[int | SymbolicDim] = []
         shape = list(self.shape)
-        while shape and len(ranks) < 2 and any(isinstance(dim, SymbolicDim) for dim in shape):
+        while shape and len(ranks) < 2:
+            if not (isinstance(shape[0], RankSize) or any(isinstance(dim, SymbolicDim) for dim in shape)):
+                break
             ranks.append(shape.pop(0))
         if any(isinstance(dim, SymbolicDim) for dim in shape):
             raise ValueError(f"{self} has no Space: only the two leading sizes may be unknown")
         options: dict[str, Any] = {}
-        time = SymbolicDim.symbol("T")
         for dim in ranks:
-            value = True if isinstance(dim, SymbolicDim) else dim
-            options["add_time_rank" if dim == time or "add_batch_rank" in options else "add_batch_rank"] = (
+            value = True if isinstance(dim, SymbolicDim) else int(dim)
+            options["add_time_rank" if _is_time(dim) or "add_batch_rank" in options else "add_batch_rank"] = (
                 value
             )
-        if ranks and ranks[0] == time:
+        if ranks and _is_time(ranks[0]):
             options["time_major"] = True
         fixed = tuple(int(dim) for dim in shape)  # type: ignore[arg-type]
         if self.dtype == "bool":
@@ -85,6 +86,10 @@ class TensorSpec:
         if self.is_int:
             return IntBox(self.low, self.high, shape=fixed, dtype=self.dtype, **options)
         return FloatBox(self.low, self.high, shape=fixed, dtype=self.dtype, **options)
+
+
+def _is_time(dim: int | SymbolicDim) -> bool:
+    return dim.rank == "time" if isinstance(dim, RankSize) else dim == SymbolicDim.symbol("T")
 
 
 def _scalar(bound: Any) -> float | int | None:

@@ -1,6 +1,6 @@
 import pytest
 
-from rlgraph.core import BuildError, gradients
+from rlgraph.core import BuildError, branch, gradients, loop
 
 
 def test_gradients_move_up_to_their_loss(plan):
@@ -146,3 +146,94 @@ def test_a_write_to_what_the_loss_does_not_need(plan):
         return loss
 
     assert len(plan(wiring).slices) == 1
+
+
+# Regions.
+
+
+def test_gradients_move_up_inside(plan):
+    def wiring(p, q, x):
+        def body(i):
+            one, two = p.total(p.weigh(x)), q.total(q.weigh(x))
+            p.write(x)
+            q.write(x)
+            p.step(gradients(one, p.variables()))
+            q.step(gradients(two, q.variables()))
+            return (), one
+
+        return loop(2, body, collect=True)[1]
+
+    made = plan(wiring)
+    ((_, before),) = plan.before(made)
+    assert before.index("p._write") < before.index("Gradients")
+    ((_, after),) = plan.after(made)
+    assert after == [
+        *("VariablesOf", "VariablesOf"),
+        *("p._weigh", "p._total", "Gradients", "q._weigh", "q._total", "Gradients"),
+        *("p._write", "q._write", "p._step", "q._step"),
+    ]
+    assert plan.slices(made) == [["p._total", "p._weigh"], ["q._total", "q._weigh"]]
+
+
+def test_a_gradient_moves_up_over_a_loop_that_writes(plan):
+    def wiring(p, q, x):
+        loss = p.total(p.weigh(x))
+        loop(2, lambda i: p.write(x))
+        p.step(gradients(loss, p.variables()))
+        return loss
+
+    made = plan(wiring)
+    order = ["p._weigh", "p._total", "Gradients", ("Loop", ["p._write"]), "p._step"]
+    assert plan.before(made) != plan.after(made)
+    assert plan.after(made) == ["VariablesOf", *order]
+
+
+def test_a_loop_on_the_way_is_in_the_slice_with_all_it_holds(plan):
+    def wiring(p, q, x):
+        prepared = loop(2, lambda i, v: p.pure(v), x)
+
+        def body(i, v):
+            return branch(q.positive(v), lambda: p.weigh(v), lambda: q.weigh(v))
+
+        loss = p.total(loop(2, body, prepared))
+        behind = loop(2, lambda i, v: q.pure(v), q.weigh(x))
+        return loss, p.first(gradients(loss, p.variables())), behind
+
+    made = plan(wiring)
+    inside = ["Branch", "Loop", "p._total", "p._weigh", "q._positive", "q._weigh"]
+    assert plan.slices(made) == [inside]
+
+
+def test_a_path_that_runs_through_captured_values_only(plan):
+    def wiring(p, q, x):
+        weighed = p.weigh(x)
+        loss = p.total(loop(2, lambda i, v: q.scale(v, weighed), x))
+        return p.first(gradients(loss, p.variables())), loss
+
+    assert plan.slices(plan(wiring)) == [["Loop", "p._total", "p._weigh", "q._scale"]]
+
+
+def test_the_count_and_the_predicate_carry_no_derivative(plan):
+    def wiring(p, q, x):
+        weighed = p.weigh(x)
+        left = loop(p.index(weighed), lambda i, v: q.pure(v), x)
+        loss = p.total(branch(p.positive(weighed), lambda: left, lambda: x))
+        return p.first(gradients(loss, p.variables()))
+
+    with pytest.raises(BuildError, match="the loss does not depend on any of the variables"):
+        plan(wiring)
+
+
+def test_slices_inside_and_outside_of_a_loop(plan):
+    def wiring(p, q, x):
+        outside = p.total(p.weigh(x))
+        p.step(gradients(outside, p.variables()))
+
+        def body(i):
+            inside = q.total(q.weigh(x))
+            q.step(gradients(inside, q.variables()))
+            return (), inside
+
+        return outside, loop(2, body, collect=True)[1]
+
+    assert plan.slices(plan(wiring)) == [["p._total", "p._weigh"], ["q._total", "q._weigh"]]

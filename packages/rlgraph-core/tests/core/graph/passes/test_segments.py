@@ -1,8 +1,18 @@
 import pytest
 
-from rlgraph.core import BuildError, Component, assemble, build, gradients, graph_fn, rlgraph_api
+from rlgraph.core import (
+    BuildError,
+    Component,
+    assemble,
+    branch,
+    build,
+    gradients,
+    graph_fn,
+    loop,
+    rlgraph_api,
+)
 from rlgraph.core.graph import make_plan
-from rlgraph.core.graph.plan import HostStep
+from rlgraph.core.graph.plan import HostStep, walk_steps
 from rlgraph.spaces import Dict, IntBox
 
 
@@ -143,3 +153,108 @@ def test_a_host_call_that_cuts_a_slice(plan):
         BuildError, match="a host function is called between a differentiated variable and the loss"
     ):
         plan(wiring)
+
+
+# Regions.
+
+
+def test_loops_without_host_calls_stay_in_their_segment(plan):
+    def wiring(p, q, x):
+        left = loop(2, lambda i, v: branch(p.positive(v), lambda: p.weigh(v), lambda: v), p.pure(x))
+        return q.pure(left)
+
+    inside = ("Loop", ["p._positive", ("Branch", ["p._weigh"], [])])
+    assert plan.steps(plan(wiring)) == [("segment", "p._pure", inside, "q._pure")]
+
+
+def test_a_host_call_inside_takes_the_loop_apart(plan):
+    def wiring(p, q, x):
+        def body(i, v):
+            return p.weigh(q.host(p.pure(v)))
+
+        return q.pure(loop(2, body, p.pure(x)))
+
+    made = plan(wiring)
+    inside = [("segment", "p._pure"), ("host", "q._host"), ("segment", "p._weigh")]
+    assert plan.before(made) == ["p._pure", ("Loop", ["p._pure", "q._host", "p._weigh"]), "q._pure"]
+    assert plan.steps(made) == [("segment", "p._pure"), ("loop", inside), ("segment", "q._pure")]
+    assert [segment.name for segment in made.segments] == [f"segment_{i}" for i in range(4)]
+
+
+def test_a_host_call_on_one_side_takes_the_branch_apart(plan):
+    def wiring(p, q, x):
+        found = branch(p.positive(x), lambda: p.weigh(q.host(x)), lambda: p.pure(x))
+        return q.pure(found)
+
+    assert plan.steps(plan(wiring)) == [
+        ("segment", "p._positive"),
+        ("branch", [("host", "q._host"), ("segment", "p._weigh")], [("segment", "p._pure")]),
+        ("segment", "q._pure"),
+    ]
+
+
+def test_host_regions_keep_their_place(plan):
+    """A single host call may overtake tensors that it does not need; a loop with one inside may not."""
+
+    def wiring(p, q, x):
+        weighed = p.weigh(x)
+        left = loop(2, lambda i, v: q.host(v), x)
+        p.write(x)
+        other = q.host(x)
+        return weighed, left, other
+
+    assert plan.steps(plan(wiring)) == [
+        ("segment", "p._weigh"),
+        ("loop", [("host", "q._host")]),
+        ("host", "q._host"),
+        ("segment", "p._write"),
+    ]
+
+
+def test_what_enters_and_leaves_the_segments_of_a_host_loop(plan):
+    def wiring(p, q, x):
+        outside = p.weigh(x)
+
+        def body(i, v):
+            inner = p.scale(v, outside)
+            q.host(inner)
+            return p.pure(inner)
+
+        return loop(2, body, x)
+
+    ahead, first, second = plan(wiring).segments
+    kinds = [[type(leaf.source).__name__ for leaf, _ in segment.inputs] for segment in (ahead, first, second)]
+    assert kinds == [["Input"], ["Carried", "Output"], ["Output"]]
+    assert [len(segment.outputs) for segment in (ahead, first, second)] == [1, 1, 1]
+
+
+def test_host_outputs_in_a_loop_are_always_copied(plan):
+    """The next iteration calls the function again."""
+
+    def looped(p, q, x):
+        return loop(2, lambda i, v: p.pure(q.host(v)), x)
+
+    def in_a_branch_of_a_loop(p, q, x):
+        def body(i, v):
+            return branch(p.positive(v), lambda: p.pure(q.host(v)), lambda: v)
+
+        return loop(2, body, x)
+
+    def branched(p, q, x):
+        return branch(p.positive(x), lambda: p.pure(q.host(x)), lambda: x)
+
+    def handed_out_of_a_branch(p, q, x):
+        return p.pure(branch(p.positive(x), lambda: q.host(x), lambda: x))
+
+    def called_again_in_a_loop(p, q, x):
+        one = q.host(x)
+        return loop(2, lambda i, v: p.scale(one, q.host(v)), x)
+
+    def copies(wiring):
+        return [bool(s.copies) for s in walk_steps(plan(wiring).steps) if isinstance(s, HostStep)]
+
+    assert copies(looped) == [True]
+    assert copies(in_a_branch_of_a_loop) == [True]
+    assert copies(branched) == [False]
+    assert copies(handed_out_of_a_branch) == [True]
+    assert copies(called_again_in_a_loop) == [True, True]

@@ -1,10 +1,12 @@
 """Emission: a plan becomes readable Python source, registered with `linecache` so that tracebacks show it."""
 
+from rlgraph.core.graph.emission.control_flow import EMPTY
 from rlgraph.core.graph.emission.driver import emit_driver
 from rlgraph.core.graph.emission.segment import Dialect, Linker, LoopShape, emit_segment
 from rlgraph.core.graph.emission.source import SourceFunction, identifier, leaf_name
 
 __all__ = [
+    "EMPTY",
     "Dialect",
     "Linker",
     "LoopShape",

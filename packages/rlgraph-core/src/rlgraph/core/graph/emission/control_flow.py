@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
+from rlgraph.core.errors import InputError
 from rlgraph.core.graph.emission.source import SourceFunction
 from rlgraph.core.graph.nodes import (
     Branch,
     Carried,
+    Const,
     Expression,
     Index,
     Loop,
@@ -18,11 +21,15 @@ from rlgraph.core.graph.nodes import (
     Source,
     arguments_of,
     descend,
+    label,
     references,
 )
 from rlgraph.core.graph.plan import Leaf
 from rlgraph.core.graph.values import Value, leaves
 from rlgraph.core.ops.tensor_spec import TensorSpec
+
+#: What a collecting loop without iterations is refused with, on every backend.
+EMPTY = "it collects, and its count is below 1: there must be at least one iteration"
 
 
 @dataclass(frozen=True)
@@ -91,8 +98,16 @@ def emit_loop(writer: Writer, node: Loop, body: Callable[[Region], None]) -> Non
         _assign(function.lines, names, writer.parts(node.leaving, carried))
         if node.stop is not None:
             function.lines.extend([f"if {stop}:", "    break"])
+    if lists and not isinstance(node.count, Const):
+        refuse = function.share("refuse_empty", refuse_empty)
+        lines.extend([f"if not {lists[0]}:", f"    {refuse}({label(node)!r})"])
     for (leaf, _), name in zip(collected, lists, strict=True):
         function.lines.append(f"{function.local(leaf)} = {writer.stack(name)}")
+
+
+def refuse_empty(where: str) -> NoReturn:
+    """Raise the error of a collecting loop that does not run."""
+    raise InputError(f"{where}: {EMPTY}")
 
 
 def emit_branch(writer: Writer, node: Branch, body: Callable[[Region], None]) -> None:

@@ -11,7 +11,19 @@ import numpy as np
 from rlgraph.core.errors import InputError, RLGraphError
 from rlgraph.core.graph.emission.control_flow import Writer, emit_branch, emit_loop
 from rlgraph.core.graph.emission.source import SourceFunction, from_leaves, identifier, leaf_name, literal
-from rlgraph.core.graph.nodes import Const, Expression, Input, Output, Pack, Path, arguments_of, label
+from rlgraph.core.graph.nodes import (
+    Branch,
+    Const,
+    Expression,
+    Input,
+    Loop,
+    Output,
+    Pack,
+    Path,
+    arguments_of,
+    label,
+    outputs_of,
+)
 from rlgraph.core.graph.passes.segments import tensor_leaves
 from rlgraph.core.graph.plan import BranchStep, HostStep, Leaf, LoopStep, Plan, Segment, Step
 from rlgraph.core.graph.values import describe
@@ -23,6 +35,7 @@ def emit_driver(
     lowered: Mapping[str, Callable[..., Any]],
     host_view: Callable[[str], Any],
     convert: Callable[[str, Leaf, TensorSpec], Callable[[Any], np.ndarray]],
+    guard: Callable[[HostStep | Segment], Any] = lambda step: None,
 ) -> SourceFunction:
     """The function a caller of the API method runs: checks inputs, calls host functions and segments.
 
@@ -31,6 +44,7 @@ def emit_driver(
         lowered: segment name -> what the backend made of it; NumPy in, NumPy out.
         host_view: scope -> the view of a component its host functions run on.
         convert: makes the function that turns an unfit input into an array or raises.
+        guard: the context manager in which a step runs, if it needs one.
     """
     built = plan.built
     method = built.graph.methods[plan.name]
@@ -47,7 +61,7 @@ def emit_driver(
     _emit_parts(function, plan, [leaf for leaf, _ in inputs])
     for leaf, spec in inputs:
         _emit_check(function, leaf, spec, convert(plan.name, leaf, spec))
-    _Steps(function, plan, lowered, host_view).emit(plan.steps)
+    _Steps(function, plan, lowered, host_view, guard).emit(plan.steps)
     result = _driver_expression(plan, plan.results, function)
     function.lines.append(f"return {result}" if result != "()" else "return None")
     return function
@@ -62,22 +76,37 @@ class _Steps:
         plan: Plan,
         lowered: Mapping[str, Callable[..., Any]],
         host_view: Callable[[str], Any],
+        guard: Callable[[HostStep | Segment], Any],
     ):
         self.function, self.plan, self.lowered, self.host_view = function, plan, lowered, host_view
+        self.guard = guard
         self.writer = Writer(
-            function, plan.built.values.__getitem__, self._scalar, self._tensor, self._index, self._stack
+            function, plan.built.values.__getitem__, self._scalar, self._tensor, self._copied, self._stack
         )
 
     def emit(self, steps: Sequence[Step]) -> None:
         for step in steps:
-            if isinstance(step, Segment):
-                self._emit_segment(step)
-            elif isinstance(step, HostStep):
-                _emit_host_step(self.function, self.plan, step, self.host_view(step.node.component))
-            elif isinstance(step, LoopStep):
+            if isinstance(step, HostStep | Segment):
+                self._emit_guarded(step)
+                continue
+            if isinstance(step, LoopStep):
                 self._emit_loop(step)
             else:
                 self._emit_branch(step)
+            self._emit_copies(step.node)
+
+    def _emit_guarded(self, step: HostStep | Segment) -> None:
+        emit = self._emit_segment if isinstance(step, Segment) else self._emit_host_call
+        guard = self.guard(step)
+        if guard is None:
+            emit(step)  # type: ignore[arg-type]
+            return
+        name = step.name if isinstance(step, Segment) else identifier(step.node.component, step.node.function)
+        with self.function.block(f"with {self.function.bind(f'lock_{name}', guard)}:"):
+            emit(step)  # type: ignore[arg-type]
+
+    def _emit_host_call(self, step: HostStep) -> None:
+        _emit_host_step(self.function, self.plan, step, self.host_view(step.node.component))
 
     def _emit_segment(self, segment: Segment) -> None:
         function = self.function
@@ -93,6 +122,12 @@ class _Steps:
         sides = iter((step.then, step.otherwise))
         emit_branch(self.writer, step.node, lambda _region: self.emit(next(sides)))
 
+    def _emit_copies(self, node: Loop | Branch) -> None:
+        for output in outputs_of(node):
+            if output in self.plan.copies:
+                names = [self.function.local(leaf) for leaf, _ in self.writer.leaves(output)]
+                self.function.lines.extend(f"{name} = {self._copied(name)}" for name in names)
+
     def _scalar(self, expression: Expression) -> str:
         value = self.plan.built.value_of(expression)
         if not isinstance(value, TensorSpec):
@@ -103,10 +138,10 @@ class _Steps:
 
     def _tensor(self, expression: Expression, spec: TensorSpec) -> str:
         if isinstance(expression, Const):
-            return self._index(self.function.bind("constant", np.asarray(expression.value, spec.dtype)))
+            return self._copied(self.function.bind("constant", np.asarray(expression.value, spec.dtype)))
         return _driver_expression(self.plan, expression, self.function)
 
-    def _index(self, name: str) -> str:
+    def _copied(self, name: str) -> str:
         return f"{self.function.share('copy_array', np.array)}({name})"
 
     def _stack(self, name: str) -> str:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 
+from rlgraph.core.errors import CapabilityError
 from rlgraph.core.graph.binding import bind, slots_of
 from rlgraph.core.graph.emission.control_flow import Writer, carried_names, emit_branch, emit_loop
 from rlgraph.core.graph.emission.source import SourceFunction, from_leaves, identifier, literal
 from rlgraph.core.graph.inference import tensor_arguments
 from rlgraph.core.graph.nodes import (
+    ApiCall,
     Branch,
     Carried,
     Const,
@@ -34,7 +38,7 @@ from rlgraph.core.graph.nodes import (
     walk_nodes,
 )
 from rlgraph.core.graph.plan import Leaf, Plan, Segment
-from rlgraph.core.graph.values import Value, is_leaf
+from rlgraph.core.graph.values import Value, is_leaf, leaves
 from rlgraph.core.graph.variables import Block, GradientList, Slots, Variable, VariableList
 from rlgraph.core.ops import Effects
 from rlgraph.core.ops.tensor_spec import TensorSpec
@@ -101,6 +105,7 @@ class Linker:
         gradients: ``(variables, blocks, retain) -> f(loss)``, returning one flat derivative per block; `retain` says
             that a later gradient goes through the same nodes.
         use_kernels: False leaves out kernels of every kind.
+        stream: gives the random stream of a name; a graph function that draws gets an `ops` with it as ``ops.stream``.
         loop: makes ``f(count, body, carried) -> (carried, collected)`` of a loop's shape, where
             ``body(index, *carried) -> (carried, collected, stop)``; all but `count` and `stop` are tuples of tensors.
             None: loops are Python loops.
@@ -115,17 +120,34 @@ class Linker:
     block: Callable[[Block], Any]
     gradients: Callable[[VariableList, Sequence[Block], bool], Callable[[Any], Any]] | None = None
     use_kernels: bool = True
+    stream: Callable[[str], Any] | None = None
     loop: Callable[[LoopShape], Callable[..., Any]] | None = None
     branch: Callable[[tuple[TensorSpec, ...], Effects], Callable[..., Any]] | None = None
 
-    def link(self, function: Any, view: Any) -> Callable[..., Any]:
-        """A graph function bound to a component's view: its declared kernel, the backend's, or the single source."""
-        if self.use_kernels:
+    def link(self, function: Any, view: Any, draws: Collection[str] = ()) -> Callable[..., Any]:
+        """A graph function bound to a component's view: its declared kernel, the backend's, or the single source.
+
+        Args:
+            function: the graph function.
+            view: the component's view.
+            draws: the name of the stream it draws from, if it does.
+        """
+        ops = self.ops
+        if draws and self.stream is not None:
+            (name,) = draws
+            ops = copy(ops)
+            ops.stream = self.stream(name)
+        if self.use_kernels or function.kernels_only:
             if self.backend in function.kernels:
-                return partial(function.kernels[self.backend], view, self.ops)
+                return partial(function.kernels[self.backend], view, ops)
             if function.key in self.kernels:
-                return self.kernels[function.key](view, self.ops)
-        return partial(function.function, view, self.ops)
+                return self.kernels[function.key](view, ops)
+        if function.kernels_only:
+            raise CapabilityError(
+                f"{view.scope_path}.{function.name} has kernels for {', '.join(sorted(function.kernels))} only: "
+                f"it cannot run on {self.backend}"
+            )
+        return partial(function.function, view, ops)
 
 
 def emit_segment(plan: Plan, segment: Segment, dialect: Dialect, linker: Linker) -> SourceFunction:
@@ -141,6 +163,7 @@ class _SegmentEmitter:
         self.called = {node.id for node in nodes if isinstance(node, GraphFunctionCall | Gradients)}
         self.sliced = frozenset[int]().union(*plan.slices.values()) if plan.slices else frozenset()
         self.in_slice = False
+        self.depth = 1  # of the API calls that are open, the root's own one among them
         self.cuts = self._list_cuts(nodes)
         self.function = SourceFunction(f"{plan.name}__{segment.name}", namespace=dialect.namespace)
         self.function.parameters = [self.function.local(leaf) for leaf, _ in segment.inputs]
@@ -182,10 +205,19 @@ class _SegmentEmitter:
     # Nodes.
 
     def _emit_nodes(self, nodes: Sequence[Node]) -> None:
+        nodes = [node for node in nodes if not isinstance(node, VariablesOf)]
+        if self.plan.built.contracted:
+            self._emit_flat(nodes)
+            return
+        for call, run in groupby(nodes, self._inner_call):
+            if call is None:
+                self._emit_flat(list(run))
+            else:
+                self._emit_call(self.plan.built.graph.calls[call], list(run))
+
+    def _emit_flat(self, nodes: Sequence[Node]) -> None:
         around = self.in_slice
         for node in nodes:
-            if isinstance(node, VariablesOf):
-                continue
             if not (self.in_slice and isinstance(node, Gradients)):
                 self._switch(node.id in self.sliced)
             if isinstance(node, Gradients):
@@ -194,12 +226,49 @@ class _SegmentEmitter:
                 self._emit_loop(node)
             elif isinstance(node, Branch):
                 self._emit_branch(node)
-            else:
+            elif isinstance(node, GraphFunctionCall):
                 self.function.lines.append(self._call(node))
             for output in outputs_of(node):
                 if output in self.plan.copies:
                     self._emit_copy(output)
         self._switch(around)
+
+    # Calls of API methods that stay calls.
+
+    def _inner_call(self, node: Node) -> int | None:
+        """The API call next further in on the way to `node`; None if it stands right here."""
+        calls, caller, chain = self.plan.built.graph.calls, node.caller, list[int]()
+        while caller is not None:
+            chain.append(caller)
+            caller = calls[caller].caller
+        return chain[-1 - self.depth] if len(chain) > self.depth else None
+
+    def _emit_call(self, call: ApiCall, nodes: Sequence[Node]) -> None:
+        function = self.function
+        name = function.fresh(identifier(call.component, call.method))
+        made = [output for node in nodes for output in outputs_of(node)]
+        used = [
+            ref for n in nodes for _, e in arguments_of(n) for ref in references(e) if ref.source not in made
+        ]
+        parameters = ", ".join(dict.fromkeys(name for ref in used for name in self._names(ref)))
+        with function.block(f"def {name}({parameters}):"):
+            self.depth += 1
+            self._emit_nodes(nodes)
+            self.depth -= 1
+            results = ", ".join(name for output in made for name in self._names(Ref(output)))
+            function.lines.append(f"return {results}")
+        function.lines.append(f"{results} = {name}({parameters})" if results else f"{name}({parameters})")
+
+    def _names(self, ref: Ref) -> list[str]:
+        """The local names that hold a value."""
+        if isinstance(ref.source, Output) and ref.source.node in self.called:
+            return [self.function.local(Leaf(ref.source))]
+        found = leaves(self.plan.built.value_of(ref), ref.path)
+        return [
+            self.function.local(Leaf(ref.source, path))
+            for path, spec in found
+            if isinstance(spec, TensorSpec)
+        ]
 
     def _switch(self, in_slice: bool) -> None:
         if in_slice != self.in_slice:
@@ -245,12 +314,14 @@ class _SegmentEmitter:
         return any(slices[node.id] & slices[other] for other in later if other in slices)
 
     def _bind_function(self, node: GraphFunctionCall) -> tuple[Any, str]:
-        component = self.plan.built.graph.components[node.component]
-        function = component.graph_functions()[node.function]
+        component, function = self.plan.built.graph.components[node.component], self._function(node)
         blocks = partial(self._blocks, node)
         view = bind(component, self._handle, blocks)
-        bound = self.linker.link(function, view)
+        bound = self.linker.link(function, view, self.plan.built.effects[node.id].draws)
         return function, self.function.bind(identifier(node.component, node.function), bound)
+
+    def _function(self, node: GraphFunctionCall) -> Any:
+        return self.plan.built.graph.components[node.component].graph_functions()[node.function]
 
     def _handle(self, variable: Variable) -> Any:
         return variable if variable.host else self.linker.handle(variable)
@@ -381,5 +452,7 @@ class _SegmentEmitter:
         return cuts
 
     def _blocks(self, node: GraphFunctionCall, variables: VariableList | Slots) -> list[Any]:
+        if self._function(node).per_variable:
+            return [self._handle(variable) for variable in variables]
         blocks = self.plan.built.layout.blocks(variables, self.cuts[node.id])
         return [self.linker.block(block) for block in blocks]

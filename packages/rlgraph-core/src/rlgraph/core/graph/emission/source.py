@@ -114,7 +114,7 @@ def leaf_name(leaf: Leaf) -> str:
     else:
         assert isinstance(source, Output)
         base = f"v{source.node}" + (f"_{source.index}" if source.index else "")
-    return "_".join([base, *map(str, leaf.path)]) if leaf.path else base
+    return "_".join([base, *(re.sub(r"\W", "_", str(key)) for key in leaf.path)])
 
 
 def literal(kind: type, items: Sequence[tuple[Any, str]]) -> str:

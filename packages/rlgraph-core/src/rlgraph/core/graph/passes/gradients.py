@@ -79,6 +79,7 @@ def gradient_slices(
             continue
         inside = _slice(node, by_id, effects)
         _check_place(node, inside, nodes, by_id)
+        _check_regions(node, inside, by_id, effects)
         _check_writes(node, inside, nodes, effects)
         slices[node.id] = frozenset(n.id for n in walk_nodes(by_id[id_] for id_ in sorted(inside)))
     _check_order(nodes, slices)
@@ -116,6 +117,17 @@ def _check_place(node: Gradients, inside: set[int], nodes: Sequence[Node], by_id
             f"{label(node)}: it is taken inside a loop or branch, and {label(by_id[outside[0]])}, from which the loss "
             "is computed, is called outside: call it inside as well"
         )
+
+
+def _check_regions(
+    node: Gradients, inside: set[int], by_id: Mapping[int, Node], effects: Mapping[int, Effects]
+) -> None:
+    for other in (by_id[id_] for id_ in sorted(inside) if regions_of(by_id[id_])):
+        for name in sorted(effects[other.id].writes & effects[node.id].reads):
+            raise BuildError(
+                f"{label(node)}: the loss comes out of {label(other)}, which writes {name}, and the derivative is "
+                "taken by it: write it behind the derivative"
+            )
 
 
 def _check_order(nodes: Sequence[Node], slices: Mapping[int, frozenset[int]]) -> None:

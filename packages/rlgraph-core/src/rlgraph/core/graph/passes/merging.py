@@ -15,7 +15,7 @@ After::
 
 Calls are equal if component, function and arguments are, and no variable they read was written in between. What
 writes, draws or runs on the host is never merged. A region sees what was computed before it; what it computes stays
-inside.
+inside. A derivative that is taken in a region needs all of its slice there.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from rlgraph.core.graph.nodes import (
     Branch,
     Const,
     Expression,
+    Gradients,
     GraphFunctionCall,
     Loop,
     Node,
@@ -37,6 +38,7 @@ from rlgraph.core.graph.nodes import (
     Region,
     VariablesOf,
     outputs_of,
+    walk_nodes,
     with_expressions,
     with_regions,
 )
@@ -93,11 +95,17 @@ class _Merging:
 
         def merged(region: Region) -> Region:
             known, versions = dict(self.first), Counter(self.versions)
+            self.versions.update(self._differentiated(region))
             nodes = tuple(self.merge(region.nodes))
             self.first, self.versions = known, versions
             return Region(nodes, self.renamed(region.results))
 
         return with_regions(node, merged)
+
+    def _differentiated(self, region: Region) -> frozenset[str]:
+        """The variables by which derivatives are taken inside."""
+        taken = (node.id for node in walk_nodes(region.nodes) if isinstance(node, Gradients))
+        return frozenset[str]().union(*(self.effects[id_].reads for id_ in taken))
 
     def _key(self, node: Node) -> Any:
         """What makes a call the same as another; None if it is never."""

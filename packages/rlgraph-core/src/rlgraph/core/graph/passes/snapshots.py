@@ -15,8 +15,12 @@ After::
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+from rlgraph.core.errors import PerformanceWarning
 from rlgraph.core.graph.nodes import (
     Expression,
     Loop,
@@ -24,11 +28,16 @@ from rlgraph.core.graph.nodes import (
     Output,
     Source,
     arguments_of,
+    label,
     outputs_of,
     references,
     regions_of,
 )
+from rlgraph.core.graph.variables import Variable
 from rlgraph.core.ops.effects import Effects
+
+#: Copies of variables with more bytes are worth a warning.
+LARGE = 2**20
 
 
 def find_snapshots(
@@ -77,3 +86,27 @@ def viewed(node: Node, index: int, effects: Mapping[int, Effects]) -> set[Source
         if views and name in views[0]
         for ref in references(expression)
     }
+
+
+def warn_of_large_copies(
+    nodes: Sequence[Node], effects: Mapping[int, Effects], variables: Mapping[str, Variable]
+) -> None:
+    """Warn where a large variable is copied at every call, because it is written after it was looked at as a whole.
+
+    What is trained is always read as a whole; this is about buffers, of which mostly a few rows are wanted.
+    """
+    for position, node in enumerate(nodes):
+        own = effects[node.id]
+        looked_at = own.whole_reads.union(*own.aliases)
+        written = own.overwrites.union(*(effects[other.id].writes for other in nodes[position + 1 :]))
+        for name in sorted(looked_at & written):
+            variable = variables[name]
+            size = variable.size * np.dtype(variable.spec.dtype).itemsize
+            if size > LARGE and not variable.trainable:
+                warnings.warn(
+                    f"{label(node)} takes the whole value of {name} ({size / 2**20:.1f} MiB), which is written later: "
+                    "it is copied at every call. Take the rows that are needed with ops.take(variable, indices), "
+                    "or look at it behind the write",
+                    PerformanceWarning,
+                    stacklevel=2,
+                )

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from rlgraph.core.graph.emission import LoopShape
+from rlgraph.core.graph.emission import EMPTY, LoopShape
 from rlgraph.core.ops import Effects, TensorSpec
 from rlgraph.tf.variables import SegmentVariables
 
@@ -21,6 +21,8 @@ def loop(variables: SegmentVariables, shape: LoopShape) -> Callable[..., tuple[T
         variables.read_ahead(shape.effects)
         last = tf.cast(count, tf.int64)
         size = tf.cast(count, tf.int32)
+        if shape.collected:
+            tf.debugging.assert_positive(size, EMPTY)
         arrays = tuple(
             tf.TensorArray(spec.dtype, size, element_shape=open_shape(spec)[1:]) for spec in shape.collected
         )

@@ -1,0 +1,69 @@
+"""The options that API methods and graph functions share, checked where they are written."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+from rlgraph.core.errors import AssemblyError, nearest
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a decorator was given; see `rlgraph_api` and `graph_fn` for the meaning.
+
+    Attributes:
+        name: the name it is known under, if not the function's own.
+        returns: declared number of outputs.
+        flatten_ops: True, or the names of the arguments whose containers arrive as flat dicts.
+        split_ops: call the function once per leaf.
+        add_auto_key_as_first_param: with `split_ops`, the flat key comes first.
+        requires_variable_completeness: wait for the variables of the component and all below.
+        ok_to_overwrite: it may replace a member of the same name.
+    """
+
+    name: str | None = None
+    returns: int | None = None
+    flatten_ops: bool | Collection[str] = False
+    split_ops: bool = False
+    add_auto_key_as_first_param: bool = False
+    requires_variable_completeness: bool = False
+    ok_to_overwrite: bool = False
+
+    def check(self, function: Callable[..., Any], leading: int) -> None:
+        """Check the options against the function they decorate.
+
+        Args:
+            function: the function.
+            leading: the number of its parameters that are no values (``self``, ``ops``).
+
+        Raises:
+            AssemblyError: an option that cannot be.
+        """
+        where = function.__qualname__
+        if self.returns is not None and (type(self.returns) is not int or self.returns < 0):
+            raise AssemblyError(f"{where}: returns= is the number of outputs, given {self.returns!r}")
+        if self.split_ops and not self.flatten_ops:
+            raise AssemblyError(
+                f"{where}: split_ops=True needs flatten_ops=True (or the names of the arguments)"
+            )
+        if self.add_auto_key_as_first_param and not self.split_ops:
+            raise AssemblyError(f"{where}: add_auto_key_as_first_param=True needs split_ops=True")
+        if isinstance(self.flatten_ops, str):
+            raise AssemblyError(
+                f"{where}: flatten_ops= is True or a set of argument names, given {self.flatten_ops!r}"
+            )
+        names = list(inspect.signature(function).parameters)[leading:]
+        if self.add_auto_key_as_first_param and not names:
+            raise AssemblyError(f"{where}: add_auto_key_as_first_param=True needs a parameter for the key")
+        for name in [] if isinstance(self.flatten_ops, bool) else self.flatten_ops:
+            if name not in names:
+                raise AssemblyError(
+                    f"{where}: flatten_ops names {name!r}, which is no argument. {nearest(name, names)}"
+                )
+
+    def flattens(self, argument: str) -> bool:
+        """Whether containers given for `argument` arrive flat."""
+        return self.flatten_ops if isinstance(self.flatten_ops, bool) else argument in self.flatten_ops

@@ -1,0 +1,161 @@
+"""Containers: a graph function with `flatten_ops` or `split_ops` is written out for the leaves it is given.
+
+A container is then only names: nothing is flattened, split or merged at run time.
+
+Before::
+
+    %1 = scale._scale(states)              # split_ops, add_auto_key_as_first_param
+    return %1
+
+After, where the Space of states is {a: {b: ...}, c: ...}::
+
+    %2 = scale._scale('a/b', states[a][b])
+    %3 = scale._scale('c', states[c])
+    return {a: {b: %2}, c: %3}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from rlgraph.core.errors import BuildError
+from rlgraph.core.graph.component_graph import ComponentGraph
+from rlgraph.core.graph.nodes import (
+    ApiCall,
+    Const,
+    Expression,
+    GraphFunctionCall,
+    Node,
+    Output,
+    Pack,
+    Ref,
+    Region,
+    Source,
+    descend,
+    label,
+    walk_nodes,
+    with_expressions,
+    with_regions,
+)
+from rlgraph.core.graph.values import Value, leaves
+
+
+def expand(
+    function: Any, node: GraphFunctionCall, arguments: Mapping[str, Value], ids: Iterator[int]
+) -> dict[str, GraphFunctionCall]:
+    """The calls that stand for a call of a function with `flatten_ops`: one per flat key, or one with flat dicts.
+
+    Args:
+        function: the graph function.
+        node: its call.
+        arguments: what is known of the arguments.
+        ids: ids that are not taken.
+
+    Raises:
+        BuildError: the containers to be split have different keys.
+    """
+    flat = {n: flat_parts(e, arguments[n]) for n, e in node.arguments if function.options.flattens(n)}
+    if not function.options.split_ops:
+        packed = (
+            (n, Pack(dict, tuple(flat[n].items())) if n in flat else whole) for n, whole in node.arguments
+        )
+        return {"": replace(node, id=next(ids), arguments=tuple(packed))}
+    calls = {}
+    for key in common_keys(label(node), flat):
+        parts = tuple(
+            (n, flat[n][key if key in flat[n] else ""] if n in flat else whole) for n, whole in node.arguments
+        )
+        leading = ((function.key_parameter, Const(key)),) if function.key_parameter else ()
+        calls[key] = replace(node, id=next(ids), arguments=(*leading, *parts))
+    return calls
+
+
+def flat_parts(expression: Expression, value: Value) -> dict[str, Expression]:
+    """Flat key -> part of `expression`, for all leaves of `value`; "" for a single leaf."""
+    return {"/".join(map(str, path)): descend(expression, path) for path, _ in leaves(value)}
+
+
+def common_keys(where: str, flat: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The keys to split by: those of the containers among the arguments; what is no container goes to every key.
+
+    Raises:
+        BuildError: two containers differ in their keys, or one is empty.
+    """
+    containers = {name: list(parts) for name, parts in flat.items() if list(parts) != [""]}
+    for name, keys in containers.items():
+        first, wanted = next(iter(containers.items()))
+        if not keys:
+            raise BuildError(f"{where} is split by the keys of {name}, which is an empty container")
+        if keys != wanted:
+            raise BuildError(
+                f"{where} is split by the keys of its arguments, and {first} has {wanted}, but {name} has {keys}: "
+                "give them equal structures, or name in flatten_ops= only those that are to be split"
+            )
+    return next(iter(containers.values()), [""])
+
+
+def merged(calls: Mapping[str, GraphFunctionCall], index: int, values: Mapping[Source, Value]) -> Expression:
+    """What stands for output `index` of a call that was expanded."""
+    if list(calls) != [""]:
+        return nest({key: Ref(Output(call.id, index)) for key, call in calls.items()})
+    output = Output(calls[""].id, index)
+    value = values[output]
+    # A function with flat arguments may return a flat dict: it is nested again by its keys.
+    if isinstance(value, dict) and any(key == "" or "/" in key for key in value):
+        return nest({key: Ref(output, (key,)) for key in value})
+    return Ref(output)
+
+
+def nest(flat: Mapping[str, Expression]) -> Expression:
+    """The container literal with these parts; a number in a key is a position in a tuple."""
+    if list(flat) == [""]:
+        return flat[""]
+    groups: dict[str, dict[str, Expression]] = {}
+    for key, part in flat.items():
+        head, _, rest = key.partition("/")
+        groups.setdefault(head, {})[rest] = part
+    if all(head.isdigit() for head in groups):
+        return Pack(tuple, tuple((int(head), nest(groups[head])) for head in sorted(groups, key=int)))
+    return Pack(dict, tuple((head, nest(groups[head])) for head in sorted(groups)))
+
+
+def write_out(
+    graph: ComponentGraph,
+    expanded: Mapping[int, Sequence[GraphFunctionCall]],
+    replaced: Mapping[Source, Expression],
+) -> ComponentGraph:
+    """`graph` with every node in `expanded` replaced by its calls, and its outputs by what stands for them."""
+    if not expanded and not replaced:
+        return graph
+
+    def resolve(expression: Expression) -> Expression:
+        if isinstance(expression, Ref) and expression.source in replaced:
+            return descend(replaced[expression.source], expression.path)
+        if isinstance(expression, Pack):
+            return Pack(expression.kind, tuple((key, resolve(part)) for key, part in expression.items))
+        return expression
+
+    def written_out(nodes: Sequence[Node]) -> tuple[Node, ...]:
+        return tuple(
+            with_regions(with_expressions(call, resolve), region)
+            for node in nodes
+            for call in expanded.get(node.id, (node,))
+        )
+
+    def region(old: Region) -> Region:
+        return Region(written_out(old.nodes), old.results)
+
+    def call_written_out(call: ApiCall) -> ApiCall:
+        arguments = tuple((name, resolve(e)) for name, e in call.arguments)
+        return replace(call, arguments=arguments, results=resolve(call.results))
+
+    nodes = {name: written_out([graph.nodes[i] for i in m.nodes]) for name, m in graph.methods.items()}
+    return ComponentGraph(
+        graph.root,
+        graph.components,
+        {name: replace(m, nodes=tuple(n.id for n in nodes[name])) for name, m in graph.methods.items()},
+        {node.id: node for node in walk_nodes(n for some in nodes.values() for n in some)},
+        {id_: call_written_out(call) for id_, call in graph.calls.items()},
+    )

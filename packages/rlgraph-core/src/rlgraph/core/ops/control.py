@@ -1,0 +1,191 @@
+"""Control flow over data inside a graph function, for pure numerics.
+
+The functions given to these operations take and return tensors, or nested dicts and tuples of tensors; they may use
+all tensors around them, and are differentiable. They neither write nor draw: for that there are `loop` and `branch`
+in API methods. Their rules evaluate each function on what it is given at run time; a carried value keeps its shape
+and dtype.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from rlgraph.core.errors import InferenceError
+from rlgraph.core.ops.contract import operation
+from rlgraph.core.ops.dims import SymbolicDim
+from rlgraph.core.ops.nest import leaves_of, map_nested
+from rlgraph.core.ops.symbolic import SymbolicTensor
+
+#: A tensor, or a nested dict or tuple of tensors.
+Nested = Any
+
+
+@operation("control")
+def cond(pred: Any, then: Callable[[], Nested], otherwise: Callable[[], Nested]) -> Nested:
+    """What ``then()`` returns where `pred`, bool [], holds, else what ``otherwise()`` returns; only that is computed.
+
+    Both return the same structure, shapes and dtypes.
+    """
+    _need_flag("ops.cond: pred", pred)
+    one = _entering("ops.cond: what `then` returns", then())
+    other = _entering("ops.cond: what `otherwise` returns", otherwise())
+    if _specs(one) != _specs(other):
+        raise InferenceError(
+            f"ops.cond: both branches must return the same shapes and dtypes; `then` returns {_specs(one)}, "
+            f"`otherwise` {_specs(other)}"
+        )
+    return map_nested(_either, one, other)
+
+
+@operation("control")
+def while_loop(
+    cond: Callable[[Nested], Any],
+    body: Callable[[Nested], Nested],
+    init: Nested,
+    max_iterations: int | None = None,
+) -> Nested:
+    """``carry = body(carry)`` from `init` on, as long as ``cond(carry)``, bool [], holds; returns the last carry.
+
+    It ends after `max_iterations` in any case.
+    """
+    limit = max_iterations
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int | SymbolicDim)):
+        raise InferenceError(f"ops.while_loop: max_iterations must be an integer or a size, given {limit!r}")
+
+    def step(carry: Nested) -> tuple[Nested, Nested]:
+        _need_flag("ops.while_loop: what `cond` returns", cond(carry))
+        return body(carry), ()
+
+    return _settle("ops.while_loop", init, step)[0]
+
+
+@operation("control")
+def scan(
+    body: Callable[[Nested, Nested], tuple[Nested, Nested]],
+    init: Nested,
+    xs: Nested,
+    reverse: bool = False,
+    axis: int = 0,
+) -> tuple[Nested, Nested]:
+    """``carry, y = body(carry, x)`` for each slice `x` of `xs` along `axis`; returns the last carry and all `y`.
+
+    The `y` are stacked along `axis`, each at the place of its `x`; `reverse` goes from the last slice to the first.
+    """
+    items, size = _slices("ops.scan", xs, axis)
+
+    def step(carry: Nested) -> tuple[Nested, Nested]:
+        result = body(carry, items)
+        if not isinstance(result, list | tuple) or len(result) != 2:
+            raise InferenceError(
+                f"ops.scan: body must return (carry, y), given {result!r}; y is () if nothing is collected"
+            )
+        return result[0], result[1]
+
+    carry, y = _settle("ops.scan", init, step)
+    return carry, map_nested(partial(_stacked, "ops.scan", size, axis), y)
+
+
+@operation("control")
+def map_(body: Callable[[Nested], Nested], xs: Nested, axis: int = 0) -> Nested:
+    """``body(x)`` for each slice `x` of `xs` along `axis`, stacked along `axis`.
+
+    Operations on whole tensors are faster; this is for what cannot be written so.
+    """
+    items, size = _slices("ops.map", xs, axis)
+    return map_nested(partial(_stacked, "ops.map", size, axis), body(items))
+
+
+def _settle(
+    name: str, init: Nested, step: Callable[[Nested], tuple[Nested, Nested]]
+) -> tuple[Nested, Nested]:
+    """What is carried and given out once it is known what flows round the loop.
+
+    A first pass checks shapes; it is repeated while a carried value shares memory with more tensors, or can be
+    differentiated by more arguments, than it could before.
+    """
+    carry = _entering(f"{name}: init", init)
+    while True:
+        result, y = step(carry)
+        left = _entering(f"{name}: the carry that body returns", result)
+        if _specs(carry) != _specs(left):
+            raise InferenceError(
+                f"{name}: a carried value keeps its shape and dtype; it enters the body as {_specs(carry)} "
+                f"and leaves it as {_specs(left)}"
+            )
+        merged = map_nested(_either, carry, left)
+        if _flows(merged) == _flows(carry):
+            return merged, y
+        carry = merged
+
+
+def _entering(what: str, value: Nested) -> Nested:
+    """`value` as a body can rely on it: without bounds."""
+
+    def enter(leaf: Any) -> SymbolicTensor:
+        tensor = _tensor(what, leaf)
+        return tensor._view(tensor._observe().unbounded())
+
+    return map_nested(enter, value)
+
+
+def _either(one: SymbolicTensor, other: SymbolicTensor) -> SymbolicTensor:
+    """A tensor that may be the one or the other."""
+    recorder = one._recorder or other._recorder
+    return SymbolicTensor(one.spec, one.aliases | other.aliases, recorder, one.carries | other.carries)
+
+
+def _specs(value: Nested) -> Any:
+    return map_nested(lambda tensor: tensor.spec, value)
+
+
+def _flows(value: Nested) -> list[Any]:
+    return [(tensor.aliases, tensor.carries) for tensor in leaves_of(value)]
+
+
+def _slices(name: str, xs: Nested, axis: int) -> tuple[Nested, int | SymbolicDim]:
+    """One slice of `xs`, and how many there are."""
+    tensors = [_tensor(f"{name}: xs", leaf) for leaf in leaves_of(xs)]
+    if isinstance(axis, bool) or not isinstance(axis, int) or axis < 0:
+        raise InferenceError(f"{name}: axis must be an integer >= 0, given {axis!r}")
+    if not tensors or any(len(tensor.spec.shape) <= axis for tensor in tensors):
+        raise InferenceError(f"{name}: xs must be tensors with an axis {axis}, given {_specs(xs)}")
+    sizes = [tensor.spec.shape[axis] for tensor in tensors]
+    if any(size != sizes[0] for size in sizes):
+        raise InferenceError(f"{name}: xs differ in size along axis {axis}: {_specs(xs)}")
+
+    def item(tensor: SymbolicTensor) -> SymbolicTensor:
+        spec = tensor._observe()
+        return tensor._view(spec.with_shape((*spec.shape[:axis], *spec.shape[axis + 1 :])))
+
+    return map_nested(item, xs), sizes[0]
+
+
+def _stacked(name: str, size: int | SymbolicDim, axis: int, leaf: Any) -> SymbolicTensor:
+    tensor = _tensor(f"{name}: what body gives out", leaf)
+    spec = tensor._observe()
+    if len(spec.shape) < axis:
+        raise InferenceError(
+            f"{name}: {spec} cannot be stacked along axis {axis}; give out more axes or use axis=0"
+        )
+    shape = (*spec.shape[:axis], size, *spec.shape[axis:])
+    return SymbolicTensor(spec.with_shape(shape), carries=tensor.carries)
+
+
+def _tensor(what: str, leaf: Any) -> SymbolicTensor:
+    if not isinstance(leaf, SymbolicTensor):
+        raise InferenceError(
+            f"{what} must be a tensor, or a dict or tuple of tensors, given {type(leaf).__name__} {leaf!r}; "
+            "ops.zeros and ops.ones make tensors"
+        )
+    return leaf
+
+
+def _need_flag(what: str, flag: Any) -> None:
+    if not isinstance(flag, SymbolicTensor):
+        raise InferenceError(
+            f"{what} must be a bool tensor without axes, given {flag!r}; Python decides with `if`"
+        )
+    if flag._observe().dtype != "bool" or flag.spec.shape != ():
+        raise InferenceError(f"{what} must be a bool tensor without axes, given {flag.spec}")

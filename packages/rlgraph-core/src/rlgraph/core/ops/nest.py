@@ -1,0 +1,30 @@
+"""Nested dicts and tuples inside graph functions. Lists count as tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+
+def map_nested(function: Callable[..., Any], value: Any, *others: Any) -> Any:
+    """`value` with `function` applied to each of its leaves and to those at the same place of `others`."""
+    if isinstance(value, dict):
+        return {
+            key: map_nested(function, item, *(other[key] for other in others)) for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return tuple(map_nested(function, *items) for items in zip(value, *others, strict=True))
+    return function(value, *others)
+
+
+def leaves_of(value: Any) -> list[Any]:
+    """The leaves of `value`, in order."""
+    found: list[Any] = []
+    map_nested(found.append, value)
+    return found
+
+
+def nested_like(structure: Any, leaves: Iterable[Any]) -> Any:
+    """`leaves`, in order, nested as `structure` is."""
+    remaining = iter(leaves)
+    return map_nested(lambda _: next(remaining), structure)

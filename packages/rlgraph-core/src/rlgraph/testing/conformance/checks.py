@@ -1,0 +1,126 @@
+"""What a check is, and the backend it is made for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from rlgraph.core import Backend, Component, ExecutionSpec, GraphExecutor, create_backend, find_backend
+from rlgraph.core.ops import CONTRACT_VERSION, OPERATIONS
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The backend under test, by name; everything goes through the door that users take."""
+
+    backend: str
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """What its descriptor declares."""
+        return find_backend(self.backend).capabilities
+
+    def create(self, **execution: Any) -> Backend:
+        """The backend alone."""
+        return create_backend(self.backend, ExecutionSpec(**execution))
+
+    def executor(
+        self, root: Component, spaces: Mapping[str, Any] | None = None, **execution: Any
+    ) -> GraphExecutor:
+        """`root` built on the backend; `execution` are fields of the execution spec."""
+        return GraphExecutor(root, spaces or {}, backend=self.backend, execution_spec=execution)
+
+    @staticmethod
+    def reference(
+        root: Component, spaces: Mapping[str, Any] | None = None, **execution: Any
+    ) -> GraphExecutor:
+        """The same on the reference."""
+        return GraphExecutor(root, spaces or {}, backend="numpy", execution_spec=execution)
+
+
+class NotConcerned(Exception):
+    """Raised by a check that has nothing to ask of the subject; says why."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that a backend must do.
+
+    Attributes:
+        section: what it belongs to.
+        name: its name in the section.
+        run: raises if the subject does not do it.
+        capabilities: those a backend must declare for the check to make sense.
+        operations: those the contract must have for it.
+    """
+
+    section: str
+    name: str
+    run: Callable[[Subject], None]
+    capabilities: frozenset[str] = frozenset()
+    operations: frozenset[str] = frozenset()
+
+    @property
+    def id(self) -> str:
+        return f"{self.section}/{self.name}"
+
+    def run_gated(self, subject: Subject) -> None:
+        """Run the check if it concerns the subject.
+
+        Raises:
+            NotConcerned: it does not.
+            AssertionError: the subject fails it; so it does with any other error.
+        """
+        lacking = sorted(self.capabilities - subject.capabilities)
+        if lacking:
+            raise NotConcerned(f"{subject.backend} does not declare {', '.join(lacking)}")
+        unknown = sorted(self.operations - OPERATIONS.keys())
+        if unknown:
+            raise NotConcerned(
+                f"contract {CONTRACT_VERSION} has no {', '.join(f'ops.{name}' for name in unknown)}"
+            )
+        self.run(subject)
+
+
+#: All checks, in the order of their declaration; `load_checks` fills it.
+CHECKS: list[Check] = []
+
+
+def check(
+    section: str, *, capabilities: Iterable[str] = (), operations: Iterable[str] = ()
+) -> Callable[[Callable[[Subject], None]], Callable[[Subject], None]]:
+    """Declare the decorated function as a check, called like the function."""
+
+    def declare(function: Callable[[Subject], None]) -> Callable[[Subject], None]:
+        CHECKS.append(
+            Check(section, function.__name__, function, frozenset(capabilities), frozenset(operations))
+        )
+        return function
+
+    return declare
+
+
+def check_each(
+    section: str, items: Mapping[str, Any], *, capabilities: Callable[[Any], Iterable[str]] = lambda _: ()
+) -> Callable[[Callable[[Subject, Any], None]], Callable[[Subject, Any], None]]:
+    """Declare a check per item, called like the item; the decorated function takes the item as well.
+
+    Args:
+        section: what they belong to.
+        items: name -> item.
+        capabilities: gives what the check of an item needs.
+    """
+
+    def declare(function: Callable[[Subject, Any], None]) -> Callable[[Subject, Any], None]:
+        for name, item in items.items():
+            run = partial(_run_with, function, item)
+            CHECKS.append(Check(section, name, run, frozenset(capabilities(item))))
+        return function
+
+    return declare
+
+
+def _run_with(function: Callable[[Subject, Any], None], item: Any, subject: Subject) -> None:
+    function(subject, item)

@@ -1,0 +1,172 @@
+"""Sections ``components`` and ``kernels``: the shipped components against the reference, with kernels and without."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rlgraph.components import (
+    Adam,
+    Dense,
+    DQNLoss,
+    DuelingPolicy,
+    EpsilonGreedy,
+    NeuralNetwork,
+    QPolicy,
+    Synchronizer,
+)
+from rlgraph.core import Component, GraphExecutor, rlgraph_api
+from rlgraph.core.graph.nodes import GraphFunctionCall
+from rlgraph.spaces import BoolBox, FloatBox, IntBox, from_spec
+from rlgraph.testing.conformance.checks import Subject, check, check_each
+from rlgraph.testing.conformance.comparison import assert_same
+from rlgraph.testing.conformance.gradients import LAYERS, REGRESSION_SPACES, Regression
+
+BATCH = 5
+FEATURES = FloatBox(shape=(3,), add_batch_rank=True)
+VALUES = FloatBox(shape=(4,), add_batch_rank=True)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A component and what to call.
+
+    Attributes:
+        make: makes it, unbuilt.
+        spaces: Spaces of the arguments.
+        methods: the API methods to call, in order.
+        trains: it takes gradients.
+    """
+
+    make: Callable[[], Component]
+    spaces: Mapping[str, Any]
+    methods: tuple[str, ...]
+    trains: bool = False
+
+
+class Synchronized(Component):
+    """Two networks, one of which follows the other."""
+
+    def __init__(self, tau: float):
+        self.source = NeuralNetwork(LAYERS, scope="source")
+        self.target = self.source.copy(scope="target", trainable=False)
+        self.synchronizer = Synchronizer(tau)
+        super().__init__(self.source, self.target, self.synchronizer, scope="synchronized")
+
+    @rlgraph_api
+    def both(self, inputs: Any) -> Any:
+        return self.source.call(inputs), self.target.call(inputs)
+
+    @rlgraph_api
+    def sync(self) -> Any:
+        return self.synchronizer.sync(self.source.variables(), self.target.variables())
+
+
+LOSS_SPACES = {
+    "q_values": VALUES,
+    "actions": IntBox(4, add_batch_rank=True),
+    "rewards": FloatBox(-3.0, 3.0, add_batch_rank=True),
+    "terminals": BoolBox(add_batch_rank=True),
+    "q_next": VALUES,
+    "q_next_target": VALUES,
+}
+
+
+def _dense(**options: Any) -> Case:
+    return Case(lambda: Dense(4, **options), {"inputs": FEATURES}, ("call",))
+
+
+def _loss(**options: Any) -> Case:
+    return Case(lambda: DQNLoss(**options), LOSS_SPACES, ("loss",))
+
+
+def _policy(kind: Callable[..., Component]) -> Case:
+    methods = ("get_q_values", "get_deterministic_action")
+    return Case(lambda: kind(LAYERS, action_space=IntBox(4)), {"states": FEATURES}, methods)
+
+
+def _adam(**options: Any) -> Case:
+    methods = ("update",) * 4 + ("get_loss",)
+    return Case(lambda: Regression(Adam(0.05, **options), LAYERS), REGRESSION_SPACES, methods, True)
+
+
+CASES: dict[str, Case] = {
+    "adam": _adam(),
+    "adam_clipped": _adam(clip_grad_norm=0.1),
+    "dense": _dense(),
+    "dense_relu": _dense(activation="relu", biases_spec={"type": "normal", "stddev": 1.0}),
+    "dense_tanh_without_biases": _dense(activation="tanh", biases_spec=False),
+    "dense_elu": _dense(activation="elu"),
+    "dqn_loss": _loss(double_q=False),
+    "dqn_loss_double": _loss(double_q=True),
+    "dqn_loss_double_huber": _loss(double_q=True, huber_loss=True),
+    "dueling_policy": _policy(DuelingPolicy),
+    "epsilon_greedy": Case(
+        lambda: EpsilonGreedy(num_actions=4, epsilon_spec=0.5),
+        {"actions": IntBox(4, add_batch_rank=True), "time_percentage": FloatBox(0.0, 1.0)},
+        ("get_action", "get_action"),
+    ),
+    "network": Case(lambda: NeuralNetwork(LAYERS), {"inputs": FEATURES}, ("call",)),
+    "q_policy": _policy(QPolicy),
+    "synchronizer": Case(lambda: Synchronized(1.0), {"inputs": FEATURES}, ("both", "sync", "both")),
+    "synchronizer_slow": Case(lambda: Synchronized(0.25), {"inputs": FEATURES}, ("both", "sync", "both")),
+}
+
+
+def run_case(case: Case, executor: GraphExecutor) -> Any:
+    """What all calls return, on the same inputs every time, and the variables behind them."""
+    rng = np.random.default_rng(0)
+    inputs = {}
+    for name, given in case.spaces.items():
+        space = from_spec(given)
+        inputs[name] = space.sample(BATCH if space.has_batch_rank else None, rng=rng)
+        if str(inputs[name].dtype).startswith("float"):
+            inputs[name] = inputs[name].astype(executor.execution.dtype)
+    outputs = []
+    for method in case.methods:
+        wanted = inspect.signature(executor.root.api_methods()[method]).parameters
+        result = executor.execute(method, **{name: value for name, value in inputs.items() if name in wanted})
+        # Copies: whether a later call overwrites them is the question of another check.
+        outputs.append(() if result is None else copy.deepcopy(result))
+    return tuple(outputs), executor.get_weights()
+
+
+@check_each("components", {name: case for name, case in CASES.items() if not case.trains})
+def agrees(subject: Subject, case: Case) -> None:
+    """What a component returns, and what it leaves in its variables, is what the reference does; without kernels."""
+    executor = subject.executor(case.make(), case.spaces, dtype="float64", use_kernels=False)
+    given = run_case(case, executor)
+    expected = run_case(case, subject.reference(case.make(), case.spaces, dtype="float64"))
+    assert_same(given, expected, 1e-12, "(outputs, variables)")
+
+
+@check_each("kernels", CASES, capabilities=lambda case: ("gradients",) if case.trains else ())
+def same_as_single_source(subject: Subject, case: Case) -> None:
+    """Kernels compute what the single source computes."""
+    for dtype, tolerance in (("float64", 1e-10), ("float32", 1e-5)):
+        given, expected = (
+            run_case(case, subject.executor(case.make(), case.spaces, dtype=dtype, use_kernels=kernels))
+            for kernels in (True, False)
+        )
+        assert_same(given, expected, tolerance, f"(outputs, variables) in {dtype}")
+
+
+@check("kernels")
+def all_are_tried(subject: Subject) -> None:
+    """Every kernel that the backend has for a shipped component is run by one of these checks."""
+    tried = set()
+    for case in CASES.values():
+        executor = subject.reference(case.make(), case.spaces)
+        for method in case.methods:
+            plan = executor.plan(method)
+            for node in plan.nodes:
+                if isinstance(node, GraphFunctionCall):
+                    component = plan.built.graph.components[node.component]
+                    tried.add(component.graph_functions()[node.function].key)
+    shipped = {key for key in subject.create().kernels if key.startswith("rlgraph.components.")}
+    assert not shipped - tried, f"no case runs the kernels {sorted(shipped - tried)}"

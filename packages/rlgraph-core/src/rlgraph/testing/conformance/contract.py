@@ -1,0 +1,87 @@
+"""Section ``contract``: what a backend declares and offers."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from rlgraph.core import CapabilityError, ExecutionSpec, find_backend
+from rlgraph.core.errors import nearest
+from rlgraph.core.ops import CONTRACT_VERSION, OPERATIONS, Operation
+from rlgraph.spaces import FloatBox
+from rlgraph.testing.conformance.checks import NotConcerned, Subject, check
+from rlgraph.testing.conformance.probes import flat_gradients
+
+
+@check("contract")
+def descriptor(subject: Subject) -> None:
+    """The descriptor can be found, and fits the backend it makes."""
+    found = find_backend(subject.backend)
+    assert found.contract_version == CONTRACT_VERSION
+    for alias in found.aliases:
+        assert find_backend(alias) == found, f"alias {alias!r} means another backend"
+    backend = subject.create(seed=3)
+    assert backend.name == found.name
+    assert backend.capabilities == found.capabilities
+    assert backend.execution == ExecutionSpec(seed=3), "Backend.execution is not what it was made with"
+
+
+@check("contract")
+def names(subject: Subject) -> None:
+    """Every operation of the contract is in the backend's `ops`."""
+    ops = subject.create().ops
+    offered = [name for name in dir(ops) if not name.startswith("_")]
+    missing = [name for name in ("shape", *OPERATIONS) if not callable(getattr(ops, name, None))]
+    hints = [f"{name} ({nearest(name, offered)})" for name in missing]
+    assert not missing, f"missing operations: {', '.join(hints)}"
+
+
+@check("contract")
+def signatures(subject: Subject) -> None:
+    """Every operation takes its arguments as its rule does."""
+    ops = subject.create().ops
+    wrong = [
+        problem
+        for name, operation in OPERATIONS.items()
+        if hasattr(ops, name) and (problem := _misfit(getattr(ops, name), operation))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def _misfit(function: Any, operation: Operation) -> str:
+    """What is wrong with the signature of `function`; empty if nothing is, or if it does not tell."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return ""
+    parameters = list(operation.signature.parameters.values())
+    tensors = [p for p in parameters if p.default is p.empty]
+    options = {p.name: p.default for p in parameters if p.default is not p.empty}
+    for args, kwargs in (
+        ([p.default for p in parameters], {}),
+        ([p.default for p in tensors], options),
+        ([p.default for p in tensors], {}),
+    ):
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as error:
+            return f"ops.{operation.name}{signature} does not take what {operation.signature} takes: {error}"
+    return ""
+
+
+@check("contract")
+def refusal(subject: Subject) -> None:
+    """A method that needs gradients is refused where they are not declared; all others run."""
+    if "gradients" in subject.capabilities:
+        raise NotConcerned(f"{subject.backend} declares gradients")
+    root = flat_gradients(
+        lambda ops, weights, tensors: ops.sum(weights[0]), [FloatBox(shape=(2,))], [1.0], []
+    )
+    executor = subject.executor(root)
+    assert executor.execute("loss") == 2.0
+    try:
+        executor.execute("derivatives")
+    except CapabilityError as error:
+        assert subject.backend in str(error)
+    else:
+        raise AssertionError("a method that needs gradients ran on a backend that does not declare them")

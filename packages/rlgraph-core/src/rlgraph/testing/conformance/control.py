@@ -1,0 +1,93 @@
+"""Section ``control``: control flow over data in graph functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rlgraph.spaces import FloatBox
+from rlgraph.testing.conformance.checks import Subject, check
+from rlgraph.testing.conformance.comparison import assert_same
+from rlgraph.testing.conformance.gradients import NEEDS, derivatives
+from rlgraph.testing.conformance.probes import probe
+
+X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], np.float32)
+OPEN = {"x": FloatBox(shape=(2,), add_batch_rank=True)}
+
+
+@check("control", operations=("cond",))
+def cond(subject: Subject) -> None:
+    """The branch that the value chooses, and no other."""
+
+    def run(self: Any, ops: Any, x: Any) -> Any:
+        return ops.cond(ops.sum(x) > 0.0, lambda: x * 2.0, lambda: x - 1.0)
+
+    executor = subject.executor(probe(run), OPEN)
+    assert_same(executor.execute("run", X), X * 2)
+    assert_same(executor.execute("run", -X), -X - 1)
+
+
+@check("control", operations=("while_loop",))
+def while_loop(subject: Subject) -> None:
+    """As often as the values ask for, and not more often than the limit allows."""
+
+    def run(self: Any, ops: Any, x: Any) -> Any:
+        def below(carry: Any) -> Any:
+            return ops.sum(carry) < 100.0
+
+        return ops.while_loop(below, lambda carry: carry * 2.0, x), ops.while_loop(
+            below, lambda carry: carry * 2.0, x, max_iterations=2
+        )
+
+    executor = subject.executor(probe(run), OPEN)
+    assert_same(executor.execute("run", X), (X * 8, X * 4))
+    assert_same(executor.execute("run", X * 100), (X * 100, X * 100))
+
+
+@check("control", operations=("scan",))
+def scan(subject: Subject) -> None:
+    """Along an open axis, from either end."""
+
+    def run(self: Any, ops: Any, x: Any) -> Any:
+        def body(carry: Any, row: Any) -> Any:
+            carry = 0.5 * carry + row
+            return carry, carry * 10.0
+
+        start = ops.zeros((2,))
+        return ops.scan(body, start, x), ops.scan(body, start, x, reverse=True)
+
+    given = subject.executor(probe(run), OPEN).execute("run", X)
+    forward = np.array([[1.0, 2.0], [3.5, 5.0], [6.75, 8.5]], np.float32)
+    backward = np.array([[3.75, 5.5], [5.5, 7.0], [5.0, 6.0]], np.float32)
+    assert_same(given, ((forward[-1], forward * 10), (backward[0], backward * 10)), 1e-6)
+
+
+@check("control", operations=("map",))
+def map_(subject: Subject) -> None:
+    """Every row by itself, in place."""
+
+    def run(self: Any, ops: Any, x: Any) -> Any:
+        return ops.map(lambda row: row * ops.sum(row), x)
+
+    assert_same(subject.executor(probe(run), OPEN).execute("run", X), X * X.sum(1, keepdims=True), 1e-6)
+
+
+@check("control", capabilities=NEEDS, operations=("cond", "scan"))
+def derivatives_through_control_flow(subject: Subject) -> None:
+    """The derivatives of w_0 w_1 w_2 by a scan, and of the chosen branch."""
+    w = np.array([2.0, 3.0, 5.0])
+
+    def product(ops: Any, weights: Sequence[Any], _: Any) -> Any:
+        start = ops.ones(())
+        result, _ys = ops.scan(lambda carry, x: (carry * x, ()), start, weights[0] * 1.0)
+        return result
+
+    assert_same(derivatives(subject, product, [w]), np.array([15.0, 10.0, 6.0]), 1e-12)
+
+    def chosen(ops: Any, weights: Sequence[Any], _: Any) -> Any:
+        x = weights[0] * 1.0
+        return ops.cond(ops.sum(x) > 0.0, lambda: ops.sum(x * x), lambda: ops.sum(x))
+
+    assert_same(derivatives(subject, chosen, [w]), 2 * w, 1e-12)

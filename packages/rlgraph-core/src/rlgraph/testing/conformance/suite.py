@@ -1,0 +1,126 @@
+"""Running the checks: as a function, from the command line, and as a test class."""
+
+from __future__ import annotations
+
+import importlib
+import time
+import traceback
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from rlgraph.testing.conformance.checks import CHECKS, Check, NotConcerned, Subject
+
+MODULES = (
+    "contract",
+    "operations",
+    "variables",
+    "randomness",
+    "control",
+    "gradients",
+    "components",
+    "graphs",
+    "budget",
+)
+
+
+def load_checks() -> list[Check]:
+    """All checks. Needs `rlgraph-core[testing]`."""
+    for module in MODULES:
+        importlib.import_module(f"rlgraph.testing.conformance.{module}")
+    order = ("contract", "operations", "operators", "variables", "random", "control")
+    return sorted(
+        CHECKS, key=lambda check: order.index(check.section) if check.section in order else len(order)
+    )
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one check.
+
+    Attributes:
+        check: the check.
+        status: ``passed``, ``failed`` or ``gated``.
+        message: what is wrong, or why it was gated.
+        details: the traceback of a failure.
+    """
+
+    check: Check
+    status: str
+    message: str = ""
+    details: str = ""
+
+
+def run_check(check: Check, subject: Subject) -> Outcome:
+    """Run one check; whatever it raises is its failure."""
+    try:
+        check.run_gated(subject)
+    except NotConcerned as reason:
+        return Outcome(check, "gated", str(reason))
+    except Exception as error:
+        name = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
+        return Outcome(check, "failed", f"{name}{error}", traceback.format_exc())
+    return Outcome(check, "passed")
+
+
+def run_conformance(
+    backend: str, *, only: Iterable[str] = (), report: Callable[[Outcome], None] | None = None
+) -> list[Outcome]:
+    """Run the suite on a backend.
+
+    Args:
+        backend: its registered name.
+        only: sections, or checks as ``section/name``; none for all.
+        report: called with each outcome as it comes.
+
+    Raises:
+        SpecError: there is no such backend.
+        PluginError: it cannot be loaded.
+    """
+    subject, wanted, outcomes = Subject(backend), set(only), []
+    subject.create()
+    for check in load_checks():
+        if not wanted or wanted & {check.section, check.id}:
+            outcome = run_check(check, subject)
+            outcomes.append(outcome)
+            if report is not None:
+                report(outcome)
+    return outcomes
+
+
+class BackendConformance:
+    """The suite as a test class: one named test per check, skipped where it is gated.
+
+    ```python
+    from rlgraph.testing import BackendConformance
+
+    class TestMyBackend(BackendConformance):
+        backend = "mine"
+    ```
+    """
+
+    #: The registered name of the backend.
+    backend: str
+
+    def pytest_generate_tests(self, metafunc: Any) -> None:
+        """Make the tests; called by pytest."""
+        if "check" in metafunc.fixturenames:
+            checks = load_checks()
+            metafunc.parametrize("check", checks, ids=[check.id for check in checks])
+
+    def test_conformance(self, check: Check) -> None:
+        import pytest
+
+        try:
+            check.run_gated(Subject(self.backend))
+        except NotConcerned as reason:
+            pytest.skip(str(reason))
+
+
+def summary(outcomes: Iterable[Outcome], started: float) -> str:
+    """``84 passed, 1 failed, 6 gated in 12.3 s``."""
+    counts = dict.fromkeys(("passed", "failed", "gated"), 0)
+    for outcome in outcomes:
+        counts[outcome.status] += 1
+    parts = ", ".join(f"{count} {status}" for status, count in counts.items())
+    return f"{parts} in {time.perf_counter() - started:.1f} s"

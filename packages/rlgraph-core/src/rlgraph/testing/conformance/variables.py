@@ -1,0 +1,279 @@
+"""Section ``variables``: starting values, order, groups, reads and writes in program order, and the alias trap.
+
+The trap: a value that was read, handed in or handed out must not change when the variable is written later.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rlgraph.components import NeuralNetwork
+from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.spaces import BoolBox, FloatBox, IntBox
+from rlgraph.testing.conformance.checks import Subject, check
+from rlgraph.testing.conformance.comparison import assert_same
+from rlgraph.testing.conformance.probes import probe
+
+VECTOR = FloatBox(shape=(3,))
+START = np.array([1.0, 2.0, 3.0], np.float32)
+NEXT = np.array([10.0, 20.0, 30.0], np.float32)
+for _array in (START, NEXT):
+    _array.flags.writeable = (
+        False  # no backend shall spoil them for later checks; what it may keep is given as a copy
+    )
+
+#: Variables of every kind: name -> (Space, initializer).
+KINDS: dict[str, tuple[Any, Any]] = {
+    "z_float": (FloatBox(shape=(2, 3)), "glorot_uniform"),
+    "scalar": (FloatBox(), 0.5),
+    "flag": (BoolBox(shape=(2,)), True),
+    "count": (IntBox(shape=(2,)), 7),
+    "a_float": (VECTOR, {"type": "normal", "stddev": 1.0}),
+}
+
+
+def look(self: Any, ops: Any) -> Any:
+    return {name: ops.read(getattr(self, name)) for name in KINDS}
+
+
+@check("variables")
+def initial_values(subject: Subject) -> None:
+    """They are those of the reference, to the bit, for every seed and dtype; graph functions see them as well."""
+    for seed, dtype in ((0, "float32"), (7, "float64")):
+        executor = subject.executor(probe(look, variables=KINDS), seed=seed, dtype=dtype)
+        reference = subject.reference(probe(look, variables=KINDS), seed=seed, dtype=dtype)
+        assert_same(executor.get_weights(), reference.get_weights(), path="get_weights()")
+        assert_same(executor.execute("look"), reference.execute("look"))
+
+
+@check("variables")
+def order(subject: Subject) -> None:
+    """Sorted by scoped name wherever they are listed."""
+    executor = subject.executor(probe(look, variables=KINDS))
+    names = [*executor.get_weights()]
+    assert names == sorted(f"probe/{name}" for name in KINDS), f"get_weights() has the order {names}"
+
+
+class Joined(Component):
+    """All variables below a network, one after the other, as a graph function gets them."""
+
+    def __init__(self) -> None:
+        self.network = NeuralNetwork([{"type": "dense", "units": 2}, {"type": "dense", "units": 3}])
+        super().__init__(self.network, scope="joined")
+
+    @rlgraph_api
+    def call(self, inputs: Any) -> Any:
+        return self.network.call(inputs)
+
+    @rlgraph_api
+    def join(self) -> Any:
+        return self._join(self.network.variables())
+
+    @graph_fn
+    def _join(self, ops: Any, variables: Any) -> Any:
+        return ops.concat([variable * 1.0 for variable in variables])
+
+
+@check("variables")
+def lists_of_variables(subject: Subject) -> None:
+    """``component.variables()`` reaches a graph function as flat blocks, sorted by scoped name."""
+    executor = subject.executor(Joined(), {"inputs": FloatBox(shape=(2,), add_batch_rank=True)})
+    weights = executor.get_weights()
+    expected = np.concatenate([weights[name].reshape(-1) for name in sorted(weights)])
+    assert_same(executor.execute("join"), expected)
+
+
+@check("variables")
+def get_and_set(subject: Subject) -> None:
+    """What is set is got, to the bit; what is not named stays."""
+    executor = subject.executor(probe(look, variables=KINDS))
+    before = executor.get_weights()
+    new = {
+        "probe/z_float": np.arange(6, dtype=np.float32).reshape(2, 3) / 3,
+        "probe/flag": np.array([False, True]),
+        "probe/count": np.array([-1, 2**40]),
+    }
+    executor.set_weights(new)
+    expected = {**before, **new}
+    assert_same(executor.get_weights(), expected, path="get_weights()")
+    seen = executor.execute("look")
+    assert_same(seen, {name: expected[f"probe/{name}"] for name in KINDS}, path="what a graph function reads")
+
+
+@check("variables")
+def groups(subject: Subject) -> None:
+    """A storage keeps each group in one flat buffer, and lends its own memory or none."""
+    executor = subject.executor(probe(look, variables=KINDS))
+    storage, layout = executor.storage, executor.built.layout
+    for name, group in layout.groups.items():
+        flat = storage.read_group(name)
+        assert (flat.shape, str(flat.dtype)) == ((group.size,), group.dtype), f"group {name}"
+        for variable in group.variables:
+            start = group.offsets[variable.name]
+            part = flat[start : start + variable.size].reshape(variable.shape)
+            assert_same(part, storage.read(variable.name), path=variable.name)
+        new = flat[::-1].copy()
+        borrowed = storage.borrow_group(name)
+        storage.write_group(name, new)
+        assert_same(storage.read_group(name), new, path=f"group {name} after it was written")
+        if borrowed is not None:
+            assert_same(borrowed, new, path=f"borrowed memory of group {name}")
+
+
+def write_and_look(self: Any, ops: Any, x: Any) -> Any:
+    before = self.a * 1.0
+    ops.assign(self.a, x)
+    between = self.a * 1.0
+    ops.assign_add(self.a, x)
+    ops.assign_add(self.b, self.a[0])
+    return before, between, self.a * 1.0, self.b * 1.0
+
+
+PAIR: dict[str, tuple[Any, Any]] = {"a": (VECTOR, START.tolist()), "b": (FloatBox(), 0.5)}
+
+
+@check("variables")
+def program_order(subject: Subject) -> None:
+    """Within a graph function, reads and writes take effect where they stand."""
+    executor = subject.executor(probe(write_and_look, variables=PAIR), {"x": VECTOR})
+    b = np.float32(20.5)
+    assert_same(executor.execute("write_and_look", NEXT.copy()), (START, NEXT, 2 * NEXT, np.asarray(b)))
+    assert_same(executor.get_weights(), {"probe/a": 2 * NEXT, "probe/b": np.asarray(b)}, path="get_weights()")
+
+
+class Steps(Component):
+    """Reads and writes by graph functions of their own."""
+
+    def create_variables(self, input_spaces: Any, action_space: Any = None) -> None:
+        self.a: Any = self.get_variable("a", VECTOR, initializer=START.tolist())
+
+    @rlgraph_api
+    def run(self, x: Any) -> Any:
+        before = self._double()
+        self._write(x)
+        between = self._double()
+        self._write(between)
+        return before, between, self._double()
+
+    @graph_fn
+    def _double(self, ops: Any) -> Any:
+        return self.a * 2.0
+
+    @graph_fn(returns=0)
+    def _write(self, ops: Any, x: Any) -> None:
+        ops.assign(self.a, x)
+
+
+@check("variables")
+def order_of_graph_functions(subject: Subject) -> None:
+    """Writes happen between the reads they stand between, though nothing is passed from one to the other."""
+    executor = subject.executor(Steps(scope="steps"), {"x": VECTOR})
+    assert_same(executor.execute("run", NEXT), (2 * START, 2 * NEXT, 4 * NEXT))
+    assert_same(executor.execute("run", START), (4 * NEXT, 2 * START, 4 * START), path="second call")
+
+
+@check("variables", operations=("scatter_update", "scatter_add"))
+def rows(subject: Subject) -> None:
+    """Rows of variables are written in place and in order; of several additions to a row none is lost."""
+
+    def run(self: Any, ops: Any, indices: Any, values: Any) -> Any:
+        ops.scatter_update(self.table, indices, values)
+        between = self.table * 1.0
+        ops.scatter_add(self.table, indices[:1], values[:1])
+        ops.scatter_add(self.counts, ops.concat([indices, indices]), ops.ones((4,), "int64"))
+        return between, self.table * 1.0
+
+    kinds = {"table": (FloatBox(shape=(4, 3)), 1.0), "counts": (IntBox(shape=(4,)), 0)}
+    spaces = {"indices": IntBox(4, shape=(2,)), "values": FloatBox(shape=(2, 3))}
+    executor = subject.executor(probe(run, variables=kinds), spaces)
+    between, after = np.ones((4, 3), np.float32), np.ones((4, 3), np.float32)
+    between[2], between[0] = START, NEXT
+    after[2], after[0] = 2 * START, NEXT
+    given = executor.execute("run", np.array([2, 0]), np.stack([START, NEXT]))
+    assert_same(given, (between, after))
+    expected = {"probe/table": after, "probe/counts": np.array([2, 0, 2, 0])}
+    assert_same(executor.get_weights(), expected, path="get_weights()")
+
+
+def keep_and_write(self: Any, ops: Any, x: Any) -> Any:
+    kept = ops.read(self.a)
+    ops.assign(self.a, x)
+    return kept * 1.0
+
+
+def look_at_a(self: Any, ops: Any) -> Any:
+    return ops.read(self.a), ops.reshape(ops.read(self.a), (1, 3))
+
+
+def write_a(self: Any, ops: Any, x: Any) -> Any:
+    ops.assign(self.a, x)
+    return ops.read(self.b)
+
+
+@check("variables")
+def reads_are_kept(subject: Subject) -> None:
+    """What `ops.read` gave does not change with a later write: neither in the same graph function nor once returned."""
+    executor = subject.executor(probe(keep_and_write, look_at_a, write_a, variables=PAIR), {"x": VECTOR})
+    assert_same(executor.execute("keep_and_write", NEXT.copy()), START, path="a read before a write")
+    outputs = executor.execute("look_at_a")
+    executor.execute("write_a", START.copy())
+    assert_same(outputs, (NEXT, NEXT[None]), path="what was returned before a write")
+
+
+@check("variables")
+def weights_are_copies(subject: Subject) -> None:
+    """What `get_weights` returned belongs to the caller: nothing changes it, and it changes no variable."""
+    executor = subject.executor(probe(look_at_a, write_a, variables=PAIR), {"x": VECTOR})
+    weights = executor.get_weights()
+    executor.execute("write_a", NEXT.copy())
+    assert_same(weights["probe/a"], START, path="get_weights() before a write")
+    weights = executor.get_weights()
+    weights["probe/a"][...] = 0.0
+    assert_same(
+        executor.execute("look_at_a")[0], NEXT, path="the variable, after the caller wrote into a copy"
+    )
+
+
+@check("variables")
+def given_arrays_are_copied(subject: Subject) -> None:
+    """An array that was written into a variable belongs to the caller still."""
+    executor = subject.executor(probe(look_at_a, write_a, variables=PAIR), {"x": VECTOR})
+    for write in (
+        lambda array: executor.execute("write_a", array),
+        lambda array: executor.set_weights({"probe/a": array}),
+    ):
+        mine = NEXT.copy()
+        write(mine)
+        mine[...] = 0.0
+        assert_same(
+            executor.execute("look_at_a")[0], NEXT, path="the variable, after the caller's array changed"
+        )
+        executor.set_weights({"probe/a": START})
+        assert_same(mine, np.zeros(3, np.float32), path="the caller's array, after the variable changed")
+
+
+def double(self: Any, ops: Any, x: Any) -> Any:
+    return x * 2.0
+
+
+@check("variables")
+def outputs_are_kept(subject: Subject) -> None:
+    """What a method returned is not overwritten by the next call."""
+    executor = subject.executor(probe(double), {"x": FloatBox(shape=(3,), add_batch_rank=True)})
+    first = executor.execute("double", START[None])
+    executor.execute("double", NEXT[None])
+    assert_same(first, 2 * START[None], path="the first call's output, after the second")
+
+
+@check("variables")
+def inputs_are_left_alone(subject: Subject) -> None:
+    """A call changes none of its arguments."""
+    executor = subject.executor(
+        probe(double, write_a, variables=PAIR), {"double.x": VECTOR, "write_a.x": VECTOR}
+    )
+    for method in ("double", "write_a"):
+        mine = START.copy()
+        executor.execute(method, mine)
+        assert_same(mine, START, path=f"the argument of {method}")

@@ -1,0 +1,64 @@
+"""Cases of the operations that fold axes away or work along one."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from rlgraph.testing.operations.calls import Call
+from rlgraph.testing.operations.cases import Cases
+from rlgraph.testing.operations.strategies import (
+    ANY,
+    FLOATS,
+    NUMBERS,
+    along_axis,
+    axes_of,
+    reductions,
+    tensors,
+)
+
+
+@st.composite
+def _variances(draw: st.DrawFn) -> Call:
+    """The axes hold at least two elements, so that no correction divides by zero."""
+    call = draw(reductions(FLOATS))
+    axis, x = call.kwargs["axis"], call.args[0]
+    shape = tuple(2 if size == 1 else size for size in (*x.shape, *([] if x.shape else [2])))
+    axis = axis if x.shape else draw(st.sampled_from([None, 0]))
+    options = {"axis": axis, "keepdims": call.kwargs["keepdims"], "correction": draw(st.integers(0, 1))}
+    return Call([x.with_shape(shape)], options)
+
+
+@st.composite
+def _recurrences(draw: st.DrawFn) -> Call:
+    x = draw(tensors(FLOATS, min_rank=1))
+    axis = draw(axes_of(len(x.shape)))
+    position = axis % len(x.shape)
+    shape = tuple(
+        1 if draw(st.booleans()) else size for size in x.shape[draw(st.integers(0, len(x.shape))) :]
+    )
+    d = draw(st.sampled_from([0.5, -0.9, 1]) | tensors([x.dtype], shape))
+    rest = (*x.shape[:position], *x.shape[position + 1 :])
+    initial = draw(st.none() | tensors([x.dtype], rest))
+    return Call([x, d, initial], {"reverse": draw(st.booleans()), "axis": axis})
+
+
+CASES = {
+    "all": Cases(reductions(["bool"])),
+    "any": Cases(reductions(["bool"])),
+    "argmax": Cases(along_axis(NUMBERS, optional=False)),
+    "argmin": Cases(along_axis(NUMBERS, optional=False)),
+    "count_nonzero": Cases(reductions(ANY)),
+    "cumulative_prod": Cases(along_axis(FLOATS, optional=False), domain=(0.5, 2.0), epsilons=512.0),
+    "cumulative_sum": Cases(along_axis(NUMBERS, optional=False), epsilons=256.0),
+    "linear_recurrence": Cases(_recurrences(), domain=(-1.0, 1.0), epsilons=4096.0),
+    "log_softmax": Cases(along_axis(FLOATS)),
+    "logsumexp": Cases(reductions(FLOATS)),
+    "max": Cases(reductions(NUMBERS)),
+    "mean": Cases(reductions(FLOATS)),
+    "min": Cases(reductions(NUMBERS)),
+    "prod": Cases(reductions(NUMBERS), domain=(0.5, 1.5), epsilons=1024.0),
+    "softmax": Cases(along_axis(FLOATS)),
+    "std": Cases(_variances(), epsilons=256.0),
+    "sum": Cases(reductions(NUMBERS), epsilons=512.0),
+    "var": Cases(_variances(), epsilons=256.0),
+}

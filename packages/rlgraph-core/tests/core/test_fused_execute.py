@@ -1,0 +1,175 @@
+"""Several calls in one `execute`: one program that shares inputs and intermediate values."""
+
+import numpy as np
+import pytest
+
+from rlgraph.components import Dense
+from rlgraph.core import Component, GraphExecutor, InputError, RLGraphError, graph_fn, rlgraph_api
+from rlgraph.spaces import Dict, FloatBox, IntBox
+
+BATCH = FloatBox(shape=(2,), add_batch_rank=True)
+X, Y = np.array([[1.0, 2.0]], np.float32), np.array([[3.0, 4.0], [5.0, 6.0]], np.float32)
+
+
+class Net(Component):
+    """Two heads over one layer, a counter, and a host function."""
+
+    def __init__(self):
+        self.layer = Dense(2, scope="layer", weights_spec=2.0)
+        super().__init__(self.layer, scope="net")
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.count = self.get_variable("count", IntBox(), initializer=0)
+        self.calls = self.get_variable("calls", IntBox(), initializer=0, host=True)
+
+    @rlgraph_api
+    def double(self, x):
+        return self._times(self.layer.call(x), 2.0)
+
+    @rlgraph_api
+    def triple(self, x):
+        return {"tripled": self._times(self.layer.call(x), 3.0)}
+
+    @rlgraph_api
+    def scaled(self, x, factor=0.5):
+        return self._scaled(x, factor)
+
+    @rlgraph_api
+    def tick(self):
+        return self._tick()
+
+    @rlgraph_api
+    def parts(self, pair):
+        return self._times(pair["left"], 1.0), pair["right"]
+
+    @rlgraph_api
+    def host(self, x):
+        return self._times(self._host(x), 10.0)
+
+    @graph_fn
+    def _times(self, ops, x, factor):
+        return x * factor
+
+    @graph_fn
+    def _scaled(self, ops, x, factor):
+        return x * factor
+
+    @graph_fn
+    def _tick(self, ops):
+        ops.assign_add(self.count, 1)
+        return ops.read(self.count)
+
+    @graph_fn(host=True, spaces=lambda self, x: x)
+    def _host(self, x):
+        self.calls += 1
+        return x + self.calls
+
+
+SPACES = {
+    "x": BATCH,
+    "factor": FloatBox(),
+    "pair": Dict(left=BATCH, right=BATCH, add_batch_rank=True),
+}
+
+
+@pytest.fixture
+def executor(backend):
+    return GraphExecutor(Net(), SPACES, backend=backend)
+
+
+def test_two_calls_give_what_they_give_one_by_one(executor):
+    apart = executor.execute("double", X), executor.execute("triple", X)
+    together = executor.execute([("double", X), ("triple", X)])
+    assert isinstance(together, tuple)
+    np.testing.assert_array_equal(together[0], apart[0])
+    np.testing.assert_array_equal(together[1]["tripled"], apart[1]["tripled"])
+    np.testing.assert_array_equal(apart[0], [[12.0, 12.0]])
+
+
+def test_one_object_is_one_input_and_what_is_common_is_computed_once(executor):
+    executor.execute([("double", X), ("triple", X)])
+    executor.execute([("double", X), ("triple", Y)])
+    shared, apart = executor._fused_programs.values()
+    assert (shared.__code__.co_argcount, apart.__code__.co_argcount) == (1, 2)
+    sizes = {
+        calls: len(fused.nodes)
+        for calls, fused in zip(
+            ("shared", "apart"), (_plan(executor, X, X), _plan(executor, X, Y)), strict=True
+        )
+    }
+    assert sizes == {"shared": 3, "apart": 4}
+
+
+def _plan(executor, first, second):
+    from rlgraph.core.graph import make_plan
+    from rlgraph.core.graph.fusing import fuse
+
+    inputs = []
+    calls = tuple(executor._fused_call(call, inputs) for call in (("double", first), ("triple", second)))
+    return make_plan(*fuse(executor.built, calls))
+
+
+def test_a_combination_is_made_once(executor):
+    for _ in range(3):
+        executor.execute([("double", X), ("triple", X)])
+        executor.execute([("double", Y.copy()), ("triple", X)])
+    assert len(executor._fused_programs) == 2
+
+
+def test_batches_of_different_size_go_together(executor):
+    one, two = executor.execute([("double", X), ("double", Y)])
+    np.testing.assert_array_equal(one, [[12.0, 12.0]])
+    np.testing.assert_array_equal(two, [[28.0, 28.0], [44.0, 44.0]])
+
+
+def test_calls_happen_in_their_order(executor):
+    assert [int(v) for v in executor.execute([("tick",), "tick", ("tick",)])] == [1, 2, 3]
+    assert int(executor.execute("tick")) == 4
+
+
+def test_defaults_methods_containers_and_host_functions(executor):
+    net = executor.root
+    pair = {"left": X, "right": Y[:1]}
+    scaled, (left, right), hosted, again = executor.execute(
+        [(net.scaled, X), (net.parts, pair), ("host", X), ("host", X)]
+    )
+    np.testing.assert_array_equal(scaled, [[0.5, 1.0]])
+    np.testing.assert_array_equal(left, X)
+    np.testing.assert_array_equal(right, Y[:1])
+    np.testing.assert_array_equal(hosted, [[20.0, 30.0]])
+    np.testing.assert_array_equal(again, [[30.0, 40.0]])
+
+
+def test_an_argument_with_two_spaces_is_two_inputs(backend):
+    class Two(Component):
+        @rlgraph_api
+        def whole(self, n):
+            return self._next(n)
+
+        @rlgraph_api
+        def real(self, n):
+            return self._more(n)
+
+        @graph_fn
+        def _next(self, ops, n):
+            return n + 1
+
+        @graph_fn
+        def _more(self, ops, n):
+            return n + 1.5
+
+    executor = GraphExecutor(Two(), {"whole.n": IntBox(), "real.n": FloatBox()}, backend=backend)
+    assert [float(v) for v in executor.execute([("whole", 7), ("real", 7)])] == [8.0, 8.5]
+
+
+def test_mistakes(executor):
+    with pytest.raises(InputError, match="the list of calls is empty"):
+        executor.execute([])
+    with pytest.raises(InputError, match=r"belong into the calls: \[\(method, \*arguments\), \.\.\.\]"):
+        executor.execute([("double", X)], X)
+    with pytest.raises(InputError, match=r"double\(x\) was given 2 arguments"):
+        executor.execute([("double", X, X)])
+    with pytest.raises(RLGraphError, match="no API method 'doubel'. Did you mean 'double'"):
+        executor.execute([("doubel", X)])
+    with pytest.raises(InputError, match=r"argument x_2: expected float32\[B, 2\], given float32\[2\]"):
+        executor.execute([("double", X), ("triple", Y[0])])

@@ -1,0 +1,87 @@
+import pytest
+
+from rlgraph.core import SpecError
+from rlgraph.testing import BackendConformance
+from rlgraph.testing.__main__ import main
+from rlgraph.testing.conformance import Check, Subject, load_checks, run_conformance
+from rlgraph.testing.conformance.budget import calls_of
+from rlgraph.testing.conformance.checks import NotConcerned
+from rlgraph.testing.conformance.suite import run_check
+
+
+class TestNumpy(BackendConformance):
+    backend = "numpy"
+
+
+def test_every_check_has_a_name_of_its_own():
+    names = [check.id for check in load_checks()]
+    assert len(set(names)) == len(names) > 200
+    assert load_checks() == load_checks()
+
+
+def test_the_table(capsys):
+    assert main(["--backend", "numpy", "--only", "variables", "gradients/tanh", "random/uniform"]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[0] == "backend numpy, contract 0.1; it declares: nothing"
+    assert "variables   initial_values                    passed" in out
+    assert "gradients   tanh                              gated   numpy does not declare gradients" in out
+    assert out[-1].split(" in ")[0].endswith(" passed, 0 failed, 2 gated")
+
+
+def test_the_table_of_a_failure(capsys, monkeypatch):
+    def fails(subject):
+        raise AssertionError(f"{subject.backend} is wrong\nhere")
+
+    def breaks(subject):
+        raise ValueError("no luck")
+
+    checks = [Check("own", "fails", fails), Check("own", "breaks", breaks)]
+    monkeypatch.setattr("rlgraph.testing.conformance.suite.load_checks", lambda: checks)
+    assert main(["--backend", "numpy"]) == 1
+    out = capsys.readouterr().out
+    assert "own         fails                             failed  numpy is wrong\n" in out
+    assert "own         breaks                            failed  ValueError: no luck\n" in out
+    assert "\nown/fails\nTraceback" in out
+    assert out.splitlines()[-1].startswith("0 passed, 2 failed, 0 gated in ")
+
+
+def test_mistakes_on_the_command_line(capsys):
+    assert main(["--backend", "nunpy"]) == 1
+    assert "unknown backend 'nunpy'. Did you mean 'numpy'?" in capsys.readouterr().err
+    assert main(["--backend", "numpy", "--only", "nothing"]) == 1
+    assert "there is no check nothing" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main([])
+
+
+def test_an_unknown_backend():
+    with pytest.raises(SpecError, match="unknown backend 'nunpy'"):
+        run_conformance("nunpy")
+
+
+def test_gates():
+    def does_not_concern(subject):
+        raise NotConcerned("it has no wings")
+
+    def nothing(subject):
+        pass
+
+    for check, message in [
+        (
+            Check("s", "n", nothing, frozenset({"gradients", "wings"})),
+            "numpy does not declare gradients, wings",
+        ),
+        (Check("s", "n", nothing, operations=frozenset({"exp", "fly"})), "contract 0.1 has no ops.fly"),
+        (Check("s", "n", does_not_concern), "it has no wings"),
+    ]:
+        outcome = run_check(check, Subject("numpy"))
+        assert (outcome.status, outcome.message) == ("gated", message)
+    assert run_check(Check("s", "n", nothing), Subject("numpy")).status == "passed"
+
+
+def test_counting_calls():
+    def one():
+        return len([1])
+
+    assert calls_of(one) == ["builtins"]
+    assert calls_of(lambda: [one(), one()]) == [__name__, "builtins", __name__, "builtins"]

@@ -1,0 +1,5 @@
+from rlgraph.testing import BackendConformance
+
+
+class TestTensorFlow(BackendConformance):
+    backend = "tf"

@@ -1,0 +1,109 @@
+"""Every operation and operator of the contract against the reference on NumPy, over generated cases."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rlgraph.core.numpy.ops import NumpyOps
+from rlgraph.testing.operations import OPERATION_CASES, OPERATORS, SIZES, concrete, smooth
+from rlgraph.torch.ops import TorchOps
+
+fast = settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+once = settings(fast, max_examples=4)
+DIFFERENTIABLE = sorted(name for name, cases in OPERATION_CASES.items() if cases.differentiable)
+
+
+def to_torch(value):
+    if isinstance(value, np.ndarray):
+        return torch.tensor(value)
+    return type(value)(map(to_torch, value)) if isinstance(value, list | tuple) else value
+
+
+def compare(given, expected, tolerance):
+    if isinstance(expected, tuple):
+        assert isinstance(given, tuple)
+        for one, other in zip(given, expected, strict=True):
+            compare(one, other, tolerance)
+        return
+    expected = np.asarray(expected)
+    assert isinstance(given, torch.Tensor)
+    assert (tuple(given.shape), str(given.dtype)) == (expected.shape, f"torch.{expected.dtype}")
+    bound = tolerance(expected.dtype)
+    np.testing.assert_allclose(given.numpy(), expected, rtol=bound, atol=bound)
+
+
+@pytest.mark.parametrize("name", sorted(OPERATION_CASES))
+@fast
+@given(data=st.data())
+def test_operation(name, data):
+    cases = OPERATION_CASES[name]
+    call = concrete(data.draw(cases.calls), SIZES[0], np.random.default_rng(0))
+    with np.errstate(all="ignore"):
+        expected = getattr(NumpyOps("float32"), name)(*call.args, **call.kwargs)
+    given = getattr(TorchOps("float32"), name)(*map(to_torch, call.args), **call.kwargs)
+    compare(given, expected, cases.tolerance)
+
+
+@pytest.mark.parametrize("operator", sorted(OPERATORS))
+@fast
+@given(data=st.data())
+def test_operator(operator, data):
+    function, cases = OPERATORS[operator].function, OPERATORS[operator].cases
+    call = concrete(data.draw(cases.calls), SIZES[0], np.random.default_rng(0))
+    with np.errstate(all="ignore"):
+        expected = function(*call.args)
+    compare(function(*map(to_torch, call.args)), expected, cases.tolerance)
+
+
+def floats(value):
+    """The tensors to differentiate by."""
+    if isinstance(value, list | tuple):
+        return [tensor for item in value for tensor in floats(item)]
+    return [value] if isinstance(value, torch.Tensor) and value.is_floating_point() else []
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+@once
+@given(data=st.data())
+def test_derivative(name, data):
+    """What PyTorch derives is what difference quotients give."""
+    cases = OPERATION_CASES[name]
+    sizes = {"B": 3, "T": 4}
+    call = concrete(smooth(data.draw(cases.calls), cases.domain), sizes, np.random.default_rng(0))
+    arguments = [to_torch(value) for value in call.args]
+    inputs = [tensor.requires_grad_() for tensor in floats(arguments)]
+
+    def run(*_):
+        result = getattr(TorchOps("float64"), name)(*arguments, **call.kwargs)
+        return tuple(floats(result if isinstance(result, tuple) else [result]))
+
+    if inputs and run() and all(output.requires_grad for output in run()):
+        torch.autograd.gradcheck(run, inputs, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+@once
+@given(data=st.data())
+def test_derivatives_do_not_end_early(name, data):
+    """A float result of differentiable operations depends on each float argument."""
+    cases = OPERATION_CASES[name]
+    call = concrete(smooth(data.draw(cases.calls), cases.domain), SIZES[0], np.random.default_rng(0))
+    arguments = [to_torch(value) for value in call.args]
+    inputs = [tensor.requires_grad_() for tensor in floats(arguments)]
+    result = getattr(TorchOps("float64"), name)(*arguments, **call.kwargs)
+    for output in floats(result if isinstance(result, tuple) else [result]):
+        assert output.requires_grad == bool(inputs)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_long_recurrence(reverse):
+    """Factors of 0 cut it, whatever stands behind them."""
+    rng = np.random.default_rng(0)
+    x, d = rng.normal(size=(100, 3)), rng.uniform(0.5, 1.0, size=(100, 3)) * (rng.random((100, 3)) < 0.9)
+    expected = NumpyOps.linear_recurrence(x, d, reverse=reverse)
+    given = TorchOps.linear_recurrence(torch.tensor(x), torch.tensor(d), reverse=reverse)
+    np.testing.assert_allclose(given.numpy(), expected, rtol=1e-12, atol=1e-12)
+    assert TorchOps.linear_recurrence(torch.zeros(0, 2), 0.5).shape == (0, 2)
+    assert TorchOps.linear_recurrence(torch.zeros(0, 2), 0.5, torch.ones(2)).shape == (0, 2)
