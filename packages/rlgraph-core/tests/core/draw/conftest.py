@@ -193,6 +193,10 @@ class Repeats(Component):
     def nested(self, inputs):
         return loop(2, lambda i, x: loop(3, lambda j, y: self.inner.call(y), x), inputs)
 
+    @rlgraph_api
+    def last(self, inputs):
+        return loop(3, lambda i, x: self._add(inputs, inputs), inputs)
+
     @graph_fn
     def _add(self, ops, first, second):
         return first + second

@@ -107,8 +107,9 @@ def test_a_loop_traced_twice_is_one_box(repeats):
     assert len([key for key in keys if "repeat.loop" in key]) == 1 and not any("twice" in key for key in keys)
 
 
-def test_in_a_loop_only_carried_values_go_upwards(repeats):
-    for route in draw(repeats, method="repeat").picture.routes:
+@pytest.mark.parametrize("method", ["repeat", "last"])  # the second does not use what it carries
+def test_in_a_loop_only_carried_values_go_upwards(repeats, method):
+    for route in draw(repeats, method=method).picture.routes:
         upwards = any(after[1] < before[1] for before, after in pairwise(route.points))
         assert upwards == (
             route.wire.source.key.endswith(".next") and route.wire.target.key.endswith(".carried")
