@@ -54,6 +54,13 @@ def test_records(tmp_path):
     assert all(begin - 1 <= event.wall_time <= time.time() for event in first)
 
 
+def test_the_component_graph(tmp_path):
+    events = EventFile(tmp_path)
+    events.add_graph(b"definition")
+    events.close()
+    assert [event.graph_def for event in read(tmp_path)] == [b"", b"definition"]
+
+
 def test_the_name_is_one_that_tensorboard_looks_for(tmp_path):
     EventFile(tmp_path).close()
     (file,) = tmp_path.iterdir()

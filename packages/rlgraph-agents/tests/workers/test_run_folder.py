@@ -12,6 +12,7 @@ from tensorboard.compat.proto.event_pb2 import Event
 
 from rlgraph.agents import Agent
 from rlgraph.agents.specs import parse_spec
+from rlgraph.core.draw import graph_definition
 from rlgraph.workers import Evaluation
 from rlgraph.workers.run_folder import COLUMNS, RunFolder, installed_versions, keep_earlier_run
 from rlgraph.workers.run_spec import RunSpec
@@ -123,13 +124,16 @@ def test_rows_are_on_disk_at_once(tmp_path, spec, make, undrawn):
 
 def test_tensorboard_events(folder):
     (file,) = (folder.folder / "tensorboard").iterdir()
-    content, found = file.read_bytes(), []
+    content, found, graphs = file.read_bytes(), [], []
     while content:
         size = int.from_bytes(content[:8], "little")
         event = Event.FromString(content[12 : 12 + size])
+        graphs.extend(filter(None, [event.graph_def]))
         found.append((event.step, {value.tag: value.simple_value for value in event.summary.value}))
         content = content[16 + size :]
+    assert graphs == [graph_definition(folder.agent.executor.built)]
     assert found == [
+        (0, {}),
         (0, {}),
         (10, {"episodes": 2, "updates": 1, "loss": 0.5, "epsilon": 1, "unknown": 3}),
         (20, {"evaluation_return": 20}),

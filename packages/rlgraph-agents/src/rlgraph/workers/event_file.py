@@ -12,7 +12,7 @@ from tensorboard.summary.writer.record_writer import RecordWriter
 
 
 class EventFile:
-    """Scalars for TensorBoard.
+    """Scalars and the component graph for TensorBoard.
 
     Args:
         directory: where the file is made.
@@ -28,6 +28,10 @@ class EventFile:
         """Write one value per tag at `step`."""
         values = [Summary.Value(tag=tag, simple_value=value) for tag, value in scalars.items()]
         self._write(Event(wall_time=time.time(), step=step, summary=Summary(value=values)))
+
+    def add_graph(self, definition: bytes) -> None:
+        """Write what the graph page shows, as `rlgraph.core.draw.graph_definition` gives it."""
+        self._write(Event(wall_time=time.time(), graph_def=definition))
 
     def close(self) -> None:
         self._writer.close()

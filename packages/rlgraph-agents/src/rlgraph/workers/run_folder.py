@@ -45,7 +45,8 @@ class RunFolder(Callback):
     """Writes a run's folder while the run goes on.
 
     ``config.json`` resolved configuration, ``graph.svg`` and ``graph.png`` component graph, ``metrics.csv`` and
-    ``tensorboard/`` metrics, ``checkpoints/best`` and ``checkpoints/last``, ``curve.png`` learning curve.
+    ``tensorboard/`` metrics and component graph, ``checkpoints/best`` and ``checkpoints/last``, ``curve.png`` learning
+    curve.
 
     Args:
         folder: where; made if missing.
@@ -79,9 +80,10 @@ class RunFolder(Callback):
         (self.folder / "config.json").write_text(json.dumps(content, indent=2, default=str) + "\n")
 
     def draw_graph(self) -> None:
-        """Write ``graph.svg`` and ``graph.png``."""
-        from rlgraph.core.draw import draw
+        """Write ``graph.svg``, ``graph.png`` and TensorBoard's graph page."""
+        from rlgraph.core.draw import draw, graph_definition
 
+        self._events.add_graph(graph_definition(self.agent.executor.built))
         drawing = draw(self.agent.executor.built)
         drawing.save(self.folder / "graph.svg")
         drawing.save(self.folder / "graph.png")

@@ -2,5 +2,6 @@
 
 from rlgraph.core.draw.drawing import Drawing, draw
 from rlgraph.core.draw.plan_text import plan_text
+from rlgraph.core.draw.tensorboard import graph_definition, write_tensorboard_graph
 
-__all__ = ["Drawing", "draw", "plan_text"]
+__all__ = ["Drawing", "draw", "graph_definition", "plan_text", "write_tensorboard_graph"]

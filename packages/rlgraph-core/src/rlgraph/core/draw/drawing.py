@@ -138,11 +138,11 @@ def _subject(graph: Any) -> tuple[ComponentGraph, Mapping[Source, Value] | None,
     failure = getattr(graph, "failure", None)
     if isinstance(graph, BaseException) and failure is not None:
         return contract(failure.graph), failure.values, failure
-    component_graph, built = graph_of(graph)
+    component_graph, built = contracted_graph(graph)
     return component_graph, None if built is None else built.values, None
 
 
-def graph_of(graph: Any) -> tuple[ComponentGraph, BuiltGraph | None]:
+def contracted_graph(graph: Any) -> tuple[ComponentGraph, BuiltGraph | None]:
     """The contracted graph behind anything that has one, and its build.
 
     Raises:

@@ -105,7 +105,7 @@ class Elements:
         below = self.graph.below(scope)
         inside = [n for n in self.view.nodes.values() if n.component in below]
         calls = [n for n in inside if isinstance(n, GraphFunctionCall)]
-        device, storage = self._devices(scope)
+        device, storage = self.view.devices(scope)
         return Element(
             scope,
             COMPONENT,
@@ -138,17 +138,6 @@ class Elements:
         if count:
             return [f"{count:,} {'frozen' if frozen else 'parameters' if count > 1 else 'parameter'}"]
         return [f"{len(variables)} variable{'s' if len(variables) > 1 else ''}"] if variables else []
-
-    def _devices(self, scope: str) -> tuple[str, str]:
-        """Where graph functions and variables of a component are placed: as it says, else as its parent says."""
-        ops = storage = ""
-        for around in self.view.ancestors(scope):
-            device = getattr(self.graph.components[around], "device", None)
-            if isinstance(device, str):
-                ops = storage = device
-            elif device:
-                ops, storage = device.get("ops") or ops, device.get("variables") or storage
-        return ops, storage
 
     def _is_marked(self, scope: str) -> bool:
         """Whether the marked place is a component or hidden inside it."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from rlgraph.core.draw.drawing import graph_of
+from rlgraph.core.draw.drawing import contracted_graph
 from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.core.graph.emission import Linker, SourceFunction, emit_driver, emit_segment, leaf_name
 from rlgraph.core.graph.nodes import Branch, Gradients, Loop, Node, walk_nodes
@@ -30,7 +30,7 @@ def plan_text(built: Any, method: str) -> str:
     Raises:
         RLGraphError: the graph is not built, or has no such method.
     """
-    graph, build = graph_of(built)
+    graph, build = contracted_graph(built)
     if build is None:
         raise RLGraphError(
             f"a plan needs a build, and {graph.root} has none: give a BuiltGraph or a graph executor"

@@ -100,6 +100,10 @@ class Regions:
         for name in _exits(node):
             yield Element(f"{key}.{name}", EXIT, name, level=level), key
 
+    def places(self, node: Loop | Branch) -> list[str]:
+        """The names of the places where values enter or leave a loop or branch."""
+        return [*_entries(node), *_exits(node)]
+
     def _carries(self, node: Loop) -> str:
         words = []
         if _is_something(node.carried):
