@@ -96,6 +96,7 @@ def test_a_derivative_through_a_branch_that_writes_beside_what_it_reads():
     assert made.execute("run", 2.0, 2) == pytest.approx((54.0, 54.0, 18.0))
 
 
+@pytest.mark.filterwarnings("ignore::rlgraph.core.BuildWarning")
 def test_one_operation_each():
     def wiring(a, b, x, n):
         return loop(1000, lambda i, v: a.weigh(v), x), loop(n, lambda i: ((), x), collect=True)[1]
