@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,10 +13,66 @@ from docutils.parsers.rst import Directive, directives
 from sphinx.application import Sphinx
 
 
-def _built(agent: str, environment: str) -> Any:
+@cache
+def _agent() -> Any:
+    """The build of the default DQN agent on CartPole-v1."""
     from rlgraph.agents import Agent
 
-    return Agent.from_spec({"type": agent}, env=environment, backend="numpy", seed=0).executor.built
+    return Agent.from_spec({"type": "dqn"}, env="CartPole-v1", backend="numpy", seed=0).executor.built
+
+
+def _placed() -> Any:
+    """The graph of a DQN on three devices, not built: a machine need not have them."""
+    from rlgraph.agents.dqn import DQN
+    from rlgraph.components import Adam, DQNLoss, DuelingPolicy, EpsilonGreedy, ReplayMemory
+    from rlgraph.core import assemble
+    from rlgraph.spaces import IntBox
+
+    policy = DuelingPolicy([{"type": "dense", "units": 64}], IntBox(2))
+    root = DQN(policy, ReplayMemory(1000), EpsilonGreedy(2), DQNLoss(), Adam())
+    root.device = {"ops": "cuda:0", "variables": "cuda:0"}
+    root.target_policy.device = {"ops": "cuda:1", "variables": "cuda:1"}
+    root.policy.device = {"variables": "cpu"}
+    return assemble(root)
+
+
+def _page_example() -> dict[str, Any]:
+    """What the Python blocks of the page on drawings define, without those that print or write."""
+    page = Path(__file__).parents[1] / "drawing.md"
+    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    (definition,) = (block for block in blocks if "class Refine" in block)
+    namespace: dict[str, Any] = {"__name__": "example"}
+    exec(definition.partition("\nprint(")[0], namespace)
+    return namespace
+
+
+def _loops() -> Any:
+    example = _page_example()
+    spaces = {"inputs": example["vectors"], "is_final": bool}
+    return example["build"](example["assemble"](example["Refine"]()), spaces)
+
+
+def _failure() -> Exception:
+    from rlgraph.core import BuildError
+
+    example = _page_example()
+    spaces = {
+        "inputs": example["FloatBox"](shape=(4,), add_batch_rank=True),
+        "is_final": example["FloatBox"](),
+    }
+    try:
+        example["build"](example["assemble"](example["Refine"]()), spaces)
+    except BuildError as error:
+        return error
+    raise AssertionError("the example of a failing build does not fail")
+
+
+SUBJECTS: dict[str, Callable[[], Any]] = {
+    "agent": _agent,
+    "devices": _placed,
+    "loops": _loops,
+    "failure": _failure,
+}
 
 
 class PlanDirective(Directive):
@@ -25,27 +83,44 @@ class PlanDirective(Directive):
     def run(self) -> list[nodes.Node]:
         from rlgraph.core.draw import plan_text
 
-        text = plan_text(_built("dqn", "CartPole-v1"), self.arguments[0])
+        text = plan_text(_agent(), self.arguments[0])
         return [nodes.literal_block(text, text, language="python")]
 
 
-class GraphDirective(Directive):
-    """The component graph of the default DQN agent on CartPole-v1, as SVG."""
+class FailureDirective(Directive):
+    """The message of the failing build of the page on drawings, with its note."""
 
-    option_spec: ClassVar[dict[str, Any]] = {"method": directives.unchanged, "depth": directives.positive_int}
+    def run(self) -> list[nodes.Node]:
+        error = _failure()
+        text = "\n".join([f"{type(error).__name__}: {error}", *error.__notes__])
+        return [nodes.literal_block(text, text, language="text")]
+
+
+class GraphDirective(Directive):
+    """A component graph as SVG; default: that of the default DQN agent on CartPole-v1. Options as those of `draw`."""
+
+    option_spec: ClassVar[dict[str, Any]] = {
+        "of": lambda name: directives.choice(name, SUBJECTS),
+        "scope": directives.unchanged_required,
+        "depth": directives.positive_int,
+        "method": directives.unchanged_required,
+    }
 
     def run(self) -> list[nodes.Node]:
         from rlgraph.core.draw import draw
 
-        method = self.options.get("method")
-        drawing = draw(_built("dqn", "CartPole-v1"), method=method, depth=self.options.get("depth"))
+        subject = self.options.get("of", "agent")
+        part = {key: value for key, value in self.options.items() if key != "of"}
+        drawing = draw(SUBJECTS[subject](), **part)
         environment = self.state.document.settings.env
         folder = Path(environment.srcdir) / "generated"
         folder.mkdir(exist_ok=True)
-        file = folder / f"dqn-{method or 'all'}.svg"
+        name = "-".join([subject, *(f"{key}-{value}" for key, value in sorted(part.items()))])
+        file = folder / f"{re.sub(r'[^a-z0-9_-]', '_', name)}.svg"
         drawing.save(file)
         uri = "/" + file.relative_to(environment.srcdir).as_posix()
-        return [nodes.image(uri=uri, alt=f"component graph of DQN, {method or 'all API methods'}")]
+        shown = ", ".join(f"{key} {value}" for key, value in sorted(part.items())) or "all of it"
+        return [nodes.image(uri=uri, alt=f"component graph of {drawing.scene.root.title}, {shown}")]
 
 
 class OperationsDirective(Directive):
@@ -87,5 +162,6 @@ def _section(title: str, items: list[nodes.Node]) -> list[nodes.Node]:
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("rlgraph-plan", PlanDirective)
     app.add_directive("rlgraph-graph", GraphDirective)
+    app.add_directive("rlgraph-failure", FailureDirective)
     app.add_directive("rlgraph-operations", OperationsDirective)
     return {"version": "1", "parallel_read_safe": True}

@@ -272,6 +272,12 @@ def make(name):
 
 
 @pytest.fixture
+def make_root():
+    """An unbuilt root by name, and its input Spaces."""
+    return lambda name: (GRAPHS[name][0](), GRAPHS[name][1])
+
+
+@pytest.fixture
 def two():
     return make("two")
 

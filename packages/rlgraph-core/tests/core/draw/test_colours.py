@@ -4,6 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from rlgraph.core import assemble, build
 from rlgraph.core.draw import draw
 from rlgraph.core.draw.palette import DEVICE_COLOURS, device_colours, tint
 
@@ -11,19 +12,13 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture
-def placed(dqn):
+def placed(make_root):
     """A DQN on devices: the whole on one, the target on another, one network's variables apart."""
-    places = {
-        "dqn": "cuda:0",
-        "target-policy": "cuda:1",
-        "policy/network": {"ops": "cuda:0", "variables": "cpu"},
-    }
-    components = dqn.graph.components
-    for scope, device in places.items():
-        components[scope].device = device
-    yield dqn
-    for scope in places:
-        components[scope].device = None
+    root, spaces = make_root("dqn")
+    root.device = {"ops": "cuda:0", "variables": "cuda:0"}
+    root.target.device = {"ops": "cuda:1", "variables": "cuda:1"}
+    root.policy.network.device = {"variables": "cpu"}
+    return build(assemble(root), spaces)
 
 
 def test_devices_are_inherited(placed):
@@ -40,11 +35,11 @@ def test_devices_are_inherited(placed):
 def test_each_device_has_a_colour_that_the_legend_names(placed):
     svg = ElementTree.fromstring(draw(placed).svg())
     texts = [node.text for node in svg.iter(f"{SVG}text")]
-    assert [t for t in texts if t in ("cpu", "cuda:0", "cuda:1", "variables there")] == [
+    assert [t for t in texts if t in ("cpu", "cuda:0", "cuda:1", "device of the variables")] == [
         "cpu",
         "cuda:0",
         "cuda:1",
-        "variables there",
+        "device of the variables",
     ]
     fills = {rect.get("fill") for rect in svg.iter(f"{SVG}rect")}
     # The loss is one level deep on the second device by name, the target's dense layers three deep on the third.

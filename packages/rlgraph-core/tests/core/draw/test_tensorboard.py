@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from rlgraph.core import RLGraphError, assemble
+from rlgraph.core import RLGraphError, assemble, build
 from rlgraph.core.draw import write_tensorboard_graph
 
 pytest.importorskip("tensorboard")
@@ -59,13 +59,12 @@ def test_two_components(two, tmp_path):
     }
 
 
-@pytest.fixture(scope="module")
-def page(dqn, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("page")
-    components = dqn.graph.components
-    components["policy"].device = {"ops": "/device:GPU:0", "variables": "/device:CPU:0"}
-    write_tensorboard_graph(dqn, folder, method="update")
-    components["policy"].device = None
+@pytest.fixture
+def page(make_root, tmp_path):
+    folder = tmp_path / "page"
+    root, spaces = make_root("dqn")
+    root.policy.device = {"ops": "/device:GPU:0", "variables": "/device:CPU:0"}
+    write_tensorboard_graph(build(assemble(root), spaces), folder, method="update")
     return read(folder)
 
 

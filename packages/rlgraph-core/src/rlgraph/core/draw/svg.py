@@ -211,7 +211,7 @@ def _entries(scene: Scene) -> Iterator[tuple[str, str]]:
     for name, colour in device_colours(scene).items():
         yield _rect_swatch(tint(colour, 0.2), colour), name
     if any(e.storage != e.device and e.storage for e in elements):
-        yield f'<path d="M10 0 V14" stroke="{FAINT}" stroke-width="5"/>', "variables there"
+        yield f'<path d="M10 0 V14" stroke="{FAINT}" stroke-width="5"/>', "device of the variables"
     if any(e.host and e.kind == COMPONENT for e in elements):
         yield _rect_swatch(*HOST), "host component (NumPy)"
     if any(e.stateful for e in elements):

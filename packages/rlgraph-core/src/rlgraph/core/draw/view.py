@@ -83,15 +83,9 @@ class View:
         return tuple(reversed(chain))
 
     def devices(self, scope: str) -> tuple[str, str]:
-        """Where graph functions and variables of a component are placed: as it says, else as its parent says."""
-        ops = storage = ""
-        for around in self.ancestors(scope):
-            device = getattr(self.graph.components[around], "device", None)
-            if isinstance(device, str):
-                ops = storage = device
-            elif device:
-                ops, storage = device.get("ops") or ops, device.get("variables") or storage
-        return ops, storage
+        """Where graph functions and variables of a component are placed; empty if nobody said."""
+        placement = self.graph.components[scope].placement
+        return placement.get("ops", ""), placement.get("variables", "")
 
     def known(self, ref: Ref) -> Value | None:
         """What is known of a value; None if nothing is."""
