@@ -76,15 +76,29 @@ SUBJECTS: dict[str, Callable[[], Any]] = {
 
 
 class PlanDirective(Directive):
-    """The plan of one API method of the default DQN agent on CartPole-v1: ``{rlgraph-plan} get_actions``."""
+    """The plan of one API method of the default DQN agent on CartPole-v1: ``{rlgraph-plan} get_actions``.
+
+    With ``:built: name`` it is that of what the page's own Python blocks above call `name`.
+    """
 
     required_arguments = 1
+    option_spec: ClassVar[dict[str, Any]] = {"built": directives.unchanged_required}
 
     def run(self) -> list[nodes.Node]:
         from rlgraph.core.draw import plan_text
 
-        text = plan_text(_agent(), self.arguments[0])
+        name = self.options.get("built")
+        built = _agent() if name is None else self._values_above()[name]
+        text = plan_text(built, self.arguments[0])
         return [nodes.literal_block(text, text, language="python")]
+
+    def _values_above(self) -> dict[str, Any]:
+        page = Path(self.state.document.current_source).read_text(encoding="utf-8")
+        above = "".join(page.splitlines(keepends=True)[: self.lineno - 1])
+        values: dict[str, Any] = {"__name__": "page"}
+        for block in re.findall(r"^```python\n(.*?)^```$", above, re.MULTILINE | re.DOTALL):
+            exec(block, values)
+        return values
 
 
 class FailureDirective(Directive):

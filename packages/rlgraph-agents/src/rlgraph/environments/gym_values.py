@@ -37,9 +37,9 @@ def _convenient(gym_space: GymSpace, space: Space, force_float32: bool) -> Space
     if isinstance(space, Tuple):
         return Tuple([_convenient(theirs, ours, force_float32) for theirs, ours in _pairs(gym_space, space)])
     if isinstance(gym_space, gym_spaces.Discrete):
-        return IntBox(int(gym_space.n), dtype=space.dtype)
+        return IntBox(int(gym_space.n), dtype=space.dtype)  # type: ignore[attr-defined]
     if isinstance(gym_space, gym_spaces.MultiDiscrete):
-        return IntBox(gym_space.nvec.astype(np.int64), shape=gym_space.shape, dtype=space.dtype)
+        return IntBox(gym_space.nvec.astype(np.int64), shape=gym_space.shape, dtype=space.dtype)  # type: ignore[attr-defined]
     if isinstance(gym_space, gym_spaces.Box) and isinstance(space, FloatBox):
         dtype = "float32" if force_float32 and gym_space.dtype == np.float64 else str(gym_space.dtype)
         with np.errstate(over="ignore"):  # a bound that float32 cannot hold is none

@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         declared = ", ".join(sorted(Subject(options.backend).capabilities)) or "nothing"
         print(f"backend {options.backend}, contract {CONTRACT_VERSION}; it declares: {declared}\n")
         outcomes = run_conformance(options.backend, only=options.only, report=_print_row)
-    except RLGraphError as error:
+    except (RLGraphError, ImportError) as error:
         print(error, file=sys.stderr)
         return 1
     failures = [outcome for outcome in outcomes if outcome.status == "failed"]

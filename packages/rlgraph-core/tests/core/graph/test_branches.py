@@ -160,3 +160,13 @@ def test_sizes_that_only_run_time_knows_must_be_known_to_be_equal(executor, cell
 
     made = executor(run, cell, backend=backend, flag=bool, x=BATCH)
     assert made.execute("run", False, np.ones((2, 2))).tolist() == [2.0] * 4
+
+
+def test_bounds_hold_where_both_sides_have_them(executor, cell):
+    def run(self, flag, x, y):
+        return branch(flag, lambda: x, lambda: x), branch(flag, lambda: x, lambda: y)
+
+    built = executor(run, cell, flag=bool, x=IntBox(5), y=IntBox(7)).built
+    same, different = built.value_of(built.graph.results_of("run"))
+    assert (same.low, same.high) == (0, 5)
+    assert (different.low, different.high) == (None, None)

@@ -318,3 +318,24 @@ def test_a_collecting_loop_that_would_not_run(executor, cell, backend, count):
     # The error is the backend's own where only its program can know.
     with pytest.raises(Exception, match="collects, and its count is below 1: there must be at least one"):
         made.execute("run", count, 1.0)
+
+
+def test_bounds_of_the_first_values_need_not_hold_later(executor, cell):
+    def run(self, x):
+        return loop(3, lambda i, v: cell.add(v, i), x)
+
+    built = executor(run, cell, x=IntBox(5)).built
+    left = built.value_of(built.graph.results_of("run"))
+    assert (left.low, left.high) == (None, None)
+
+
+def test_the_number_of_an_iteration_is_below_the_count(executor, cell):
+    """A table with one row per iteration can be looked up with it."""
+
+    def run(self, n):
+        return tuple(loop(count, lambda i: ((), i), collect=True)[1] for count in (4, n))
+
+    built = executor(run, n=INTEGER).built
+    fixed, unknown = built.value_of(built.graph.results_of("run"))
+    assert (fixed.low, fixed.high) == (0, 4)
+    assert (unknown.low, unknown.high) == (0, None)

@@ -6,6 +6,9 @@ import pytest
 from rlgraph.core import AssemblyError, BuildError, Component, branch, gradients, loop, rlgraph_api
 from rlgraph.spaces import Dict, FloatBox, IntBox
 
+# The wirings use some of the components, and mostly not all of them.
+pytestmark = pytest.mark.filterwarnings("ignore::rlgraph.core.BuildWarning")
+
 NUMBER, INTEGER = FloatBox(), IntBox()
 BATCH = FloatBox(shape=(2,), add_batch_rank=True)
 

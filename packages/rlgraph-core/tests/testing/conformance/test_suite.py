@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import pytest
 
 from rlgraph.core import SpecError
@@ -20,12 +23,14 @@ def test_every_check_has_a_name_of_its_own():
 
 
 def test_the_table(capsys):
-    assert main(["--backend", "numpy", "--only", "variables", "gradients/tanh", "random/uniform"]) == 0
+    assert (
+        main(["--backend", "numpy", "--only", "contract", "variables/initial_values", "gradients/tanh"]) == 0
+    )
     out = capsys.readouterr().out.splitlines()
     assert out[0] == "backend numpy, contract 0.1; it declares: nothing"
     assert "variables   initial_values                    passed" in out
     assert "gradients   tanh                              gated   numpy does not declare gradients" in out
-    assert out[-1].split(" in ")[0].endswith(" passed, 0 failed, 2 gated")
+    assert out[-1].split(" in ")[0].endswith(" passed, 0 failed, 1 gated")
 
 
 def test_the_table_of_a_failure(capsys, monkeypatch):
@@ -52,6 +57,20 @@ def test_mistakes_on_the_command_line(capsys):
     assert "there is no check nothing" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main([])
+
+
+def test_without_hypothesis():
+    """`rlgraph.testing` does without it; the suite says what to install."""
+    lines = [
+        "import sys",
+        "sys.modules['hypothesis'] = None",
+        "from rlgraph.testing import BackendConformance, ComponentTest",
+        "from rlgraph.testing.__main__ import main",
+        "sys.exit(main(['--backend', 'numpy']))",
+    ]
+    result = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True)
+    assert result.returncode == 1
+    assert result.stderr.strip().endswith("needs hypothesis: pip install 'rlgraph-core[testing]'")
 
 
 def test_an_unknown_backend():

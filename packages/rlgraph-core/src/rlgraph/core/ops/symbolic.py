@@ -334,6 +334,8 @@ class SymbolicOps:
                         f"ops.{operation.name}{operation.signature}: give {name} by position"
                     )
                 self._check_operand(operation, parameter, arguments[name])
+            elif operation.family == "random":
+                continue  # draws say themselves what to do with a tensor instead of a number
             elif isinstance(arguments[name], SymbolicTensor) and parameter.annotation.startswith(OPTIONS):
                 raise InferenceError(
                     f"ops.{operation.name}: {name} must be known at build time ({parameter.annotation}), "

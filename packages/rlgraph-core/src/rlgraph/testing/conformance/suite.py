@@ -25,7 +25,12 @@ MODULES = (
 
 
 def load_checks() -> list[Check]:
-    """All checks. Needs `rlgraph-core[testing]`."""
+    """All checks.
+
+    Raises:
+        ImportError: what comes with `rlgraph-core[testing]` is not installed.
+    """
+    importlib.import_module("rlgraph.testing.operations")  # it says what to install
     for module in MODULES:
         importlib.import_module(f"rlgraph.testing.conformance.{module}")
     order = ("contract", "operations", "operators", "variables", "random", "control")

@@ -248,7 +248,7 @@ def test_host_outputs_in_a_loop_are_always_copied(plan):
 
     def called_again_in_a_loop(p, q, x):
         one = q.host(x)
-        return loop(2, lambda i, v: p.scale(one, q.host(v)), x)
+        return p.pure(loop(2, lambda i, v: p.scale(one, q.host(v)), x))
 
     def copies(wiring):
         return [bool(s.copies) for s in walk_steps(plan(wiring).steps) if isinstance(s, HostStep)]
