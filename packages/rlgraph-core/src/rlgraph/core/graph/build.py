@@ -416,4 +416,6 @@ class _Worklist:
         for ref in references(expression):
             if isinstance(ref.source, Output) and ref.source.node in pending:
                 return f"output {ref.source.index} of {label(pending[ref.source.node])}"
+            if isinstance(ref.source, Carried) and ref.source.loop in pending:
+                return f"what {label(pending[ref.source.loop])} carries"
         return "nothing"
