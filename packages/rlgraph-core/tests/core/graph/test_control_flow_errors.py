@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 
-from rlgraph.core import AssemblyError, BuildError, Component, branch, gradients, loop, rlgraph_api
+from rlgraph.core import (
+    AssemblyError,
+    BuildError,
+    Component,
+    GraphExecutor,
+    branch,
+    gradients,
+    graph_fn,
+    loop,
+    rlgraph_api,
+)
 from rlgraph.spaces import Dict, FloatBox, IntBox
 
 # The wirings use some of the components, and mostly not all of them.
@@ -287,8 +297,8 @@ def test_a_value_from_inside_of_a_loop(refused):
 
     refused(
         wiring,
-        "cell._weigh: it uses a value of cell._add that was made inside of a loop or branch, and stands outside: "
-        "return it from the body, carried or collected",
+        "cell._weigh: it uses a value of cell._add that was made inside of a loop or branch, or in another API "
+        "method: return it from there, a body as carried or collected",
     )
 
 
@@ -433,7 +443,25 @@ def test_through_a_region_that_writes_what_is_differentiated(refused, kind):
 
     refused(
         wiring,
-        f"root.gradients: the loss comes out of root.{kind}, which writes cell/w, and the derivative is taken by it",
+        f"root.gradients: the loss comes out of root.{kind}, in which cell._weigh reads cell/w and cell._set_w writes "
+        "it: write it behind the derivative",
+    )
+
+
+def test_through_a_loop_that_writes_what_its_next_iteration_reads(refused):
+    """Also where the derivative is not taken by it: torch would find its values changed."""
+
+    def wiring(cell, other, counter, x):
+        def body(i, v):
+            weighed = cell.weigh(other.weigh(v))
+            other.set_w(weighed)
+            return weighed
+
+        return cell.first(gradients(loop(2, body, x), cell.variables()))
+
+    refused(
+        wiring,
+        "in which other._weigh reads other/w and other._set_w writes it: write it behind the derivative",
     )
 
 
@@ -463,24 +491,59 @@ def test_a_part_that_is_not_there(refused):
     )
 
 
-def test_a_body_that_waits_for_itself(executor, cell):
-    """A component whose variables need a Space that only the loop behind it gives."""
+class Late(Component):
+    """Its graph function waits until the Spaces of all arguments are known."""
 
-    class Late(Component):
-        def create_variables(self, input_spaces, action_space=None):
-            """Nothing, but it waits."""
+    def create_variables(self, input_spaces, action_space=None):
+        """None, but it has to be asked."""
+
+    @rlgraph_api
+    def call(self, x):
+        return self._call(x)
+
+    @rlgraph_api
+    def again(self, x):
+        return self._call(x)
+
+    @graph_fn
+    def _call(self, ops, x):
+        return x + 1.0
+
+
+def test_a_body_that_waits_for_itself(executor):
+    late = Late(scope="late")
+    with pytest.raises(BuildError) as caught:
+        executor(lambda self, x: loop(2, lambda i, v: late.again(late.call(v)), x), late, x=NUMBER)
+    message = str(caught.value)
+    assert "late: argument x of again has no Space; it is supplied by output 0 of late._call" in message
+    assert "break the cycle" in message
+
+
+def test_a_body_that_waits_for_what_the_loop_starts_with(executor):
+    late = Late(scope="late")
+    with pytest.raises(BuildError) as caught:
+        executor(lambda self, x: loop(2, lambda i, v: late.again(v), late.call(x)), late, x=NUMBER)
+    assert "late: argument x of again has no Space; it is supplied by what root.loop carries" in str(
+        caught.value
+    )
+
+
+def test_a_value_of_another_api_method():
+    class Keeps(Component):
+        @rlgraph_api
+        def first(self, x):
+            self.kept = self._call(x)
+            return self.kept
 
         @rlgraph_api
-        def call(self, x):
-            return cell.add(x, x)
+        def second(self, x):
+            return self._call(self.kept)
 
-        @rlgraph_api
-        def again(self, x):
-            return cell.weigh(x)
+        @graph_fn
+        def _call(self, ops, x):
+            return x + 1.0
 
-    late = Late(cell, scope="late")
-
-    def run(self, x):
-        return loop(2, lambda i, v: late.again(late.call(v)), x)
-
-    assert executor(run, late, x=NUMBER).execute("run", 1.0) == 4.0
+    with pytest.raises(
+        BuildError, match=r"keeps._call: it uses a value of keeps._call .* in another API method"
+    ):
+        GraphExecutor(Keeps(scope="keeps"), {"x": NUMBER}, backend="numpy")

@@ -336,6 +336,39 @@ def test_a_recurrent_network(executor, trainer):
     same(found, [(forward(flat + d, h, xs) - forward(flat - d, h, xs)) / 2e-6 for d in bumps], 1e-8)
 
 
+def test_what_is_written_and_not_read_in_a_loop_on_the_way(executor, cell, counter, trainer):
+    """A count of the iterations, and a moving mean that reads itself only."""
+
+    class Mean(Component):
+        def create_variables(self, input_spaces, action_space=None):
+            self.mean = self.get_variable("mean", float, initializer=0.5, trainable=False)
+
+        @rlgraph_api(must_be_complete=False)
+        def scale(self, x):
+            return self._scale(x)
+
+        @graph_fn
+        def _scale(self, ops, x):
+            before = ops.read(self.mean)
+            ops.assign(self.mean, before + x)
+            return x * before
+
+    mean = Mean(scope="mean")
+
+    def run(self, x):
+        def body(i, v):
+            counter.tick()
+            return mean.scale(cell.weigh(v))
+
+        loss = loop(2, body, x)
+        return loss, derivative(cell, loss), counter.see_count()
+
+    # (2 w 0.5) w (0.5 + 2 w), where the means are data: w = 1
+    made = executor(run, cell, counter, mean, backend=trainer, x=NUMBER)
+    same(made.execute("run", 2.0), [1.0 * 2.5, 2 * 2.5, 2])
+    same(made.get_weights()["mean/mean"], 0.5 + 2.0 + 1.0)
+
+
 # Inside.
 
 

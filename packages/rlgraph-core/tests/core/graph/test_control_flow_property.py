@@ -1,19 +1,19 @@
 """Random small programs of pure calls, reads, writes and host calls in loops and branches, against Python itself."""
 
-from functools import partial
+from functools import partial, reduce
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlgraph.core import Component, GraphExecutor, branch, graph_fn, loop, rlgraph_api
+from rlgraph.core import Component, GraphExecutor, branch, gradients, graph_fn, loop, rlgraph_api
 from rlgraph.spaces import FloatBox, IntBox
 
 VECTOR = FloatBox(shape=(1,))
 COUNT = 2  # of the loops whose count is an input
 
 # A program is a list of statements; each adds values to those there are, and names them by position from the end.
-#   ("mix", a, b), ("view",), ("write", a), ("host", a), ("index",)
+#   ("mix", a, b), ("times", a, b), ("view",), ("write", a), ("host", a), ("index",)
 #   ("loop", count, carried, body, leaving, until, collected)
 #   ("branch", predicate, then, otherwise, result)
 
@@ -28,6 +28,18 @@ class Machine(Component):
     @rlgraph_api(must_be_complete=False)
     def mix(self, x, y):
         return self._mix(x, y)
+
+    @rlgraph_api(must_be_complete=False)
+    def times(self, x, y):
+        return self._times(x, y)
+
+    @rlgraph_api(must_be_complete=False)
+    def plus(self, x, y):
+        return self._plus(x, y)
+
+    @rlgraph_api(must_be_complete=False)
+    def derivative(self, loss):
+        return self._first(gradients(loss, self.variables()))
 
     @rlgraph_api(must_be_complete=False)
     def view(self):
@@ -58,6 +70,18 @@ class Machine(Component):
         return x * 0.5 - y * 0.25 + 0.125
 
     @graph_fn
+    def _times(self, ops, x, y):
+        return x * y * 0.5
+
+    @graph_fn
+    def _plus(self, ops, x, y):
+        return x + y
+
+    @graph_fn
+    def _first(self, ops, derivatives):
+        return derivatives[0]
+
+    @graph_fn
     def _view(self, ops):
         return self.w[:1]
 
@@ -86,14 +110,16 @@ class Machine(Component):
 class Python:
     """What the machine does, without any graph: every value is a number of its own."""
 
-    def __init__(self):
-        self.w, self.buffer = 0.5, 0.0
+    def __init__(self, w=0.5):
+        self.w, self.buffer = w, 0.0
 
     def run(self, program, values, index=0.0):
         values = list(values)
         for kind, *what in program:
             if kind == "mix":
                 values.append(values[-what[0]] * 0.5 - values[-what[1]] * 0.25 + 0.125)
+            elif kind == "times":
+                values.append(values[-what[0]] * values[-what[1]] * 0.5)
             elif kind == "view":
                 values.append(self.w)
             elif kind == "write":
@@ -129,6 +155,8 @@ def wire(machine, program, values, n, index=None):
     for kind, *what in program:
         if kind == "mix":
             values.append(machine.mix(values[-what[0]], values[-what[1]]))
+        elif kind == "times":
+            values.append(machine.times(values[-what[0]], values[-what[1]]))
         elif kind == "view":
             values.append(machine.view())
         elif kind == "write":
@@ -172,10 +200,10 @@ def wire_loop(machine, values, n, count, carried, body, leaving, until, collecte
 
 
 @st.composite
-def programs(draw, known=2, depth=2, in_loop=False):
+def programs(draw, known=2, depth=2, in_loop=False, pure=False):
     """A program over `known` values; returns it with the number of values behind it."""
     program = []
-    kinds = ["mix", "mix", "view", "write", "host", *(["index"] if in_loop else [])]
+    kinds = ["mix", "times", "view", *([] if pure else ["write", "host"]), *(["index"] if in_loop else [])]
     kinds += ["loop", "branch"] * (2 if depth else 0)
 
     def one_of(number):
@@ -183,7 +211,7 @@ def programs(draw, known=2, depth=2, in_loop=False):
 
     for _ in range(draw(st.integers(1, 4))):
         kind = draw(st.sampled_from(kinds))
-        if kind == "mix":
+        if kind in ("mix", "times"):
             program.append((kind, one_of(known), one_of(known)))
         elif kind in ("view", "index"):
             program.append((kind,))
@@ -191,7 +219,7 @@ def programs(draw, known=2, depth=2, in_loop=False):
             program.append((kind, one_of(known)))
         elif kind == "loop":
             carried = [one_of(known) for _ in range(one_of(2))]
-            body, inside = draw(programs(known + len(carried), depth - 1, True))
+            body, inside = draw(programs(known + len(carried), depth - 1, True, pure))
             leaving = [one_of(inside) for _ in carried]
             until = draw(st.booleans())
             collected = None if until else draw(st.none() | st.integers(1, inside))
@@ -199,7 +227,7 @@ def programs(draw, known=2, depth=2, in_loop=False):
             program.append((kind, count, carried, body, leaving, until, collected))
             known += len(carried) + (collected is not None) - 1
         else:
-            sides = [draw(programs(known, depth - 1)) for _ in range(2)]
+            sides = [draw(programs(known, depth - 1, False, pure)) for _ in range(2)]
             result = one_of(min(inside for _, inside in sides))
             program.append((kind, one_of(known), sides[0][0], sides[1][0], result))
         known += kind != "write"
@@ -239,5 +267,35 @@ def test_programs_on_every_backend(backend):
     @given(programs())
     def run(program):
         check(program[0], backend)
+
+    run()
+
+
+def check_derivative(program, backend):
+    """By the variable, of the sum of all values, against central differences of Python's own results."""
+    machine = Machine(scope="machine")
+    program = [("view",), *program]
+
+    class Root(Component):
+        @rlgraph_api
+        def run(self, x, y, n):
+            total = reduce(machine.plus, wire(machine, program, (x, y), n))
+            return machine.derivative(machine.last_sum(total))
+
+    spaces = {"x": VECTOR, "y": VECTOR, "n": IntBox()}
+    made = GraphExecutor(
+        Root(machine, scope="root"), spaces, backend=backend, execution_spec={"dtype": "float64"}
+    )
+    for x, y in ((1.0, -0.5), (-1.5, 0.25)):
+        sides = [sum(Python(0.5 + step).run(program, (x, y))) for step in (1e-6, -1e-6)]
+        found = made.execute("run", np.array([x]), np.array([y]), COUNT)
+        np.testing.assert_allclose(found, (sides[0] - sides[1]) / 2e-6, rtol=1e-6, atol=1e-6)
+
+
+def test_derivatives_of_programs(trainer):
+    @settings(max_examples=12, derandomize=True, deadline=None, database=None)
+    @given(programs(pure=True))
+    def run(program):
+        check_derivative(program[0], trainer)
 
     run()

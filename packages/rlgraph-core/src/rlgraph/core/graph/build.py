@@ -565,6 +565,8 @@ class _Worklist:
             if isinstance(ref.source, Input) and ref.source in self.deferred:
                 scope = self.deferred[ref.source]
                 return f"the input {ref.source.name}, which holds the variables of {scope}"
+            if isinstance(ref.source, Carried) and ref.source.loop in pending:
+                return f"what {label(pending[ref.source.loop])} carries"
         return "nothing"
 
     def _waits(self, pending: Mapping[int, Node], waiting: Mapping[str, Any]) -> dict[str, list[str]]:

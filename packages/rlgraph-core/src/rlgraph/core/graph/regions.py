@@ -49,7 +49,7 @@ def _check_region(graph: ComponentGraph, region: Region, reached: set[Source], r
                 maker = source.node if isinstance(source, Output) else source.loop
                 raise BuildError(
                     f"{where}: it uses a value of {label(graph.nodes[maker])} that was made inside of a loop or "
-                    "branch, and stands outside: return it from the body, carried or collected"
+                    "branch, or in another API method: return it from there, a body as carried or collected"
                 )
 
     reached = set(reached)

@@ -122,12 +122,20 @@ def _check_place(node: Gradients, inside: set[int], nodes: Sequence[Node], by_id
 def _check_regions(
     node: Gradients, inside: set[int], by_id: Mapping[int, Node], effects: Mapping[int, Effects]
 ) -> None:
-    for other in (by_id[id_] for id_ in sorted(inside) if regions_of(by_id[id_])):
-        for name in sorted(effects[other.id].writes & effects[node.id].reads):
-            raise BuildError(
-                f"{label(node)}: the loss comes out of {label(other)}, which writes {name}, and the derivative is "
-                "taken by it: write it behind the derivative"
-            )
+    """In a loop what stands behind a read comes before the next one, so any write in a region is one too many."""
+    differentiated = effects[node.id].reads
+    for region in (by_id[id_] for id_ in sorted(inside) if regions_of(by_id[id_])):
+        calls = [n for n in walk_nodes([region]) if not regions_of(n)]
+        readers = [n for n in calls if effects[n.id].carries or effects[n.id].reads & differentiated]
+        for writer in calls:
+            for reader in readers:
+                shared = effects[reader.id].reads & effects[writer.id].writes
+                # A function that reads what it then writes has a copy of it.
+                for name in sorted(shared if reader is not writer else shared & differentiated):
+                    raise BuildError(
+                        f"{label(node)}: the loss comes out of {label(region)}, in which {label(reader)} reads {name} "
+                        f"and {label(writer)} writes it: write it behind the derivative"
+                    )
 
 
 def _check_order(nodes: Sequence[Node], slices: Mapping[int, frozenset[int]]) -> None:
