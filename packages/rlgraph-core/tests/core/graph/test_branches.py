@@ -162,6 +162,7 @@ def test_sizes_that_only_run_time_knows_must_be_known_to_be_equal(executor, cell
     assert made.execute("run", False, np.ones((2, 2))).tolist() == [2.0] * 4
 
 
+@pytest.mark.filterwarnings("ignore::rlgraph.core.BuildWarning")
 def test_bounds_hold_where_both_sides_have_them(executor, cell):
     def run(self, flag, x, y):
         return branch(flag, lambda: x, lambda: x), branch(flag, lambda: x, lambda: y)

@@ -295,6 +295,7 @@ def test_a_collection_is_used_further_on(executor, cell, backend):
     same(executor(run, cell, backend=backend, x=NUMBER).execute("run", 1.0), 10.0)
 
 
+@pytest.mark.filterwarnings("ignore::rlgraph.core.BuildWarning")
 def test_the_leading_size_of_a_collection(executor, cell):
     """Fixed for a number, a fresh unknown for a symbol."""
 
