@@ -12,9 +12,11 @@ from rlgraph.core.graph.component_graph import ComponentGraph
 from rlgraph.core.graph.nodes import (
     ApiCall,
     Branch,
+    Carried,
     Expression,
     Gradients,
     GraphFunctionCall,
+    Index,
     Input,
     Loop,
     Node,
@@ -24,8 +26,11 @@ from rlgraph.core.graph.nodes import (
     Ref,
     VariablesOf,
     arguments_of,
+    descend,
     label,
     references,
+    regions_of,
+    walk_nodes,
 )
 from rlgraph.core.graph.values import leaves
 from rlgraph.core.graph.variables import GradientList, VariableList
@@ -56,7 +61,9 @@ class _Extractor:
         self, graph: ComponentGraph, built: BuiltGraph | None, methods: list[str], depth: int, union: bool
     ) -> None:
         self.graph, self.built, self.methods, self.depth, self.union = graph, built, methods, depth, union
-        self.nodes = {i: graph.nodes[i] for m in methods for i in sorted(graph.methods[m].nodes)}
+        recorded = [graph.nodes[i] for m in methods for i in sorted(graph.methods[m].nodes)]
+        # Of loops and branches what they hold is shown, and whatever goes into them and comes out of them.
+        self.nodes = {node.id: node for node in walk_nodes(recorded) if not regions_of(node)}
         self.shown = self._shown_components()
         self.elements: dict[str, Element] = {}
         self.wires: dict[tuple[str, End, End], Wire] = {}
@@ -170,8 +177,7 @@ class _Extractor:
         level = len(location)
         if isinstance(node, Gradients):
             return Element(f"{node.component}:gradients", GRADIENTS, "gradients", level=level)
-        if isinstance(node, Loop | Branch):
-            return None
+        assert isinstance(node, GraphFunctionCall)
         key = f"{node.component}:{node.function}"
         return Element(key, FUNCTION, node.function, level=level, host=node.host)
 
@@ -222,8 +228,42 @@ class _Extractor:
             caller = chain[-1].caller
         return tuple(reversed(chain))
 
-    def _connect(self, expression: Expression, target: _Place) -> None:
+    def _origins(self, expression: Expression, seen: set[Ref]) -> Iterator[Ref]:
+        """The outputs of calls, and the inputs, behind what goes round a loop or comes out of a loop or branch."""
         for ref in references(expression):
+            if ref in seen:
+                continue
+            seen.add(ref)
+            behind = self._behind(ref)
+            if behind is None:
+                yield ref
+            else:
+                for made in behind:
+                    yield from self._origins(descend(made, ref.path), seen)
+
+    def _behind(self, ref: Ref) -> tuple[Expression, ...] | None:
+        source = ref.source
+        if isinstance(source, Index):
+            return ()
+        id_ = (
+            source.loop
+            if isinstance(source, Carried)
+            else source.node
+            if isinstance(source, Output)
+            else None
+        )
+        maker = None if id_ is None else self.graph.nodes[id_]
+        if isinstance(maker, Branch):
+            return (maker.then.results, maker.otherwise.results)
+        if isinstance(maker, Loop):
+            collected = maker.collected
+            if collected is not None and isinstance(source, Output) and source.index == 1:
+                return (collected,)
+            return (maker.carried, maker.leaving)
+        return None
+
+    def _connect(self, expression: Expression, target: _Place) -> None:
+        for ref in self._origins(expression, set()):
             if isinstance(ref.source, Output):
                 self._flow(ref, self._place(self.graph.nodes[ref.source.node]), target)
             elif isinstance(ref.source, Input):
