@@ -14,7 +14,7 @@ def test_the_page_of_a_small_plan(two):
         "# The plan of two.run: 2 nodes in 1 segment, 0 host calls between them.\n\ndef run(inputs):\n"
     )
     assert "# segment_0: (inputs: float32[B, 3]) -> (v3: float32[B, 3])\n" in page
-    assert "    v2 = adder__add(inputs)\n    v3 = two__double(v2)\n    return asarray(v3),\n" in page
+    assert "    v2 = adder__add(inputs)\n    v3 = two__double(v2)\n    return v3,\n" in page
 
 
 def test_every_page_is_python(built):

@@ -343,3 +343,12 @@ def test_what_may_be_used_after_a_write():
 
     recorder, result = record(use)
     assert (recorder.hazard, result.aliases) == (True, frozenset())
+
+
+def test_a_part_of_an_open_size():
+    x = OPS.reshape(X, (4, -1, 3))
+    assert repr(x.spec) == "float32[4, B//4, 3]"
+    assert repr(x[0].spec) == "float32[B//4, 3]"
+    assert OPS.reshape(x[1], (-1,)).spec == OPS.reshape(x[2], (-1,)).spec
+    with pytest.raises(InferenceError, match="does not fit"):
+        OPS.reshape(tensor(B + 1, 2), (-1, 4))

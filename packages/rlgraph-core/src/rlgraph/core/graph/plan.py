@@ -125,6 +125,13 @@ class Plan:
         return tuple(step for step in walk_steps(self.steps) if isinstance(step, Segment))
 
     @property
+    def source(self) -> str:
+        """The plan as a page of readable Python: driver and segments, with what their names stand for."""
+        from rlgraph.core.graph.emission.page import plan_page  # emission is built on plans
+
+        return plan_page(self)
+
+    @property
     def needs_gradients(self) -> bool:
         return bool(self.slices)
 

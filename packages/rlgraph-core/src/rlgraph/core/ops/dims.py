@@ -75,7 +75,8 @@ class SymbolicDim:
             return NotImplemented
         if all(coefficient % other == 0 for _, coefficient in self._terms):
             return _simplify({m: c // other for m, c in self._terms}, type(self))
-        return type(self)({(f"({self})//{other}",): 1})
+        text = repr(self) if repr(self).isidentifier() else f"({self})"
+        return type(self)({(f"{text}//{other}",): 1})
 
     def divide_exactly(self, other: int | SymbolicDim) -> int | SymbolicDim | None:
         """``self / other`` if that is a polynomial and `other` a single term, else None."""
@@ -94,6 +95,18 @@ class SymbolicDim:
                 return None
             result[tuple(rest)] = c // coefficient
         return _simplify(result)
+
+    def part_of_symbols(self, other: int) -> int | SymbolicDim | None:
+        """``self // other`` where the factor in front of the symbols divides `other`: ``3*B`` by 12 is ``B//4``.
+
+        Whether it comes out even is known at run time only. None for other factors: these are mostly mistakes.
+        """
+        if len(self._terms) != 1:
+            return None
+        ((monomial, coefficient),) = self._terms
+        if other % coefficient:
+            return None
+        return SymbolicDim({monomial: 1}) // (other // coefficient)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SymbolicDim) and self._terms == other._terms

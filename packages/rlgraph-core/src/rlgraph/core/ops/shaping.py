@@ -16,7 +16,10 @@ from rlgraph.core.ops.tensor_spec import Shape, TensorSpec
 
 @operation("shaping", view=True)
 def reshape(x: TensorSpec, shape: Sequence[int]) -> TensorSpec:
-    """`x` in row-major order with another shape; one size may be -1."""
+    """`x` in row-major order with another shape; one size may be -1.
+
+    Of an open size -1 makes a part: ``x [B, 3]`` as ``(4, -1, 3)`` is ``[4, B//4, 3]``, for B that 4 divides.
+    """
     wanted: list[int | SymbolicDim] = list(shape)
     total = product(x.shape)
     free = [i for i, dim in enumerate(wanted) if isinstance(dim, int) and dim == -1]
@@ -40,6 +43,8 @@ def _divide(
     else:
         whole = total if isinstance(total, SymbolicDim) else SymbolicDim({(): total})
         quotient = whole.divide_exactly(part)
+        if quotient is None and isinstance(part, int) and part > 0:
+            quotient = whole.part_of_symbols(part)
     if quotient is None:
         raise InferenceError(f"ops.reshape: {x} does not fit the shape {tuple(shape)}")
     return quotient
