@@ -14,6 +14,7 @@ import numpy as np
 from rlgraph.core.backend import Backend, ExecutionSpec, Storage, create_backend
 from rlgraph.core.checkpoint import read_checkpoint, write_checkpoint
 from rlgraph.core.component import BoundApiMethod, Component
+from rlgraph.core.component.roots import Roots
 from rlgraph.core.config import default_backend
 from rlgraph.core.errors import CheckpointError, InputError, RLGraphError, nearest
 from rlgraph.core.graph import BuiltGraph, Plan, assemble, build, make_plan, require_kernels
@@ -34,7 +35,8 @@ class GraphExecutor:
     """Builds a root component once and executes its API methods; NumPy in, NumPy out.
 
     Args:
-        root: an unbuilt component.
+        root: an unbuilt component, or several that share components; their methods keep their names where these are
+            different, else the root's scope stands in front: ``learner_update``.
         input_spaces: argument name -> Space of the root's API methods (see `rlgraph.core.graph.build`).
         action_space: handed to the components' build hooks.
         backend: name of a backend; default: `rlgraph.core.default_backend`.
@@ -48,7 +50,7 @@ class GraphExecutor:
 
     def __init__(
         self,
-        root: Component,
+        root: Component | Sequence[Component],
         input_spaces: Mapping[str, Any],
         *,
         action_space: Space | None = None,
@@ -59,9 +61,9 @@ class GraphExecutor:
         self.execution = ExecutionSpec.from_spec(execution_spec)
         self.backend: Backend = create_backend(backend or default_backend(), self.execution)
         started = time.perf_counter()
-        graph = assemble(root)
+        self.root = root if isinstance(root, Component) else Roots(root)
+        graph = assemble(self.root)
         assembled = time.perf_counter()
-        self.root = root
         self.built: BuiltGraph = build(
             graph,
             input_spaces,
@@ -117,7 +119,7 @@ class GraphExecutor:
                     "execute([calls]): the arguments belong into the calls: [(method, *arguments), ...]"
                 )
             return self._execute_fused(method)
-        name = method if isinstance(method, str) else method.name
+        name = self._name_of(method)
         return self.program(name)(*args, **kwargs)
 
     def _execute_fused(self, calls: Sequence[Any]) -> Any:
@@ -133,7 +135,7 @@ class GraphExecutor:
     def _fused_call(self, call: Any, inputs: list[tuple[Any, Any]]) -> FusedCall:
         """One call in terms of the distinct `inputs`, which it extends: pairs of an object and what it must be."""
         method, *args = call if isinstance(call, list | tuple) else (call,)
-        name = method if isinstance(method, str) else method.name
+        name = self._name_of(method)
         self._check_method(name)
         entry = self.built.graph.methods[name]
         given = [*args, *(entry.defaults[p] for p in entry.parameters[len(args) :] if p in entry.defaults)]
@@ -243,6 +245,11 @@ class GraphExecutor:
         if method not in self._plans:
             self._plans[method] = make_plan(self.built, method)
         return self._plans[method]
+
+    def _name_of(self, method: str | BoundApiMethod) -> str:
+        if isinstance(method, str):
+            return method
+        return self.root.name_of(method) if isinstance(self.root, Roots) else method.name
 
     def _check_method(self, name: str) -> None:
         if name not in self.built.graph.methods:

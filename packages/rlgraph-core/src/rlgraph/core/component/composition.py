@@ -122,8 +122,12 @@ class Composition(Specifiable):
                 f"{', '.join(component.scope for component in components)} has. {nearest(theirs, known)}"
             )
         for component in owners:
-            self.add_member(_forwarding(component.scope, component.api_method(theirs), ours))
-            self.exposed_apis.setdefault(component.scope, []).append(ours)
+            self.expose_api(component, theirs, ours)
+
+    def expose_api(self, component: Composition, theirs: str, ours: str) -> None:
+        """Give this component an API method `ours` that passes on to `theirs` of a sub-component."""
+        self.add_member(_forwarding(component.scope, component.api_method(theirs), ours))
+        self.exposed_apis.setdefault(component.scope, []).append(ours)
 
     def get_sub_component_by_name(self, name: str) -> Self:
         """The sub-component of that scope; ``a/b`` is ``b`` inside of ``a``.

@@ -1,0 +1,46 @@
+"""Several roots in one graph: they share components and variables, and are built and executed together."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from rlgraph.core.component.component import Component
+from rlgraph.core.component.decorators import BoundApiMethod
+from rlgraph.core.errors import AssemblyError
+
+
+class Roots(Component):
+    """A root made of roots; its API methods are theirs.
+
+    A method keeps its name if no other root has one of that name; else the root's scope stands in front of it:
+    ``actor_get_weights``, ``learner_get_weights``.
+
+    Args:
+        roots: components with different scopes; what one and the same component is composed in is shared.
+
+    Raises:
+        AssemblyError: none, or two of one scope.
+    """
+
+    def __init__(self, roots: Sequence[Component]):
+        if not roots:
+            raise AssemblyError("several roots were asked for, and none was given")
+        super().__init__(*roots, scope="roots")
+        owned = [
+            (root, name)
+            for root in roots
+            for name in sorted(root.api_methods().keys() - root.switched_off_apis)
+        ]
+        owners = Counter(name for _, name in owned)
+        self.names: dict[tuple[str, str], str] = {}
+        for root, name in owned:
+            prefix = re.sub(r"\W", "_", root.scope)
+            exposed = name if owners[name] == 1 else f"{prefix}_{name}"
+            self.names[root.scope, name] = exposed
+            self.expose_api(root, name, exposed)
+
+    def name_of(self, method: BoundApiMethod) -> str:
+        """What ``root.method`` of one of the roots is called here."""
+        return self.names.get((method.component.scope, method.name), method.name)
