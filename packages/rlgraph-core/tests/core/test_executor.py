@@ -506,3 +506,28 @@ def test_importing_core_imports_no_framework_and_writes_nothing(tmp_path):
     )
     assert result.stdout.strip() == "[]"
     assert list(tmp_path.iterdir()) == []
+
+
+class Pairs(Component):
+    @rlgraph_api
+    def run(self, x, y):
+        return self._sum(x, y)
+
+    @graph_fn
+    def _sum(self, ops, x, y):
+        return ops.sum(x) + ops.sum(y["a"])
+
+
+def test_sizes_of_one_name_are_one_size(backend):
+    batch = FloatBox(shape=(2,), add_batch_rank=True)
+    y = Dict(a=FloatBox(add_batch_rank=True))
+    executor = GraphExecutor(Pairs(), {"x": batch, "y": y}, backend=backend)
+    one, two = np.ones((2, 2), np.float32), {"a": np.ones(3, np.float32)}
+    message = r"run: sizes of one name differ: x \[2, 2\] for float32\[B, 2\], y.a \[3\] for float32\[B\]\. Give them"
+    with pytest.raises(InputError, match=message):
+        executor.execute("run", one, two)
+    assert float(executor.execute("run", one, {"a": [1.0, 1.0]})) == 6.0
+    named = GraphExecutor(
+        Pairs(), {"x": batch, "y": Dict(a=FloatBox(add_batch_rank="other"))}, backend=backend
+    )
+    assert float(named.execute("run", one, two)) == 7.0

@@ -165,7 +165,7 @@ def test_fields_of_different_length(backend):
     test = memory(5, backend)
     test.test(("insert_records", [records([1, 2])]))
     wrong = {**records([3, 4, 5]), "action": np.array([0, 1])}
-    with pytest.raises(RLGraphError, match="memory: records of different length"):
+    with pytest.raises(RLGraphError, match="insert_records: sizes of one name differ"):
         test.test(("insert_records", [wrong]))
     assert int(test.test("get_size")) == 2
     assert numbers_in(test) == {1, 2}

@@ -61,7 +61,7 @@ def fuse(built: BuiltGraph, calls: Sequence[FusedCall]) -> tuple[BuiltGraph, str
     root_call = fusion.first_id - 1
     results = Pack(tuple, tuple(enumerate(fusion.results)))
     arguments = tuple((p, Ref(Input(name, p))) for p in parameters)
-    method = RootMethod(name, parameters, {}, root_call, tuple(node.id for node in fusion.nodes))
+    method = RootMethod(name, parameters, {}, root_call, tuple(node.id for node in fusion.nodes), False)
     extended = replace(
         graph,
         methods={**graph.methods, name: method},

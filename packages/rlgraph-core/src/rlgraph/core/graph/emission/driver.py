@@ -27,6 +27,7 @@ from rlgraph.core.graph.nodes import (
 from rlgraph.core.graph.passes.segments import tensor_leaves
 from rlgraph.core.graph.plan import BranchStep, HostStep, Leaf, LoopStep, Plan, Segment, Step
 from rlgraph.core.graph.values import describe
+from rlgraph.core.ops.dims import SymbolicDim
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
 
@@ -61,6 +62,8 @@ def emit_driver(
     _emit_parts(function, plan, [leaf for leaf, _ in inputs])
     for leaf, spec in inputs:
         _emit_check(function, leaf, spec, convert(plan.name, leaf, spec))
+    if method.shares_sizes:
+        _emit_sizes(function, plan.name, inputs)
     _Steps(function, plan, lowered, host_view, guard).emit(plan.steps)
     result = _driver_expression(plan, plan.results, function)
     function.lines.append(f"return {result}" if result != "()" else "return None")
@@ -193,6 +196,39 @@ def _host_converter(where: str, spec: TensorSpec) -> Callable[[Any], np.ndarray]
         return array.astype(spec.dtype, copy=False)
 
     return convert
+
+
+def _emit_sizes(function: SourceFunction, method: str, inputs: Sequence[tuple[Leaf, TensorSpec]]) -> None:
+    """Refuse arguments whose sizes of one name differ, B above all."""
+    places: dict[SymbolicDim, list[tuple[str, int]]] = {}
+    for leaf, spec in inputs:
+        for axis, dim in enumerate(spec.shape):
+            if isinstance(dim, SymbolicDim):
+                places.setdefault(dim, []).append((function.local(leaf), axis))
+    differing = [
+        (dim, f"{name}.shape[{axis}] != {first}.shape[{first_axis}]")
+        for dim, ((first, first_axis), *others) in places.items()
+        for name, axis in others
+    ]
+    if differing:
+        names = [function.local(leaf) for leaf, _ in inputs]
+        refuse = function.bind("refuse_sizes", partial(_differing_sizes, method, inputs))
+        function.lines.append(f"if {' or '.join(condition for _, condition in differing)}:")
+        function.lines.append(f"    raise {refuse}({', '.join(names)})")
+
+
+def _differing_sizes(
+    method: str, inputs: Sequence[tuple[Leaf, TensorSpec]], *arrays: np.ndarray
+) -> InputError:
+    given = (
+        f"{'.'.join([leaf.source.name, *map(str, leaf.path)])} {list(array.shape)} for {spec}"
+        for (leaf, spec), array in zip(inputs, arrays, strict=True)
+        if isinstance(leaf.source, Input) and any(isinstance(dim, SymbolicDim) for dim in spec.shape)
+    )
+    return InputError(
+        f"{method}: sizes of one name differ: {', '.join(given)}. Give them equal sizes, or let a Space name its own "
+        'batch rank: add_batch_rank="other"'
+    )
 
 
 def _used_inputs(plan: Plan) -> list[tuple[Leaf, TensorSpec]]:
