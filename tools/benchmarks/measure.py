@@ -38,6 +38,10 @@ class Figure:
         """The ratios to `other`, round by round: what slowed a whole round slowed both."""
         return Figure(tuple(a / b for a, b in zip(self.rounds, other.rounds, strict=True)))
 
+    def beyond(self, other: Figure) -> Figure:
+        """The differences to `other`, round by round."""
+        return Figure(tuple(a - b for a, b in zip(self.rounds, other.rounds, strict=True)))
+
     def times(self, factor: float) -> Figure:
         """In another unit."""
         return Figure(tuple(value * factor for value in self.rounds))

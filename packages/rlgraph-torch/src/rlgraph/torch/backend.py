@@ -26,7 +26,8 @@ def to_tensor(array: np.ndarray) -> torch.Tensor:
 
 # Never `inference_mode`: a tensor made there fails in a later gradient, in some networks only.
 DIALECT = Dialect(
-    receive="to_tensor({})".format,
+    # What nearly always arrives costs no call of `to_tensor`: writeable, aligned and contiguous.
+    receive="(from_numpy({0}) if {0}.flags.carray else to_tensor({0}))".format,
     give=lambda text, sliced: f"{text}.detach().numpy()" if sliced else f"{text}.numpy()",
     before=("was_recording = is_grad_enabled()", "set_grad_enabled(False)"),
     after=("set_grad_enabled(was_recording)",),
@@ -36,6 +37,7 @@ DIALECT = Dialect(
     index="tensor({})".format,
     detach="{}.detach()".format,
     namespace={
+        "from_numpy": torch.from_numpy,
         "to_tensor": to_tensor,
         "tensor": torch.tensor,
         "is_grad_enabled": torch.is_grad_enabled,
