@@ -29,9 +29,7 @@ def main() -> None:
     for name in first:
         figure = Figure(tuple(statistics.median(build[name] for build in builds) for builds in rounds))
         rows.append(Row(name, figure, "ms", target=TARGET if name == "assembly and build" else None))
-    rows.append(
-        Row("assembly and build, first of the process", Figure((first["assembly and build"],)), "ms")
-    )
+    rows.append(Row("assembly and build, first of the process", Figure((first["assembly and build"],)), "ms"))
     report("build large", rows, ("rlgraph-core", "numpy"), options.json)
 
 
