@@ -53,7 +53,7 @@ class GraphExecutor:
         self.execution = ExecutionSpec.from_spec(execution_spec)
         self.backend: Backend = create_backend(backend or default_backend(), self.execution)
         started = time.perf_counter()
-        graph = assemble(root)
+        graph = assemble(root, input_spaces)
         assembled = time.perf_counter()
         self.root = root
         self.built: BuiltGraph = build(
