@@ -20,7 +20,7 @@ from rlgraph.core.functional.q_learning import (
     huber,
     q_learning_target,
 )
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space
+from rlgraph.spaces import BoolBox, FloatBox, IntBox, Space
 
 STATE_SIZE, NUM_ACTIONS, CAPACITY, UNITS = 32, 6, 1024, 32
 STATES = FloatBox(-10.0, 10.0, shape=(STATE_SIZE,), add_batch_rank=True)

@@ -62,7 +62,7 @@ class GraphExecutor:
         self.backend: Backend = create_backend(backend or default_backend(), self.execution)
         started = time.perf_counter()
         self.root = root if isinstance(root, Component) else Roots(root)
-        graph = assemble(self.root)
+        graph = assemble(self.root, input_spaces)
         assembled = time.perf_counter()
         self.built: BuiltGraph = build(
             graph,

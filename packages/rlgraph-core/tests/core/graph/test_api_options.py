@@ -4,7 +4,7 @@ import pytest
 
 from rlgraph.core import AssemblyError, Component, GraphExecutor, assemble, graph_fn, rlgraph_api
 from rlgraph.core.graph.nodes import GraphFunctionCall
-from rlgraph.spaces import Dict, FloatBox
+from rlgraph.spaces import Dict, FloatBox, Tuple
 
 
 class Scale(Component):
@@ -92,14 +92,64 @@ def test_flat_literals_through_several_calls():
     assert seen == [["a/b", "c"]] * 2
 
 
+class ByKey(Component):
+    """A component of its own for every key, which only wiring can have."""
+
+    def __init__(self, **kwargs):
+        self.scales = {"a": Scale(2.0, scope="one"), "b/0": Scale(3.0, scope="two"), "": Scale(9.0)}
+        super().__init__(*self.scales.values(), **kwargs)
+
+    @rlgraph_api(flatten_ops=True, split_ops=True, add_auto_key_as_first_param=True)
+    def each(self, key, x):
+        return self.scales[key].call(x)
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_split_arguments_of_the_root(deep):
+    inner = ByKey(scope="inner")
+    root = body(lambda self, x: inner.each(x["deep"] if deep else x), inner)
+    space = Dict(a=float, b=Tuple(float))
+    value = {"a": 1.0, "b": (1.0,)}
+    given, spaces = ({"deep": value}, {"x": Dict(deep=space)}) if deep else (value, {"x": space})
+    assert run(root, given, **spaces) == {"a": 2.0, "b": (3.0,)}
+
+
+def test_the_root_itself_splits():
+    root = ByKey(scope="root")
+    executor = GraphExecutor(root, {"each.x": Dict(a=float, b=Tuple(float))}, backend="numpy")
+    assert executor.execute("each", {"a": 1.0, "b": (1.0,)}) == {"a": 2.0, "b": (3.0,)}
+    assert GraphExecutor(ByKey(scope="root"), {"x": float}, backend="numpy").execute("each", 1.0) == 9.0
+
+
+def test_per_element_bounds_are_kept_where_a_container_is_split():
+    seen = []
+
+    class Inner(Component):
+        def check_input_spaces(self, input_spaces, action_space=None):
+            seen.append(input_spaces["x"])
+
+        @rlgraph_api(flatten_ops=True)
+        def call(self, x):
+            return x["a"]
+
+    space = Dict(a=FloatBox([0.0, 1.0], [2.0, 3.0]))
+    inner = Inner(scope="inner")
+    run(body(lambda self, x: inner.call(x), inner), {"a": [1.0, 2.0]}, x=space)
+    assert seen == [space]
+
+
 def test_what_is_a_container_at_the_build_only():
     inner = type(
         "Inner", (Component,), {"each": rlgraph_api(flatten_ops=True, split_ops=True)(lambda self, v: v)}
     )(scope="inner")
-    with pytest.raises(
-        AssemblyError, match="inner.each flattens its argument v, and .* put flatten_ops on a graph function"
-    ):
-        run(body(lambda self, x: inner.each(x), inner), x=Dict(a=float))
+    message = "inner.each flattens its argument v, and .* put flatten_ops on a graph function"
+    with pytest.raises(AssemblyError, match=message):
+        assemble(body(lambda self, x: inner.each(x), inner))
+    root = body(
+        lambda self, x: inner.each(self._pass(x)), inner, _pass=graph_fn(lambda self, ops, x: x * 1.0)
+    )
+    with pytest.raises(AssemblyError, match=message):
+        run(root, x=float)
 
 
 def test_literals_with_different_keys():

@@ -202,8 +202,8 @@ def rlgraph_api(
         returns: the number of values it returns; checked at assembly. Default: not checked.
         name: the name it is known under; default: the function's.
         component: give the method to this one instance instead of to a class; for use in its ``__init__``.
-        flatten_ops, split_ops, add_auto_key_as_first_param: as in `graph_fn`, for dict and tuple literals: what an
-            API method's argument looks like otherwise is known at the build only.
+        flatten_ops, split_ops, add_auto_key_as_first_param: as in `graph_fn`, for dict and tuple literals and for
+            arguments of the root: whether what a graph function returns is a container is known at the build only.
         requires_variable_completeness: its graph functions wait until the component and all below have their
             variables.
         ok_to_overwrite: with `component=` or `name=`: it may replace an API method of the same name. A method that

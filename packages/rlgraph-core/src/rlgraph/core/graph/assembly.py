@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from rlgraph.core.errors import AssemblyError, nearest
 from rlgraph.core.graph.component_graph import ComponentGraph, RootMethod
 from rlgraph.core.graph.failure import Failure, explain
-from rlgraph.core.graph.nodes import Input, Ref
+from rlgraph.core.graph.nodes import DEFERRED, Input, Ref
 from rlgraph.core.graph.trace import Symbol, Trace, tracing
+from rlgraph.spaces import Space, from_spec
 
 
-def assemble(root: Any) -> ComponentGraph:
-    """The component graph of `root`. Needs no Space and no backend.
+def assemble(root: Any, input_spaces: Mapping[str, Any] | None = None) -> ComponentGraph:
+    """The component graph of `root`. Needs no backend, and no Space but for API methods that flatten an argument.
+
+    Args:
+        root: a component.
+        input_spaces: as for `build`; API methods with `flatten_ops` see the containers among them.
 
     Raises:
         AssemblyError: wiring that cannot be, with the component's scope: wrong arity, a cycle, a symbol used as a
             value, two components in one scope.
     """
     components = _collect(root)
-    trace = Trace(components)
+    trace = Trace(components, _input_spaces(root, input_spaces or {}))
     methods: dict[str, RootMethod] = {}
     with tracing(trace), _explained(root.scope_path, components, methods, trace):
         for name in sorted(root.api_methods().keys() - root.switched_off_apis):
@@ -69,6 +74,17 @@ def _explained(
             last = unfinished[-1]
             explain(error, Failure(graph, None, frozenset((last.id,)), frozenset((last.component,))))
         raise
+
+
+def _input_spaces(root: Any, given: Mapping[str, Any]) -> dict[Input, Space]:
+    """The Spaces of the arguments of the root's API methods, as far as they are given and known by now."""
+    spaces = {}
+    for method, function in root.api_methods().items():
+        for name in inspect.signature(function).parameters:
+            space = given.get(f"{method}.{name}", given.get(name))
+            if space is not None and not (isinstance(space, str) and space.startswith(DEFERRED)):
+                spaces[Input(method, name)] = from_spec(space)
+    return spaces
 
 
 def _collect(root: Any) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from rlgraph.core.graph.deadlock import find_cycle
 from rlgraph.core.graph.failure import Failure, explain
 from rlgraph.core.graph.inference import infer, tensor_arguments
 from rlgraph.core.graph.nodes import (
+    DEFERRED,
     ApiCall,
     Branch,
     Carried,
@@ -80,10 +81,6 @@ class BuiltGraph:
         value = _value_of(expression, self.values)
         assert value is not _UNKNOWN
         return value
-
-
-#: An input Space that is written so holds the variables of a component.
-_DEFERRED = "variables:"
 
 
 class _Unknown:
@@ -252,7 +249,7 @@ class _Worklist:
                         f"argument {name!r} of {self.graph.root}.{method.name} has no Space: "
                         f"give input_spaces[{name!r}] (or [{key!r}])"
                     )
-                if isinstance(given, str) and given.startswith(_DEFERRED):
+                if isinstance(given, str) and given.startswith(DEFERRED):
                     self.deferred[Input(method.name, name)] = self._deferred_scope(key, given)
                 else:
                     self._take_input(Input(method.name, name), from_spec(given))
@@ -262,7 +259,7 @@ class _Worklist:
         self.values[source] = to_specs(space, self.float_dtype)
 
     def _deferred_scope(self, key: str, given: str) -> str:
-        scope = given.removeprefix(_DEFERRED)
+        scope = given.removeprefix(DEFERRED)
         if scope not in self.graph.components:
             raise BuildError(
                 f"input_spaces[{key!r}] = {given!r}: there is no component {scope!r}. "

@@ -13,6 +13,9 @@ from typing import Any
 
 Path = tuple[str | int, ...]
 
+#: An input Space that begins so (and goes on with a scope) is that of the variables of a component.
+DEFERRED = "variables:"
+
 
 @dataclass(frozen=True)
 class Input:

@@ -20,6 +20,7 @@ from rlgraph.core.graph.nodes import (
     Expression,
     Gradients,
     GraphFunctionCall,
+    Input,
     Loop,
     Node,
     Output,
@@ -33,6 +34,7 @@ from rlgraph.core.graph.nodes import (
     descend,
 )
 from rlgraph.core.graph.passes.containers import common_keys, nest
+from rlgraph.spaces import Dict, Space, Tuple
 
 _current: ContextVar[Trace | None] = ContextVar("rlgraph_trace", default=None)
 
@@ -109,9 +111,15 @@ def to_symbols(expression: Expression) -> Any:
 
 @dataclass
 class Trace:
-    """One assembly in progress; `components` are those it may reach, by scope."""
+    """One assembly in progress.
+
+    Attributes:
+        components: those it may reach, by scope.
+        spaces: Spaces of the root's arguments, as far as they are known.
+    """
 
     components: Mapping[str, Any] = field(default_factory=dict)
+    spaces: Mapping[Input, Space] = field(default_factory=dict)
     nodes: dict[int, Node] = field(default_factory=dict)
     calls: dict[int, ApiCall] = field(default_factory=dict)
     _stack: list[tuple[int, Any, str]] = field(default_factory=list)
@@ -262,10 +270,11 @@ class Trace:
     def _flat(self, call: int, name: str, where: str) -> dict[str, Any]:
         """Flat key -> leaf of an argument, as the body of the method sees it."""
         literal = self._literal(self._arguments[call][name])
-        if isinstance(literal, Ref):
+        if isinstance(literal, Ref) and self._space(literal) is None:
             raise AssemblyError(
                 f"{where} flattens its argument {name}, and whether that is a container is known at the build only: "
-                "put flatten_ops on a graph function, or pass a dict or tuple literal"
+                "put flatten_ops on a graph function, pass a dict or tuple literal or an argument of the root, and "
+                "assemble with input_spaces (as GraphExecutor does)"
             )
         return {
             "/".join(map(str, path)): leaf.value
@@ -275,7 +284,7 @@ class Trace:
         }
 
     def _literal(self, expression: Expression) -> Expression:
-        """`expression` with the container literals that its references stand for written out."""
+        """`expression` with the containers that its references stand for written out, as far as they are known."""
         if isinstance(expression, Pack):
             return Pack(expression.kind, tuple((key, self._literal(e)) for key, e in expression.items))
         if isinstance(expression, Ref):
@@ -284,7 +293,21 @@ class Trace:
                 return self._literal(descend(self._arguments[source.call][source.name], expression.path))
             if isinstance(source, Result):
                 return self._literal(descend(self.calls[source.call].results, expression.path))
+            space = self._space(expression)
+            if isinstance(space, Dict | Tuple):
+                parts = (Ref(source, (*expression.path, key)) for key in _keys(space))
+                items = tuple((ref.path[-1], self._literal(ref)) for ref in parts)
+                return Pack(dict if isinstance(space, Dict) else tuple, items)
         return expression
+
+    def _space(self, ref: Ref) -> Space | None:
+        """The Space of a part of an argument of the root, if it is known."""
+        space = self.spaces.get(ref.source) if isinstance(ref.source, Input) else None
+        for key in ref.path:
+            if not isinstance(space, Dict | Tuple) or key not in _keys(space):
+                return None
+            space = space[key]  # type: ignore[index]
+        return space
 
     def call_graph_function(
         self,
@@ -339,6 +362,10 @@ def _seen_from_outside(call: int, results: Expression, path: tuple[str | int, ..
     if isinstance(results, Const):
         return results.value
     return Symbol(Ref(Result(call), path))
+
+
+def _keys(space: Dict | Tuple) -> list[Any]:
+    return list(space) if isinstance(space, Dict) else list(range(len(space)))
 
 
 def _literal_leaves(expression: Expression, path: Path = ()) -> Iterator[tuple[Path, Expression]]:
