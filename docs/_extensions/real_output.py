@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import re
+import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack, chdir, redirect_stdout
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
+from unittest.mock import patch
 
 from docutils import nodes
 from docutils.parsers.rst import Directive, directives
@@ -75,30 +80,86 @@ SUBJECTS: dict[str, Callable[[], Any]] = {
 }
 
 
+@dataclass(frozen=True)
+class Block:
+    """A Python block of a page that was run: its last line, what it printed, and all that is defined behind it."""
+
+    end: int
+    printed: str
+    values: dict[str, Any]
+
+
+_PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@cache
+def _run_page(text: str) -> list[Block]:
+    """Run the Python blocks of a page, in a temporary folder, without those that are marked as not to be run."""
+    values: dict[str, Any] = {"__name__": "page"}
+    blocks = []
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        for match in _PYTHON.finditer(text):
+            if re.search(r"<!--\s*skip:.*-->\s*$", text[: match.start()]):
+                continue
+            with redirect_stdout(io.StringIO()) as printed:
+                exec(match[1], values)
+            blocks.append(Block(text.count("\n", 0, match.end()) + 1, printed.getvalue(), dict(values)))
+    return blocks
+
+
+def _block_above(directive: Directive) -> Block:
+    """The page's last Python block above a directive."""
+    page = Path(directive.state.document.current_source).read_text(encoding="utf-8")
+    return [block for block in _run_page(page) if block.end < directive.lineno][-1]
+
+
+#: What stands for a pass that is left out, so that its work can be seen.
+LEFT_OUT: dict[str, dict[str, Callable[..., Any]]] = {
+    "merging": {"planning.merge_equal_calls": lambda nodes, results, effects: (nodes, results)},
+    "dead nodes": {"planning.remove_dead_nodes": lambda nodes, results, effects: nodes},
+    "hoisting": {
+        "planning.hoist_gradients": lambda nodes: nodes,
+        "passes.gradients._check_writes": lambda *_: None,
+    },
+    "snapshots": {"planning.find_snapshots": lambda *_: frozenset()},
+}
+
+
 class PlanDirective(Directive):
     """The plan of one API method of the default DQN agent on CartPole-v1: ``{rlgraph-plan} get_actions``.
 
-    With ``:built: name`` it is that of what the page's own Python blocks above call `name`.
+    With ``:built: name`` it is that of what the page's own Python blocks above call `name`; with ``:without: pass``
+    as it would be if that pass did not exist.
     """
 
     required_arguments = 1
-    option_spec: ClassVar[dict[str, Any]] = {"built": directives.unchanged_required}
+    option_spec: ClassVar[dict[str, Any]] = {
+        "built": directives.unchanged_required,
+        "without": lambda name: directives.choice(name, LEFT_OUT),
+    }
 
     def run(self) -> list[nodes.Node]:
         from rlgraph.core.draw import plan_text
 
         name = self.options.get("built")
-        built = _agent() if name is None else self._values_above()[name]
-        text = plan_text(built, self.arguments[0])
+        built = _agent() if name is None else _block_above(self).values[name]
+        with ExitStack() as stack:
+            for place, stand_in in LEFT_OUT.get(self.options.get("without"), {}).items():
+                stack.enter_context(patch(f"rlgraph.core.graph.{place}", stand_in))
+            text = plan_text(built, self.arguments[0])
         return [nodes.literal_block(text, text, language="python")]
 
-    def _values_above(self) -> dict[str, Any]:
-        page = Path(self.state.document.current_source).read_text(encoding="utf-8")
-        above = "".join(page.splitlines(keepends=True)[: self.lineno - 1])
-        values: dict[str, Any] = {"__name__": "page"}
-        for block in re.findall(r"^```python\n(.*?)^```$", above, re.MULTILINE | re.DOTALL):
-            exec(block, values)
-        return values
+
+class OutputDirective(Directive):
+    """What the page's last Python block above has printed."""
+
+    option_spec: ClassVar[dict[str, Any]] = {"language": directives.unchanged_required}
+
+    def run(self) -> list[nodes.Node]:
+        text = _block_above(self).printed
+        if not text:
+            raise self.error("the Python block above prints nothing")
+        return [nodes.literal_block(text, text, language=self.options.get("language", "text"))]
 
 
 class FailureDirective(Directive):
@@ -175,6 +236,7 @@ def _section(title: str, items: list[nodes.Node]) -> list[nodes.Node]:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("rlgraph-plan", PlanDirective)
+    app.add_directive("rlgraph-output", OutputDirective)
     app.add_directive("rlgraph-graph", GraphDirective)
     app.add_directive("rlgraph-failure", FailureDirective)
     app.add_directive("rlgraph-operations", OperationsDirective)
