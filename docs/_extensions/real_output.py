@@ -129,13 +129,14 @@ class PlanDirective(Directive):
     """The plan of one API method of the default DQN agent on CartPole-v1: ``{rlgraph-plan} get_actions``.
 
     With ``:built: name`` it is that of what the page's own Python blocks above call `name`; with ``:without: pass``
-    as it would be if that pass did not exist.
+    as it would be if that pass did not exist; with ``:segments:`` the driver is left out.
     """
 
     required_arguments = 1
     option_spec: ClassVar[dict[str, Any]] = {
         "built": directives.unchanged_required,
         "without": lambda name: directives.choice(name, LEFT_OUT),
+        "segments": directives.flag,
     }
 
     def run(self) -> list[nodes.Node]:
@@ -147,6 +148,9 @@ class PlanDirective(Directive):
             for place, stand_in in LEFT_OUT.get(self.options.get("without"), {}).items():
                 stack.enter_context(patch(f"rlgraph.core.graph.{place}", stand_in))
             text = plan_text(built, self.arguments[0])
+        if "segments" in self.options:
+            head, _driver, *segments = text.split("\n\n")
+            text = "\n\n".join([head, *segments])
         return [nodes.literal_block(text, text, language="python")]
 
 
