@@ -21,6 +21,7 @@ from rlgraph.core.graph.binding import bind
 from rlgraph.core.graph.emission import emit_driver
 from rlgraph.core.graph.fusing import FusedCall, fuse
 from rlgraph.core.graph.nodes import Input
+from rlgraph.core.graph.passes.devices import check_devices
 from rlgraph.core.graph.plan import HostStep, Leaf, Segment
 from rlgraph.core.graph.variables import Variable
 from rlgraph.core.locks import Locks
@@ -42,7 +43,8 @@ class GraphExecutor:
         contract: False keeps calls of API methods calls at run time (see `rlgraph.core.graph.build`).
 
     Raises:
-        AssemblyError, BuildError: the component cannot be assembled or built.
+        AssemblyError, BuildError: the component cannot be assembled or built, or is to be on a device that the backend
+            does not have.
         SpecError, PluginError: the backend or the execution spec is wrong.
     """
 
@@ -68,8 +70,11 @@ class GraphExecutor:
             action_space=None if action_space is None else from_spec(action_space),
             float_dtype=self.execution.dtype,
             contract=contract,
+            device=self.execution.device,
+            device_map=self.execution.device_map,
         )
         require_kernels(self.built, self.backend.name)
+        check_devices(self.built.devices, self.backend.name, self.backend.devices)
         self.storage: Storage = self.backend.create_storage(self.built.layout, self.built.variables)
         self.storage.initialize()
         # All of them now, so that every checkpoint has the streams from which nothing was drawn so far.
