@@ -63,7 +63,7 @@ class BuiltGraph:
         float_dtype: the floating dtype of the execution.
         action_space: the action Space given to the build.
         contracted: False keeps calls of components' API methods calls in emitted source.
-        statistics: seconds spent and sizes.
+        statistics: seconds spent and sizes (see `rlgraph.core.GraphExecutor`).
     """
 
     graph: ComponentGraph
@@ -219,7 +219,9 @@ class _Worklist:
         statistics = {
             "build_seconds": time.perf_counter() - started,
             "components": len(self.graph.components),
+            "api_calls": len(self.graph.calls),
             "nodes": len(self.graph.nodes),
+            "graph_function_calls": sum(isinstance(n, GraphFunctionCall) for n in self.graph.nodes.values()),
             "variables": len(variables),
             "trainable_parameters": sum(v.size for v in variables.values() if v.trainable),
         }
