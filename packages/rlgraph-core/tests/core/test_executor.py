@@ -435,6 +435,7 @@ def test_statistics():
     assert made.statistics["variables"] == 7
     assert made.statistics["trainable_parameters"] == 8
     assert made.statistics["total_seconds"] >= made.statistics["build_seconds"] > 0
+    assert 0 < made.statistics["storage_seconds"] < made.statistics["total_seconds"]
 
 
 def test_a_component_is_built_once():

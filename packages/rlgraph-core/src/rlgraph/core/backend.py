@@ -10,7 +10,7 @@ import importlib
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from types import MappingProxyType
 from typing import Any
@@ -19,6 +19,7 @@ import numpy as np
 
 from rlgraph.core.component.specifiable import check_arguments
 from rlgraph.core.errors import CapabilityError, PluginError, SpecError
+from rlgraph.core.graph.passes.devices import Device, device_parts
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import Layout, Variable
 from rlgraph.core.ops.contract import CONTRACT_VERSION
@@ -55,12 +56,18 @@ class ExecutionSpec:
         seed: root of all random streams and starting values.
         threads: threads of the framework's operations; None leaves the framework's own setting.
         use_kernels: False computes everything from the single source.
+        device: where everything is placed of which neither `device_map` nor a component says where: a name, or
+            ``{"variables": name, "ops": name}``; None: where the backend places it by itself.
+        device_map: scope of a component -> where it and all inside it are placed, whatever they say themselves; the
+            longest scope wins.
     """
 
     dtype: str = "float32"
     seed: int = 0
     threads: int | None = None
     use_kernels: bool = True
+    device: Device | None = None
+    device_map: Mapping[str, Device] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.dtype not in ("float32", "float64"):
@@ -72,6 +79,11 @@ class ExecutionSpec:
             raise SpecError(f"execution_spec.threads: expected an integer >= 1, given {threads!r}")
         if not isinstance(self.use_kernels, bool):
             raise SpecError(f"execution_spec.use_kernels: expected true or false, given {self.use_kernels!r}")
+        device_parts(self.device, "execution_spec.device")
+        if not isinstance(self.device_map, Mapping):
+            raise SpecError(f"execution_spec.device_map: expected scope -> device, given {self.device_map!r}")
+        for scope, device in self.device_map.items():
+            device_parts(device, f"execution_spec.device_map[{scope!r}]")
 
     @classmethod
     def from_spec(cls, spec: ExecutionSpec | Mapping[str, Any] | None) -> ExecutionSpec:
@@ -223,6 +235,8 @@ class Backend(ABC):
     Attributes:
         name: set by `create_backend` from the descriptor.
         capabilities: likewise.
+        devices: names of the devices it can place variables and graph functions on, here and now. A `Group` says
+            where it is to be, and ``plan.built.devices`` where the graph functions of a component are.
         execution: the execution spec it was made with.
         ops: the namespace that graph functions compute with: every operation of the contract
             (`rlgraph.core.ops.OPERATIONS`) on the framework's tensors, and ``shape(x)``.
@@ -231,6 +245,7 @@ class Backend(ABC):
 
     name: str
     capabilities: frozenset[str]
+    devices: frozenset[str] = frozenset({"cpu"})
     ops: Any
     kernels: Mapping[str, Callable[..., Any]] = MappingProxyType({})
 

@@ -22,6 +22,7 @@ from rlgraph.core.graph.binding import bind
 from rlgraph.core.graph.emission import emit_driver
 from rlgraph.core.graph.fusing import FusedCall, fuse
 from rlgraph.core.graph.nodes import Input
+from rlgraph.core.graph.passes.devices import check_devices
 from rlgraph.core.graph.plan import HostStep, Leaf, Segment
 from rlgraph.core.graph.variables import Variable
 from rlgraph.core.locks import Locks
@@ -43,8 +44,21 @@ class GraphExecutor:
         execution_spec: `ExecutionSpec` or a mapping of its fields.
         contract: False keeps calls of API methods calls at run time (see `rlgraph.core.graph.build`).
 
+    Attributes:
+        statistics: what the build cost and how large it is. ``assembly_seconds``, ``build_seconds`` (Spaces and
+            declarations), ``storage_seconds`` (making the variables), ``total_seconds``; numbers of ``components``,
+            ``api_calls``, ``nodes``, ``graph_function_calls`` among them, ``variables``, ``trainable_parameters``.
+            ``methods`` has, for every program made so far, by the name of its API method:
+
+            - ``planning_seconds`` of the passes, ``lowering_seconds`` until the backend has a program of it (it may
+              compile more in its first call);
+            - ``nodes_traced`` in front of the passes, of which ``nodes_merged`` were the same as others and
+              ``nodes_dropped`` needed by nobody; ``nodes`` are left;
+            - ``segments`` and ``host_calls``, inside loops and branches too.
+
     Raises:
-        AssemblyError, BuildError: the component cannot be assembled or built.
+        AssemblyError, BuildError: the component cannot be assembled or built, or is to be on a device that the backend
+            does not have.
         SpecError, PluginError: the backend or the execution spec is wrong.
     """
 
@@ -70,8 +84,12 @@ class GraphExecutor:
             action_space=None if action_space is None else from_spec(action_space),
             float_dtype=self.execution.dtype,
             contract=contract,
+            device=self.execution.device,
+            device_map=self.execution.device_map,
         )
         require_kernels(self.built, self.backend.name)
+        check_devices(self.built.devices, self.backend.name, self.backend.devices)
+        stored = time.perf_counter()
         self.storage: Storage = self.backend.create_storage(self.built.layout, self.built.variables)
         self.storage.initialize()
         # All of them now, so that every checkpoint has the streams from which nothing was drawn so far.
@@ -83,10 +101,13 @@ class GraphExecutor:
         self._fused_programs: dict[tuple[FusedCall, ...], Callable[..., Any]] = {}
         self._making = threading.RLock()
         self._locks = Locks()
-        self.statistics: dict[str, float | int] = {
+        finished = time.perf_counter()
+        self.statistics: dict[str, Any] = {
             "assembly_seconds": assembled - started,
             **self.built.statistics,
-            "total_seconds": time.perf_counter() - started,
+            "storage_seconds": finished - stored,
+            "total_seconds": finished - started,
+            "methods": {},
         }
 
     # Running.
@@ -162,7 +183,10 @@ class GraphExecutor:
             if key not in programs:
                 plan = plan_of()
                 self.backend.require(plan)
+                started = time.perf_counter()
                 programs[key] = self._link(plan, self.backend, self.storage)
+                seconds = {"lowering_seconds": time.perf_counter() - started}
+                self.statistics["methods"][plan.name] = {**plan.statistics, **seconds}
         program: Callable[..., Any] = programs[key]
         return program
 

@@ -172,19 +172,13 @@ def test_removing():
 # Devices.
 
 
-def test_devices_are_inherited():
-    inner, other = Component(scope="inner", device={"ops": "gpu:1"}), Component(scope="other", device="cpu")
-    plain = Component(scope="plain")
-    root = Component(inner, other, plain, scope="root", device="gpu:0", expose_apis=())
-    rlgraph_api(component=root, name="run")(lambda self, x: x)
-    assemble(root)
-    assert plain.device == {}
-    assert plain.placement == {"variables": "gpu:0", "ops": "gpu:0"}
-    assert inner.placement == {"variables": "gpu:0", "ops": "gpu:1"}
-    assert other.placement == {"variables": "cpu", "ops": "cpu"}
+def test_a_device_holds_for_variables_and_graph_functions():
+    assert Component(device="gpu:0").device == {"variables": "gpu:0", "ops": "gpu:0"}
+    assert Component(device={"ops": "gpu:1"}).device == {"ops": "gpu:1"}
+    assert Component().device == {}
 
 
-@pytest.mark.parametrize("device", [{"variable": "cpu"}, {"ops": 0}])
+@pytest.mark.parametrize("device", [{"variable": "cpu"}, {"ops": 0}, 1, {"ops": ""}])
 def test_wrong_devices(device):
     with pytest.raises(AssemblyError, match="inner: device= is a name or"):
         Component(scope="inner", device=device)

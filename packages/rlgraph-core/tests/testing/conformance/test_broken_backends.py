@@ -1,41 +1,16 @@
 """Deliberately broken backends: each fails exactly the checks that are there for its fault."""
 
-import sys
 from functools import partial
-from types import ModuleType
 
 import numpy as np
-import pytest
 
-from rlgraph.core import BackendDescriptor, registry
 from rlgraph.core.graph.emission import Linker, emit_segment
 from rlgraph.core.numpy.backend import DIALECT, NumpyBackend, NumpyStorage
 from rlgraph.core.numpy.ops import NumpyOps
-from rlgraph.core.ops import CONTRACT_VERSION, OPERATIONS
-from rlgraph.testing.conformance import load_checks, run_conformance
+from rlgraph.testing.conformance import load_checks
 
 #: Every section but the tables of operations, for faults that these cannot show.
 NO_TABLES = sorted({check.section for check in load_checks()} - {"operations", "operators"})
-
-
-@pytest.fixture
-def failures(monkeypatch):
-    """Gives the checks that a backend fails."""
-    module = ModuleType("a_module_with_a_broken_backend")
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    known = registry("rlgraph.backends")
-
-    def run(backend, only=()):
-        module.Broken = backend
-        factory = f"{module.__name__}:Broken"
-        known.register(
-            "broken", BackendDescriptor("broken", "", factory, CONTRACT_VERSION, backend.capabilities)
-        )
-        return {o.check.id: o.message for o in run_conformance("broken", only=only) if o.status == "failed"}
-
-    yield run
-    known._plugins.pop("broken")
-    known._objects.pop("broken")
 
 
 def with_ops(**operations):
@@ -206,7 +181,10 @@ def test_outputs_that_are_used_again(failures):
 
         return run
 
-    assert set(failures(around_programs(reusing), NO_TABLES)) == {"variables/outputs_are_kept"}
+    found = set(failures(around_programs(reusing), NO_TABLES))
+    # Around a host function it is the loop that calls again.
+    assert found >= {"variables/outputs_are_kept", "loops/host_functions"}
+    assert found <= {"variables/outputs_are_kept", "loops/host_functions", "loops/threads"}
 
 
 def test_an_argument_that_is_written_to(failures):
@@ -318,7 +296,6 @@ def test_components_that_are_still_there_at_run_time(failures):
     }
 
 
-@pytest.mark.skipif("random_uniform" not in OPERATIONS, reason="there are no random operations yet")
 def test_draws_that_come_again(failures):
     """Every call starts from the state in which the stream was made."""
 

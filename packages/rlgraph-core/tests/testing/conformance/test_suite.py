@@ -8,7 +8,6 @@ from rlgraph.testing import BackendConformance
 from rlgraph.testing.__main__ import main
 from rlgraph.testing.conformance import Check, Subject, load_checks, run_conformance
 from rlgraph.testing.conformance.budget import calls_of
-from rlgraph.testing.conformance.checks import NotConcerned
 from rlgraph.testing.conformance.suite import run_check
 
 
@@ -78,10 +77,7 @@ def test_an_unknown_backend():
         run_conformance("nunpy")
 
 
-def test_gates():
-    def does_not_concern(subject):
-        raise NotConcerned("it has no wings")
-
+def test_gates(monkeypatch):
     def nothing(subject):
         pass
 
@@ -91,11 +87,27 @@ def test_gates():
             "numpy does not declare gradients, wings",
         ),
         (Check("s", "n", nothing, operations=frozenset({"exp", "fly"})), "contract 0.1 has no ops.fly"),
-        (Check("s", "n", does_not_concern), "it has no wings"),
     ]:
         outcome = run_check(check, Subject("numpy"))
         assert (outcome.status, outcome.message) == ("gated", message)
     assert run_check(Check("s", "n", nothing), Subject("numpy")).status == "passed"
+    pointless = Check("s", "n", nothing, unless=frozenset({"gradients"}))
+    assert run_check(pointless, Subject("numpy")).status == "passed"
+    monkeypatch.setattr(Subject, "capabilities", {"gradients"})
+    assert run_check(pointless, Subject("numpy")).message == "numpy declares gradients"
+
+
+def test_only_what_concerns_the_backend_is_collected():
+    class Metafunc:
+        fixturenames = ("check",)
+
+        def parametrize(self, name, checks, ids):
+            self.checks = checks
+
+    metafunc = Metafunc()
+    TestNumpy().pytest_generate_tests(metafunc)
+    assert {check.section for check in metafunc.checks} >= {"contract", "loops", "graphs"}
+    assert [check.id for check in metafunc.checks if "gradients" in check.capabilities] == []
 
 
 def test_counting_calls():

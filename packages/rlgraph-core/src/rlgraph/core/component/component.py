@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from rlgraph.core.component.composition import Composition, Expose
 from rlgraph.core.component.initializers import resolve_initializer
 from rlgraph.core.errors import AssemblyError, BuildError, nearest
+from rlgraph.core.graph.passes.devices import Device, device_parts
 from rlgraph.core.graph.trace import Symbol, current_trace
 from rlgraph.core.graph.variables import Slots, Variable, VariableList
 from rlgraph.core.ops.tensor_spec import TensorSpec
@@ -35,7 +36,7 @@ class Component(Composition):
         *sub_components: Component,
         scope: str = "",
         trainable: bool = True,
-        device: str | Mapping[str, str] | None = None,
+        device: Device | None = None,
         switched_off_apis: Collection[str] = (),
         expose_apis: Expose = (),
     ):
@@ -47,12 +48,11 @@ class Component(Composition):
         self.sub_components = {}
         self.exposed_apis = {}
         self.switched_off_apis = frozenset(switched_off_apis)
-        self.device = _devices(device, self.scope)
-        #: `device`, and where it says nothing, that of the parent; known once assembled.
-        self.placement: dict[str, str] = self.device
+        self.device = device_parts(device, f"{self.scope}: device=", AssemblyError)
         self.declared_variables: dict[str, Variable] = {}
         self._role = ""
         self._float_dtype = "float32"
+        self._variables_device = ""
         self.add_components(*sub_components, expose_apis=expose_apis)
 
     def __repr__(self) -> str:
@@ -139,18 +139,18 @@ class Component(Composition):
         may_train = spec.is_float and not host
         wants = self.trainable if trainable is None else (trainable and self.trainable)
         start = resolve_initializer(initializer, where=path)
-        variable = Variable(path, spec, start, may_train and wants, host, self._role)
+        device = "" if host else self._variables_device
+        variable = Variable(path, spec, start, may_train and wants, host, self._role, device)
         self.declared_variables[path] = variable
         return variable
 
     def get_slots(self, name: str, variables: VariableList) -> Slots:
-        """Declare one variable of zeros beside each of `variables` (an optimizer's moments), in one flat buffer."""
+        """Declare one variable of zeros beside each of `variables` (an optimizer's moments), on its device."""
         slots = []
         for variable in variables:
             path = f"{self.scope_path}/{name}/{variable.name}"
-            slot = Variable(
-                path, variable.spec, resolve_initializer(0.0), False, False, f"slot:{self.scope_path}/{name}"
-            )
+            start, role = resolve_initializer(0.0), f"slot:{self.scope_path}/{name}"
+            slot = Variable(path, variable.spec, start, False, False, role, variable.device)
             self.declared_variables[path] = slot
             slots.append(slot)
         return Slots(slots)
@@ -160,17 +160,3 @@ class Component(Composition):
     def variables(self) -> Symbol:
         """All variables of this component and those below, sorted by scoped name; for use in API methods."""
         return current_trace(f"{self.scope_path}.variables()").variables_of(self)
-
-
-def _devices(device: str | Mapping[str, str] | None, scope: str) -> dict[str, str]:
-    """A device specification by what is placed."""
-    if device is None:
-        return {}
-    if isinstance(device, str):
-        return {"variables": device, "ops": device}
-    for key, value in device.items():
-        if key not in ("variables", "ops") or not isinstance(value, str):
-            raise AssemblyError(
-                f"{scope}: device= is a name or {{'variables': name, 'ops': name}}, given {dict(device)!r}"
-            )
-    return dict(device)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +20,8 @@ from rlgraph.core.graph.assembly import assemble
 from rlgraph.core.graph.build import BuiltGraph
 from rlgraph.core.graph.component_graph import ComponentGraph
 from rlgraph.core.graph.failure import Failure
-from rlgraph.core.graph.nodes import Source
 from rlgraph.core.graph.passes.contraction import contract
-from rlgraph.core.graph.values import Value
+from rlgraph.core.graph.passes.devices import resolve_devices
 
 #: Without `depth`, graphs are shown as deep as this many components allow.
 MANY = 40
@@ -106,7 +104,8 @@ def draw(
     Raises:
         RLGraphError: no such component or API method, a depth below 1, or nothing that can be drawn.
     """
-    component_graph, values, failure = _subject(graph)
+    component_graph, built, failure = _subject(graph)
+    known = failure or built
     if method is not None and method not in component_graph.methods:
         raise RLGraphError(
             f"{component_graph.root} has no API method {method!r}. {nearest(method, component_graph.methods)}"
@@ -121,7 +120,8 @@ def draw(
     above = 0 if alone is None else alone.count("/") + 1
     view = View(
         component_graph,
-        values,
+        known.values if known else None,
+        built.devices if built else resolve_devices(component_graph),
         sorted(component_graph.methods) if method is None else [method],
         above + (depth or _default_depth(component_graph, alone)),
         union=method is None,
@@ -133,13 +133,12 @@ def draw(
     return Drawing(scene if alone is None else cut(scene, view, alone))
 
 
-def _subject(graph: Any) -> tuple[ComponentGraph, Mapping[Source, Value] | None, Failure | None]:
-    """The contracted graph to draw, what is known of its values, and where it failed."""
+def _subject(graph: Any) -> tuple[ComponentGraph, BuiltGraph | None, Failure | None]:
+    """The contracted graph to draw, its build, and where it failed."""
     failure = getattr(graph, "failure", None)
     if isinstance(graph, BaseException) and failure is not None:
-        return contract(failure.graph), failure.values, failure
-    component_graph, built = contracted_graph(graph)
-    return component_graph, None if built is None else built.values, None
+        return contract(failure.graph), None, failure
+    return *contracted_graph(graph), None
 
 
 def contracted_graph(graph: Any) -> tuple[ComponentGraph, BuiltGraph | None]:

@@ -33,6 +33,7 @@ from rlgraph.core.graph.nodes import (
     outputs_of,
     references,
 )
+from rlgraph.core.graph.passes.devices import resolve_devices
 from rlgraph.core.graph.values import leaves
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
@@ -81,7 +82,8 @@ def graph_definition(graph: Any, *, method: str | None = None) -> bytes:
         )
     methods = sorted(component_graph.methods) if method is None else [method]
     depth = len(component_graph.components)
-    view = View(component_graph, None if built is None else built.values, methods, depth)
+    values, placed = (built.values, built.devices) if built else (None, resolve_devices(component_graph))
+    view = View(component_graph, values, placed, methods, depth)
     return bytes(_Definition(view, built).message.SerializeToString())
 
 

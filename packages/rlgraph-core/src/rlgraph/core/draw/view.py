@@ -9,6 +9,7 @@ from functools import cached_property
 
 from rlgraph.core.graph.component_graph import ComponentGraph
 from rlgraph.core.graph.nodes import ApiCall, Node, Output, Ref, Source, VariablesOf, walk_nodes
+from rlgraph.core.graph.passes.devices import Devices
 from rlgraph.core.graph.values import Value, leaves, part_at
 from rlgraph.core.graph.variables import GradientList, VariableList
 
@@ -23,6 +24,7 @@ class View:
     Attributes:
         graph: a contracted component graph.
         values: what is known of values: all after a build, some where a build failed, None before.
+        placed: where components are placed, by scope.
         methods: the root API methods to show.
         depth: components nested deeper are not shown; 1 shows the root's own sub-components closed.
         union: one element per API method for inputs and outputs, instead of one per argument and result.
@@ -32,6 +34,7 @@ class View:
 
     graph: ComponentGraph
     values: Mapping[Source, Value] | None
+    placed: Mapping[str, Devices]
     methods: list[str]
     depth: int
     union: bool = True
@@ -84,8 +87,7 @@ class View:
 
     def devices(self, scope: str) -> tuple[str, str]:
         """Where graph functions and variables of a component are placed; empty if nobody said."""
-        placement = self.graph.components[scope].placement
-        return placement.get("ops", ""), placement.get("variables", "")
+        return self.placed[scope].ops, self.placed[scope].variables
 
     def known(self, ref: Ref) -> Value | None:
         """What is known of a value; None if nothing is."""

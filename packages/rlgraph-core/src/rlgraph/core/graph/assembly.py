@@ -91,7 +91,7 @@ def _collect(root: Any) -> dict[str, Any]:
     """All components by scope, parents first; gives every component its scope path."""
     components: dict[str, Any] = {}
 
-    def visit(component: Any, path: str, placement: dict[str, str]) -> None:
+    def visit(component: Any, path: str) -> None:
         if path in components:
             raise AssemblyError(
                 f"two components share the scope {path!r}: give one of them another scope=, "
@@ -101,12 +101,11 @@ def _collect(root: Any) -> dict[str, Any]:
             return  # Shared: it belongs to the one that was composed with it first.
         _check_switches(component, path)
         component.scope_path = path
-        component.placement = {**placement, **component.device}
         components[path] = component
         for child in component.sub_components.values():
-            visit(child, child.scope if component is root else f"{path}/{child.scope}", component.placement)
+            visit(child, child.scope if component is root else f"{path}/{child.scope}")
 
-    visit(root, root.scope, {})
+    visit(root, root.scope)
     return components
 
 

@@ -40,6 +40,7 @@ from rlgraph.core.graph.nodes import (
 )
 from rlgraph.core.graph.passes.containers import expand, merged, write_out
 from rlgraph.core.graph.passes.contraction import contract
+from rlgraph.core.graph.passes.devices import Device, Devices, resolve_devices
 from rlgraph.core.graph.regions import check_reach, enter_loop, join_branch, leave_loop
 from rlgraph.core.graph.values import Value, compatible, describe, difference, leaves, part_at, space_of
 from rlgraph.core.graph.variables import GradientList, Layout, Variable, VariableList, lay_out
@@ -59,10 +60,11 @@ class BuiltGraph:
         effects: node id -> recorded effects.
         variables: all declared variables by scoped name.
         layout: where the tensor variables live.
+        devices: where the variables and graph functions of every component are placed, by scope.
         float_dtype: the floating dtype of the execution.
         action_space: the action Space given to the build.
         contracted: False keeps calls of components' API methods calls in emitted source.
-        statistics: seconds spent and sizes.
+        statistics: seconds spent and sizes (see `rlgraph.core.GraphExecutor`).
     """
 
     graph: ComponentGraph
@@ -71,6 +73,7 @@ class BuiltGraph:
     effects: Mapping[int, Effects]
     variables: Mapping[str, Variable]
     layout: Layout
+    devices: Mapping[str, Devices]
     float_dtype: str
     action_space: Space | None
     contracted: bool
@@ -109,6 +112,8 @@ def build(
     action_space: Space | None = None,
     float_dtype: str = "float32",
     contract: bool = True,
+    device: Device | None = None,
+    device_map: Mapping[str, Device] | None = None,
 ) -> BuiltGraph:
     """Build an assembled graph. Nothing is executed and no framework is needed.
 
@@ -121,13 +126,15 @@ def build(
         float_dtype: ``float32`` or ``float64``.
         contract: False keeps every call of a component's API method a call of its own in the emitted source, and
             merges nothing: for stepping through with a debugger, and for profiles by component.
+        device, device_map: where things are placed (see `rlgraph.core.graph.passes.devices`).
 
     Raises:
         BuildError: a Space is missing or does not fit, a graph function fails, or components wait for each other;
             names the component, its argument and what would supply it. A note shows the graph around the place, and
             ``rlgraph.core.draw.draw(error)`` draws it.
     """
-    worklist = _Worklist(graph, input_spaces, action_space, float_dtype, contract)
+    devices = resolve_devices(graph, device, device_map)
+    worklist = _Worklist(graph, input_spaces, action_space, float_dtype, contract, devices)
     try:
         return worklist.run()
     except Exception as error:
@@ -142,6 +149,7 @@ class _Worklist:
     action_space: Space | None
     float_dtype: str
     contracted: bool
+    devices: Mapping[str, Devices]
     values: dict[Source, Value] = field(default_factory=dict)
     effects: dict[int, Effects] = field(default_factory=dict)
     created: set[str] = field(default_factory=set)
@@ -167,6 +175,7 @@ class _Worklist:
                     "build one root at a time, or give each a copy()"
                 )
             component._float_dtype = self.float_dtype
+            component._variables_device = self.devices[scope].variables
         self._functions = {scope: c.graph_functions() for scope, c in self.graph.components.items()}
         self._take_input_spaces()
         self._check_unused()
@@ -207,7 +216,9 @@ class _Worklist:
         statistics = {
             "build_seconds": time.perf_counter() - started,
             "components": len(self.graph.components),
+            "api_calls": len(self.graph.calls),
             "nodes": len(self.graph.nodes),
+            "graph_function_calls": sum(isinstance(n, GraphFunctionCall) for n in self.graph.nodes.values()),
             "variables": len(variables),
             "trainable_parameters": sum(v.size for v in variables.values() if v.trainable),
         }
@@ -218,6 +229,7 @@ class _Worklist:
             self.effects,
             dict(sorted(variables.items())),
             layout,
+            self.devices,
             self.float_dtype,
             self.action_space,
             self.contracted,

@@ -96,6 +96,7 @@ class Plan:
         slices: gradient node -> the nodes between its variables and its loss.
         copies: outputs that share memory with a variable and must be copied.
         steps: segments, host calls, and loops and branches around such, in execution order.
+        statistics: seconds spent and sizes (see `rlgraph.core.GraphExecutor`).
     """
 
     name: str
@@ -105,6 +106,7 @@ class Plan:
     slices: Mapping[int, frozenset[int]]
     copies: frozenset[Output]
     steps: tuple[Step, ...]
+    statistics: Mapping[str, float | int]
 
     @property
     def writes(self) -> frozenset[str]:

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterable
+
 from rlgraph.core.errors import BuildError
 from rlgraph.core.graph.build import BuiltGraph
-from rlgraph.core.graph.nodes import GraphFunctionCall, label
+from rlgraph.core.graph.nodes import GraphFunctionCall, Node, label, walk_nodes
 from rlgraph.core.graph.passes.dead_nodes import remove_dead_nodes
 from rlgraph.core.graph.passes.gradients import gradient_slices, hoist_gradients
 from rlgraph.core.graph.passes.merging import merge_equal_calls
 from rlgraph.core.graph.passes.segments import check_slices, split_into_segments
 from rlgraph.core.graph.passes.snapshots import find_snapshots, warn_of_large_copies
-from rlgraph.core.graph.plan import Plan
+from rlgraph.core.graph.plan import HostStep, Plan, Segment, Step, walk_steps
 
 
 def make_plan(built: BuiltGraph, method: str) -> Plan:
     """The plan of the root's API method `method`."""
+    started = time.perf_counter()
     graph, effects = built.graph, built.effects
     results = graph.results_of(method)
     nodes = [graph.nodes[id_] for id_ in graph.methods[method].nodes]
+    sizes = [_size(nodes)]
     if built.contracted:
         nodes, results = merge_equal_calls(nodes, results, effects)
+    sizes.append(_size(nodes))
     nodes = remove_dead_nodes(nodes, results, effects)
+    sizes.append(_size(nodes))
     nodes = hoist_gradients(nodes)
     slices = gradient_slices(nodes, effects)
     warn_of_large_copies(nodes, effects, built.variables)
@@ -33,9 +40,29 @@ def make_plan(built: BuiltGraph, method: str) -> Plan:
         slices=slices,
         copies=find_snapshots(nodes, results, effects),
         steps=steps,
+        statistics={**_statistics(sizes, steps), "planning_seconds": time.perf_counter() - started},
     )
     check_slices(plan.segments, slices)
     return plan
+
+
+def _size(nodes: Iterable[Node]) -> int:
+    """The number of nodes, those inside loops and branches too."""
+    return sum(1 for _ in walk_nodes(nodes))
+
+
+def _statistics(sizes: list[int], steps: Iterable[Step]) -> dict[str, float | int]:
+    """What the passes did; `sizes` are the numbers of nodes before, between and behind them."""
+    traced, unmerged, left = sizes
+    walked = list(walk_steps(steps))
+    return {
+        "nodes_traced": traced,
+        "nodes_merged": traced - unmerged,
+        "nodes_dropped": unmerged - left,
+        "nodes": left,
+        "segments": sum(isinstance(step, Segment) for step in walked),
+        "host_calls": sum(isinstance(step, HostStep) for step in walked),
+    }
 
 
 def require_kernels(built: BuiltGraph, backend: str) -> None:

@@ -1,6 +1,6 @@
 """Variables: what a component declares, and how the declarations are laid out in flat buffers.
 
-Variables of equal dtype, role and set of optimizers share one buffer (a **group**), ordered by scoped name. An
+Variables of equal dtype, role, device and set of optimizers share one buffer (a **group**), ordered by scoped name. An
 optimizer step, a target synchronisation, a checkpoint then touch a few large arrays instead of many small ones.
 """
 
@@ -30,6 +30,7 @@ class Variable:
         trainable: optimizers may step it.
         host: a NumPy array that only host functions touch.
         role: variables of different roles never share a buffer (one role per optimizer slot and per copy).
+        device: where it is, in the backend's words; empty for the backend's own choice.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Variable:
     trainable: bool = True
     host: bool = False
     role: str = ""
+    device: str = ""
 
     @property
     def size(self) -> int:
@@ -73,7 +75,7 @@ class GradientList(tuple[Variable, ...]):
 
 @dataclass(frozen=True)
 class Group:
-    """One flat buffer. `offsets` maps a variable's name to its first element."""
+    """One flat buffer on one device. `offsets` maps a variable's name to its first element."""
 
     name: str
     dtype: str
@@ -81,6 +83,7 @@ class Group:
     variables: tuple[Variable, ...]
     offsets: Mapping[str, int]
     size: int
+    device: str = ""
 
 
 @dataclass(frozen=True)
@@ -141,16 +144,17 @@ def lay_out(variables: Sequence[Variable], steppers: Mapping[str, frozenset[str]
             variable.spec.dtype,
             variable.trainable,
             tuple(sorted(steppers.get(variable.name, ()))),
+            variable.device,
         )
         members.setdefault(key, []).append(variable)
     groups: dict[str, Group] = {}
     group_of: dict[str, str] = {}
-    for number, ((role, dtype, trainable, _), group_variables) in enumerate(sorted(members.items())):
+    for number, ((role, dtype, trainable, _, device), group_variables) in enumerate(sorted(members.items())):
         name = f"group_{number}" + (f":{role}" if role else "")
         offsets, size = {}, 0
         for variable in group_variables:
             offsets[variable.name] = size
             size += variable.size
             group_of[variable.name] = name
-        groups[name] = Group(name, dtype, trainable, tuple(group_variables), offsets, size)
+        groups[name] = Group(name, dtype, trainable, tuple(group_variables), offsets, size, device)
     return Layout(groups, group_of)

@@ -40,10 +40,6 @@ class Subject:
         return GraphExecutor(root, spaces or {}, backend="numpy", execution_spec=execution)
 
 
-class NotConcerned(Exception):
-    """Raised by a check that has nothing to ask of the subject; says why."""
-
-
 @dataclass(frozen=True)
 class Check:
     """One thing that a backend must do.
@@ -54,6 +50,7 @@ class Check:
         run: raises if the subject does not do it.
         capabilities: those a backend must declare for the check to make sense.
         operations: those the contract must have for it.
+        unless: capabilities that make it pointless.
     """
 
     section: str
@@ -61,27 +58,26 @@ class Check:
     run: Callable[[Subject], None]
     capabilities: frozenset[str] = frozenset()
     operations: frozenset[str] = frozenset()
+    unless: frozenset[str] = frozenset()
 
     @property
     def id(self) -> str:
         return f"{self.section}/{self.name}"
 
-    def run_gated(self, subject: Subject) -> None:
-        """Run the check if it concerns the subject.
-
-        Raises:
-            NotConcerned: it does not.
-            AssertionError: the subject fails it; so it does with any other error.
-        """
+    def gate(self, subject: Subject) -> str:
+        """Why the check does not concern the subject; empty if it does."""
         lacking = sorted(self.capabilities - subject.capabilities)
         if lacking:
-            raise NotConcerned(f"{subject.backend} does not declare {', '.join(lacking)}")
+            return f"{subject.backend} does not declare {', '.join(lacking)}"
+        declared = sorted(self.unless & subject.capabilities)
+        if declared:
+            return f"{subject.backend} declares {', '.join(declared)}"
         unknown = sorted(self.operations - OPERATIONS.keys())
-        if unknown:
-            raise NotConcerned(
-                f"contract {CONTRACT_VERSION} has no {', '.join(f'ops.{name}' for name in unknown)}"
-            )
-        self.run(subject)
+        return (
+            f"contract {CONTRACT_VERSION} has no {', '.join(f'ops.{name}' for name in unknown)}"
+            if unknown
+            else ""
+        )
 
 
 #: All checks, in the order of their declaration; `load_checks` fills it.
@@ -89,14 +85,17 @@ CHECKS: list[Check] = []
 
 
 def check(
-    section: str, *, capabilities: Iterable[str] = (), operations: Iterable[str] = ()
+    section: str,
+    *,
+    capabilities: Iterable[str] = (),
+    operations: Iterable[str] = (),
+    unless: Iterable[str] = (),
 ) -> Callable[[Callable[[Subject], None]], Callable[[Subject], None]]:
     """Declare the decorated function as a check, called like the function."""
 
     def declare(function: Callable[[Subject], None]) -> Callable[[Subject], None]:
-        CHECKS.append(
-            Check(section, function.__name__, function, frozenset(capabilities), frozenset(operations))
-        )
+        needs = (frozenset(needed) for needed in (capabilities, operations, unless))
+        CHECKS.append(Check(section, function.__name__, function, *needs))
         return function
 
     return declare

@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from rlgraph.core import CapabilityError, ExecutionSpec, find_backend
+from rlgraph.core import BuildError, CapabilityError, ExecutionSpec, GraphExecutor, find_backend
 from rlgraph.core.errors import nearest
 from rlgraph.core.ops import CONTRACT_VERSION, OPERATIONS, Operation
 from rlgraph.spaces import FloatBox
-from rlgraph.testing.conformance.checks import NotConcerned, Subject, check
-from rlgraph.testing.conformance.probes import flat_gradients
+from rlgraph.testing.conformance.checks import Subject, check
+from rlgraph.testing.conformance.probes import flat_gradients, probe
 
 
 @check("contract")
@@ -70,10 +70,33 @@ def _misfit(function: Any, operation: Operation) -> str:
 
 
 @check("contract")
+def devices(subject: Subject) -> None:
+    """A component is built on every device that the backend offers; on any other it is refused."""
+
+    def run(self: Any, ops: Any, x: Any) -> Any:
+        return x * self.a
+
+    def build(device: str) -> GraphExecutor:
+        root = probe(run, variables={"a": (FloatBox(), 3.0)})
+        return subject.executor(root, {"x": FloatBox()}, device=device)
+
+    offered = subject.create().devices
+    assert isinstance(offered, frozenset) and offered, (
+        f"Backend.devices is {offered!r}, not a frozenset of names"
+    )
+    for device in sorted(offered):
+        assert build(device).execute("run", 2.0) == 6.0, f"wrong result on {device}"
+    try:
+        build("a device nobody has")
+    except BuildError as error:
+        assert "a device nobody has" in str(error)
+    else:
+        raise AssertionError("a component was built on a device that Backend.devices does not name")
+
+
+@check("contract", unless=("gradients",))
 def refusal(subject: Subject) -> None:
     """A method that needs gradients is refused where they are not declared; all others run."""
-    if "gradients" in subject.capabilities:
-        raise NotConcerned(f"{subject.backend} declares gradients")
     root = flat_gradients(
         lambda ops, weights, tensors: ops.sum(weights[0]), [FloatBox(shape=(2,))], [1.0], []
     )

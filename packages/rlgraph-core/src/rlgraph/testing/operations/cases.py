@@ -17,7 +17,8 @@ class Cases:
 
     Attributes:
         calls: a Hypothesis strategy of calls, every option and kind of argument among them.
-        differentiable: the result, if it is a float, has derivatives by the float tensors among the arguments.
+        differentiable: where the result is a float, it has derivatives by the float tensors among the arguments; and
+            in some calls it is.
         domain: where the floats of a difference quotient are drawn from, see `smooth`.
         epsilons: how far two backends may be apart, in machine epsilons of the dtype.
     """

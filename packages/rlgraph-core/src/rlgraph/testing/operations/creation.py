@@ -58,13 +58,13 @@ def _shaped() -> st.SearchStrategy[Call]:
 
 
 CASES = {
-    "arange": Cases(_ranges()),
-    "eye": Cases(_eyes()),
-    "full": Cases(_fills()),
+    "arange": Cases(_ranges(), differentiable=False),
+    "eye": Cases(_eyes(), differentiable=False),
+    "full": Cases(_fills(), differentiable=False),
     "full_like": Cases(_fills_like(), differentiable=False),
-    "linspace": Cases(_spaces()),
-    "ones": Cases(_shaped()),
+    "linspace": Cases(_spaces(), differentiable=False),
+    "ones": Cases(_shaped(), differentiable=False),
     "ones_like": Cases(unary(*ANY), differentiable=False),
-    "zeros": Cases(_shaped()),
+    "zeros": Cases(_shaped(), differentiable=False),
     "zeros_like": Cases(unary(*ANY), differentiable=False),
 }

@@ -43,11 +43,11 @@ def _recurrences(draw: st.DrawFn) -> Call:
 
 
 CASES = {
-    "all": Cases(reductions(["bool"])),
-    "any": Cases(reductions(["bool"])),
-    "argmax": Cases(along_axis(NUMBERS, optional=False)),
-    "argmin": Cases(along_axis(NUMBERS, optional=False)),
-    "count_nonzero": Cases(reductions(ANY)),
+    "all": Cases(reductions(["bool"]), differentiable=False),
+    "any": Cases(reductions(["bool"]), differentiable=False),
+    "argmax": Cases(along_axis(NUMBERS, optional=False), differentiable=False),
+    "argmin": Cases(along_axis(NUMBERS, optional=False), differentiable=False),
+    "count_nonzero": Cases(reductions(ANY), differentiable=False),
     "cumulative_prod": Cases(along_axis(FLOATS, optional=False), domain=(0.5, 2.0), epsilons=512.0),
     "cumulative_sum": Cases(along_axis(NUMBERS, optional=False), epsilons=256.0),
     "linear_recurrence": Cases(_recurrences(), domain=(-1.0, 1.0), epsilons=4096.0),
