@@ -16,7 +16,7 @@ from measure import ROUNDS, Figure, Row, arguments, report, use_one_thread
 
 #: Milliseconds of assembly and build.
 TARGET = 50.0
-BUILDS = 21
+BUILDS = 7
 COMPONENTS = 43
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Collection, Iterator, Mapping
 from functools import update_wrapper
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from rlgraph.core.component.decorators import ApiMethod, GraphFunction, Member
 from rlgraph.core.component.options import Options
@@ -26,6 +26,8 @@ class Composition(Specifiable):
     switched_off_apis: frozenset[str]
     #: Scope of a sub-component -> the API methods of this component that only pass on to it.
     exposed_apis: dict[str, list[str]]
+    #: Kind -> members by name, of this class alone; filled when first asked for.
+    _found: ClassVar[dict[type[Member], dict[str, Any]]] = {}
 
     # Members.
 
@@ -38,6 +40,7 @@ class Composition(Specifiable):
             AssemblyError: one is overridden by something else, or two of them have one name.
         """
         super().__init_subclass__(**kwargs)
+        cls._found = {}
         for attribute, member in list(vars(cls).items()):
             inherited = getattr(super(cls, cls), attribute, None)
             if isinstance(inherited, Member) and not isinstance(member, type(inherited)):
@@ -73,12 +76,14 @@ class Composition(Specifiable):
     @classmethod
     def graph_functions(cls) -> dict[str, GraphFunction]:
         """The graph functions by name, inherited ones included."""
-        return cls._members(GraphFunction)
+        return dict(cls._members(GraphFunction))
 
     @classmethod
     def _members(cls, kind: type[M]) -> dict[str, M]:
-        found = {n: m for n in dir(cls) if isinstance(m := getattr(cls, n, None), kind)}
-        return {n: m for n, m in found.items() if m.options.name in (None, n)}
+        if kind not in cls._found:
+            found = {n: m for n in dir(cls) if isinstance(m := getattr(cls, n, None), kind)}
+            cls._found[kind] = {n: m for n, m in found.items() if m.options.name in (None, n)}
+        return cls._found[kind]
 
     # Sub-components.
 

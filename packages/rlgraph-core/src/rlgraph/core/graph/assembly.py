@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -28,7 +27,7 @@ def assemble(root: Any) -> ComponentGraph:
         for name in sorted(root.api_methods().keys() - root.switched_off_apis):
             method = root.api_method(name)
             key = method.options.add_auto_key_as_first_param
-            parameters = list(inspect.signature(method.function).parameters.values())[1 + key :]
+            parameters = list(method.signature.parameters.values())[1 + key :]
             for parameter in parameters:
                 if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
                     raise AssemblyError(
@@ -36,7 +35,7 @@ def assemble(root: Any) -> ComponentGraph:
                     )
             first_call = set(trace.calls)
             symbols = {p.name: Symbol(Ref(Input(name, p.name))) for p in parameters}
-            trace.call_api(root, name, method.function, (), symbols, method.options)
+            trace.call_api(root, method, (), symbols)
             call = min(set(trace.calls) - first_call)
             methods[name] = RootMethod(
                 name,

@@ -168,23 +168,16 @@ class Trace:
         self._record(node)
         return node
 
-    def call_api(
-        self,
-        component: Any,
-        name: str,
-        function: Callable[..., Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        options: Any,
-    ) -> Any:
-        """Trace the body of an API method of `component` and return what it returns."""
+    def call_api(self, component: Any, method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Trace the body of the API method `method` of `component` and return what it returns."""
+        name, function, options = method.name, method.function, method.options
         where = f"{component.scope_path}.{name}"
         self._check_callable(component, name, where)
         leading = (None,) if options.add_auto_key_as_first_param else ()
-        arguments = bind_arguments(function, component, (*leading, *args), kwargs, where)
+        arguments = bind_arguments(method.signature, component, (*leading, *args), kwargs, where)
         if self._is_super_call(component, name, function):
             return function(component, **arguments)
-        if any(owner is component and method == name for _, owner, method in self._stack):
+        if any(owner is component and other == name for _, owner, other in self._stack):
             chain = " -> ".join(f"{owner.scope_path}.{method}" for _, owner, method in self._stack)
             raise AssemblyError(f"{where} calls itself: {chain} -> {where}")
         for key in list(arguments)[: len(leading)]:
@@ -377,14 +370,13 @@ def check_returns(results: Expression, returns: int | None, where: str) -> None:
 
 
 def bind_arguments(
-    function: Callable[..., Any], component: Any, args: tuple[Any, ...], kwargs: dict[str, Any], where: str
+    signature: inspect.Signature, component: Any, args: tuple[Any, ...], kwargs: dict[str, Any], where: str
 ) -> dict[str, Any]:
     """The arguments of a call by parameter name, defaults filled in.
 
     Raises:
         AssemblyError: too few, too many or unknown arguments.
     """
-    signature = inspect.signature(function)
     try:
         bound = signature.bind(component, *args, **kwargs)
     except TypeError as error:
