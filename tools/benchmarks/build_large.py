@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Building what is large: a dueling DQN of 43 components with prioritized replay, from composed components on.
 
-`assemble` traces its API methods, `build` infers Spaces, creates variables and lays them out; neither needs a framework.
-Composition is done before the clock starts. A graph executor on NumPy also draws the starting values; it lowers a
-method when it is first called, so that nothing is lowered here (`build.py` measures that).
+`assemble` traces its API methods, `build` infers Spaces, creates variables and lays them out; neither needs a
+framework. Composition is done before the clock starts. A graph executor on NumPy also draws the starting values; it
+lowers a method when it is first called, so that nothing is lowered here (`build.py` measures that).
 """
 
 from __future__ import annotations
@@ -29,9 +29,7 @@ def main() -> None:
     for name in first:
         figure = Figure(tuple(statistics.median(build[name] for build in builds) for builds in rounds))
         rows.append(Row(name, figure, "ms", target=TARGET if name == "assembly and build" else None))
-    rows.append(
-        Row("assembly and build, first of the process", Figure((first["assembly and build"],)), "ms")
-    )
+    rows.append(Row("assembly and build, first of the process", Figure((first["assembly and build"],)), "ms"))
     report("build large", rows, ("rlgraph-core", "numpy"), options.json)
 
 

@@ -20,7 +20,7 @@ from rlgraph.core.functional.q_learning import (
     huber,
     q_learning_target,
 )
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space
+from rlgraph.spaces import BoolBox, FloatBox, IntBox, Space
 
 STATE_SIZE, NUM_ACTIONS, CAPACITY, UNITS = 32, 6, 1024, 32
 STATES = FloatBox(-10.0, 10.0, shape=(STATE_SIZE,), add_batch_rank=True)
@@ -344,7 +344,11 @@ class LargeDQN(Component):
         self.target_policy = self.policy.copy(scope="target-policy", trainable=False)
         self.memory = PrioritizedReplay(CAPACITY)
         self.exploration = EpsilonGreedy(NUM_ACTIONS)
-        self.loss, self.optimizer, self.synchronizer = WeightedLoss(), Adam(clip_grad_norm=10.0), Synchronizer()
+        self.loss, self.optimizer, self.synchronizer = (
+            WeightedLoss(),
+            Adam(clip_grad_norm=10.0),
+            Synchronizer(),
+        )
         super().__init__(
             self.preprocessor,
             self.policy,
@@ -423,9 +427,7 @@ class LargeDQN(Component):
         next_states: Any,
         importance_weights: Any,
     ) -> Any:
-        loss, errors = self.get_td_loss(
-            states, actions, rewards, terminals, next_states, importance_weights
-        )
+        loss, errors = self.get_td_loss(states, actions, rewards, terminals, next_states, importance_weights)
         self.optimizer.step(self.policy.variables(), loss)
         return loss, errors
 

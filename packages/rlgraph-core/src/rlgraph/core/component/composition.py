@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Collection, Iterator, Mapping
 from functools import update_wrapper
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from rlgraph.core.component.decorators import ApiMethod, GraphFunction, Member
 from rlgraph.core.component.options import Options
@@ -26,8 +26,6 @@ class Composition(Specifiable):
     switched_off_apis: frozenset[str]
     #: Scope of a sub-component -> the API methods of this component that only pass on to it.
     exposed_apis: dict[str, list[str]]
-    #: Kind -> members by name, of this class alone; filled when first asked for.
-    _found: ClassVar[dict[type[Member], dict[str, Any]]] = {}
 
     # Members.
 
@@ -40,7 +38,6 @@ class Composition(Specifiable):
             AssemblyError: one is overridden by something else, or two of them have one name.
         """
         super().__init_subclass__(**kwargs)
-        cls._found = {}
         for attribute, member in list(vars(cls).items()):
             inherited = getattr(super(cls, cls), attribute, None)
             if isinstance(inherited, Member) and not isinstance(member, type(inherited)):
@@ -71,19 +68,30 @@ class Composition(Specifiable):
     @classmethod
     def api_method(cls, name: str) -> ApiMethod:
         """The API method `name` with its options."""
-        return cls._members(ApiMethod)[name]
+        return cls._member(ApiMethod, name)
 
     @classmethod
     def graph_functions(cls) -> dict[str, GraphFunction]:
         """The graph functions by name, inherited ones included."""
-        return dict(cls._members(GraphFunction))
+        return cls._members(GraphFunction)
+
+    @classmethod
+    def graph_function(cls, name: str) -> GraphFunction:
+        """The graph function `name`."""
+        return cls._member(GraphFunction, name)
 
     @classmethod
     def _members(cls, kind: type[M]) -> dict[str, M]:
-        if kind not in cls._found:
-            found = {n: m for n in dir(cls) if isinstance(m := getattr(cls, n, None), kind)}
-            cls._found[kind] = {n: m for n, m in found.items() if m.options.name in (None, n)}
-        return cls._found[kind]
+        found = {n: m for n in dir(cls) if isinstance(m := getattr(cls, n, None), kind)}
+        return {n: m for n, m in found.items() if m.options.name in (None, n)}
+
+    @classmethod
+    def _member(cls, kind: type[M], name: str) -> M:
+        # One of many is asked for by its name: to look for all of them would be much of the time of a build.
+        member = getattr(cls, name, None)
+        if not isinstance(member, kind) or member.options.name not in (None, name):
+            raise KeyError(name)
+        return member
 
     # Sub-components.
 

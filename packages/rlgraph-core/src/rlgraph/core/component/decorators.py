@@ -73,7 +73,7 @@ class BoundApiMethod:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         trace = current_trace(f"API method {self.component.scope_path}.{self.name}")
-        return trace.call_api(self.component, self.method, args, kwargs)
+        return trace.call_api(self.component, self.name, self.method, args, kwargs)
 
 
 class GraphFunction(Member):

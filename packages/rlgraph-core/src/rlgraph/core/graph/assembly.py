@@ -35,7 +35,7 @@ def assemble(root: Any) -> ComponentGraph:
                     )
             first_call = set(trace.calls)
             symbols = {p.name: Symbol(Ref(Input(name, p.name))) for p in parameters}
-            trace.call_api(root, method, (), symbols)
+            trace.call_api(root, name, method, (), symbols)
             call = min(set(trace.calls) - first_call)
             methods[name] = RootMethod(
                 name,
@@ -94,6 +94,8 @@ def _collect(root: Any) -> dict[str, Any]:
 
 
 def _check_switches(component: Any, path: str) -> None:
+    if not component.switched_off_apis:
+        return
     for name in component.switched_off_apis - component.api_methods().keys():
         raise AssemblyError(
             f"{path}: switched_off_apis names {name!r}, which is no API method. "
