@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Building what is large: a dueling DQN of 43 components with prioritized replay, from composed components on.
 
-`assemble` traces its API methods, `build` infers Spaces, creates variables and lays them out; neither needs a framework.
-Composition is done before the clock starts. A graph executor on NumPy also draws the starting values; it lowers a
-method when it is first called, so that nothing is lowered here (`build.py` measures that).
+`assemble` traces its API methods, `build` infers Spaces, creates variables and lays them out; neither needs a
+framework. Composition is done before the clock starts. A graph executor on NumPy also draws the starting values; it
+lowers a method when it is first called, so that nothing is lowered here (`build.py` measures that).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from measure import ROUNDS, Figure, Row, arguments, report, use_one_thread
 
 #: Milliseconds of assembly and build.
 TARGET = 50.0
-BUILDS = 21
+BUILDS = 7
 COMPONENTS = 43
 
 

@@ -68,7 +68,7 @@ class Composition(Specifiable):
     @classmethod
     def api_method(cls, name: str) -> ApiMethod:
         """The API method `name` with its options."""
-        return cls._members(ApiMethod)[name]
+        return cls._member(ApiMethod, name)
 
     @classmethod
     def graph_functions(cls) -> dict[str, GraphFunction]:
@@ -76,9 +76,22 @@ class Composition(Specifiable):
         return cls._members(GraphFunction)
 
     @classmethod
+    def graph_function(cls, name: str) -> GraphFunction:
+        """The graph function `name`."""
+        return cls._member(GraphFunction, name)
+
+    @classmethod
     def _members(cls, kind: type[M]) -> dict[str, M]:
         found = {n: m for n in dir(cls) if isinstance(m := getattr(cls, n, None), kind)}
         return {n: m for n, m in found.items() if m.options.name in (None, n)}
+
+    @classmethod
+    def _member(cls, kind: type[M], name: str) -> M:
+        # One of many is asked for by its name: to look for all of them would be much of the time of a build.
+        member = getattr(cls, name, None)
+        if not isinstance(member, kind) or member.options.name not in (None, name):
+            raise KeyError(name)
+        return member
 
     # Sub-components.
 

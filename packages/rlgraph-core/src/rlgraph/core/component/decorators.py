@@ -24,6 +24,11 @@ class Member:
         self.name = options.name or function.__name__
         update_wrapper(self, function)  # type: ignore[arg-type]
 
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """The function's signature."""
+        return inspect.signature(self.function)
+
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = self.options.name or name
 
@@ -68,9 +73,7 @@ class BoundApiMethod:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         trace = current_trace(f"API method {self.component.scope_path}.{self.name}")
-        return trace.call_api(
-            self.component, self.name, self.method.function, args, kwargs, self.method.options
-        )
+        return trace.call_api(self.component, self.name, self.method, args, kwargs)
 
 
 class GraphFunction(Member):
@@ -142,7 +145,7 @@ class GraphFunction(Member):
     @property
     def tensor_parameters(self) -> list[inspect.Parameter]:
         """The parameters behind ``self`` (and ``ops``)."""
-        parameters = list(inspect.signature(self.function).parameters.values())
+        parameters = list(self.signature.parameters.values())
         return parameters[1:] if self.host else parameters[2:]
 
     @cached_property
@@ -163,7 +166,7 @@ class GraphFunction(Member):
             where = f"{component.scope_path}.{self.name}"
             trace = current_trace(f"graph function {where}")
             leading = (not self.host) + self.options.add_auto_key_as_first_param
-            arguments = bind_arguments(self.function, component, (*[None] * leading, *args), kwargs, where)
+            arguments = bind_arguments(self.signature, component, (*[None] * leading, *args), kwargs, where)
             for name in list(arguments)[:leading]:
                 arguments.pop(name)
             return trace.call_graph_function(component, self.name, arguments, self.returns, self.host)

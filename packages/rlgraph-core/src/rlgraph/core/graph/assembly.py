@@ -33,7 +33,7 @@ def assemble(root: Any, input_spaces: Mapping[str, Any] | None = None) -> Compon
         for name in sorted(root.api_methods().keys() - root.switched_off_apis):
             method = root.api_method(name)
             key = method.options.add_auto_key_as_first_param
-            parameters = list(inspect.signature(method.function).parameters.values())[1 + key :]
+            parameters = list(method.signature.parameters.values())[1 + key :]
             for parameter in parameters:
                 if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
                     raise AssemblyError(
@@ -41,7 +41,7 @@ def assemble(root: Any, input_spaces: Mapping[str, Any] | None = None) -> Compon
                     )
             first_call = set(trace.calls)
             symbols = {p.name: Symbol(Ref(Input(name, p.name))) for p in parameters}
-            trace.call_api(root, name, method.function, (), symbols, method.options)
+            trace.call_api(root, name, method, (), symbols)
             call = min(set(trace.calls) - first_call)
             methods[name] = RootMethod(
                 name,
@@ -110,6 +110,8 @@ def _collect(root: Any) -> dict[str, Any]:
 
 
 def _check_switches(component: Any, path: str) -> None:
+    if not component.switched_off_apis:
+        return
     for name in component.switched_off_apis - component.api_methods().keys():
         raise AssemblyError(
             f"{path}: switched_off_apis names {name!r}, which is no API method. "

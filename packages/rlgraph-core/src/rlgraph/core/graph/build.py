@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -13,7 +13,7 @@ from rlgraph.core.errors import BuildError, BuildWarning, nearest
 from rlgraph.core.graph.component_graph import ComponentGraph
 from rlgraph.core.graph.deadlock import find_cycle
 from rlgraph.core.graph.failure import Failure, explain
-from rlgraph.core.graph.inference import infer, tensor_arguments
+from rlgraph.core.graph.inference import infer, names_sizes, tensor_arguments
 from rlgraph.core.graph.nodes import (
     DEFERRED,
     ApiCall,
@@ -42,7 +42,16 @@ from rlgraph.core.graph.passes.containers import expand, merged, write_out
 from rlgraph.core.graph.passes.contraction import contract
 from rlgraph.core.graph.passes.devices import Device, Devices, resolve_devices
 from rlgraph.core.graph.regions import check_reach, enter_loop, join_branch, leave_loop
-from rlgraph.core.graph.values import Value, compatible, describe, difference, leaves, part_at, space_of
+from rlgraph.core.graph.values import (
+    Value,
+    compatible,
+    describe,
+    difference,
+    identity,
+    leaves,
+    part_at,
+    space_of,
+)
 from rlgraph.core.graph.variables import GradientList, Layout, Variable, VariableList, lay_out
 from rlgraph.core.ops import Effects, TensorSpec, to_specs
 from rlgraph.core.ops.effects import together
@@ -158,6 +167,7 @@ class _Worklist:
     expanded: dict[int, list[GraphFunctionCall]] = field(default_factory=dict)
     replaced: dict[Source, Expression] = field(default_factory=dict)
     deferred: dict[Input, str] = field(default_factory=dict)
+    _inferred: dict[Hashable, tuple[tuple[Value, ...], Effects]] = field(default_factory=dict)
 
     def run(self) -> BuiltGraph:
         started = time.perf_counter()
@@ -176,7 +186,6 @@ class _Worklist:
                 )
             component._float_dtype = self.float_dtype
             component._variables_device = self.devices[scope].variables
-        self._functions = {scope: c.graph_functions() for scope, c in self.graph.components.items()}
         self._take_input_spaces()
         self._check_unused()
         pending = dict(sorted(self.graph.nodes.items()))
@@ -357,6 +366,8 @@ class _Worklist:
             if isinstance(expression, Const):
                 continue
             value, key = _value_of(expression, self.values), f"{call.method}.{name}"
+            if key in seen and identity(seen[key][0]) == identity(value):
+                continue
             first, first_call = seen.setdefault(key, (value, call))
             if not compatible(first, value):
                 raise BuildError(
@@ -389,13 +400,14 @@ class _Worklist:
     def _try_infer(self, node: Node) -> bool:
         if isinstance(node, VariablesOf):
             return self._try_variables(node)
+        if isinstance(node, Loop | Branch):
+            self.place = frozenset((node.id,)), frozenset()
+            return self._try_loop(node) if isinstance(node, Loop) else self._try_branch(node)
+        if node.component not in self.created:
+            return False
         self.place = frozenset((node.id,)), frozenset()
-        if isinstance(node, Loop):
-            return self._try_loop(node)
-        if isinstance(node, Branch):
-            return self._try_branch(node)
         arguments = self._known(label(node), dict(arguments_of(node)))
-        if any(value is _UNKNOWN for value in arguments.values()) or node.component not in self.created:
+        if any(value is _UNKNOWN for value in arguments.values()):
             return False
         if self._needs_variables(node) and self._lacking(node.component):
             return False
@@ -408,7 +420,7 @@ class _Worklist:
         return True
 
     def _function(self, node: GraphFunctionCall) -> Any:
-        return self._functions[node.component][node.function]
+        return self.graph.components[node.component].graph_function(node.function)
 
     def _needs_variables(self, node: Node) -> bool:
         """Whether a node waits for the variables of its component and of all below it."""
@@ -445,11 +457,17 @@ class _Worklist:
             self.values[output] = _value_of(self.replaced[output], self.values)
 
     def _infer(self, node: GraphFunctionCall, arguments: dict[str, Value]) -> None:
-        try:
-            outputs, effects = infer(self.graph.components[node.component], node, arguments, self.float_dtype)
-        except BuildError as error:
-            raise BuildError(f"{error}\n  called by {self._call_chain(node)}") from error.__cause__
-        self._keep(node, outputs, effects)
+        # The same function of the same component on equal Spaces does the same.
+        key = node.component, node.function, identity(arguments)
+        found = self._inferred.get(key)
+        if found is None:
+            try:
+                found = infer(self.graph.components[node.component], node, arguments, self.float_dtype)
+            except BuildError as error:
+                raise BuildError(f"{error}\n  called by {self._call_chain(node)}") from error.__cause__
+            if not names_sizes(node, found[0]):
+                self._inferred[key] = found
+        self._keep(node, *found)
 
     def _keep(self, node: Node, outputs: Sequence[Value], effects: Effects) -> None:
         self.values.update(zip(outputs_of(node), outputs, strict=True))
@@ -565,7 +583,8 @@ class _Worklist:
             "break the cycle: let one component not depend on these Spaces, "
             "or mark the API method with @rlgraph_api(must_be_complete=False)"
         )
-        return "\n".join(lines)
+        # What is called from many places waits at each of them for the same.
+        return "\n".join(dict.fromkeys(lines))
 
     def _supplier(self, expression: Expression, pending: Mapping[int, Node]) -> str:
         for ref in references(expression):

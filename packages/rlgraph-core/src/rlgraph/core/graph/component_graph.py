@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -55,7 +56,14 @@ class ComponentGraph:
 
     def calls_of(self, scope: str) -> Iterator[ApiCall]:
         """The API calls that reach the component at `scope`, in program order."""
-        return (call for _, call in sorted(self.calls.items()) if call.component == scope)
+        return iter(self._calls_by_component.get(scope, ()))
+
+    @cached_property
+    def _calls_by_component(self) -> dict[str, list[ApiCall]]:
+        found: dict[str, list[ApiCall]] = {}
+        for _, call in sorted(self.calls.items()):
+            found.setdefault(call.component, []).append(call)
+        return found
 
     def results_of(self, method: str) -> Expression:
         """What the root's API method returns."""

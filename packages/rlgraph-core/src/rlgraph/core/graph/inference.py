@@ -34,7 +34,7 @@ def infer(
     Raises:
         BuildError: the function fails on these Spaces or does not return what it declares.
     """
-    function = component.graph_functions()[node.function]
+    function = component.graph_function(node.function)
     shown = ", ".join(describe(value) for value in arguments.values())
     where = f"{node.component}.{node.function}({shown})"
     try:
@@ -53,6 +53,17 @@ def infer(
         ) from error
     except (InferenceError, TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
         raise BuildError(f"{where} failed: {type(error).__name__}: {error}") from error
+
+
+def names_sizes(node: GraphFunctionCall, outputs: tuple[Value, ...]) -> bool:
+    """Whether a size of `outputs` is a symbol of this one call: only its values decide it."""
+    shown = [repr(leaf) for output in outputs for _, leaf in leaves(output)]
+    return any(symbol in text for text in shown for symbol in _own_symbols(node))
+
+
+def _own_symbols(node: GraphFunctionCall) -> tuple[str, str]:
+    """How the names begin of sizes that only the values of this call decide: in general, and along time."""
+    return f"N{node.id}", f"T{node.id}"
 
 
 def _evaluated(
@@ -83,7 +94,7 @@ def _evaluated(
         listed,
     )
     operands = {name: map_leaves(partial(symbolic, name), value) for name, value in arguments.items()}
-    result = function.function(view, SymbolicOps(recorder, float_dtype, f"N{node.id}"), **operands)
+    result = function.function(view, SymbolicOps(recorder, float_dtype, _own_symbols(node)[0]), **operands)
     outputs = _outputs(result, node.returns)
     specs = tuple(_spec_tree(output) for output in outputs)
     shared = [_union(output, "aliases") for output in outputs]
@@ -154,8 +165,8 @@ def _declared(
     if len(declared) != node.returns or not all(isinstance(space, Space) for space in declared):
         raise InferenceError(f"spaces= must give {node.returns} Space(s), given {spaces!r}")
     # All outputs of one call share one fresh batch size.
-    batch = f"N{node.id}"
-    specs = tuple(to_specs(space, float_dtype, batch, f"T{node.id}") for space in declared)
+    batch, time = _own_symbols(node)
+    specs = tuple(to_specs(space, float_dtype, batch, time) for space in declared)
     kind = "host" if node.host else "kernel-only"
     for value in arguments.values():
         for _, leaf in leaves(value):

@@ -305,7 +305,8 @@ def with_expressions(node: Node, change: Callable[[Expression], Expression]) -> 
         return Region(tuple(with_expressions(inner, change) for inner in old.nodes), change(old.results))
 
     if isinstance(node, GraphFunctionCall):
-        return replace(node, arguments=tuple((name, change(e)) for name, e in node.arguments))
+        arguments = tuple((name, change(e)) for name, e in node.arguments)
+        return node if arguments == node.arguments else replace(node, arguments=arguments)
     if isinstance(node, Gradients):
         return replace(node, loss=change(node.loss), variables=change(node.variables))
     if isinstance(node, Loop):

@@ -73,7 +73,7 @@ def require_kernels(built: BuiltGraph, backend: str) -> None:
     """
     for node in built.graph.nodes.values():
         if isinstance(node, GraphFunctionCall):
-            function = built.graph.components[node.component].graph_functions()[node.function]
+            function = built.graph.components[node.component].graph_function(node.function)
             if function.kernels_only and backend not in function.kernels:
                 backends = " or ".join(repr(name) for name in sorted(function.kernels))
                 raise BuildError(

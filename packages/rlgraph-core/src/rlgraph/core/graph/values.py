@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 from rlgraph.core.graph.nodes import Path
 from rlgraph.core.graph.variables import GradientList, VariableList
-from rlgraph.core.ops.dims import SymbolicDim
+from rlgraph.core.ops.dims import RankSize, SymbolicDim
 from rlgraph.core.ops.tensor_spec import TensorSpec
 from rlgraph.spaces import Dict, Tuple
 
@@ -90,6 +90,21 @@ def space_of(value: Value) -> Any:
     if _is_tuple(value):
         return Tuple(*(space_of(item) for item in value))
     return value
+
+
+def identity(value: Value) -> Hashable:
+    """What is equal for two values that are the same in all that a build can know of them."""
+    if isinstance(value, TensorSpec):
+        ranks = tuple(dim.rank if isinstance(dim, RankSize) else None for dim in value.shape)
+        return value, ranks
+    if is_leaf(value):
+        return type(value), value
+    if isinstance(value, dict):
+        return dict, tuple((key, identity(item)) for key, item in value.items())
+    if isinstance(value, tuple):
+        return tuple, tuple(identity(item) for item in value)
+    # 0.0 and -0.0, 1 and True are two constants.
+    return repr(value) if isinstance(value, bool | int | float | str | None) else id(value)
 
 
 def compatible(first: Value, second: Value) -> bool:

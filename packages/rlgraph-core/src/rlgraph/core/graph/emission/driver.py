@@ -153,7 +153,7 @@ class _Steps:
 
 def _emit_host_step(function: SourceFunction, plan: Plan, step: HostStep, view: Any) -> None:
     node = step.node
-    host_function = plan.built.graph.components[node.component].graph_functions()[node.function]
+    host_function = plan.built.graph.components[node.component].graph_function(node.function)
     name = function.bind(identifier(node.component, node.function), partial(host_function.function, view))
     arguments = [(key, _driver_expression(plan, e, function)) for key, e in node.arguments]
     call = function.call(host_function, name, arguments)

@@ -321,7 +321,7 @@ class _SegmentEmitter:
         return function, self.function.bind(identifier(node.component, node.function), bound)
 
     def _function(self, node: GraphFunctionCall) -> Any:
-        return self.plan.built.graph.components[node.component].graph_functions()[node.function]
+        return self.plan.built.graph.components[node.component].graph_function(node.function)
 
     def _handle(self, variable: Variable) -> Any:
         return variable if variable.host else self.linker.handle(variable)

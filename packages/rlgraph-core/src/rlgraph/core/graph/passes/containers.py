@@ -35,6 +35,7 @@ from rlgraph.core.graph.nodes import (
     Source,
     descend,
     label,
+    references,
     walk_nodes,
     with_expressions,
     with_regions,
@@ -148,6 +149,9 @@ def write_out(
         return Region(written_out(old.nodes), old.results)
 
     def call_written_out(call: ApiCall) -> ApiCall:
+        used = (ref.source for e in (*dict(call.arguments).values(), call.results) for ref in references(e))
+        if replaced.keys().isdisjoint(used):
+            return call
         arguments = tuple((name, resolve(e)) for name, e in call.arguments)
         return replace(call, arguments=arguments, results=resolve(call.results))
 
