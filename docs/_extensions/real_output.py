@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import tempfile
+import textwrap
 from collections.abc import Callable
 from contextlib import ExitStack, chdir, redirect_stdout
 from dataclasses import dataclass
@@ -155,7 +156,7 @@ class PlanDirective(Directive):
 
 
 class OutputDirective(Directive):
-    """What the page's last Python block above has printed."""
+    """What the page's last Python block above has printed; text in lines that a page has room for."""
 
     option_spec: ClassVar[dict[str, Any]] = {"language": directives.unchanged_required}
 
@@ -163,7 +164,15 @@ class OutputDirective(Directive):
         text = _block_above(self).printed
         if not text:
             raise self.error("the Python block above prints nothing")
-        return [nodes.literal_block(text, text, language=self.options.get("language", "text"))]
+        language = self.options.get("language", "text")
+        shown = _folded(text) if language == "text" else text
+        return [nodes.literal_block(shown, shown, language=language)]
+
+
+def _folded(text: str) -> str:
+    """`text` with long lines continued on the next ones."""
+    fold = textwrap.TextWrapper(92, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return "\n".join(line if len(line) <= fold.width else fold.fill(line) for line in text.splitlines())
 
 
 class FailureDirective(Directive):
