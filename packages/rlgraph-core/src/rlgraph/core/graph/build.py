@@ -353,7 +353,7 @@ class _Worklist:
                 raise BuildError(
                     f"{scope}.{call.method} is called with two different Spaces for {name!r}: "
                     f"{describe(first)} and {describe(value)} (by {self._caller(first_call)} and "
-                    f"{self._caller(call)}); they differ {difference(first, value)}"
+                    f"{self._caller(call)}){difference(first, value)}"
                 )
             try:
                 space = self._space_of(expression, value)
@@ -556,7 +556,7 @@ class _Worklist:
             "break the cycle: let one component not depend on these Spaces, "
             "or mark the API method with @rlgraph_api(must_be_complete=False)"
         )
-        return "\n".join(lines)
+        return "\n".join(dict.fromkeys(lines))  # a graph function may wait at several calls
 
     def _supplier(self, expression: Expression, pending: Mapping[int, Node]) -> str:
         for ref in references(expression):
