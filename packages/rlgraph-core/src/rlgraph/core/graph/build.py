@@ -373,7 +373,7 @@ class _Worklist:
                 raise BuildError(
                     f"{scope}.{call.method} is called with two different Spaces for {name!r}: "
                     f"{describe(first)} and {describe(value)} (by {self._caller(first_call)} and "
-                    f"{self._caller(call)}); they differ {difference(first, value)}"
+                    f"{self._caller(call)}){difference(first, value)}"
                 )
             try:
                 space = self._space_of(expression, value)

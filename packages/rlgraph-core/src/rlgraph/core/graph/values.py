@@ -140,7 +140,7 @@ def first_difference(first: Value, second: Value, path: Path = ()) -> tuple[Path
 
 
 def difference(first: Value, second: Value, path: Path = ()) -> str:
-    """Where two values that are not `compatible` differ, for messages: the path and what stands there."""
+    """Where two values that are not `compatible` differ, for messages; empty if they do as a whole."""
     keys = [
         list(v) if isinstance(v, dict) else list(range(len(v))) if _is_tuple(v) else []
         for v in (first, second)
@@ -149,4 +149,4 @@ def difference(first: Value, second: Value, path: Path = ()) -> str:
         key = next(key for key in keys[0] if not compatible(first[key], second[key]))
         return difference(first[key], second[key], (*path, key))
     where = "/".join(map(str, path))
-    return f"at {where}: {describe(first)} against {describe(second)}" if path else "as a whole"
+    return f"; they differ at {where}: {describe(first)} against {describe(second)}" if path else ""
