@@ -62,8 +62,9 @@ def emit_driver(
     _emit_parts(function, plan, [leaf for leaf, _ in inputs])
     for leaf, spec in inputs:
         _emit_check(function, leaf, spec, convert(plan.name, leaf, spec))
-    if method.shares_sizes:
-        _emit_sizes(function, plan.name, inputs)
+    for names in method.size_groups or (method.parameters,):
+        group = [(leaf, spec) for leaf, spec in inputs if leaf.source in {Input(plan.name, n) for n in names}]
+        _emit_sizes(function, plan.name, group)
     _Steps(function, plan, lowered, host_view, guard).emit(plan.steps)
     result = _driver_expression(plan, plan.results, function)
     function.lines.append(f"return {result}" if result != "()" else "return None")
