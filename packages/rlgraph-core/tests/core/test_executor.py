@@ -263,6 +263,14 @@ def test_host_streams_depend_on_the_seed_and_the_scope(backend):
     assert len({tuple(draws()), tuple(draws(seed=1)), tuple(draws("d"))}) == 3
 
 
+def test_a_checkpoint_has_the_host_streams_from_which_nothing_was_drawn(backend, tmp_path):
+    made = GraphExecutor(Counter(scope="c"), {"x": FloatBox(shape=(2,))}, backend=backend)
+    made.save(tmp_path / "start")
+    drawn = [float(made.execute("draw")) for _ in range(3)]
+    made.load(tmp_path / "start")
+    assert [float(made.execute("draw")) for _ in range(3)] == drawn
+
+
 # Weights.
 
 

@@ -162,6 +162,41 @@ def test_an_argument_with_two_spaces_is_two_inputs(backend):
     assert [float(v) for v in executor.execute([("whole", 7), ("real", 7)])] == [8.0, 8.5]
 
 
+def test_names_of_arguments_that_end_in_a_number(backend):
+    class Numbered(Component):
+        @rlgraph_api
+        def first(self, x1, x1_2):
+            return self._difference(x1, x1_2)
+
+        @graph_fn
+        def _difference(self, ops, a, b):
+            return a - b
+
+    executor = GraphExecutor(Numbered(), {"x1": float, "x1_2": float}, backend=backend)
+    assert [float(v) for v in executor.execute([("first", 7.0, 1.0), ("first", 5.0, 2.0)])] == [6.0, 3.0]
+
+
+def test_sizes_are_shared_within_each_call_and_not_between_calls(backend):
+    class Sums(Component):
+        @rlgraph_api
+        def call(self, x, y):
+            return self._sum(x, y)
+
+        @graph_fn
+        def _sum(self, ops, x, y):
+            return ops.sum(x) + ops.sum(y)
+
+    batch = FloatBox(add_batch_rank=True)
+    executor = GraphExecutor(Sums(), {"x": batch, "y": batch}, backend=backend)
+    one, three = np.ones(1, np.float32), np.ones(3, np.float32)
+    results = executor.execute([("call", one, 2 * one), ("call", three, 2 * three)])
+    assert [float(v) for v in results] == [3.0, 9.0]
+    with pytest.raises(InputError, match=r"sizes of one name differ: x_2 \[3\] for float32\[B\], y_2 \[1\]"):
+        executor.execute([("call", one, 2 * one), ("call", three, 3 * one)])
+    with pytest.raises(InputError, match=r"sizes of one name differ: x \[3\] for float32\[B\], y_2 \[1\]"):
+        executor.execute([("call", three, 2 * three), ("call", three, one)])
+
+
 def test_mistakes(executor):
     with pytest.raises(InputError, match="the list of calls is empty"):
         executor.execute([])

@@ -21,7 +21,7 @@ from rlgraph.core.graph import BuiltGraph, Plan, assemble, build, make_plan, req
 from rlgraph.core.graph.binding import bind
 from rlgraph.core.graph.emission import emit_driver
 from rlgraph.core.graph.fusing import FusedCall, fuse
-from rlgraph.core.graph.nodes import Input
+from rlgraph.core.graph.nodes import GraphFunctionCall, Input
 from rlgraph.core.graph.passes.devices import check_devices
 from rlgraph.core.graph.plan import HostStep, Leaf, Segment
 from rlgraph.core.graph.variables import Variable
@@ -96,6 +96,9 @@ class GraphExecutor:
         for effects in self.built.effects.values():
             for name in effects.draws:
                 self.storage.tensor_stream(name)
+        for node in self.built.graph.nodes.values():
+            if isinstance(node, GraphFunctionCall) and node.host:
+                self.storage.stream(node.component)
         self._plans: dict[str, Plan] = {}
         self._programs: dict[str, Callable[..., Any]] = {}
         self._fused_programs: dict[tuple[FusedCall, ...], Callable[..., Any]] = {}

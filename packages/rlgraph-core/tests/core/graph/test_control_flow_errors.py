@@ -154,8 +154,55 @@ def test_a_body_that_forgets_its_return(miswired):
 def test_a_body_that_returns_what_nothing_carries(miswired):
     miswired(
         lambda cell, other, counter, x: loop(2, lambda i: x),
-        "root: loop: it carries 0 values, and its body returned Symbol",
+        "root: loop: it carries 0 values, and its body returned Symbol(x); the body returns what",
     )
+
+
+@pytest.mark.parametrize(
+    ("wiring", "message"),
+    [
+        (lambda x: loop(2, lambda v: v, x), "loop: body(i, *carried) is called with 2 values here: too many"),
+        (
+            lambda x: loop(2, lambda i, v, w: v, x),
+            "loop: body(i, *carried) is called with 2 values here: missing",
+        ),
+        (lambda x: loop(2, x, x), "loop: body(i, *carried) must be a function, given Symbol(x)"),
+        (
+            lambda x: loop(2, lambda i, v: v, x, until=lambda: x),
+            "loop: until(*carried) is called with 1 value here: too many",
+        ),
+        (
+            lambda x: branch(x, lambda: x, lambda v: v),
+            "branch: otherwise(*arguments) is called with 0 values here: missing",
+        ),
+        (lambda x: branch(x, x, lambda: x), "branch: then(*arguments) must be a function, given Symbol(x)"),
+    ],
+)
+def test_wiring_that_does_not_take_what_it_is_given(miswired, wiring, message):
+    miswired(lambda cell, other, counter, x: wiring(x), f"root: {message}")
+
+
+def test_sizes_that_are_equal_and_do_not_say_so():
+    class Steps(Component):
+        def __init__(self, rank):
+            super().__init__(scope="steps")
+            self.rank = rank
+
+        @rlgraph_api
+        def call(self, x):
+            return loop(3, lambda i, state: self._step(state), x)
+
+        @graph_fn(host=True, spaces=lambda self, x: FloatBox(add_batch_rank=self.rank))
+        def _step(self, state):
+            return state + 1.0
+
+    space = FloatBox(add_batch_rank="env")
+    with pytest.raises(
+        BuildError, match=r"leaves the body as .*If these sizes are equal, .*add_batch_rank=\"name\""
+    ):
+        GraphExecutor(Steps(rank=True), {"x": space}, backend="numpy")
+    stepped = GraphExecutor(Steps(rank="env"), {"x": space}, backend="numpy").execute("call", [0.0, 1.0])
+    np.testing.assert_array_equal(stepped, [3.0, 4.0])
 
 
 @pytest.mark.parametrize("thing", [None, "text", np.zeros(2)])

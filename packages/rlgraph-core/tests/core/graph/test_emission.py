@@ -166,9 +166,22 @@ def test_containers_pass_through_components_and_host_functions(backend):
 def test_wrong_structure_of_an_input(backend):
     made = GraphExecutor(Heads(scope="heads"), {"x": NESTED}, backend=backend)
     x = nested()
-    for wrong in ({"a": x["a"]}, x["a"], None, {"a": x["a"], "b": {"c": x["b"]["c"], "d": (x["a"],)}}):
+    surplus = {**x, "b": {**x["b"], "e": x["a"]}}
+    for wrong in (
+        {"a": x["a"]},
+        x["a"],
+        None,
+        {"a": x["a"], "b": {"c": x["b"]["c"], "d": (x["a"],)}},
+        {**x, "z": x["a"]},
+        surplus,
+        {**x, "b": {**x["b"], "d": (*x["b"]["d"], x["a"])}},
+    ):
         with pytest.raises(InputError, match="call: argument x"):
             made.execute("call", wrong)
+    with pytest.raises(
+        InputError, match=r"expected {a: .*}, given {a: ndarray, b: {c: ndarray, d: .*, e: ndarray}}"
+    ):
+        made.execute("call", surplus)
 
 
 def test_empty_results(backend):

@@ -21,7 +21,7 @@ class RootMethod:
         defaults: parameter name -> default value, for those that may be left out.
         call: id of the `ApiCall` that stands for it.
         nodes: ids of the nodes traced under it, in program order, without those inside regions.
-        shares_sizes: sizes of one name are one size in all its arguments.
+        size_groups: names of arguments in which sizes of one name are one size; default: one group, all of them.
     """
 
     name: str
@@ -29,7 +29,7 @@ class RootMethod:
     defaults: Mapping[str, Any]
     call: int
     nodes: tuple[int, ...]
-    shares_sizes: bool = True
+    size_groups: tuple[tuple[str, ...], ...] | None = None
 
 
 @dataclass(frozen=True)

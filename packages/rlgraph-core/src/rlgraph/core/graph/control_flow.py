@@ -5,6 +5,7 @@ Their bodies are traced once into regions of the graph, so everything that holds
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -58,8 +59,8 @@ def loop(
         pair ``(carried, collected)``.
 
     Raises:
-        AssemblyError: outside of an API method; a count below 1; `until` with `collect`; a body that returns another
-            number of values than it carries. The build raises `BuildError` if a carried Space changes.
+        AssemblyError: outside of an API method; a count below 1; `until` with `collect`; a body that takes or returns
+            another number of values than are carried. The build raises `BuildError` if a carried Space changes.
     """
     trace = current_trace("loop(count, body)")
     where = f"{trace.place('loop(count, body)')}: loop"
@@ -71,6 +72,10 @@ def loop(
         raise AssemblyError(
             f"{where}: count must be an integer of at least 1 or a symbol of one, given {count!r}"
         )
+
+    _check_takes(body, 1 + len(carried), where, "body(i, *carried)")
+    if until is not None:
+        _check_takes(until, len(carried), where, "until(*carried)")
 
     def make(id_: int, caller: int | None, scope: str) -> Loop:
         start = to_expression(carried, where)
@@ -112,13 +117,16 @@ def branch(predicate: Any, then: Callable[..., Any], otherwise: Callable[..., An
         What the side that ran returned; an empty tuple if nothing.
 
     Raises:
-        AssemblyError: outside of an API method, or the predicate is no symbol. The build raises `BuildError` if the
-            sides give different Spaces or the predicate is not one bool.
+        AssemblyError: outside of an API method, the predicate is no symbol, or a side does not take the arguments.
+            The build raises `BuildError` if the sides give different Spaces or the predicate is not one bool.
     """
     trace = current_trace("branch(predicate, then, otherwise)")
     where = f"{trace.place('branch(predicate, then, otherwise)')}: branch"
     if not isinstance(predicate, Symbol):
         raise AssemblyError(f"{where}: the predicate is no symbol but {predicate!r}: use a Python `if`")
+
+    for name, wiring in (("then(*arguments)", then), ("otherwise(*arguments)", otherwise)):
+        _check_takes(wiring, len(arguments), where, name)
 
     def make(id_: int, caller: int | None, scope: str) -> Branch:
         def side(wiring: Callable[..., Any]) -> Any:
@@ -131,6 +139,17 @@ def branch(predicate: Any, then: Callable[..., Any], otherwise: Callable[..., An
     node = trace.control_flow(make, "branch(predicate, then, otherwise)")
     assert isinstance(node, Branch)
     return _like(node.then.results, Output(node.id))
+
+
+def _check_takes(wiring: Callable[..., Any], number: int, where: str, called: str) -> None:
+    """Check that `wiring` is a function that can be called with so many values."""
+    if not callable(wiring):
+        raise AssemblyError(f"{where}: {called} must be a function, given {wiring!r}")
+    try:
+        inspect.signature(wiring).bind(*[None] * number)
+    except TypeError as error:
+        given = f"{number} value{'s' * (number != 1)}"
+        raise AssemblyError(f"{where}: {called} is called with {given} here: {error}") from None
 
 
 def _like(expression: Expression, source: Source, path: Path = ()) -> Any:

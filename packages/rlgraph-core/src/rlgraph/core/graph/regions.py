@@ -131,7 +131,7 @@ def leave_loop(
         path, before, after = difference
         raise BuildError(
             f"{where}: carried value {_shown(path)} enters the loop as {describe(before)} and leaves the body as "
-            f"{describe(after)}: every iteration must hand on what it was given"
+            f"{describe(after)}: every iteration must hand on what it was given{_hint(before, after)}"
         )
     if stop is not None and not _is_one_bool(tensors_of(stop, float_dtype, where)):
         raise BuildError(f"{where}: until= must give one bool, given {describe(stop)}")
@@ -166,7 +166,7 @@ def join_branch(
         path, first, second = difference
         raise BuildError(
             f"{where}: {f'value {_shown(path)}' if path else 'the result'} is {describe(first)} on the one side and "
-            f"{describe(second)} on the other: both must give the same Spaces"
+            f"{describe(second)} on the other: both must give the same Spaces{_hint(first, second)}"
         )
     value = then if then == otherwise else map_leaves(TensorSpec.unbounded, then)
     return (value,), _effects_within(node, effects, 1, (frozenset({"captured"}),))
@@ -190,6 +190,20 @@ def _effects_within(
 
 def _is_one_bool(value: Value) -> bool:
     return isinstance(value, TensorSpec) and value.dtype == "bool" and value.shape == ()
+
+
+def _hint(first: Value, second: Value) -> str:
+    """What to do where two tensors differ only in sizes that run time knows."""
+    if not (isinstance(first, TensorSpec) and isinstance(second, TensorSpec)):
+        return ""
+    if first.dtype != second.dtype or len(first.shape) != len(second.shape):
+        return ""
+    differing = [pair for pair in zip(first.shape, second.shape, strict=True) if pair[0] != pair[1]]
+    if not all(
+        isinstance(dim, SymbolicDim) and str(dim).isidentifier() for pair in differing for dim in pair
+    ):
+        return ""
+    return '. If these sizes are equal, let the Spaces they come from name them: add_batch_rank="name"'
 
 
 def _shown(path: Path) -> str:

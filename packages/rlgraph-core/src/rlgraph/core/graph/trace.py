@@ -67,7 +67,11 @@ class Symbol:
         return Symbol(descend(self._expression, (key,)))
 
     def __repr__(self) -> str:
-        return f"Symbol({self._expression})"
+        if not isinstance(self._expression, Ref):
+            return f"Symbol({self._expression})"
+        source = self._expression.source
+        kind = type(source).__name__.lower()
+        return f"Symbol({'.'.join([getattr(source, 'name', kind), *map(str, self._expression.path)])})"
 
     def _wiring_only(self, *_: object) -> NoReturn:
         trace = _current.get()

@@ -26,7 +26,7 @@ from rlgraph.core.graph.nodes import (
 )
 from rlgraph.core.graph.passes.segments import tensor_leaves
 from rlgraph.core.graph.plan import BranchStep, HostStep, Leaf, LoopStep, Plan, Segment, Step
-from rlgraph.core.graph.values import describe
+from rlgraph.core.graph.values import Value, describe, leaves
 from rlgraph.core.ops.dims import SymbolicDim
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
@@ -62,8 +62,9 @@ def emit_driver(
     _emit_parts(function, plan, [leaf for leaf, _ in inputs])
     for leaf, spec in inputs:
         _emit_check(function, leaf, spec, convert(plan.name, leaf, spec))
-    if method.shares_sizes:
-        _emit_sizes(function, plan.name, inputs)
+    for names in method.size_groups or (method.parameters,):
+        group = [(leaf, spec) for leaf, spec in inputs if leaf.source in {Input(plan.name, n) for n in names}]
+        _emit_sizes(function, plan.name, group)
     _Steps(function, plan, lowered, host_view, guard).emit(plan.steps)
     result = _driver_expression(plan, plan.results, function)
     function.lines.append(f"return {result}" if result != "()" else "return None")
@@ -237,20 +238,38 @@ def _used_inputs(plan: Plan) -> list[tuple[Leaf, TensorSpec]]:
     return [(leaf, spec) for leaf, spec in used.items() if isinstance(leaf.source, Input)]
 
 
-def _emit_parts(function: SourceFunction, plan: Plan, leaves: Sequence[Leaf]) -> None:
+def _emit_parts(function: SourceFunction, plan: Plan, used: Sequence[Leaf]) -> None:
     """Take the leaves of containers apart; whatever has another structure is refused."""
-    for source in dict.fromkeys(leaf.source for leaf in leaves if leaf.path):
+    for source in dict.fromkeys(leaf.source for leaf in used if leaf.path):
         assert isinstance(source, Input)
         refuse = partial(_wrong_structure, plan.name, source.name, describe(plan.built.values[source]))
         function.lines.append("try:")
-        for leaf in leaves:
+        for leaf in used:
             if leaf.source == source:
                 text = source.name + "".join(f"[{key!r}]" for key in leaf.path)
                 function.lines.append(f"    {function.local(leaf)} = {text}")
+        # Parts nobody asked for are a mistake, too: the weights of a larger network, say.
+        length, surplus = function.share("len", len), function.share("part_error", LookupError)
+        lengths = _lengths(plan.built.values[source])
+        conditions = [
+            f"{length}({source.name}{''.join(f'[{key!r}]' for key in path)}) != {number}"
+            for path, number in lengths.items()
+        ]
+        function.lines.append(f"    if {' or '.join(conditions)}:")
+        function.lines.append(f"        raise {surplus}")
         function.lines.append(f"except {function.share('part_errors', _PART_ERRORS)}:")
         function.lines.append(
             f"    raise {function.bind(f'refuse_{source.name}', refuse)}({source.name}) from None"
         )
+
+
+def _lengths(value: Value) -> dict[Path, int]:
+    """The number of parts of every container in a value."""
+    parts: dict[Path, set[str | int]] = {}
+    for path, _ in leaves(value):
+        for depth, key in enumerate(path):
+            parts.setdefault(path[:depth], set()).add(key)
+    return {path: len(keys) for path, keys in parts.items()}
 
 
 _PART_ERRORS = (LookupError, TypeError)
