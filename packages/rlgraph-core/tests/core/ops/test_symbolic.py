@@ -68,6 +68,10 @@ REFUSED = {
         "no implicit promotion: int64[B, 3] with the Python scalar 0.5",
     ),
     "promotion of a bool": (lambda: X + True, "the Python scalar True"),
+    "a size as a number": (
+        lambda: X * OPS.shape(X)[0],
+        "the size B is no number for float32[B, 3]: sizes go where shapes are asked for; to count with one, take",
+    ),
     "bool arithmetic": (lambda: M + M, "ops.add needs a number tensor"),
     "integer division": (lambda: INT / 2, "ops.divide needs a float tensor"),
     "logical of numbers": (lambda: X & X, "ops.logical_and needs a bool tensor"),

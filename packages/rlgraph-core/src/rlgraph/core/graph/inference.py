@@ -23,7 +23,7 @@ from rlgraph.core.ops import (
     stream_name,
     to_specs,
 )
-from rlgraph.spaces import Space
+from rlgraph.spaces import BoxSpace, Space
 
 
 def infer(
@@ -161,7 +161,8 @@ def _declared(
     spaces = function.spaces
     if isinstance(spaces, Callable):  # type: ignore[arg-type]
         spaces = spaces(component, *_given_spaces(function, arguments))
-    declared = () if node.returns == 0 else (spaces,) if node.returns == 1 else tuple(spaces)
+    single = node.returns == 1 or isinstance(spaces, BoxSpace)
+    declared = () if node.returns == 0 else (spaces,) if single else tuple(spaces)
     if len(declared) != node.returns or not all(isinstance(space, Space) for space in declared):
         raise InferenceError(f"spaces= must give {node.returns} Space(s), given {spaces!r}")
     # All outputs of one call share one fresh batch size.

@@ -59,6 +59,11 @@ def common_dtype(*operands: Operand) -> str:
             "u": isinstance(scalar, int) and not isinstance(scalar, bool),
             "b": isinstance(scalar, bool),
         }[dtype[0]]
+        if not fits and isinstance(scalar, SymbolicDim):
+            raise InferenceError(
+                f"the size {scalar} is no number for {tensors[0]}: sizes go where shapes are asked for; "
+                "to count with one, take ops.sum(ops.ones_like(x))"
+            )
         if not fits:
             raise InferenceError(f"no implicit promotion: {tensors[0]} with the Python scalar {scalar!r}")
     return dtype
