@@ -14,8 +14,9 @@ Everything that was inferred stays as it is: nodes are renumbered, arguments tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from typing import Any
 
 from rlgraph.core.graph.build import BuiltGraph
@@ -74,8 +75,10 @@ def fuse(built: BuiltGraph, calls: Sequence[FusedCall]) -> tuple[BuiltGraph, str
     ), name
 
 
-def _free_name(wanted: str, taken: Mapping[str, Any]) -> str:
-    return wanted if wanted not in taken else _free_name(f"{wanted}_", taken)
+def _free_name(wanted: str, taken: Container[str]) -> str:
+    """`wanted`, with a number if that is taken."""
+    candidates = chain([wanted], (f"{wanted}_{number}" for number in count(2)))
+    return next(name for name in candidates if name not in taken)
 
 
 def _parameters(built: BuiltGraph, calls: Sequence[FusedCall]) -> tuple[str, ...]:
@@ -84,8 +87,7 @@ def _parameters(built: BuiltGraph, calls: Sequence[FusedCall]) -> tuple[str, ...
     for call in calls:
         for parameter, position in zip(built.graph.methods[call.method].parameters, call.inputs, strict=True):
             if position not in names:
-                number = sum(other.rstrip("0123456789_") == parameter for other in names.values())
-                names[position] = f"{parameter}_{number + 1}" if number else parameter
+                names[position] = _free_name(parameter, names.values())
     return tuple(names[position] for position in sorted(names))
 
 
