@@ -170,7 +170,11 @@ def test_what_waits_for_all_variables(where):
 
         @rlgraph_api
         def run(self, x):
-            return self.layer.call(x)
+            return self.layer.call(self._double(x))
+
+        @graph_fn
+        def _double(self, ops, x):
+            return x * 2.0
 
         @graph_fn(**waits if where == "function" else {})
         def _look(self, ops):
