@@ -4,7 +4,18 @@ import numpy as np
 import pytest
 
 from rlgraph.components import Dense
-from rlgraph.core import Component, GraphExecutor, InputError, RLGraphError, graph_fn, rlgraph_api
+from rlgraph.core import (
+    Component,
+    GraphExecutor,
+    InputError,
+    RLGraphError,
+    branch,
+    graph_fn,
+    loop,
+    rlgraph_api,
+)
+from rlgraph.core.graph import make_plan
+from rlgraph.core.graph.fusing import FusedCall, fuse
 from rlgraph.spaces import Dict, FloatBox, IntBox
 
 BATCH = FloatBox(shape=(2,), add_batch_rank=True)
@@ -101,9 +112,6 @@ def test_one_object_is_one_input_and_what_is_common_is_computed_once(executor):
 
 
 def _plan(executor, first, second):
-    from rlgraph.core.graph import make_plan
-    from rlgraph.core.graph.fusing import fuse
-
     inputs = []
     calls = tuple(executor._fused_call(call, inputs) for call in (("double", first), ("triple", second)))
     return make_plan(*fuse(executor.built, calls))
@@ -120,6 +128,42 @@ def test_batches_of_different_size_go_together(executor):
     one, two = executor.execute([("double", X), ("double", Y)])
     np.testing.assert_array_equal(one, [[12.0, 12.0]])
     np.testing.assert_array_equal(two, [[28.0, 28.0], [44.0, 44.0]])
+
+
+def test_arguments_of_one_name_are_inputs_of_their_own(executor):
+    arrays = [np.full((1, 2), float(i), np.float32) for i in range(4)]
+    results = executor.execute([("double", array) for array in arrays])
+    for array, result in zip(arrays, results, strict=True):
+        np.testing.assert_array_equal(result, executor.execute("double", array))
+
+
+def test_a_number_that_is_given_to_a_name_may_be_part_of_another(backend):
+    class Numbered(Component):
+        @rlgraph_api
+        def one(self, x):
+            return self._double(x)
+
+        @rlgraph_api
+        def two(self, x_2):
+            return self._double(x_2)
+
+        @graph_fn
+        def _double(self, ops, x):
+            return x * 2.0
+
+    executor = GraphExecutor(Numbered(), {"x": FloatBox(), "x_2": FloatBox()}, backend=backend)
+    for calls in ([("one", 1.0), ("one", 2.0), ("two", 3.0)], [("two", 1.0), ("one", 2.0), ("one", 3.0)]):
+        assert [float(value) for value in executor.execute(calls)] == [2.0, 4.0, 6.0]
+
+
+def test_fusing_adds_a_method_and_changes_none(executor):
+    built = executor.built
+    for calls in ([("double", (0,))], [("double", (0,)), ("triple", (1,))]):
+        extended, name = fuse(built, [FusedCall(*call) for call in calls])
+        assert set(extended.graph.methods) == {*built.graph.methods, name}
+        assert name not in built.graph.methods
+        for method, entry in built.graph.methods.items():
+            assert extended.graph.methods[method] is entry
 
 
 def test_calls_happen_in_their_order(executor):
@@ -195,6 +239,30 @@ def test_sizes_are_shared_within_each_call_and_not_between_calls(backend):
         executor.execute([("call", one, 2 * one), ("call", three, 3 * one)])
     with pytest.raises(InputError, match=r"sizes of one name differ: x \[3\] for float32\[B\], y_2 \[1\]"):
         executor.execute([("call", three, 2 * three), ("call", three, one)])
+
+
+def test_loops_and_branches(backend):
+    class Flow(Component):
+        @rlgraph_api
+        def repeat(self, x):
+            return loop(3, lambda i, y: self._add(y, self._add(i, 1.0)), x)
+
+        @rlgraph_api
+        def larger(self, x):
+            return branch(self._positive(x), lambda: self._add(x, 0.5), lambda: x)
+
+        @graph_fn
+        def _add(self, ops, x, y):
+            return ops.astype(x, "float") + y
+
+        @graph_fn
+        def _positive(self, ops, x):
+            return x > 0.0
+
+    executor = GraphExecutor(Flow(), {"x": FloatBox()}, backend=backend)
+    calls = [("larger", 1.0), ("repeat", 1.0), ("repeat", 2.0), ("larger", -1.0)]
+    # 1 + 2 + 3 is added.
+    assert [float(value) for value in executor.execute(calls)] == [1.5, 7.0, 8.0, -1.0]
 
 
 def test_mistakes(executor):

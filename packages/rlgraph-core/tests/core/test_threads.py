@@ -8,6 +8,7 @@ import pytest
 
 from rlgraph.core import Component, GraphExecutor, graph_fn, rlgraph_api
 from rlgraph.core.locks import Locks
+from rlgraph.core.ops import stream_name
 from rlgraph.spaces import FloatBox, IntBox
 
 SIZE, ROUNDS, THREADS = 1000, 50, 4
@@ -104,6 +105,45 @@ def test_what_only_reads_waits_for_nobody(executor):
         np.testing.assert_array_equal(pool.submit(executor.execute, "look", one).result(timeout=30), 1.0)
 
 
+class Copying(Component):
+    """Writes one variable from another one of another group, and from a draw."""
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.target = self.get_variable("target", STEP)
+        self.source = self.get_variable("source", IntBox(), initializer=7)
+
+    @rlgraph_api
+    def copy(self):
+        return self._copy()
+
+    @rlgraph_api
+    def draw(self):
+        return self._draw()
+
+    @graph_fn
+    def _copy(self, ops):
+        ops.assign(self.target, ops.zeros((SIZE,)) + ops.astype(ops.read(self.source), "float"))
+        return ops.read(self.target)
+
+    @graph_fn
+    def _draw(self, ops):
+        return ops.random_uniform((SIZE,))
+
+
+@pytest.mark.parametrize(("method", "taken"), [("copy", "copying/source"), ("draw", stream_name("copying"))])
+def test_a_write_waits_for_what_it_reads_and_a_draw_for_its_stream(backend, method, taken):
+    executor = GraphExecutor(Copying(scope="copying"), {}, backend=backend)
+    group_of = executor.built.layout.group_of
+    assert group_of["copying/source"] != group_of["copying/target"]
+    executor.execute(method)
+    with ThreadPoolExecutor(1) as pool:
+        with executor._locks.holding([group_of.get(taken, taken)]):
+            result = pool.submit(executor.execute, method)
+            with pytest.raises(TimeoutError):
+                result.result(timeout=0.2)
+        assert result.result(timeout=30).shape == (SIZE,)
+
+
 def test_the_numpy_program_sees_every_write(executor):
     look, one = executor.numpy_program("look"), np.ones(SIZE, np.float32)
 
@@ -133,6 +173,24 @@ def test_locks_are_taken_in_the_order_of_their_names_and_given_back():
     assert log == ["again", "done"]
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(locks.holding(["b"]).acquire, False).result() is True
+
+
+def test_locks_are_acquired_in_the_order_of_their_names(monkeypatch):
+    """Else two threads that need the same ones could wait for each other."""
+    acquired = []
+
+    class Logged:
+        def acquire(self):
+            acquired.append(self)
+
+        def release(self):
+            pass
+
+    monkeypatch.setattr("rlgraph.core.locks.threading.RLock", Logged)
+    locks, names = Locks(), [f"group {i:02}" for i in range(20)]
+    by_name = {name: locks.holding([name]) for name in names}
+    with locks.holding(reversed(names)):
+        assert acquired == [by_name[name] for name in names]
 
 
 def test_locks_are_given_back_after_an_error():

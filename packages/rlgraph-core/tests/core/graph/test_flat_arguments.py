@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 
-from rlgraph.core import AssemblyError, BuildError, Component, GraphExecutor, gradients, graph_fn, rlgraph_api
+from rlgraph.core import (
+    AssemblyError,
+    BuildError,
+    Component,
+    GraphExecutor,
+    gradients,
+    graph_fn,
+    loop,
+    rlgraph_api,
+)
+from rlgraph.core.graph.nodes import Output, arguments_of, references
 from rlgraph.spaces import Dict, FloatBox, IntBox, Tuple
 from rlgraph.testing import assert_nested_close
 
@@ -51,6 +61,17 @@ def test_a_flat_dict_that_is_returned_is_nested_again():
     root = component(lambda self, ops, x: {key: v + 1.0 for key, v in x.items()}, flatten_ops=True)
     expected = {"a": {"b": 2.0 * ONES, "c": np.full(3, 3.0)}, "d": (4.0 * ONES, 5.0 * ONES)}
     assert_nested_close(run(root, STATES), expected)
+
+
+def test_a_flat_dict_of_a_single_tensor_is_that_tensor():
+    root = component(lambda self, ops, x: {key: v + 1.0 for key, v in x.items()}, flatten_ops=True)
+    np.testing.assert_array_equal(run(root, ONES, spaces={"x": FLOATS}), 2.0 * ONES)
+
+
+def test_a_number_beside_names_is_a_name():
+    root = component(lambda self, ops, x: {"0/a": x["a"], "rest": x["b"]}, flatten_ops=True)
+    outputs = run(root, {"a": 1.0, "b": 2.0}, spaces={"x": Dict(a=float, b=float)})
+    assert outputs == {"0": {"a": 1.0}, "rest": 2.0}
 
 
 def test_the_parts_of_what_is_returned_can_be_used():
@@ -103,6 +124,55 @@ def test_split_outputs_are_merged_one_by_one():
     more, twice = run(root, {"a": 2.0, "b": 3.0}, spaces={"x": Dict(a=float, b=float)})
     assert more == {"a": 3.0, "b": 4.0}
     assert twice == {"a": {"twice": 4.0}, "b": {"twice": 6.0}}
+
+
+def test_split_of_a_tuple_with_more_than_ten_parts():
+    """Position 10 comes behind 9, not behind 1."""
+    root = component(lambda self, ops, x: x + 1.0, flatten_ops=True, split_ops=True)
+    outputs = run(root, tuple(map(float, range(12))), spaces={"x": Tuple(*[float] * 12)})
+    assert outputs == tuple(map(float, range(1, 13)))
+
+
+class Total(Component):
+    """Sums the two parts of a container."""
+
+    @rlgraph_api
+    def total(self, x):
+        return self._add(x["a"], x["b"])
+
+    @graph_fn
+    def _add(self, ops, x, y):
+        return x + y
+
+
+class Doubling(Component):
+    """Doubles the parts of a container four times, three of them in a loop, and sums them."""
+
+    def __init__(self):
+        self.inner = Total(scope="inner")
+        super().__init__(self.inner, scope="root")
+
+    @rlgraph_api
+    def run(self, x):
+        return self.inner.total(self._double(loop(3, lambda i, y: self._double(y), x)))
+
+    @graph_fn(flatten_ops=True, split_ops=True)
+    def _double(self, ops, x):
+        return x * 2.0
+
+
+def test_split_in_the_body_of_a_loop_and_in_front_of_a_call():
+    assert run(Doubling(), {"a": 1.0, "b": 10.0}, spaces={"x": Dict(a=float, b=float)}) == 176.0
+
+
+def test_nothing_refers_to_a_call_that_was_split():
+    graph = executor(Doubling(), x=Dict(a=float, b=float)).built.graph
+    expressions = [e for call in graph.calls.values() for e in (call.results, *dict(call.arguments).values())]
+    expressions += [e for node in graph.nodes.values() for _, e in arguments_of(node)]
+    sources = {ref.source for expression in expressions for ref in references(expression)}
+    outputs = {source.node for source in sources if isinstance(source, Output)}
+    assert outputs
+    assert outputs <= graph.nodes.keys()
 
 
 def test_split_of_a_literal_and_a_constant():
@@ -247,6 +317,12 @@ def test_containers_with_different_keys():
         match=r"root._f is split by .* x has \['a', 'b'\], but y has \['a', 'c'\].*equal structures",
     ):
         run(root, spaces={"x": Dict(a=float, b=float), "y": Dict(a=float, c=float)})
+
+
+def test_an_empty_container_cannot_be_split():
+    root = component(lambda self, ops, x: x, lambda self, x: self._f({}), flatten_ops=True, split_ops=True)
+    with pytest.raises(BuildError, match="split by the keys of x, which is an empty container"):
+        executor(root, x=float)
 
 
 def test_a_failing_leaf_names_its_key():

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from rlgraph.core import BuildError, Component, GraphExecutor, gradients, graph_fn, rlgraph_api
-from rlgraph.core.ops import EffectRecorder, SymbolicDim, SymbolicOps, SymbolicTensor, TensorSpec
+from rlgraph.core.errors import InferenceError
+from rlgraph.core.ops import (
+    EffectRecorder,
+    SymbolicDim,
+    SymbolicOps,
+    SymbolicTensor,
+    SymbolicVariable,
+    TensorSpec,
+)
 from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.testing import ComponentTest
 
@@ -297,6 +305,21 @@ def test_what_results_share_memory_with():
     assert OPS.while_loop(lambda c: OPS.sum(c) > 0.0, lambda c: c * 2.0, ours).aliases == {"a"}
     carry, y = OPS.scan(lambda c, x: (x, x), tensor(), ours)
     assert (carry.aliases, y.aliases) == ({"a"}, frozenset())
+
+
+@pytest.mark.parametrize("sides", [("view", "new"), ("new", "view")])
+def test_what_may_be_a_view_is_worth_nothing_after_a_write(sides):
+    recorder = EffectRecorder()
+    ops, variable = (
+        SymbolicOps(recorder, "float32"),
+        SymbolicVariable("v", TensorSpec((2,), "float32"), recorder),
+    )
+    values = {"view": ops.flip(variable), "new": ops.zeros((2,))}
+    then, otherwise = (values[side] for side in sides)
+    either = ops.cond(FLAG, lambda: then, lambda: otherwise)
+    ops.assign(variable, 1.0)
+    with pytest.raises(InferenceError, match="view of variable v is used after the variable was written"):
+        either + 1.0
 
 
 def test_reads_are_recorded():

@@ -88,6 +88,7 @@ def test_what_is_no_rank_becomes_none():
         (lambda self, ops, x: x if ops.shape(x)[0] != 1 else -x, "whether it is 1"),
         (lambda self, ops, x: x if 2 * ops.shape(x)[0] + 1 == 3 else -x, r"2\*B \+ 1 is not known"),
         (lambda self, ops, x: x if ops.shape(x)[0] // 2 == 3 else -x, "B//2 is not known"),
+        (lambda self, ops, x: x if 2 * ops.shape(x)[0] // 2 == 3 else -x, "the size B is not known"),
         (lambda self, ops, x: x if ops.shape(x)[0] > 3 else -x, "the size B is not known"),
         (lambda self, ops, x: x if ops.shape(x)[0] == ops.shape(x[1:])[0] else -x, "whether it is B - 1"),
         (lambda self, ops, x: x if ops.shape(x)[0] else -x, "cannot decide a Python `if`"),

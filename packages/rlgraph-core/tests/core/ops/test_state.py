@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from rlgraph.core import BuildError, Component, PerformanceWarning, graph_fn, rlgraph_api
+from rlgraph.core import BuildError, Component, PerformanceWarning, branch, graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, FloatBox, IntBox
 from rlgraph.testing import ComponentTest
 
@@ -320,6 +320,21 @@ def test_large_copies_are_warned_of(method, function):
     )
     with pytest.warns(PerformanceWarning, match=message):
         executor.plan(method)
+
+
+def test_large_copies_on_one_side_of_a_branch_are_warned_of():
+    class OneSide(Large):
+        @rlgraph_api
+        def either(self, i, flag):
+            return branch(flag, self._index, self._new_row, i)
+
+        @graph_fn
+        def _new_row(self, ops, i):
+            return ops.zeros((2,))
+
+    executor = ComponentTest(OneSide(scope="large"), {"i": INDICES, "flag": bool}, backend="numpy").executor
+    with pytest.warns(PerformanceWarning, match="takes the whole value of large/buffer"):
+        executor.plan("either")
 
 
 @pytest.mark.parametrize("method", ["write_then_read", "rows", "read_only", "trained", "small_copy"])

@@ -122,6 +122,10 @@ REFUSED = {
     "relu of integers": (lambda: OPS.relu(INT), "ops.relu needs a float tensor"),
     "condition": (lambda: OPS.where(X, X, X), "ops.where needs a bool tensor"),
     "where promotes": (lambda: OPS.where(M, X, INT), "no implicit promotion"),
+    "fraction with unsigned integers": (
+        lambda: tensor(B, dtype="uint8") * 0.5,
+        "no implicit promotion: uint8[B] with the Python scalar 0.5",
+    ),
     "clip promotes": (lambda: OPS.clip(INT, 0.5, 1), "the Python scalar 0.5"),
     "indices": (lambda: OPS.take(X, X), "needs int32 or int64 indices"),
     "indices of another shape": (lambda: OPS.take_along_axis(X, INT[:, 0], axis=1), "does not index"),
@@ -143,6 +147,10 @@ REFUSED = {
     "matmul of integers": (lambda: OPS.matmul(INT, tensor(3, 2, dtype="int64")), "needs a float tensor"),
     "linear": (lambda: OPS.linear(tensor(B, 2, 3), tensor(3, 2)), "needs x [B, K] and weights [K, N]"),
     "biases": (lambda: OPS.linear(X, tensor(3, 2), tensor(3)), "do not fit weights"),
+    "biases with two axes": (
+        lambda: OPS.linear(X, tensor(3, 2), tensor(1, 2)),
+        "biases float32[1, 2] do not fit weights float32[3, 2]",
+    ),
     "dtype": (lambda: OPS.astype(X, "flaot32"), "unknown dtype 'flaot32'. Did you mean 'float32'?"),
     "dtype class": (lambda: OPS.zeros((2,), np.float32), "unknown dtype"),
 }

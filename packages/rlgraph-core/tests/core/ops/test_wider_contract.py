@@ -156,6 +156,10 @@ REFUSED = {
         lambda: OPS.linear_recurrence(X, 0.9, X),
         "initial float32[B, 3] must have the shape of x float32[B, 3] without axis 0",
     ),
+    "recurrence start that would broadcast": (
+        lambda: OPS.linear_recurrence(X, 0.9, tensor(1)),
+        "initial float32[1] must have the shape of x float32[B, 3] without axis 0",
+    ),
 }
 
 

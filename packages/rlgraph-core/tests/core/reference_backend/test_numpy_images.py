@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from rlgraph.core.numpy.ops import NumpyOps
+from rlgraph.core.ops import EffectRecorder, SymbolicOps, SymbolicTensor, TensorSpec
 
 OPS = NumpyOps("float64")
 RNG = np.random.default_rng(0)
@@ -38,6 +39,15 @@ def places(sizes, window, strides, padding):
 def shape_of(sizes, window, strides, padding):
     *_, ((r, c), _) = places(sizes, window, strides, padding)
     return r + 1, c + 1
+
+
+def test_a_window_wider_than_the_padded_image():
+    """Only without padding must it fit: with "same" it sees what there is of the image."""
+    spec = TensorSpec((1, 2, 2, 1), "float64")
+    pooled = SymbolicOps(EffectRecorder(), "float64").max_pool2d(SymbolicTensor(spec), 5, 1, "same")
+    assert pooled.spec.shape == (1, 2, 2, 1)
+    x = np.array([[1.0, 2.0], [3.0, 4.0]]).reshape(1, 2, 2, 1)
+    np.testing.assert_array_equal(OPS.max_pool2d(x, 5, 1, "same"), np.full((1, 2, 2, 1), 4.0))
 
 
 @pytest.mark.parametrize(("sizes", "window", "strides", "padding"), SETTINGS)

@@ -14,7 +14,7 @@ Everything that was inferred stays as it is: nodes are renumbered, arguments tha
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import Any
@@ -77,9 +77,10 @@ def fuse(built: BuiltGraph, calls: Sequence[FusedCall]) -> tuple[BuiltGraph, str
     ), name
 
 
-def _free_name(wanted: str, taken: Collection[str]) -> str:
-    numbered = (f"{wanted}_{number}" for number in count(2))
-    return next(name for name in chain([wanted], numbered) if name not in taken)
+def _free_name(wanted: str, taken: Container[str]) -> str:
+    """`wanted`, with a number if that is taken."""
+    candidates = chain([wanted], (f"{wanted}_{number}" for number in count(2)))
+    return next(name for name in candidates if name not in taken)
 
 
 def _parameters(built: BuiltGraph, calls: Sequence[FusedCall]) -> tuple[str, ...]:

@@ -1,0 +1,45 @@
+"""The open sizes of what a host function gives out are its own: nothing says that they are those of the inputs."""
+
+import numpy as np
+import pytest
+
+from rlgraph.core import BuildError, Component, GraphExecutor, graph_fn, rlgraph_api
+from rlgraph.spaces import FloatBox
+
+FRAMES = FloatBox(add_batch_rank=True, add_time_rank=True)
+
+
+def executor(function):
+    """A root that calls `function` with an input and both outputs of a host function, all ``[batch, time]``."""
+
+    class Root(Component):
+        @rlgraph_api
+        def run(self, x):
+            return self._use(x, *self._frames(x))
+
+        @graph_fn(host=True, returns=2, spaces=(FRAMES, FRAMES))
+        def _frames(self, x):
+            return np.ones((2, 3), np.float32), np.full((2, 3), 2.0, np.float32)
+
+        @graph_fn
+        def _use(self, ops, x, y, z):
+            return function(x, y, z)
+
+    return GraphExecutor(Root(scope="root"), {"x": FRAMES}, backend="numpy")
+
+
+@pytest.mark.parametrize(
+    ("function", "sizes"),
+    [
+        (lambda x, y, z: x[:, 0] + y[:, 0], r"B against N\d+"),
+        (lambda x, y, z: x[0] + y[0], r"T against T\d+"),
+    ],
+)
+def test_they_are_not_those_of_the_inputs(function, sizes):
+    with pytest.raises(BuildError, match=f"do not broadcast: {sizes}"):
+        executor(function)
+
+
+def test_outputs_of_one_call_share_them():
+    outputs = executor(lambda x, y, z: y + z).execute("run", np.zeros((5, 4), np.float32))
+    np.testing.assert_array_equal(outputs, np.full((2, 3), 3.0))
