@@ -96,6 +96,8 @@ def test_mistakes(roots):
         GraphExecutor([actor, Actor(Dense(1))], SPACES, backend="numpy")
     with pytest.raises(AssemblyError, match="several roots were asked for, and none was given"):
         GraphExecutor([], SPACES, backend="numpy")
+    with pytest.raises(AssemblyError, match="the root 'actor' is given twice: give it once"):
+        GraphExecutor([actor, learner, actor], SPACES, backend="numpy")
     executor = GraphExecutor([actor, learner], SPACES, backend="numpy")
     with pytest.raises(RLGraphError, match="no API method 'describe'. Did you mean"):
         executor.execute("describe", X)

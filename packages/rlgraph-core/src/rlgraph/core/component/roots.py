@@ -21,12 +21,15 @@ class Roots(Component):
         roots: components with different scopes; what one and the same component is composed in is shared.
 
     Raises:
-        AssemblyError: none, or two of one scope.
+        AssemblyError: none, one of them twice, or two of one scope.
     """
 
     def __init__(self, roots: Sequence[Component]):
         if not roots:
             raise AssemblyError("several roots were asked for, and none was given")
+        twice = next((root for root, number in Counter(roots).items() if number > 1), None)
+        if twice is not None:
+            raise AssemblyError(f"the root {twice.scope!r} is given twice: give it once")
         super().__init__(*roots, scope="roots")
         owned = [
             (root, name)
