@@ -11,6 +11,7 @@ from rlgraph.core import (
     build,
     gradients,
     graph_fn,
+    loop,
     rlgraph_api,
 )
 from rlgraph.spaces import FloatBox, Tuple
@@ -184,3 +185,29 @@ def test_what_waits_for_all_variables(where):
     # `look` comes first in program order, and the layer waits for an output of the root.
     GraphExecutor(Waiting(), {"x": STATES}, backend="numpy")
     assert seen == [["layer/biases", "layer/weights"]]
+
+
+def test_the_cycle_through_what_a_loop_carries():
+    class Scaled(Component):
+        def create_variables(self, input_spaces, action_space=None):
+            self.w = self.get_variable("w", FloatBox(shape=(3,)))
+
+        @rlgraph_api
+        def call(self, x):
+            return self._scaled(x)
+
+        @graph_fn
+        def _scaled(self, ops, x):
+            return x * self.w
+
+    class Repeated(Component):
+        def __init__(self):
+            self.scaled = Scaled(scope="scaled")
+            super().__init__(self.scaled, scope="root")
+
+        @rlgraph_api
+        def run(self, values):
+            return loop(2, lambda i, v: self.scaled.call(v), values)
+
+    with pytest.raises(BuildError, match="the cycle: scaled waits for root.loop waits for scaled"):
+        build(assemble(Repeated()), {"values": "variables:scaled"})

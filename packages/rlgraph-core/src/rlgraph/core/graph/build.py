@@ -606,6 +606,8 @@ class _Worklist:
                     yield label(pending[ref.source.node])
                 if isinstance(ref.source, Input) and ref.source in self.deferred:
                     yield from self._lacking(self.deferred[ref.source])
+                if isinstance(ref.source, Carried) and ref.source.loop in pending:
+                    yield label(pending[ref.source.loop])
 
         waits = {s: [n for _, _, e in self._arguments(s) for n in sources(e)] for s in waiting}
         for node in pending.values():
