@@ -270,6 +270,14 @@ def test_mistakes(executor):
         executor.execute([])
     with pytest.raises(InputError, match=r"belong into the calls: \[\(method, \*arguments\), \.\.\.\]"):
         executor.execute([("double", X)], X)
+    with pytest.raises(
+        InputError, match=r"double\(x\) was given 0 arguments; several calls are \[\(method, \*arg"
+    ):
+        executor.execute(("double", X))
+    with pytest.raises(
+        InputError, match=r"expected the name of an API method, or root.method, given 2.0; several"
+    ):
+        executor.execute(["tick", 2.0])
     with pytest.raises(InputError, match=r"double\(x\) was given 2 arguments"):
         executor.execute([("double", X, X)])
     with pytest.raises(RLGraphError, match="no API method 'doubel'. Did you mean 'double'"):

@@ -164,7 +164,10 @@ class GraphExecutor:
         entry = self.built.graph.methods[name]
         given = [*args, *(entry.defaults[p] for p in entry.parameters[len(args) :] if p in entry.defaults)]
         if len(given) != len(entry.parameters):
-            raise InputError(f"{name}({', '.join(entry.parameters)}) was given {len(args)} arguments")
+            raise InputError(
+                f"{name}({', '.join(entry.parameters)}) was given {len(args)} arguments; several calls are "
+                "[(method, *arguments), ...]"
+            )
         positions = []
         for parameter, value in zip(entry.parameters, given, strict=True):
             spec = self.built.values[Input(name, parameter)]
@@ -276,6 +279,11 @@ class GraphExecutor:
     def _name_of(self, method: str | BoundApiMethod) -> str:
         if isinstance(method, str):
             return method
+        if not isinstance(method, BoundApiMethod):
+            raise InputError(
+                f"expected the name of an API method, or root.method, given {method!r}; several calls are "
+                "[(method, *arguments), ...]"
+            )
         return self.root.name_of(method) if isinstance(self.root, Roots) else method.name
 
     def _check_method(self, name: str) -> None:
