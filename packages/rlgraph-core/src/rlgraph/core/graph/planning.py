@@ -9,9 +9,10 @@ from rlgraph.core.errors import BuildError
 from rlgraph.core.graph.build import BuiltGraph
 from rlgraph.core.graph.nodes import GraphFunctionCall, Node, label, walk_nodes
 from rlgraph.core.graph.passes.dead_nodes import remove_dead_nodes
-from rlgraph.core.graph.passes.gradients import gradient_slices, hoist_gradients
+from rlgraph.core.graph.passes.hoisting import hoist_gradients
 from rlgraph.core.graph.passes.merging import merge_equal_calls
 from rlgraph.core.graph.passes.segments import check_slices, split_into_segments
+from rlgraph.core.graph.passes.slices import gradient_slices
 from rlgraph.core.graph.passes.snapshots import find_snapshots, warn_of_large_copies
 from rlgraph.core.graph.plan import HostStep, Plan, Segment, Step, walk_steps
 

@@ -1,16 +1,18 @@
-"""Gradients: move each `gradients` node up to its loss, and find the slice it differentiates.
+"""Slices: what lies between the differentiated variables and their loss; only there a backend records derivatives.
 
 Before::
 
-    %4 = loss.loss(%3)
-    %5 = optimizer_a.step(...)             # writes a variable the slice of %6 has read
-    %6 = gradients(%4, policy.variables)
+    %1 = target_policy.q_values(next_states)
+    %2 = policy.q_values(states)
+    %3 = loss.loss(%1, %2)
+    %4 = gradients(%3, policy.variables)
 
 After::
 
-    %4 = loss.loss(%3)
-    %6 = gradients(%4, policy.variables)   # before any write
-    %5 = optimizer_a.step(...)
+    %1 = target_policy.q_values(next_states)
+    %2 = policy.q_values(states)           # slice of %4
+    %3 = loss.loss(%1, %2)                 # slice of %4
+    %4 = gradients(%3, policy.variables)
 """
 
 from __future__ import annotations
@@ -21,36 +23,13 @@ from rlgraph.core.errors import BuildError
 from rlgraph.core.graph.nodes import (
     Gradients,
     Node,
-    Region,
-    VariablesOf,
     arguments_of,
     label,
     regions_of,
     walk_nodes,
-    with_regions,
 )
 from rlgraph.core.graph.passes.dead_nodes import producers
 from rlgraph.core.ops.effects import Effects
-
-
-def hoist_gradients(nodes: Sequence[Node]) -> list[Node]:
-    """`nodes` with every `gradients` node right behind its loss. Lists of variables come first: they always stand."""
-    nodes = [with_regions(node, _hoisted) for node in nodes]
-    result: list[Node] = [node for node in nodes if isinstance(node, VariablesOf)]
-    result.extend(node for node in nodes if not isinstance(node, VariablesOf | Gradients))
-    for node in nodes:
-        if isinstance(node, Gradients):
-            needed = producers(node.loss, node.variables)
-            last = max((i for i, other in enumerate(result) if other.id in needed), default=-1)
-            # Gradients of one loss stay in their order.
-            while last + 1 < len(result) and isinstance(result[last + 1], Gradients):
-                last += 1
-            result.insert(last + 1, node)
-    return result
-
-
-def _hoisted(region: Region) -> Region:
-    return Region(tuple(hoist_gradients(region.nodes)), region.results)
 
 
 def gradient_slices(
