@@ -23,7 +23,7 @@ KINDS = {
 }
 #: Messages that are put together elsewhere, and the words of theirs that the page shows.
 COMPOSED = {
-    "self._stuck(pending, waiting)": [
+    "Deadlock(self.components, pending, waiting, self.deferred).message()": [
         "the build cannot go on:",
         "has no Space; it is supplied by output",
         "waits for its component",

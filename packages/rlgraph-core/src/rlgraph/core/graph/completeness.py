@@ -1,0 +1,177 @@
+"""The components of a build: which of them are complete, and what the others wait for."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rlgraph.core.errors import BuildError, BuildWarning
+from rlgraph.core.graph.component_graph import ComponentGraph
+from rlgraph.core.graph.known import UNKNOWN, known, value_of
+from rlgraph.core.graph.nodes import (
+    ApiCall,
+    Const,
+    Expression,
+    GraphFunctionCall,
+    Input,
+    Node,
+    Ref,
+    Source,
+    VariablesOf,
+)
+from rlgraph.core.graph.values import Value, compatible, describe, difference, identity, space_of
+from rlgraph.core.graph.variables import VariableList
+from rlgraph.spaces import Space, SpaceError
+
+
+@dataclass
+class Components:
+    """The components of a contracted graph while it is built.
+
+    Attributes:
+        graph: the contracted graph.
+        values: what is known so far of inputs and outputs.
+        input_spaces: root method -> argument -> Space, as far as known.
+        action_space: handed to the components' build hooks.
+        created: the scopes whose variables are created.
+    """
+
+    graph: ComponentGraph
+    values: Mapping[Source, Value]
+    input_spaces: Mapping[str, Mapping[str, Space]]
+    action_space: Space | None
+    created: set[str] = field(default_factory=set)
+
+    def is_reached(self, scope: str) -> bool:
+        """Whether a component is built: it needs no Spaces, or it is called."""
+        component = self.graph.components[scope]
+        return not component.needs_input_spaces() or any(True for _ in self.graph.calls_of(scope))
+
+    def check_unused(self) -> None:
+        """Warn of components that no API method reaches and that are left out; an exposed one is an error."""
+        called = {call.component for call in self.graph.calls.values()}
+        called |= {node.component for node in self.graph.nodes.values()}
+        unused: list[str] = []
+        for scope, component in self.graph.components.items():
+            if called.isdisjoint(self.graph.below(scope)):
+                for parent, other in self.graph.components.items():
+                    if other.sub_components.get(component.scope) is component:
+                        self._check_exposed(parent, component)
+                if not any(scope in self.graph.below(parent) for parent in unused):
+                    unused.append(scope)
+        for scope in unused:
+            if not all(map(self.is_reached, self.graph.below(scope))):
+                warnings.warn(
+                    f"component {scope} is part of {self.graph.root}, but no API method calls it: it is left out",
+                    BuildWarning,
+                    stacklevel=5,
+                )
+
+    def _check_exposed(self, parent: str, component: Any) -> None:
+        for name in self.graph.components[parent].exposed_apis.get(component.scope, ()):
+            raise BuildError(
+                f"{parent}.{name} exposes an API method of {component.scope_path}, and nothing calls it: call "
+                f"{parent}.{name} in an API method, or expose it there as well"
+            )
+
+    def arguments(self, scope: str) -> Iterator[tuple[ApiCall, str, Expression]]:
+        """(call, argument, expression) of all calls of a component that its completeness depends on."""
+        component = self.graph.components[scope]
+        for call in self.graph.calls_of(scope):
+            if component.api_method(call.method).must_be_complete:
+                for name, expression in call.arguments:
+                    yield call, name, expression
+
+    def try_create(self, scope: str) -> bool:
+        """Create the variables of the component at `scope` if the Spaces of its arguments are known.
+
+        Raises:
+            BuildError: two calls give an argument different Spaces.
+            SpaceError: the component refuses a Space.
+        """
+        component = self.graph.components[scope]
+        if component.needs_input_spaces():
+            arguments = list(self.arguments(scope))
+            given = [
+                known(f"{scope}.{call.method}", {name: e}, self.values)[name] for call, name, e in arguments
+            ]
+            if any(value is UNKNOWN for value in given):
+                return False
+            spaces = self._component_spaces(scope, arguments)
+            try:
+                component.check_input_spaces(spaces, self.action_space)
+                component.create_variables(spaces, self.action_space)
+            except SpaceError as error:
+                if scope in str(error):
+                    raise
+                raise error.under(scope) from error
+        self.created.add(scope)
+        return True
+
+    def _component_spaces(
+        self, scope: str, arguments: list[tuple[ApiCall, str, Expression]]
+    ) -> dict[str, Any]:
+        seen: dict[str, tuple[Value, ApiCall]] = {}
+        spaces: dict[str, Any] = {}
+        for call, name, expression in arguments:
+            if isinstance(expression, Const):
+                continue
+            value, key = value_of(expression, self.values), f"{call.method}.{name}"
+            if key in seen and identity(seen[key][0]) == identity(value):
+                continue
+            first, first_call = seen.setdefault(key, (value, call))
+            if not compatible(first, value):
+                raise BuildError(
+                    f"{scope}.{call.method} is called with two different Spaces for {name!r}: "
+                    f"{describe(first)} and {describe(value)} (by {self._caller(first_call)} and "
+                    f"{self._caller(call)}){difference(first, value)}"
+                )
+            try:
+                space = self._space_of(expression, value)
+            except ValueError as error:
+                raise BuildError(f"{scope}.{call.method}: argument {name!r}: {error}") from error
+            spaces.setdefault(key, space)
+            spaces.setdefault(name, space)
+        return spaces
+
+    def _caller(self, call: ApiCall) -> str:
+        if call.caller is None:
+            return f"input_spaces of {call.method}"
+        caller = self.graph.calls[call.caller]
+        return f"{caller.component}.{caller.method}"
+
+    def _space_of(self, expression: Expression, value: Value) -> Any:
+        # An input that arrives unchanged keeps its own Space: per-element bounds do not fit into a TensorSpec.
+        if isinstance(expression, Ref) and isinstance(expression.source, Input) and not expression.path:
+            return self.input_spaces[expression.source.method][expression.source.name]
+        return space_of(value)
+
+    def function(self, node: GraphFunctionCall) -> Any:
+        """The graph function that `node` calls."""
+        return self.graph.components[node.component].graph_function(node.function)
+
+    def needs_variables(self, node: Node) -> bool:
+        """Whether a node waits for the variables of its component and of all below it."""
+        if isinstance(node, VariablesOf):
+            return True
+        if not isinstance(node, GraphFunctionCall):
+            return False
+        if self.function(node).options.requires_variable_completeness:
+            return True
+        if node.caller is None:
+            return False
+        call = self.graph.calls[node.caller]
+        method = self.graph.components[call.component].api_method(call.method)
+        return method.options.requires_variable_completeness
+
+    def lacking(self, scope: str) -> list[str]:
+        """The components at and below `scope` whose variables are not yet known."""
+        return [s for s in self.graph.below(scope) if self.is_reached(s) and s not in self.created]
+
+    def variables_below(self, scope: str) -> VariableList:
+        """The tensor variables at and below `scope`, sorted by scoped name."""
+        declared = (self.graph.components[s].declared_variables for s in self.graph.below(scope))
+        found = [v for variables in declared for v in variables.values() if not v.host]
+        return VariableList(sorted(found, key=lambda v: v.name))
