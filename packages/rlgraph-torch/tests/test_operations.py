@@ -107,3 +107,14 @@ def test_a_long_recurrence(reverse):
     np.testing.assert_allclose(given.numpy(), expected, rtol=1e-12, atol=1e-12)
     assert TorchOps.linear_recurrence(torch.zeros(0, 2), 0.5).shape == (0, 2)
     assert TorchOps.linear_recurrence(torch.zeros(0, 2), 0.5, torch.ones(2)).shape == (0, 2)
+
+
+@pytest.mark.parametrize("channels", [1, 2])
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_derivatives_of_convolutions_by_filters_of_every_layout(channels, outputs):
+    x = torch.arange(4.0 * 9 * channels, dtype=torch.float64).reshape(4, 3, 3, channels)
+    filters = torch.ones((1, 2, channels, outputs), dtype=torch.float64, requires_grad=True)
+    (found,) = torch.autograd.grad(TorchOps("float64").conv2d(x, filters).sum(), filters)
+    # Each weight meets every element of its two columns once.
+    sums = torch.stack([x[:, :, :2].sum((0, 1, 2)), x[:, :, 1:].sum((0, 1, 2))])
+    torch.testing.assert_close(found, sums[None, :, :, None].expand_as(found))

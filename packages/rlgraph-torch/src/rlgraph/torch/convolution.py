@@ -17,6 +17,11 @@ def _channels_last(x: Tensor) -> Tensor:
     return x.permute(0, 2, 3, 1)
 
 
+def _weights(filters: Tensor) -> Tensor:
+    # Contiguous: of a view the derivative fails for some sizes in float64.
+    return filters.permute(3, 2, 0, 1).contiguous()
+
+
 def _padded(
     x: Tensor, window: tuple[int, int], strides: tuple[int, int], padding: str, value: float
 ) -> tuple[Tensor, tuple[int, int]]:
@@ -34,13 +39,12 @@ class Convolutions:
     def conv2d(x: Tensor, filters: Tensor, strides: Pair = 1, padding: str = "valid") -> Tensor:
         steps, window = as_pair(strides), (filters.shape[0], filters.shape[1])
         images, rest = _padded(_channels_first(x), window, steps, padding, 0.0)
-        return _channels_last(functional.conv2d(images, filters.permute(3, 2, 0, 1), None, steps, rest))
+        return _channels_last(functional.conv2d(images, _weights(filters), None, steps, rest))
 
     @staticmethod
     def conv2d_transpose(x: Tensor, filters: Tensor, strides: Pair = 1, padding: str = "valid") -> Tensor:
         down, right = as_pair(strides)
-        weights = filters.permute(3, 2, 0, 1)
-        y = functional.conv_transpose2d(_channels_first(x), weights, None, (down, right))
+        y = functional.conv_transpose2d(_channels_first(x), _weights(filters), None, (down, right))
         if padding == "same":
             height, width = x.shape[1] * down, x.shape[2] * right
             top = same_padding(height, filters.shape[0], down)[0]
