@@ -20,6 +20,7 @@ LAYERS = ("network/dense-0", "network/dense-1", "value", "advantages")
 #: Yardsticks: name -> arguments of `make_act` and `Update`. The first is what the targets are held against.
 YARDSTICKS: dict[str, dict[str, bool]] = {"by hand": {}, "by hand, shortest call": {"shortest": True}}
 COMPILED: dict[str, dict[str, bool]] = {"by hand": {"shortest": True, "xla": True}}
+COMPILED_ACT: dict[str, dict[str, bool]] = {"by hand compiled": {"shortest": True, "xla": True}}
 
 
 def names(scope: str) -> list[str]:

@@ -21,6 +21,7 @@ LAYERS = ("network/dense-0", "network/dense-1", "value", "advantages")
 #: Yardsticks: name -> arguments of `make_act` and `Update`.
 YARDSTICKS: dict[str, dict[str, bool]] = {"by hand": {}}
 COMPILED: dict[str, dict[str, bool]] = {"by hand": {"compile": True}}
+COMPILED_ACT: dict[str, dict[str, bool]] = {"by hand compiled": {"compile": True}}
 
 KEYS = ("states", "actions", "rewards", "terminals", "next_states")
 
