@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import rlgraph.core.checkpoint as checkpoint_module
+import rlgraph.core.checkpoint.writing as writing
 from rlgraph.core import CheckpointError
 
 
@@ -213,7 +213,7 @@ def test_a_missing_file(make_agent, stored, name):
         ('{"format": "other"}', "manifest.json is no manifest of an RLgraph checkpoint"),
         (
             '{"format": "rlgraph-checkpoint", "version": 99}',
-            "has checkpoint format 99, this rlgraph-core reads 1",
+            "has checkpoint format 99, this rlgraph-core reads up to 2: pip install --upgrade rlgraph-core",
         ),
     ],
 )
@@ -243,16 +243,16 @@ def test_another_memory(make_agent, stored):
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_save_that_fails_leaves_the_old_one(make_agent, stored, monkeypatch, number):
     """The disk is full at the first file, or at the second."""
-    agent, calls, save_file = make_agent("numpy"), [], checkpoint_module.save_file
+    agent, calls, write_tensors = make_agent("numpy"), [], writing.write_tensors
 
-    def full(arrays, file):
+    def full(file, arrays):
         calls.append(file)
         if len(calls) == number:
             raise OSError(28, "No space left on device")
-        save_file(arrays, file)
+        return write_tensors(file, arrays)
 
     kept = {file.name: file.read_bytes() for file in stored.iterdir()}
-    monkeypatch.setattr(checkpoint_module, "save_file", full)
+    monkeypatch.setattr(writing, "write_tensors", full)
     with pytest.raises(CheckpointError, match="model could not be written: .*No space left on device"):
         agent.store_model(stored)
     assert len(calls) == number
