@@ -89,14 +89,14 @@ def saved_arrays():
         (tensors({"a": entry(0, 8)}, bytes(8)), "'a' is {"),  # one float32 takes four
         (tensors({"a": entry(4, 0)}, bytes(4)), "'a' is {"),
         (tensors({"a": entry(0, 4, dtype="F64")}, bytes(4)), "'a' is {"),
-        (tensors({"a": entry(0, 4)}, bytes(3)), "its header has 4 bytes, it has 3"),
-        (tensors({"a": entry(0, 4)}, bytes(5)), "its header has 4 bytes, it has 5"),
+        (tensors({"a": entry(0, 4)}, bytes(3)), "tells of 4 bytes of values, there are 3"),
+        (tensors({"a": entry(0, 4)}, bytes(5)), "tells of 4 bytes of values, there are 5"),
         (tensors({"a": entry(4, 8)}, bytes(8)), "'a' begins at 4, expected 0"),
         (tensors({"a": entry(0, 4), "b": entry(0, 4)}, bytes(4)), "'b' begins at 0, expected 4"),
         (tensors({"a": entry(0, 8, [2]), "b": entry(4, 8)}, bytes(8)), "'b' begins at 4, expected 8"),
         (
             tensors({"a": entry(0, 1 << 50, [1 << 48])}, bytes(8)),
-            "its header has 1,125,899,906,842,624 bytes",
+            "its header tells of 1,125,899,906,842,624 bytes",
         ),
         (tensors({"a": entry(0, 0, [0, 10**40])}), "belongs to another component graph"),
         (tensors({"x" * 10_000: entry(0, 4)}, bytes(4)), r"not expected 'x{70,80}$"),

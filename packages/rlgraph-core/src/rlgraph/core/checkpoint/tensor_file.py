@@ -127,7 +127,9 @@ class TensorFile:
                 raise self._damaged(f"{reprlib.repr(name)} begins at {entry.start}, expected {position}")
             position = entry.stop
         if position != self._size - self._values:
-            raise self._damaged(f"its header has {position:,} bytes, it has {self._size - self._values:,}")
+            raise self._damaged(
+                f"its header tells of {position:,} bytes of values, there are {self._size - self._values:,}"
+            )
         return entries
 
     def _entry(self, name: str, content: Any) -> TensorEntry:
