@@ -25,7 +25,6 @@ from rlgraph.core.graph.fusing import FusedCall, fuse
 from rlgraph.core.graph.nodes import GraphFunctionCall, Input
 from rlgraph.core.graph.passes.devices import check_devices
 from rlgraph.core.graph.plan import HostStep, Leaf, Segment
-from rlgraph.core.graph.variables import Variable
 from rlgraph.core.locks import Locks
 from rlgraph.core.numpy.backend import BorrowedStorage, NumpyBackend
 from rlgraph.core.ops.dims import SymbolicDim
@@ -380,27 +379,27 @@ class GraphExecutor:
         Warns:
             CheckpointWarning: the checkpoint itself is missing, and what a cut-off save has left is taken.
         """
-        variables = self._variables_of(scope)
+        prefix = self._prefix(scope)
+        variables = [variable for name, variable in self.built.variables.items() if name.startswith(prefix)]
+        if scope is not None and not variables:
+            raise InputError(f"component {scope!r} has no variables")
         with Checkpoint(find_checkpoint(directory)) as checkpoint:
             checkpoint.require_facts(required_facts or {})
-            restoring = Restoring(checkpoint, self.storage, variables, scope or "")
+            restoring = Restoring(checkpoint, self.storage, variables, prefix)
             with self._everything():
                 if scope is None:
                     restoring.add_streams(self.backend.name, self._stream_names())
                 restoring.write()
         return dict(checkpoint.manifest.facts)
 
-    def _variables_of(self, scope: str | None) -> list[Variable]:
-        """All variables, or those of a component and all inside it."""
-        if scope is not None and scope not in self.built.graph.components:
-            raise InputError(
-                f"there is no component {scope!r}. {nearest(scope, self.built.graph.components)}"
-            )
-        prefix = "" if scope is None else f"{scope}/"
-        found = [variable for name, variable in self.built.variables.items() if name.startswith(prefix)]
-        if scope is not None and not found:
-            raise InputError(f"component {scope!r} has no variables")
-        return found
+    def _prefix(self, scope: str | None) -> str:
+        """What the names of the variables begin with that a component and all inside it have; None is the root."""
+        graph = self.built.graph
+        if scope is None or scope == graph.root:
+            return ""
+        if scope not in graph.components:
+            raise InputError(f"there is no component {scope!r}. {nearest(scope, graph.components)}")
+        return f"{scope}/"
 
     def _stream_names(self) -> frozenset[str]:
         draws = (effects.draws for effects in self.built.effects.values())

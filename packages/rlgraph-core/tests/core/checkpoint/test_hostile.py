@@ -340,6 +340,11 @@ def test_states_of_streams(stored, target, refused, resign, change):
     refused(target, stored, "the stream 'memory' has the state {.*, expected one of PCG64")
 
 
+def test_a_state_for_a_component_that_draws_nothing(stored, target, refused, resign):
+    resign(stored, lambda manifest: manifest["streams"].update({"layer": {}}))
+    refused(target, stored, "the stream 'layer' has the state {}, expected one of PCG64")
+
+
 def test_streams_that_nobody_draws_from_are_left_out(stored, target, resign):
     resign(stored, lambda manifest: manifest["streams"].update({"x" * 1000: {"any": "thing"}}))
     target.load(stored)

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from rlgraph.core import CheckpointError, InputError
+from rlgraph.core import CheckpointError, Component, GraphExecutor, InputError, graph_fn, rlgraph_api
 from rlgraph.core.checkpoint.tensor_file import TensorFile
 
 
@@ -126,6 +126,15 @@ def test_a_component_alone(make, state, backend, tmp_path, scope):
     assert state(other) == expected != before
 
 
+def test_the_root_is_all_variables_and_no_streams(make, state, tmp_path):
+    saved, other = make(past=3), make(past=5)
+    before = state(other)
+    saved.save(tmp_path / "one")
+    other.load(tmp_path / "one", scope="learner")
+    expected = {key: (before if " " in key else state(saved))[key] for key in before}
+    assert state(other) == expected
+
+
 def test_a_component_of_another_graph(make, tmp_path):
     saved, other = make(past=3, layer="other"), make(past=5)
     saved.save(tmp_path / "one")
@@ -143,6 +152,19 @@ def test_the_part_of_a_component_that_does_not_fit(make, refused, tmp_path):
 def test_a_scope_that_is_none(make, tmp_path):
     executor = make(past=3)
     executor.save(tmp_path / "one")
+
+    class Nothing(Component):
+        @rlgraph_api
+        def call(self, x):
+            return self._call(x)
+
+        @graph_fn
+        def _call(self, ops, x):
+            return x + 1.0
+
+    bare = GraphExecutor(Nothing(scope="bare"), {"x": float}, backend="numpy")
+    with pytest.raises(InputError, match="component 'bare' has no variables"):
+        bare.load(tmp_path / "one", scope="bare")
     with pytest.raises(InputError, match="there is no component 'layr'. Did you mean 'layer'?"):
         executor.load(tmp_path / "one", scope="layr")
 

@@ -121,6 +121,31 @@ def test_a_folder_with_something_else_is_not_replaced(tmp_path: Path) -> None:
     assert number_in(write(tmp_path / "empty")) == 1.0
 
 
+def test_places_that_are_none(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CheckpointError, match="loop could not be written: "):
+        write(tmp_path / "loop")
+    with pytest.raises(CheckpointError, match="file/one could not be written: .*Not a directory"):
+        write(tmp_path / "file" / "one")
+    with pytest.raises(CheckpointError, match="/ is there and is no checkpoint"):
+        write(Path("/"))
+    with pytest.raises(CheckpointError, match="x{300} could not be written: .*File name too long"):
+        write(tmp_path / ("x" * 300))
+
+
+def test_a_folder_that_cannot_be_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(folder: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(folder))
+
+    write(tmp_path / "one")
+    monkeypatch.setattr(Path, "iterdir", denied)
+    with pytest.raises(CheckpointError, match="one could not be written: .*Permission denied"):
+        write(tmp_path / "one")
+    monkeypatch.undo()
+    assert number_in(tmp_path / "one") == 1.0
+
+
 def test_of_a_link_the_checkpoint_is_replaced_that_it_points_to(tmp_path: Path) -> None:
     write(tmp_path / "step-1")
     (tmp_path / "latest").symlink_to("step-1")

@@ -13,18 +13,22 @@ from rlgraph.core.errors import CheckpointError
 _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 
 
-def open_regular(file: Path) -> BinaryIO:
+def open_regular(file: Path, *, missing: str = "") -> BinaryIO:
     """`file` for reading, unbuffered.
+
+    Args:
+        file: which.
+        missing: what to say if it does not exist.
 
     Raises:
         CheckpointError: it is missing, or no regular file: a link, a pipe, a device, a directory.
     """
-    if file.is_symlink():
+    if os.path.islink(file):
         raise CheckpointError(f"{file} is a symbolic link: the files of a checkpoint lie in its directory")
     try:
         descriptor = os.open(file, _FLAGS)
-    except FileNotFoundError:
-        raise CheckpointError(f"{file.parent} is incomplete: {file.name} is missing") from None
+    except (FileNotFoundError, NotADirectoryError):
+        raise CheckpointError(missing or f"{file.parent} is incomplete: {file.name} is missing") from None
     except (OSError, ValueError) as error:
         raise CheckpointError(f"{file} cannot be read: {error}") from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):

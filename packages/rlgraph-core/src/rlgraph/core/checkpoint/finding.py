@@ -25,8 +25,7 @@ def aside_names(target: Path) -> tuple[Path, Path]:
 
 def leftovers(target: Path) -> list[Path]:
     """What saves of `target` that were cut off have left, newest first."""
-    siblings = target.parent.iterdir() if target.parent.is_dir() else ()
-    return _newest_first([path for path in siblings if _target_of(path) == target.name])
+    return _newest_first([path for path in _entries(target.parent) if _target_of(path) == target.name])
 
 
 def remove_leftovers(target: Path) -> None:
@@ -48,7 +47,7 @@ def find_checkpoint(directory: str | Path) -> Path:
         CheckpointWarning: it is not there itself.
     """
     target = Path(directory)
-    if target.exists():
+    if os.path.exists(target):
         return target
     for path in leftovers(Path(os.path.realpath(target))):
         if not problem_with(path):
@@ -106,13 +105,21 @@ def problem_with(directory: Path) -> str:
 
 
 def _candidates(folder: Path) -> list[Path]:
-    directories = [path for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
+    directories = [path for path in _entries(folder) if os.path.isdir(path)]
     names = {path.name for path in directories}
     return [
         path
         for path in directories
         if (_target_of(path) not in names if _target_of(path) else not path.name.startswith("."))
     ]
+
+
+def _entries(folder: Path) -> list[Path]:
+    """What is in `folder`; nothing if that cannot be said: reading a checkpoint there tells why."""
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
 
 
 def _target_of(path: Path) -> str:

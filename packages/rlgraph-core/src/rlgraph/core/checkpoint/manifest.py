@@ -96,9 +96,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _text(file: Path) -> bytes:
-    if not os.path.lexists(file):
-        raise CheckpointError(f"{file.parent} is no checkpoint: it has no {MANIFEST}")
-    with open_regular(file) as handle:
+    with open_regular(file, missing=f"{file.parent} is no checkpoint: it has no {MANIFEST}") as handle:
         size = os.fstat(handle.fileno()).st_size
         check_size(file, size)
         try:

@@ -92,7 +92,7 @@ class Checkpoint:
         Args:
             stem: the file.
             expected: what it must have. Floating numbers may be of another width.
-            below: only arrays of this scope are looked at; all others may be there or not.
+            below: only arrays whose names begin with this are looked at.
 
         Raises:
             CheckpointError: something is missing, not expected, or of another shape or dtype.

@@ -29,27 +29,27 @@ class Restoring:
         checkpoint: where from.
         storage: where to.
         variables: what to restore.
-        scope: the component whose variables these are; empty for the whole graph.
+        below: what the names of these variables begin with; of others it does not matter whether they are there.
 
     Raises:
         CheckpointError: something is damaged or does not fit.
     """
 
     def __init__(
-        self, checkpoint: Checkpoint, storage: Storage, variables: Iterable[Variable], scope: str = ""
+        self, checkpoint: Checkpoint, storage: Storage, variables: Iterable[Variable], below: str = ""
     ):
         self._checkpoint, self._storage = checkpoint, storage
         members = list(variables)
         tensors, host = ([v for v in members if v.host is is_host] for is_host in (False, True))
         self._parts: dict[str, list[Variable]] = {}
-        if tensors or not scope:
+        if tensors or not below:
             self._parts["variables"] = tensors
         # A checkpoint may be without host variables: then they stay. A component that has no others needs them.
-        if ("host" in checkpoint.files and (host or not scope)) or not self._parts:
+        if ("host" in checkpoint.files and (host or not below)) or not self._parts:
             self._parts["host"] = host
         for stem, part in self._parts.items():
             expected = {variable.name: (variable.shape, variable.spec.dtype) for variable in part}
-            checkpoint.require_tensors(stem, expected, below=f"{scope}/" if scope else "")
+            checkpoint.require_tensors(stem, expected, below=below)
         checkpoint.verify(self._parts)
         self._values = {variable.name: self._read(variable) for variable in self._parts.get("variables", ())}
         self._tensor_streams: dict[str, np.ndarray] = {}
@@ -80,7 +80,7 @@ class Restoring:
 
     def _checked_state(self, name: str, state: Mapping[str, Any]) -> Mapping[str, Any]:
         """`state` if a generator takes it, and gives it back."""
-        generator = type(self._storage.stream(name).bit_generator)(0)
+        generator = np.random.default_rng(0).bit_generator  # of the kind that storages have
         try:
             generator.state = state
             valid = generator.state == state
@@ -108,10 +108,11 @@ class Restoring:
             self._storage.stream(name).bit_generator.state = state
 
     def _write_tensor_streams(self) -> None:
+        if not self._tensor_streams:
+            return
         before = self._storage.read_tensor_streams()
         try:
-            if self._tensor_streams:
-                self._storage.write_tensor_streams(self._tensor_streams)
+            self._storage.write_tensor_streams(self._tensor_streams)
         except Exception as error:
             self._storage.write_tensor_streams(before)
             raise CheckpointError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
@@ -32,8 +33,20 @@ def write_checkpoint(
     Raises:
         CheckpointError: it cannot be written, or what is there is no checkpoint; what was there is untouched.
     """
-    target = Path(directory).resolve()
-    _check_place(target)
+    target = Path(os.path.realpath(directory))
+    try:
+        _check_place(target)
+        _write(target, arrays, manifest)
+    except OSError as error:
+        raise CheckpointError(
+            f"checkpoint {target} could not be written: {error}{_space_needed(error, arrays)}. "
+            "What was there is as it was"
+        ) from error
+    remove_leftovers(target)
+    return target
+
+
+def _write(target: Path, arrays: Mapping[str, Mapping[str, np.ndarray]], manifest: Manifest) -> None:
     aside, old = aside_names(target)
     try:
         make_folder(target.parent)
@@ -44,16 +57,9 @@ def write_checkpoint(
         write_manifest(aside, replace(manifest, files=files, rlgraph_core=writer, contract=CONTRACT_VERSION))
         sync_folder(aside)
         _swap(aside, target, old)
-    except OSError as error:
-        raise CheckpointError(
-            f"checkpoint {target} could not be written: {error}{_space_needed(error, arrays)}. "
-            "What was there is as it was"
-        ) from error
     finally:
         # Also after Ctrl-C; after success there is nothing left of it.
         shutil.rmtree(aside, ignore_errors=True)
-    remove_leftovers(target)
-    return target
 
 
 def _installed_version() -> str | None:
