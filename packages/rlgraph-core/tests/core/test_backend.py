@@ -13,6 +13,7 @@ from rlgraph.core import (
     RLGraphError,
     SpecError,
     create_backend,
+    executor_class,
     find_backend,
     gradients,
     graph_fn,
@@ -44,6 +45,29 @@ def test_execution_spec():
         ({"threads": 1.5}, "execution_spec.threads"),
         ({"threads": True}, "execution_spec.threads"),
         ({"use_kernels": "no"}, "execution_spec.use_kernels: expected true or false, given 'no'"),
+        (
+            {"compile": "update"},
+            "execution_spec.compile: expected true, false or a list of API methods, given 'update'",
+        ),
+        (
+            {"compile": [1]},
+            "execution_spec.compile: expected true, false or a list of API methods, given [1]",
+        ),
+        ({"soft_placement": 1}, "execution_spec.soft_placement: expected true or false, given 1"),
+        (
+            {"device_strategy": "multi_device"},
+            "execution_spec.device_strategy: given 'multi_device'. Did you mean 'multi_device_sync'?",
+        ),
+        (
+            {"device_strategy": "multi_device_sync"},
+            "device_strategy 'multi_device_sync' and replicas belong together",
+        ),
+        ({"replicas": ["cpu", "cpu"]}, "belong together, given 'default' and ['cpu', 'cpu']"),
+        ({"replicas": "cpu"}, "execution_spec.replicas: expected a list of devices, given 'cpu'"),
+        (
+            {"choices": {"compile": 1}},
+            "execution_spec.choices: expected name -> choice, given {'compile': 1}",
+        ),
         ({"sede": 1}, "execution_spec.sede: ExecutionSpec has no such key. Did you mean 'seed'?"),
         ("float64", "execution_spec: expected a mapping, given 'float64'"),
         ([1], "execution_spec: expected a mapping"),
@@ -63,6 +87,44 @@ def test_finding_backends(backend):
         assert find_backend(alias) == find_backend(alias.upper()) == descriptor
     made = create_backend(backend, ExecutionSpec())
     assert (made.name, made.capabilities) == (backend, descriptor.capabilities)
+
+
+def test_only_methods_that_exist_are_compiled(backend):
+    class Double(Component):
+        @rlgraph_api
+        def double(self, x):
+            return self._double(x)
+
+        @graph_fn
+        def _double(self, ops, x):
+            return x + x
+
+    def make(wanted):
+        spaces = {"x": FloatBox(add_batch_rank=True)}
+        return GraphExecutor(
+            Double(scope="root"), spaces, backend=backend, execution_spec={"compile": wanted}
+        )
+
+    with pytest.raises(
+        SpecError, match="execution_spec.compile: no API method 'duoble'. Did you mean 'double'?"
+    ):
+        make(["duoble"])
+    executor = make(["double"])
+    plan = executor.plan("double")
+    assert executor.backend.compiles(plan, plan.segments[0])
+    assert not make([]).backend.compiles(plan, plan.segments[0])
+
+
+def test_executor_classes(backend):
+    found = executor_class(backend)
+    assert issubclass(found, GraphExecutor)
+    assert found.backend_name in (None, backend)
+
+    class Foreign(GraphExecutor):
+        backend_name = "another"
+
+    with pytest.raises(SpecError, match="Foreign is the executor of backend 'another', given"):
+        Foreign(Component(scope="root"), {}, backend=backend)
 
 
 def test_unknown_backends():

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rlgraph.core import Component, GraphExecutor, InputError, SpecError, Specifiable, registry
+from rlgraph.core import (
+    Component,
+    GraphExecutor,
+    InputError,
+    SpecError,
+    Specifiable,
+    default_backend,
+    executor_class,
+    registry,
+)
 from rlgraph.core.component.specifiable import check_arguments
 from rlgraph.environments.factory import is_instance, make_environment
 from rlgraph.spaces import Space, SpaceError, from_spec
@@ -68,7 +77,8 @@ class Agent(Specifiable, ABC):
         execution = dict(execution_spec or {})
         if seed is not None:
             execution["seed"] = seed
-        self.executor = GraphExecutor(
+        backend = backend or default_backend()
+        self.executor: GraphExecutor = executor_class(backend)(
             root, input_spaces, action_space=action_space, backend=backend, execution_spec=execution
         )
         self.seed = self.executor.execution.seed

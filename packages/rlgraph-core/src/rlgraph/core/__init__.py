@@ -3,7 +3,6 @@
 from rlgraph.core.backend import (
     Backend,
     BackendDescriptor,
-    ExecutionSpec,
     Storage,
     create_backend,
     find_backend,
@@ -25,7 +24,8 @@ from rlgraph.core.errors import (
     RLGraphError,
     SpecError,
 )
-from rlgraph.core.executor import GraphExecutor
+from rlgraph.core.execution_spec import ExecutionSpec
+from rlgraph.core.executor import GraphExecutor, executor_class
 from rlgraph.core.graph import Variable, VariableList, assemble, branch, build, gradients, loop
 from rlgraph.core.registry import Registry, registry
 
@@ -58,6 +58,7 @@ __all__ = [
     "build",
     "create_backend",
     "default_backend",
+    "executor_class",
     "find_backend",
     "gradients",
     "graph_fn",

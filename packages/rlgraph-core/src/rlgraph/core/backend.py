@@ -9,17 +9,19 @@ from __future__ import annotations
 import importlib
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from rlgraph.core.component.specifiable import check_arguments
 from rlgraph.core.errors import CapabilityError, PluginError, SpecError
-from rlgraph.core.graph.passes.devices import Device, device_parts
+from rlgraph.core.execution_spec import ExecutionSpec
+from rlgraph.core.export import ExportedMethod
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import Layout, Variable
 from rlgraph.core.ops.contract import CONTRACT_VERSION
@@ -37,6 +39,7 @@ class BackendDescriptor:
         contract_version: the version of the contract it was written for.
         capabilities: what it offers, e.g. ``gradients``.
         aliases: further names users may write.
+        executor: ``module:class`` of its graph executor, where it has one that can do more than the general one.
     """
 
     name: str
@@ -45,59 +48,7 @@ class BackendDescriptor:
     contract_version: str
     capabilities: frozenset[str]
     aliases: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class ExecutionSpec:
-    """How a graph is executed.
-
-    Attributes:
-        dtype: ``float32`` or ``float64``, for all floating tensors.
-        seed: root of all random streams and starting values.
-        threads: threads of the framework's operations; None leaves the framework's own setting.
-        use_kernels: False computes everything from the single source.
-        device: where everything is placed of which neither `device_map` nor a component says where: a name, or
-            ``{"variables": name, "ops": name}``; None: where the backend places it by itself.
-        device_map: scope of a component -> where it and all inside it are placed, whatever they say themselves; the
-            longest scope wins.
-    """
-
-    dtype: str = "float32"
-    seed: int = 0
-    threads: int | None = None
-    use_kernels: bool = True
-    device: Device | None = None
-    device_map: Mapping[str, Device] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if self.dtype not in ("float32", "float64"):
-            raise SpecError(f"execution_spec.dtype: expected 'float32' or 'float64', given {self.dtype!r}")
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
-            raise SpecError(f"execution_spec.seed: expected an integer >= 0, given {self.seed!r}")
-        threads = self.threads
-        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
-            raise SpecError(f"execution_spec.threads: expected an integer >= 1, given {threads!r}")
-        if not isinstance(self.use_kernels, bool):
-            raise SpecError(f"execution_spec.use_kernels: expected true or false, given {self.use_kernels!r}")
-        device_parts(self.device, "execution_spec.device")
-        if not isinstance(self.device_map, Mapping):
-            raise SpecError(f"execution_spec.device_map: expected scope -> device, given {self.device_map!r}")
-        for scope, device in self.device_map.items():
-            device_parts(device, f"execution_spec.device_map[{scope!r}]")
-
-    @classmethod
-    def from_spec(cls, spec: ExecutionSpec | Mapping[str, Any] | None) -> ExecutionSpec:
-        """From an instance, a mapping or None.
-
-        Raises:
-            SpecError: an unknown key or a value out of range.
-        """
-        if isinstance(spec, ExecutionSpec):
-            return spec
-        if not isinstance(spec, Mapping | None):
-            raise SpecError(f"execution_spec: expected a mapping, given {spec!r}")
-        check_arguments(cls, spec or {}, "execution_spec")
-        return cls(**(spec or {}))
+    executor: str = "rlgraph.core.executor:GraphExecutor"
 
 
 def stream_seed(seed: int, name: str) -> list[int]:
@@ -238,9 +189,13 @@ class Backend(ABC):
         devices: names of the devices it can place variables and graph functions on, here and now. A `Group` says
             where it is to be, and ``plan.built.devices`` where the graph functions of a component are.
         execution: the execution spec it was made with.
+        choices: what it decided by itself, by a rule or a measurement, and would be decided the same way if it is
+            handed back as ``execution.choices``: ``{"compile:update": "xla"}``.
         ops: the namespace that graph functions compute with: every operation of the contract
             (`rlgraph.core.ops.OPERATIONS`) on the framework's tensors, and ``shape(x)``.
         kernels: its native versions of graph functions, by the graph function's key.
+        exports: what exported programs may do beside reading variables: ``writes``, ``draws``, ``gradients``. None: it
+            exports nothing.
     """
 
     name: str
@@ -248,9 +203,19 @@ class Backend(ABC):
     devices: frozenset[str] = frozenset({"cpu"})
     ops: Any
     kernels: Mapping[str, Callable[..., Any]] = MappingProxyType({})
+    exports: frozenset[str] | None = None
 
     def __init__(self, execution: ExecutionSpec):
         self.execution = execution
+        self.choices: dict[str, str] = dict(execution.choices)
+
+    def compiles(self, plan: Plan, segment: Segment) -> bool:
+        """Whether a segment is to be compiled: the user names its API method, or wants whatever gains by it.
+
+        A backend with a compiler asks this in `lower`, and may know better what gains by it.
+        """
+        wanted = self.execution.compile
+        return wanted if isinstance(wanted, bool) else plan.name in wanted
 
     @abstractmethod
     def create_storage(self, layout: Layout, variables: Mapping[str, Variable]) -> Storage:
@@ -259,6 +224,25 @@ class Backend(ABC):
     @abstractmethod
     def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
         """A function from the segment's inputs to its outputs, NumPy arrays on both sides."""
+
+    def export(self, methods: Sequence[ExportedMethod], storage: Storage, directory: Path) -> None:
+        """Write `methods`, with the values of their variables, into `directory` in a form of the framework.
+
+        Only called with what `exports` allows; a backend that sets it implements this. Inputs and outputs are named as
+        the methods say.
+
+        Raises:
+            CapabilityError: the framework cannot export one of them.
+        """
+        raise CapabilityError(f"the {self.name} backend does not export graphs")
+
+    def profile(self, path: Path) -> AbstractContextManager[None]:
+        """A context manager that writes what runs inside to the file `path`, as a Chrome trace (JSON).
+
+        Raises:
+            CapabilityError: the backend has no profiler.
+        """
+        raise CapabilityError(f"the {self.name} backend has no profiler")
 
     def require(self, plan: Plan) -> None:
         """Check that the backend can run `plan`.
@@ -301,6 +285,22 @@ def _checked(descriptor: BackendDescriptor) -> BackendDescriptor:
     return descriptor
 
 
+def load_object(descriptor: BackendDescriptor, place: str) -> Any:
+    """What ``module:name`` of a descriptor stands for.
+
+    Raises:
+        PluginError: its framework cannot be imported; says what to install.
+    """
+    module, _, attribute = place.partition(":")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except ImportError as error:
+        raise PluginError(
+            f"backend {descriptor.name!r} cannot be loaded: {error}. "
+            f"pip install {descriptor.framework or descriptor.name}"
+        ) from error
+
+
 def create_backend(name: str, execution: ExecutionSpec) -> Backend:
     """A backend by name.
 
@@ -308,14 +308,7 @@ def create_backend(name: str, execution: ExecutionSpec) -> Backend:
         PluginError: its framework cannot be imported; says what to install.
     """
     descriptor = find_backend(name)
-    module, _, attribute = descriptor.factory.partition(":")
-    try:
-        factory = getattr(importlib.import_module(module), attribute)
-    except ImportError as error:
-        raise PluginError(
-            f"backend {descriptor.name!r} cannot be loaded: {error}. "
-            f"pip install {descriptor.framework or descriptor.name}"
-        ) from error
+    factory = load_object(descriptor, descriptor.factory)
     backend: Backend = factory(execution)
     backend.name = descriptor.name
     backend.capabilities = descriptor.capabilities

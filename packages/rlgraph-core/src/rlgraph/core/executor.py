@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from rlgraph.core.backend import Backend, ExecutionSpec, Storage, create_backend
+from rlgraph.core.backend import Backend, Storage, create_backend, find_backend, load_object
 from rlgraph.core.checkpoint import Checkpoint, Manifest, find_checkpoint, write_checkpoint
 from rlgraph.core.checkpoint.restoring import Restoring, streams_stem
 from rlgraph.core.component import BoundApiMethod, Component
 from rlgraph.core.component.roots import Roots
 from rlgraph.core.config import default_backend
-from rlgraph.core.errors import InputError, RLGraphError, nearest
+from rlgraph.core.errors import InputError, RLGraphError, SpecError, nearest
+from rlgraph.core.execution_spec import ExecutionSpec
+from rlgraph.core.export import choose_methods, write_export
 from rlgraph.core.graph import BuiltGraph, Plan, assemble, build, make_plan, require_kernels
 from rlgraph.core.graph.binding import bind
 from rlgraph.core.graph.emission import emit_driver
@@ -55,12 +57,16 @@ class GraphExecutor:
             - ``nodes_traced`` in front of the passes, of which ``nodes_merged`` were the same as others and
               ``nodes_dropped`` needed by nobody; ``nodes`` are left;
             - ``segments`` and ``host_calls``, inside loops and branches too.
+        choices: what the backend decided by itself so far (see `Backend.choices`).
 
     Raises:
         AssemblyError, BuildError: the component cannot be assembled or built, or is to be on a device that the backend
             does not have.
         SpecError, PluginError: the backend or the execution spec is wrong.
     """
+
+    #: Name of the backend of a class that belongs to one; None: any.
+    backend_name: ClassVar[str | None] = None
 
     def __init__(
         self,
@@ -73,7 +79,13 @@ class GraphExecutor:
         contract: bool = True,
     ):
         self.execution = ExecutionSpec.from_spec(execution_spec)
-        self.backend: Backend = create_backend(backend or default_backend(), self.execution)
+        name = backend or self.backend_name or default_backend()
+        self.backend: Backend = create_backend(name, self.execution)
+        if self.backend_name not in (None, self.backend.name):
+            raise SpecError(
+                f"{type(self).__name__} is the executor of backend {self.backend_name!r}, given {name!r}; "
+                "rlgraph.core.executor_class(backend) gives the right one"
+            )
         started = time.perf_counter()
         self.root = root if isinstance(root, Component) else Roots(root)
         graph = assemble(self.root, input_spaces)
@@ -87,6 +99,7 @@ class GraphExecutor:
             device=self.execution.device,
             device_map=self.execution.device_map,
         )
+        self._check_compiled(graph.methods)
         require_kernels(self.built, self.backend.name)
         check_devices(self.built.devices, self.backend.name, self.backend.devices)
         stored = time.perf_counter()
@@ -112,6 +125,16 @@ class GraphExecutor:
             "total_seconds": finished - started,
             "methods": {},
         }
+
+    def _check_compiled(self, methods: Iterable[str]) -> None:
+        wanted = self.execution.compile
+        for name in () if isinstance(wanted, bool) else wanted:
+            if name not in methods:
+                raise SpecError(f"execution_spec.compile: no API method {name!r}. {nearest(name, methods)}")
+
+    @property
+    def choices(self) -> dict[str, str]:
+        return dict(self.backend.choices)
 
     # Running.
 
@@ -323,6 +346,55 @@ class GraphExecutor:
         with self._everything():
             self.storage.write_all(arrays)
 
+    # Leaving.
+
+    def export_graph(self, directory: str | Path, methods: Sequence[str] | None = None) -> Path:
+        """Write API methods, with the values of their variables, for use without RLgraph.
+
+        What is written beside ``graph.json``, the description of all inputs and outputs, depends on the backend.
+        Inputs are named after the parameters (``states``, parts of containers ``states/camera``), outputs ``output``,
+        ``output/0``, ``output/q_values``. Host functions that need nothing but the method's arguments are left out,
+        and what they returned becomes inputs, named after them.
+
+        Args:
+            directory: where; an earlier export is replaced.
+            methods: names of API methods; default: all that write no variable and can be exported.
+
+        Returns:
+            The directory.
+
+        Raises:
+            CapabilityError: the backend exports nothing, or a method calls a host function in its middle, or does what
+                the backend cannot export; names the function.
+            RLGraphError: there is no such method; names the nearest.
+            InputError: there is something else in the directory.
+        """
+        backend = self.backend
+        chosen = choose_methods(backend.name, backend.exports, self.plan, self.methods, methods)
+        for method in chosen:
+            backend.require(method.plan)
+        with self._everything():
+            return write_export(
+                directory, backend.name, chosen, lambda path: backend.export(chosen, self.storage, path)
+            )
+
+    def profile(self, path: str | Path) -> AbstractContextManager[None]:
+        """Record what runs inside of a ``with`` block, by graph function.
+
+        .. code-block:: python
+
+            with executor.profile("update.json"):
+                executor.execute("update", batch)
+
+        Args:
+            path: the file that is written when the block ends, a Chrome trace: chrome://tracing and
+                https://ui.perfetto.dev show it.
+
+        Raises:
+            CapabilityError: the backend has no profiler.
+        """
+        return self.backend.profile(Path(path))
+
     # Checkpoints.
 
     def save(
@@ -404,6 +476,20 @@ class GraphExecutor:
     def _stream_names(self) -> frozenset[str]:
         draws = (effects.draws for effects in self.built.effects.values())
         return frozenset(self.built.graph.components).union(*draws)
+
+
+def executor_class(backend: str | None = None) -> type[GraphExecutor]:
+    """The graph executor of a backend: the general one, or one that can do more.
+
+    Args:
+        backend: name of a backend; default: `rlgraph.core.default_backend`.
+
+    Raises:
+        SpecError, PluginError: there is no such backend, or it is broken.
+    """
+    descriptor = find_backend(backend or default_backend())
+    found: type[GraphExecutor] = load_object(descriptor, descriptor.executor)
+    return found
 
 
 def _host_lock(scope: str) -> str:

@@ -14,8 +14,9 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 import tensorflow as tf
 
-from rlgraph.core.backend import Backend, ExecutionSpec, Storage
+from rlgraph.core.backend import Backend, Storage
 from rlgraph.core.errors import SpecError
+from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import Layout, Variable

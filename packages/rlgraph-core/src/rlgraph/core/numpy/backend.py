@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from rlgraph.core.backend import Backend, ExecutionSpec, Storage
+from rlgraph.core.backend import Backend, Storage
+from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import Block, Layout, Variable

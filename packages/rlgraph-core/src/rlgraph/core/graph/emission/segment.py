@@ -14,6 +14,7 @@ import numpy as np
 from rlgraph.core.errors import CapabilityError
 from rlgraph.core.graph.binding import bind, slots_of
 from rlgraph.core.graph.emission.control_flow import Writer, carried_names, emit_branch, emit_loop
+from rlgraph.core.graph.emission.differentiation import last_span
 from rlgraph.core.graph.emission.source import SourceFunction, from_leaves, identifier, literal
 from rlgraph.core.graph.inference import tensor_arguments
 from rlgraph.core.graph.nodes import (
@@ -104,6 +105,10 @@ class Linker:
         block: gives what stands for a block of variables.
         gradients: ``(variables, blocks, retain) -> f(loss)``, returning one flat derivative per block; `retain` says
             that a later gradient goes through the same nodes.
+        differentiate: instead of `gradients`, for a backend that takes derivatives of functions: ``(variables, blocks)
+            -> f(function)``, where ``function() -> (loss, results)`` computes the loss and a tuple of all values made
+            on the way, and ``f(function) -> (results, derivatives)``. Functions of derivatives that share a part of
+            their way contain one another.
         use_kernels: False leaves out kernels of every kind.
         stream: gives the random stream of a name; a graph function that draws gets an `ops` with it as ``ops.stream``.
         loop: makes ``f(count, body, carried) -> (carried, collected)`` of a loop's shape, where
@@ -123,6 +128,7 @@ class Linker:
     stream: Callable[[str], Any] | None = None
     loop: Callable[[LoopShape], Callable[..., Any]] | None = None
     branch: Callable[[tuple[TensorSpec, ...], Effects], Callable[..., Any]] | None = None
+    differentiate: Callable[[VariableList, Sequence[Block]], Callable[[Any], Any]] | None = None
 
     def link(self, function: Any, view: Any, draws: Collection[str] = ()) -> Callable[..., Any]:
         """A graph function bound to a component's view: its declared kernel, the backend's, or the single source.
@@ -198,15 +204,26 @@ class _SegmentEmitter:
         )
 
     def _give(self, leaf: Leaf) -> str:
-        assert isinstance(leaf.source, Output)
         text = self._expression(Ref(leaf.source, leaf.path))
-        return self.dialect.give(text, leaf.source.node in self.sliced)
+        # An exported segment may hand an input on.
+        sliced = isinstance(leaf.source, Output) and leaf.source.node in self.sliced
+        return self.dialect.give(text, sliced)
 
     # Nodes.
 
     def _emit_nodes(self, nodes: Sequence[Node]) -> None:
         nodes = [node for node in nodes if not isinstance(node, VariablesOf)]
-        if self.plan.built.contracted:
+        span = None if self.linker.differentiate is None else last_span(nodes, self.plan.slices)
+        if span is None:
+            self._emit_run(nodes)
+        else:
+            first, last = span
+            self._emit_nodes(nodes[:first])
+            self._emit_differentiated(nodes[first : last + 1])
+            self._emit_run(nodes[last + 1 :])
+
+    def _emit_run(self, nodes: Sequence[Node]) -> None:
+        if self.plan.built.contracted or self.linker.differentiate is not None:
             self._emit_flat(nodes)
             return
         for call, run in groupby(nodes, self._inner_call):
@@ -232,6 +249,21 @@ class _SegmentEmitter:
                 if output in self.plan.copies:
                     self._emit_copy(output)
         self._switch(around)
+
+    def _emit_differentiated(self, nodes: Sequence[Node]) -> None:
+        """The function of a derivative, and the derivative, which is the last of `nodes`."""
+        *inside, derivative = nodes
+        assert isinstance(derivative, Gradients)
+        function = self.function
+        name = function.fresh(f"differentiated_{derivative.id}")
+        with function.block(f"def {name}():"):
+            self._emit_nodes(inside)
+            # Only now: an emitted loop decides what its results are called.
+            made = [n for node in inside for output in outputs_of(node) for n in self._names(Ref(output))]
+            results = literal(tuple, list(enumerate(made)))
+            function.lines.append(f"return {self._expression(derivative.loss)}, {results}")
+        derive = function.bind(f"gradients_{derivative.id}", self._derive(derivative))
+        function.lines.append(f"{results}, {function.local(Leaf(Output(derivative.id)))} = {derive}({name})")
 
     # Calls of API methods that stay calls.
 
@@ -299,12 +331,17 @@ class _SegmentEmitter:
         kind, keys = (dict, value.keys()) if isinstance(value, dict) else (tuple, range(len(value)))
         return literal(kind, [(key, self._copied(f"{text}[{key!r}]", value[key])) for key in keys])
 
-    def _gradients(self, node: Gradients) -> str:
-        assert self.linker.gradients is not None
+    def _derive(self, node: Gradients) -> Callable[[Any], Any]:
+        """The backend's function that takes a derivative."""
         variables = self.plan.built.value_of(node.variables)
         blocks = self.plan.built.layout.blocks(variables, self.cuts[node.id])
-        derive = self.linker.gradients(variables, blocks, self._is_retained(node))
-        name = self.function.bind(f"gradients_{node.id}", derive)
+        if self.linker.differentiate is not None:
+            return self.linker.differentiate(variables, blocks)
+        assert self.linker.gradients is not None
+        return self.linker.gradients(variables, blocks, self._is_retained(node))
+
+    def _gradients(self, node: Gradients) -> str:
+        name = self.function.bind(f"gradients_{node.id}", self._derive(node))
         return f"{self.function.local(Leaf(Output(node.id)))} = {name}({self._expression(node.loss)})"
 
     def _is_retained(self, node: Gradients) -> bool:

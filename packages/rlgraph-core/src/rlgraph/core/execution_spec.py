@@ -1,0 +1,113 @@
+"""How a graph is executed: precision, seed, threads, devices, compilation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rlgraph.core.component.specifiable import check_arguments
+from rlgraph.core.errors import SpecError, nearest
+from rlgraph.core.graph.passes.devices import Device, device_parts
+
+#: How the updates of a graph use several devices.
+DEVICE_STRATEGIES = ("default", "multi_device_sync")
+
+
+@dataclass(frozen=True)
+class ExecutionSpec:
+    """How a graph is executed.
+
+    Attributes:
+        dtype: ``float32`` or ``float64``, for all floating tensors.
+        seed: root of all random streams and starting values.
+        threads: threads of the framework's operations; None leaves the framework's own setting.
+        use_kernels: False computes everything from the single source.
+        compile: True compiles what gains by it, a list of names exactly these API methods. What is compiled, and how,
+            differs from backend to backend; results stay within 1e-6.
+        device: where everything is placed of which neither `device_map` nor a component says where: a name, or
+            ``{"variables": name, "ops": name}``; None: where the backend places it by itself.
+        device_map: scope of a component -> where it and all inside it are placed, whatever they say themselves; the
+            longest scope wins.
+        soft_placement: what is to be on a device that is not there goes where the backend places it by itself,
+            instead of an error.
+        device_strategy: ``default``, or ``multi_device_sync``: every update splits its batch over the `replicas` and
+            averages their gradients.
+        replicas: devices that share the work under ``multi_device_sync``; one may be named several times.
+        choices: what a backend decided earlier and is to decide the same way again (see `Backend.choices`).
+    """
+
+    dtype: str = "float32"
+    seed: int = 0
+    threads: int | None = None
+    use_kernels: bool = True
+    compile: bool | Sequence[str] = False
+    device: Device | None = None
+    device_map: Mapping[str, Device] = field(default_factory=dict)
+    soft_placement: bool = False
+    device_strategy: str = "default"
+    replicas: Sequence[str] = ()
+    choices: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.dtype not in ("float32", "float64"):
+            raise SpecError(f"execution_spec.dtype: expected 'float32' or 'float64', given {self.dtype!r}")
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
+            raise SpecError(f"execution_spec.seed: expected an integer >= 0, given {self.seed!r}")
+        threads = self.threads
+        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
+            raise SpecError(f"execution_spec.threads: expected an integer >= 1, given {threads!r}")
+        for name in ("use_kernels", "soft_placement"):
+            if not isinstance(getattr(self, name), bool):
+                raise SpecError(
+                    f"execution_spec.{name}: expected true or false, given {getattr(self, name)!r}"
+                )
+        if not isinstance(self.compile, bool) and not _is_list_of_names(self.compile):
+            raise SpecError(
+                f"execution_spec.compile: expected true, false or a list of API methods, given {self.compile!r}"
+            )
+        self._check_devices()
+        texts = isinstance(self.choices, Mapping) and all(
+            isinstance(text, str) for pair in self.choices.items() for text in pair
+        )
+        if not texts:
+            raise SpecError(f"execution_spec.choices: expected name -> choice, given {self.choices!r}")
+
+    def _check_devices(self) -> None:
+        device_parts(self.device, "execution_spec.device")
+        if not isinstance(self.device_map, Mapping):
+            raise SpecError(f"execution_spec.device_map: expected scope -> device, given {self.device_map!r}")
+        for scope, device in self.device_map.items():
+            device_parts(device, f"execution_spec.device_map[{scope!r}]")
+        if self.device_strategy not in DEVICE_STRATEGIES:
+            raise SpecError(
+                f"execution_spec.device_strategy: given {self.device_strategy!r}. "
+                f"{nearest(str(self.device_strategy), DEVICE_STRATEGIES)}"
+            )
+        if not _is_list_of_names(self.replicas):
+            raise SpecError(f"execution_spec.replicas: expected a list of devices, given {self.replicas!r}")
+        if (self.device_strategy == "multi_device_sync") != bool(self.replicas):
+            raise SpecError(
+                "execution_spec: device_strategy 'multi_device_sync' and replicas belong together, given "
+                f"{self.device_strategy!r} and {list(self.replicas)}; for example "
+                "{'device_strategy': 'multi_device_sync', 'replicas': ['cuda:0', 'cuda:1']}"
+            )
+
+    @classmethod
+    def from_spec(cls, spec: ExecutionSpec | Mapping[str, Any] | None) -> ExecutionSpec:
+        """From an instance, a mapping or None.
+
+        Raises:
+            SpecError: an unknown key or a value out of range.
+        """
+        if isinstance(spec, ExecutionSpec):
+            return spec
+        if not isinstance(spec, Mapping | None):
+            raise SpecError(f"execution_spec: expected a mapping, given {spec!r}")
+        check_arguments(cls, spec or {}, "execution_spec")
+        return cls(**(spec or {}))
+
+
+def _is_list_of_names(value: Any) -> bool:
+    is_list = isinstance(value, Sequence) and not isinstance(value, str)
+    return is_list and all(isinstance(name, str) and name for name in value)
