@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ import numpy as np
 from rlgraph.core.backend import Backend, Storage, create_backend, find_backend, load_object
 from rlgraph.core.checkpoint import read_checkpoint, write_checkpoint
 from rlgraph.core.component import BoundApiMethod, Component
+from rlgraph.core.component.replicas import replication
 from rlgraph.core.component.roots import Roots
 from rlgraph.core.config import default_backend
 from rlgraph.core.errors import CheckpointError, InputError, RLGraphError, SpecError, nearest
@@ -23,7 +25,7 @@ from rlgraph.core.graph.binding import bind
 from rlgraph.core.graph.emission import emit_driver
 from rlgraph.core.graph.fusing import FusedCall, fuse
 from rlgraph.core.graph.nodes import GraphFunctionCall, Input
-from rlgraph.core.graph.passes.devices import check_devices
+from rlgraph.core.graph.passes.devices import place, place_replicas
 from rlgraph.core.graph.plan import HostStep, Leaf, Segment
 from rlgraph.core.graph.variables import Variable
 from rlgraph.core.locks import Locks
@@ -97,10 +99,11 @@ class GraphExecutor:
             contract=contract,
             device=self.execution.device,
             device_map=self.execution.device_map,
+            place=partial(place, backend=self.backend, soft=self.execution.soft_placement),
         )
+        self.replication = replication(place_replicas(self.execution.replicas, self.backend))
         self._check_compiled(graph.methods)
         require_kernels(self.built, self.backend.name)
-        check_devices(self.built.devices, self.backend.name, self.backend.devices)
         stored = time.perf_counter()
         self.storage: Storage = self.backend.create_storage(self.built.layout, self.built.variables)
         self.storage.initialize()
@@ -175,7 +178,9 @@ class GraphExecutor:
             raise InputError("execute([calls]): the list of calls is empty")
         program = self._fused_programs.get(fused)
         if program is None:
-            program = self._make(self._fused_programs, fused, lambda: make_plan(*fuse(self.built, fused)))
+            program = self._make(
+                self._fused_programs, fused, lambda: make_plan(*fuse(self.built, fused), self.replication)
+            )
         return program(*(value for value, _ in inputs))
 
     def _fused_call(self, call: Any, inputs: list[tuple[Any, Any]]) -> FusedCall:
@@ -295,7 +300,7 @@ class GraphExecutor:
         """
         self._check_method(method)
         if method not in self._plans:
-            self._plans[method] = make_plan(self.built, method)
+            self._plans[method] = make_plan(self.built, method, self.replication)
         return self._plans[method]
 
     def _name_of(self, method: str | BoundApiMethod) -> str:
