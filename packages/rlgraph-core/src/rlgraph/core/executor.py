@@ -20,6 +20,7 @@ from rlgraph.core.component.roots import Roots
 from rlgraph.core.config import default_backend
 from rlgraph.core.errors import CheckpointError, InputError, RLGraphError, SpecError, nearest
 from rlgraph.core.execution_spec import ExecutionSpec
+from rlgraph.core.export import choose_methods, write_export
 from rlgraph.core.graph import BuiltGraph, Plan, assemble, build, make_plan, require_kernels
 from rlgraph.core.graph.binding import bind
 from rlgraph.core.graph.emission import emit_driver
@@ -349,6 +350,55 @@ class GraphExecutor:
             arrays[name] = array
         with self._everything():
             self.storage.write_all(arrays)
+
+    # Leaving.
+
+    def export_graph(self, directory: str | Path, methods: Sequence[str] | None = None) -> Path:
+        """Write API methods, with the values of their variables, for use without RLgraph.
+
+        What is written beside ``graph.json``, the description of all inputs and outputs, depends on the backend.
+        Inputs are named after the parameters (``states``, parts of containers ``states/camera``), outputs ``output``,
+        ``output/0``, ``output/q_values``. Host functions that need nothing but the method's arguments are left out,
+        and what they returned becomes inputs, named after them.
+
+        Args:
+            directory: where; an earlier export is replaced.
+            methods: names of API methods; default: all that write no variable and can be exported.
+
+        Returns:
+            The directory.
+
+        Raises:
+            CapabilityError: the backend exports nothing, or a method calls a host function in its middle, or does what
+                the backend cannot export; names the function.
+            RLGraphError: there is no such method; names the nearest.
+            InputError: there is something else in the directory.
+        """
+        backend = self.backend
+        chosen = choose_methods(backend.name, backend.exports, self.plan, self.methods, methods)
+        for method in chosen:
+            backend.require(method.plan)
+        with self._everything():
+            return write_export(
+                directory, backend.name, chosen, lambda path: backend.export(chosen, self.storage, path)
+            )
+
+    def profile(self, path: str | Path) -> AbstractContextManager[None]:
+        """Record what runs inside of a ``with`` block, by graph function.
+
+        .. code-block:: python
+
+            with executor.profile("update.json"):
+                executor.execute("update", batch)
+
+        Args:
+            path: the file that is written when the block ends, a Chrome trace: chrome://tracing and
+                https://ui.perfetto.dev show it.
+
+        Raises:
+            CapabilityError: the backend has no profiler.
+        """
+        return self.backend.profile(Path(path))
 
     # Checkpoints.
 

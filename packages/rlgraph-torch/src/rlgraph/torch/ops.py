@@ -12,6 +12,7 @@ from rlgraph.torch.control import TorchControl
 from rlgraph.torch.convolution import Convolutions
 from rlgraph.torch.gather import Gathers
 from rlgraph.torch.random import TorchRandom
+from rlgraph.torch.recurrence import Recurrence
 from rlgraph.torch.shaping import Shaping
 from rlgraph.torch.state import TorchRows
 
@@ -21,7 +22,7 @@ DTYPES = {
 }
 
 
-class TorchOps(Convolutions, Gathers, Shaping, TorchRandom, TorchControl, TorchRows):
+class TorchOps(Convolutions, Gathers, Recurrence, Shaping, TorchRandom, TorchControl, TorchRows):
     """The `ops` namespace of the PyTorch backend.
 
     Args:

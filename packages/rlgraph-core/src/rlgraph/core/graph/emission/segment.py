@@ -221,9 +221,10 @@ class _SegmentEmitter:
                 self.function.lines.append(f"{name} = {arrive(name, devices[leaf])}")
 
     def _give(self, leaf: Leaf) -> str:
-        assert isinstance(leaf.source, Output)
         text = self._expression(Ref(leaf.source, leaf.path))
-        return self.dialect.give(text, leaf.source.node in self.sliced)
+        # An exported segment may hand an input on.
+        sliced = isinstance(leaf.source, Output) and leaf.source.node in self.sliced
+        return self.dialect.give(text, sliced)
 
     # Nodes.
 
