@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,6 +16,7 @@ from rlgraph.core.backend import Backend, Storage, create_backend, find_backend,
 from rlgraph.core.checkpoint import Checkpoint, Manifest, find_checkpoint, write_checkpoint
 from rlgraph.core.checkpoint.restoring import Restoring, streams_stem
 from rlgraph.core.component import BoundApiMethod, Component
+from rlgraph.core.component.replicas import replication
 from rlgraph.core.component.roots import Roots
 from rlgraph.core.config import default_backend
 from rlgraph.core.errors import InputError, RLGraphError, SpecError, nearest
@@ -25,7 +27,7 @@ from rlgraph.core.graph.binding import bind
 from rlgraph.core.graph.emission import emit_driver
 from rlgraph.core.graph.fusing import FusedCall, fuse
 from rlgraph.core.graph.nodes import GraphFunctionCall, Input
-from rlgraph.core.graph.passes.devices import check_devices
+from rlgraph.core.graph.passes.devices import place, place_replicas
 from rlgraph.core.graph.plan import HostStep, Leaf, Segment
 from rlgraph.core.locks import Locks
 from rlgraph.core.numpy.backend import BorrowedStorage, NumpyBackend
@@ -98,10 +100,11 @@ class GraphExecutor:
             contract=contract,
             device=self.execution.device,
             device_map=self.execution.device_map,
+            place=partial(place, backend=self.backend, soft=self.execution.soft_placement),
         )
+        self.replication = replication(place_replicas(self.execution.replicas, self.backend))
         self._check_compiled(graph.methods)
         require_kernels(self.built, self.backend.name)
-        check_devices(self.built.devices, self.backend.name, self.backend.devices)
         stored = time.perf_counter()
         self.storage: Storage = self.backend.create_storage(self.built.layout, self.built.variables)
         self.storage.initialize()
@@ -176,7 +179,9 @@ class GraphExecutor:
             raise InputError("execute([calls]): the list of calls is empty")
         program = self._fused_programs.get(fused)
         if program is None:
-            program = self._make(self._fused_programs, fused, lambda: make_plan(*fuse(self.built, fused)))
+            program = self._make(
+                self._fused_programs, fused, lambda: make_plan(*fuse(self.built, fused), self.replication)
+            )
         return program(*(value for value, _ in inputs))
 
     def _fused_call(self, call: Any, inputs: list[tuple[Any, Any]]) -> FusedCall:
@@ -296,7 +301,7 @@ class GraphExecutor:
         """
         self._check_method(method)
         if method not in self._plans:
-            self._plans[method] = make_plan(self.built, method)
+            self._plans[method] = make_plan(self.built, method, self.replication)
         return self._plans[method]
 
     def _name_of(self, method: str | BoundApiMethod) -> str:
