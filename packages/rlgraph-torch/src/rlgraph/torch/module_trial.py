@@ -56,7 +56,7 @@ def with_tensors(module: nn.Module, tensors: Mapping[str, Tensor], constants: st
         raise BuildError(
             f"{type(module).__name__} cannot be copied: {type(error).__name__}: {error}"
         ) from error
-    if any(twin_tensor is not tensors[name] for name, twin_tensor in named_tensors(twin).items()):
+    if any(own is not tensors.get(name) for name, own in named_tensors(twin).items()):
         raise BuildError(
             f"{type(module).__name__} keeps its parameters to itself: wrap the module that it was made of"
         )

@@ -12,7 +12,7 @@ import numpy as np
 
 from rlgraph.core import BuildError, Component, InputError, Variable, rlgraph_api
 from rlgraph.core.errors import nearest
-from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, IntBox, Space, Tuple, from_spec
+from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, IntBox, Space, from_spec
 
 #: The sizes of batch and time that a module is tried with: an axis that follows one of them is that rank.
 TRIALS = ({"batch": 2, "time": 3}, {"batch": 5, "time": 7})
@@ -175,11 +175,10 @@ class NativeModule(Component):
         space = self.output_space or self._space(first.outputs, second.outputs, inputs, "its output")
         return replace(first, outputs=space)
 
-    def spaces(self, training: bool, inputs: Space) -> Space:
+    def spaces(self, training: bool, inputs: Space) -> Any:
         """The Space of what a call returns."""
         trial = self.trial(training, inputs)
-        space: Space = self.output_space if trial is None else trial.outputs
-        return space
+        return self.output_space if trial is None else trial.outputs
 
     def writes(self, training: bool, inputs: Space) -> list[Variable]:
         """The variables that a call writes. Where that is not known: what does not train, in training."""
@@ -217,15 +216,16 @@ class NativeModule(Component):
 
         return inputs.map_leaves(shaped)
 
-    def _space(self, first: Any, second: Any, inputs: Space, where: str) -> Space:
-        """The Space of outputs, from what came out of both trials."""
+    def _space(self, first: Any, second: Any, inputs: Space, where: str) -> Any:
+        """The Space of outputs, or containers of Spaces, from what came out of both trials."""
         if isinstance(first, Mapping):
-            return Dict(
-                {key: self._space(first[key], second[key], inputs, f"{where}[{key!r}]") for key in first}
-            )
+            return {
+                key: self._space(first[key], second[key], inputs, f"{where}[{key!r}]")
+                for key in sorted(first)
+            }
         if isinstance(first, list | tuple):
             pairs = enumerate(zip(first, second, strict=True))
-            return Tuple(*(self._space(a, b, inputs, f"{where}[{i}]") for i, (a, b) in pairs))
+            return tuple(self._space(a, b, inputs, f"{where}[{i}]") for i, (a, b) in pairs)
         what = f"{self.scope_path}: {_kind(self.module)} cannot be a component: {where}"
         if not isinstance(first, Shaped):
             raise BuildError(f"{what} is {first!r}: it must return tensors, or dicts and tuples of tensors")

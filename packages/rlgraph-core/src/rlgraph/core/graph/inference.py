@@ -162,11 +162,11 @@ def _declared(
     spaces = _resolved(function.spaces, component, given)
     single = node.returns == 1 or isinstance(spaces, BoxSpace)
     declared = () if node.returns == 0 else (spaces,) if single else tuple(spaces)
-    if len(declared) != node.returns or not all(isinstance(space, Space) for space in declared):
+    if len(declared) != node.returns or not all(map(_are_spaces, declared)):
         raise InferenceError(f"spaces= must give {node.returns} Space(s), given {spaces!r}")
     # All outputs of one call share one fresh batch size.
     batch, time = _own_symbols(node)
-    specs = tuple(to_specs(space, float_dtype, batch, time) for space in declared)
+    specs = map_leaves(lambda space: to_specs(space, float_dtype, batch, time), declared)
     kind = "host" if node.host else "kernel-only"
     for value in arguments.values():
         for _, leaf in leaves(value):
@@ -192,6 +192,11 @@ def _declared(
         views=tuple(frozenset(arguments) for _ in declared),
         carries=frozenset(arguments),
     )
+
+
+def _are_spaces(declared: Any) -> bool:
+    """Whether an output is declared as a Space, or as a dict or tuple of Spaces: their ranks may differ."""
+    return all(isinstance(leaf, Space) for _, leaf in leaves(declared))
 
 
 def _resolved(declared: Any, component: Any, spaces: tuple[Any, ...]) -> Any:
