@@ -9,9 +9,11 @@ from __future__ import annotations
 import importlib
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -19,6 +21,7 @@ import numpy as np
 
 from rlgraph.core.errors import CapabilityError, PluginError, SpecError
 from rlgraph.core.execution_spec import ExecutionSpec
+from rlgraph.core.export import ExportedMethod
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import Layout, Variable
 from rlgraph.core.ops.contract import CONTRACT_VERSION
@@ -185,23 +188,33 @@ class Backend(ABC):
         capabilities: likewise.
         devices: names of the devices it can place variables and graph functions on, here and now. A `Group` says
             where it is to be, and ``plan.built.devices`` where the graph functions of a component are.
+        default_device: where everything is of which nobody says anything, once anything else is placed; empty: the
+            backend decides that case by case.
         execution: the execution spec it was made with.
         choices: what it decided by itself, by a rule or a measurement, and would be decided the same way if it is
             handed back as ``execution.choices``: ``{"compile:update": "xla"}``.
         ops: the namespace that graph functions compute with: every operation of the contract
             (`rlgraph.core.ops.OPERATIONS`) on the framework's tensors, and ``shape(x)``.
         kernels: its native versions of graph functions, by the graph function's key.
+        exports: what exported programs may do beside reading variables: ``writes``, ``draws``, ``gradients``. None: it
+            exports nothing.
     """
 
     name: str
     capabilities: frozenset[str]
     devices: frozenset[str] = frozenset({"cpu"})
+    default_device: str = ""
     ops: Any
     kernels: Mapping[str, Callable[..., Any]] = MappingProxyType({})
+    exports: frozenset[str] | None = None
 
     def __init__(self, execution: ExecutionSpec):
         self.execution = execution
         self.choices: dict[str, str] = dict(execution.choices)
+
+    def device_name(self, name: str) -> str:
+        """The name in `devices` that a user's name of a device stands for; unknown ones are left as they are."""
+        return name
 
     def compiles(self, plan: Plan, segment: Segment) -> bool:
         """Whether a segment is to be compiled: the user names its API method, or wants whatever gains by it.
@@ -218,6 +231,25 @@ class Backend(ABC):
     @abstractmethod
     def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
         """A function from the segment's inputs to its outputs, NumPy arrays on both sides."""
+
+    def export(self, methods: Sequence[ExportedMethod], storage: Storage, directory: Path) -> None:
+        """Write `methods`, with the values of their variables, into `directory` in a form of the framework.
+
+        Only called with what `exports` allows; a backend that sets it implements this. Inputs and outputs are named as
+        the methods say.
+
+        Raises:
+            CapabilityError: the framework cannot export one of them.
+        """
+        raise CapabilityError(f"the {self.name} backend does not export graphs")
+
+    def profile(self, path: Path) -> AbstractContextManager[None]:
+        """A context manager that writes what runs inside to the file `path`, as a Chrome trace (JSON).
+
+        Raises:
+            CapabilityError: the backend has no profiler.
+        """
+        raise CapabilityError(f"the {self.name} backend has no profiler")
 
     def require(self, plan: Plan) -> None:
         """Check that the backend can run `plan`.
