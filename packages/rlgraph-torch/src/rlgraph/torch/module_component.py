@@ -78,7 +78,9 @@ class ModuleComponent(NativeModule):
     def _bound(self, training: bool) -> Callable[[Any, Any], Any]:
         """``f(ops, inputs)``, which calls a copy of the module on this view's tensors."""
         tensors: Any = self.tensors
-        module = with_tensors(self.module, tensors).train(training)
+        device = next((tensor.device for tensor in tensors.values()), CPU)
+        module = with_tensors(self.module, tensors, constants=None if device == CPU else device)
+        module.train(training)
         trials = [trial for (mode, _), trial in self._trials.items() if mode == training]
         places = list(buffer_places(module, tensors))
         if None not in trials:
@@ -96,7 +98,7 @@ class ModuleComponent(NativeModule):
             if stream is None:
                 outputs = called(module, inputs)
             else:
-                with drawing_from(stream):
+                with drawing_from(stream, device):
                     outputs = called(module, inputs)
             for (part, key), name in places:
                 found = part._buffers[key]
@@ -126,20 +128,29 @@ class ModuleComponent(NativeModule):
         return attempt(self.module, inputs, training, self._float_dtype)
 
 
+CPU = torch.device("cpu")
 _drawing = threading.Lock()
 
 
 @contextmanager
-def drawing_from(stream: torch.Generator) -> Iterator[None]:
-    """Let torch's global generator, from which modules draw, go on where `stream` is, and move `stream` on."""
+def drawing_from(stream: torch.Generator, device: torch.device = CPU) -> Iterator[None]:
+    """Let torch's global generator, from which modules draw, go on where `stream` is, and move `stream` on.
+
+    The generator of a GPU is another kind: it is seeded with a number from `stream`.
+    """
+    generator = torch.default_generator if device == CPU else torch.cuda.default_generators[device.index]
     with _drawing:
-        before = torch.default_generator.get_state()
-        torch.default_generator.set_state(stream.get_state())
+        before = generator.get_state()
+        if device == CPU:
+            generator.set_state(stream.get_state())
+        else:
+            generator.manual_seed(int(torch.randint(2**62, (), generator=stream)))
         try:
             yield
         finally:
-            stream.set_state(torch.default_generator.get_state())
-            torch.default_generator.set_state(before)
+            if device == CPU:
+                stream.set_state(generator.get_state())
+            generator.set_state(before)
 
 
 def _copied(inputs: Any) -> Any:

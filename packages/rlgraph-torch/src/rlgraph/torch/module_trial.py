@@ -34,7 +34,9 @@ def named_tensors(module: nn.Module) -> dict[str, Tensor]:
     return {name.replace(".", "/"): tensor for name, tensor in named}
 
 
-def with_tensors(module: nn.Module, tensors: Mapping[str, Tensor], constants: str = "") -> nn.Module:
+def with_tensors(
+    module: nn.Module, tensors: Mapping[str, Tensor], constants: torch.device | None = None
+) -> nn.Module:
     """A copy of a module whose parameters and buffers are `tensors`, wherever it refers to them.
 
     Args:
@@ -47,7 +49,7 @@ def with_tensors(module: nn.Module, tensors: Mapping[str, Tensor], constants: st
     """
     # What `deepcopy` finds in its memo it takes for copied already.
     memo: dict[int, Any] = {id(own): tensors[name] for name, own in named_tensors(module).items()}
-    if constants:
+    if constants is not None:
         plain = (v for part in module.modules() for v in vars(part).values() if isinstance(v, Tensor))
         memo |= {id(tensor): tensor.detach().to(constants) for tensor in plain if id(tensor) not in memo}
     try:
@@ -75,7 +77,7 @@ def attempt(module: nn.Module, inputs: Any, training: bool, float_dtype: str) ->
         Exception: what the module raises.
     """
     tensors = {name: on_meta(t, float_dtype) for name, t in named_tensors(module).items()}
-    twin = with_tensors(module, tensors, constants="meta").train(training)
+    twin = with_tensors(module, tensors, constants=torch.device("meta")).train(training)
     given = _mapped(inputs, lambda x: torch.empty(x.shape, dtype=getattr(torch, x.dtype), device="meta"))
     watching = _Watching()
     own = dict(buffer_places(twin, tensors))
