@@ -21,8 +21,8 @@ from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import Layout, Variable
 from rlgraph.core.ops.tensor_spec import TensorSpec
-from rlgraph.tf import regions
-from rlgraph.tf.calls import numpy_program
+from rlgraph.tf import compilation, regions
+from rlgraph.tf.calls import Program, numpy_program
 from rlgraph.tf.kernels import KERNELS
 from rlgraph.tf.ops import TfOps
 from rlgraph.tf.storage import TfStorage
@@ -42,10 +42,10 @@ class TfBackend(Backend):
     def __init__(self, execution: ExecutionSpec):
         super().__init__(execution)
         set_threads(execution.threads)
-        gpus = tf.config.list_physical_devices("GPU")
-        let_memory_grow(gpus)
+        self.gpus = tf.config.list_physical_devices("GPU")
+        let_memory_grow(self.gpus)
         # One thread walks through a program faster if it need not look for work that could go beside it.
-        self.single_threaded = execution.threads == 1 and not gpus
+        self.single_threaded = execution.threads == 1 and not self.gpus
         self.ops = TfOps(execution.dtype)
 
     def create_storage(self, layout: Layout, variables: Mapping[str, Variable]) -> TfStorage:
@@ -54,7 +54,30 @@ class TfBackend(Backend):
     def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
         assert isinstance(storage, TfStorage)
         concrete = self.trace(plan, segment, storage)
+        plain = self._program(concrete, segment)
+        if not self.compiles(plan, segment):
+            return plain
+        name = plan.name if len(plan.segments) == 1 else f"{plan.name}/{segment.name}"
+        if self._choose(name, concrete) != compilation.COMPILED:
+            return plain
+        specs = [tensor_spec(spec) for _, spec in segment.inputs]
+        program = self._program(compilation.compiled(concrete, specs), segment)
+        return compilation.unless_refused(program, plain, name, partial(self._note_refusal, name))
+
+    def _program(self, concrete: Any, segment: Segment) -> Program:
         return numpy_program(concrete, len(segment.inputs), single_threaded=self.single_threaded)
+
+    def _choose(self, name: str, concrete: Any) -> str:
+        """Whether a program that may be compiled is: as it was chosen before, as the user says, or by the rule."""
+        key = f"compile:{name}"
+        if key not in self.choices:
+            wanted = self.execution.compile is not True
+            reason = compilation.why_not(concrete, wanted=wanted, processor=not self.gpus)
+            self.choices[key] = f"{compilation.PLAIN} ({reason})" if reason else compilation.COMPILED
+        return self.choices[key]
+
+    def _note_refusal(self, name: str, reason: str) -> None:
+        self.choices[f"compile:{name}"] = f"{compilation.PLAIN} ({reason})"
 
     def trace(self, plan: Plan, segment: Segment, storage: TfStorage) -> Any:
         """The ConcreteFunction that computes `segment`."""
