@@ -132,16 +132,3 @@ def test_derivative(name, data):
     wanted = (run(*moved(1e-6))[0] - run(*moved(-1e-6))[0]).numpy() / 2e-6
     derived = sum(np.sum(g.numpy() * v) for g, v in zip(outputs[1:], directions.values(), strict=True))
     np.testing.assert_allclose(derived, wanted, rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("length", [None, 50])
-def test_a_long_recurrence(reverse, length):
-    """Factors of 0 cut it; the length may be open."""
-    rng = np.random.default_rng(0)
-    x, d = rng.normal(size=(50, 3)), rng.uniform(0.5, 1.0, size=(50, 3)) * (rng.random((50, 3)) < 0.9)
-    expected = NumpyOps.linear_recurrence(x, d, reverse=reverse)
-    spec = tf.TensorSpec([length, 3], tf.float64)
-    run = tf.function(lambda x, d: TfOps.linear_recurrence(x, d, reverse=reverse), autograph=False)
-    given = run.get_concrete_function(spec, spec)(tf.constant(x), tf.constant(d))
-    np.testing.assert_allclose(given.numpy(), expected, rtol=1e-12, atol=1e-12)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import importlib
 import sys
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import EntryPoint, distributions
+from importlib.metadata import PackageNotFoundError, entry_points, version
 from typing import Any
 
 from rlgraph.core.errors import PluginError, SpecError, nearest
@@ -71,20 +72,15 @@ class Registry:
         self.kind = GROUPS.get(group, group)
         self._plugins: dict[str, list[Plugin]] = defaultdict(list)
         self._objects: dict[str, Any] = {}
-        seen: set[str] = set()
-        for distribution in distributions():
-            # What stands behind another of its name on the path is what Python itself does not see.
-            if canonical(distribution.name) in seen:
-                continue
-            seen.add(canonical(distribution.name))
-            if distribution.name == "rlgraph":
-                raise PluginError(
-                    f"the old single distribution rlgraph {distribution.version} is installed; it shadows the packages "
-                    "rlgraph-spaces, rlgraph-core and so on: pip uninstall rlgraph, then reinstall these"
-                )
-            for entry in distribution.entry_points:
-                if entry.group == group:
-                    self._add(_from_entry_point(entry, distribution.name, distribution.version))
+        with suppress(PackageNotFoundError):
+            raise PluginError(
+                f"the old single distribution rlgraph {version('rlgraph')} is installed; it shadows the packages "
+                "rlgraph-spaces, rlgraph-core and so on: pip uninstall rlgraph, then reinstall these"
+            )
+        # What stands behind another distribution of its name on the path is left out, as Python itself does not see it.
+        for entry in entry_points(group=group):
+            assert entry.dist is not None
+            self._add(Plugin(entry.name, entry.value, entry.dist.name, entry.dist.version))
 
     def _add(self, plugin: Plugin) -> None:
         found = self._plugins[canonical(plugin.name)]
@@ -181,10 +177,6 @@ def import_object(place: str, *, where: str) -> Any:
         ) from None
     except Exception as error:
         raise SpecError(f"{where}: {place!r} cannot be imported: {type(error).__name__}: {error}") from error
-
-
-def _from_entry_point(entry: EntryPoint, distribution: str, version: str) -> Plugin:
-    return Plugin(entry.name, entry.value, distribution, version)
 
 
 @cache

@@ -21,7 +21,7 @@ from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import Layout, Variable
 from rlgraph.core.ops.tensor_spec import TensorSpec
-from rlgraph.tf import compilation, regions
+from rlgraph.tf import compilation, devices, regions
 from rlgraph.tf.calls import Program, numpy_program
 from rlgraph.tf.kernels import KERNELS
 from rlgraph.tf.ops import TfOps
@@ -46,7 +46,11 @@ class TfBackend(Backend):
         let_memory_grow(self.gpus)
         # One thread walks through a program faster if it need not look for work that could go beside it.
         self.single_threaded = execution.threads == 1 and not self.gpus
+        self.devices = devices.device_names()
         self.ops = TfOps(execution.dtype)
+
+    def device_name(self, name: str) -> str:
+        return devices.device_name(name)
 
     def create_storage(self, layout: Layout, variables: Mapping[str, Variable]) -> TfStorage:
         return TfStorage(layout, variables, self.execution.seed)
@@ -54,25 +58,27 @@ class TfBackend(Backend):
     def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
         assert isinstance(storage, TfStorage)
         concrete = self.trace(plan, segment, storage)
-        plain = self._program(concrete, segment)
+        # Devices wait for one another: that takes more than one thread.
+        single_threaded = self.single_threaded and not devices.is_placed(plan)
+        make = partial(numpy_program, inputs=len(segment.inputs), single_threaded=single_threaded)
+        plain: Program = make(concrete)
         if not self.compiles(plan, segment):
             return plain
         name = plan.name if len(plan.segments) == 1 else f"{plan.name}/{segment.name}"
-        if self._choose(name, concrete) != compilation.COMPILED:
+        if self._choose(name, plan, concrete) != compilation.COMPILED:
             return plain
         specs = [tensor_spec(spec) for _, spec in segment.inputs]
-        program = self._program(compilation.compiled(concrete, specs), segment)
+        program = make(compilation.compiled(concrete, specs))
         return compilation.unless_refused(program, plain, name, partial(self._note_refusal, name))
 
-    def _program(self, concrete: Any, segment: Segment) -> Program:
-        return numpy_program(concrete, len(segment.inputs), single_threaded=self.single_threaded)
-
-    def _choose(self, name: str, concrete: Any) -> str:
+    def _choose(self, name: str, plan: Plan, concrete: Any) -> str:
         """Whether a program that may be compiled is: as it was chosen before, as the user says, or by the rule."""
         key = f"compile:{name}"
         if key not in self.choices:
             wanted = self.execution.compile is not True
             reason = compilation.why_not(concrete, wanted=wanted, processor=not self.gpus)
+            if devices.is_placed(plan):
+                reason = "devices are given"
             self.choices[key] = f"{compilation.PLAIN} ({reason})" if reason else compilation.COMPILED
         return self.choices[key]
 
@@ -81,7 +87,8 @@ class TfBackend(Backend):
 
     def trace(self, plan: Plan, segment: Segment, storage: TfStorage) -> Any:
         """The ConcreteFunction that computes `segment`."""
-        variables = SegmentVariables(plan.built.layout, storage.groups)
+        placed = devices.is_placed(plan)
+        variables = SegmentVariables(plan.built.layout, storage.groups, placed)
         linker = Linker(
             self.name,
             self.ops,
@@ -93,6 +100,7 @@ class TfBackend(Backend):
             loop=partial(regions.loop, variables),
             branch=partial(regions.branch, variables),
             stream=storage.tensor_stream,
+            place=devices.place if placed else None,
         )
         function = emit_segment(plan, segment, DIALECT, linker).compile()
 

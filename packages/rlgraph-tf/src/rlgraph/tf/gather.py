@@ -1,4 +1,4 @@
-"""Picking and sorting elements of TensorFlow tensors, and the linear recurrence."""
+"""Picking and sorting elements of TensorFlow tensors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Tensor = Any
 
 
 class Gathers:
-    """The families gather, sorting and recurrence."""
+    """The families gather and sorting."""
 
     @staticmethod
     def take(x: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
@@ -62,40 +62,6 @@ class Gathers:
         found = tf.searchsorted(x1, tf.reshape(x2, [-1]), side, out_type=tf.int64)
         return tf.reshape(found, Shaping.shape(x2))
 
-    @staticmethod
-    def linear_recurrence(
-        x: Tensor, d: Any, initial: Tensor | None = None, reverse: bool = False, axis: int = 0
-    ) -> Tensor:
-        x = tf.convert_to_tensor(x)
-        d = tf.broadcast_to(tf.convert_to_tensor(d, x.dtype), Shaping.shape(x))
-        x, d = Shaping.moveaxis(x, axis, 0), Shaping.moveaxis(d, axis, 0)
-        if not reverse:
-            x, d = x[::-1], d[::-1]
-        if initial is not None:
-            x = tf.concat([x[:-1], x[-1:] + d[-1:] * initial], 0)
-        y = _scanned(x, d) if x.shape[0] is None else _doubled(x, d, x.shape[0])
-        return Shaping.moveaxis(y if reverse else y[::-1], 0, axis)
-
 
 def _direction(descending: bool) -> str:
     return "DESCENDING" if descending else "ASCENDING"
-
-
-def _doubled(y: Tensor, d: Tensor, length: int) -> Tensor:
-    """``y_t + d_t * y_{t+1}``, by doubling the reach of each element: log2(T) operations on all of them."""
-    reach = 1
-    while reach < length:
-        y = tf.concat([y[:-reach] + d[:-reach] * y[reach:], y[-reach:]], 0)
-        d = tf.concat([d[:-reach] * d[reach:], d[-reach:]], 0)
-        reach *= 2
-    return y
-
-
-def _scanned(x: Tensor, d: Tensor) -> Tensor:
-    """The same where the length is open."""
-
-    def step(y: Tensor, now: tuple[Tensor, Tensor]) -> Tensor:
-        return now[0] + now[1] * y
-
-    y = tf.scan(step, (x, d), tf.zeros(Shaping.shape(x)[1:], x.dtype), reverse=True)
-    return tf.ensure_shape(y, x.shape)

@@ -14,13 +14,14 @@ from rlgraph.tf.convolution import Convolutions
 from rlgraph.tf.gather import Gathers
 from rlgraph.tf.handles import VariableHandle
 from rlgraph.tf.random import TfRandom
+from rlgraph.tf.recurrence import Recurrence
 from rlgraph.tf.shaping import Shaping
 from rlgraph.tf.state import TfRows
 
 Tensor = Any
 
 
-class TfOps(Convolutions, Gathers, Shaping, TfRandom, TfControl, TfRows):
+class TfOps(Convolutions, Gathers, Recurrence, Shaping, TfRandom, TfControl, TfRows):
     """The `ops` namespace of the TensorFlow backend.
 
     Args:

@@ -1,15 +1,13 @@
-"""Picking and sorting elements of PyTorch tensors, and the linear recurrence."""
+"""Picking and sorting elements of PyTorch tensors."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import torch
 from torch import Tensor
 
 
 class Gathers:
-    """The families gather, sorting and recurrence."""
+    """The families gather and sorting."""
 
     @staticmethod
     def take(x: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
@@ -48,26 +46,3 @@ class Gathers:
     @staticmethod
     def searchsorted(x1: Tensor, x2: Tensor, side: str = "left") -> Tensor:
         return torch.searchsorted(x1, x2.contiguous(), side=side)
-
-    @staticmethod
-    def linear_recurrence(
-        x: Tensor, d: Any, initial: Tensor | None = None, reverse: bool = False, axis: int = 0
-    ) -> Tensor:
-        d = torch.broadcast_to(torch.as_tensor(d, dtype=x.dtype, device=x.device), x.shape)
-        y, d = torch.movedim(x, axis, 0), torch.movedim(d, axis, 0)
-        if not reverse:
-            y, d = torch.flip(y, (0,)), torch.flip(d, (0,))
-        if initial is not None and len(y):
-            y = torch.cat([y[:-1], torch.addcmul(y[-1], d[-1], initial)[None]])
-        y = _from_the_end(y, d)
-        return torch.movedim(y if reverse else torch.flip(y, (0,)), 0, axis)
-
-
-def _from_the_end(y: Tensor, d: Tensor) -> Tensor:
-    """``y_t + d_t * y_{t+1}``, by doubling the reach of each element: log2(T) operations on all of them."""
-    reach = 1
-    while reach < len(y):
-        y = torch.cat([torch.addcmul(y[:-reach], d[:-reach], y[reach:]), y[-reach:]])
-        d = torch.cat([d[:-reach] * d[reach:], d[-reach:]])
-        reach *= 2
-    return y

@@ -9,6 +9,7 @@ from rlgraph.core.numpy.convolution import Convolutions
 from rlgraph.core.numpy.elementwise import Elementwise
 from rlgraph.core.numpy.gather import Gathers
 from rlgraph.core.numpy.random import NumpyRandom
+from rlgraph.core.numpy.recurrence import Recurrence
 from rlgraph.core.numpy.reduction import Reductions
 from rlgraph.core.numpy.shaping import Creation, Shaping
 from rlgraph.core.numpy.state import NumpyRows
@@ -17,7 +18,16 @@ Array = Any
 
 
 class NumpyOps(
-    Creation, Elementwise, Reductions, Gathers, Shaping, Convolutions, NumpyRandom, NumpyControl, NumpyRows
+    Creation,
+    Elementwise,
+    Reductions,
+    Recurrence,
+    Gathers,
+    Shaping,
+    Convolutions,
+    NumpyRandom,
+    NumpyControl,
+    NumpyRows,
 ):
     """The `ops` namespace of the NumPy backend.
 

@@ -1,4 +1,4 @@
-"""Reductions, contractions and recurrences of NumPy arrays."""
+"""Reductions and contractions of NumPy arrays."""
 
 from __future__ import annotations
 
@@ -111,15 +111,3 @@ class Reductions:
     @staticmethod
     def einsum(equation: str, *tensors: Array) -> Array:
         return np.einsum(equation, *tensors)
-
-    @staticmethod
-    def linear_recurrence(
-        x: Array, d: Any, initial: Array | None = None, reverse: bool = False, axis: int = 0
-    ) -> Array:
-        d = np.broadcast_to(np.asarray(d, x.dtype), x.shape)
-        x, d = np.moveaxis(x, axis, 0), np.moveaxis(d, axis, 0)
-        y = np.empty_like(x)
-        last = np.zeros(x.shape[1:], x.dtype) if initial is None else initial
-        for t in reversed(range(len(x))) if reverse else range(len(x)):
-            last = y[t] = x[t] + d[t] * last
-        return np.moveaxis(y, 0, axis)
