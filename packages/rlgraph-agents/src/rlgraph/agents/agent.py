@@ -281,13 +281,22 @@ class Agent(Specifiable, ABC):
         """
         return self.executor.save(directory, facts=self.progress_facts(), host=memory)
 
-    def load_model(self, directory: str | Path) -> None:
+    def load_model(self, directory: str | Path, *, scope: str | None = None) -> None:
         """Restore a checkpoint of the same kind of agent, from any backend.
+
+        Args:
+            directory: the checkpoint.
+            scope: restore only the variables of this component, e.g. ``policy``, from an agent that may be another one
+                otherwise; counters, memory and random streams stay as they are.
 
         Raises:
             CheckpointError: it is missing, damaged, or of another component graph; then nothing changes.
+            InputError: there is no such component, or it has no variables.
         """
-        self.restore_progress(self.executor.load(directory, required_facts=self.progress_facts()))
+        if scope is not None:
+            self.executor.load(directory, scope=scope)
+        else:
+            self.restore_progress(self.executor.load(directory, required_facts=self.progress_facts()))
 
     def progress_facts(self) -> dict[str, Any]:
         """The counters a checkpoint keeps; JSON-able."""

@@ -188,6 +188,8 @@ class Backend(ABC):
         capabilities: likewise.
         devices: names of the devices it can place variables and graph functions on, here and now. A `Group` says
             where it is to be, and ``plan.built.devices`` where the graph functions of a component are.
+        default_device: where everything is of which nobody says anything, once anything else is placed; empty: the
+            backend decides that case by case.
         execution: the execution spec it was made with.
         choices: what it decided by itself, by a rule or a measurement, and would be decided the same way if it is
             handed back as ``execution.choices``: ``{"compile:update": "xla"}``.
@@ -201,6 +203,7 @@ class Backend(ABC):
     name: str
     capabilities: frozenset[str]
     devices: frozenset[str] = frozenset({"cpu"})
+    default_device: str = ""
     ops: Any
     kernels: Mapping[str, Callable[..., Any]] = MappingProxyType({})
     exports: frozenset[str] | None = None
@@ -208,6 +211,10 @@ class Backend(ABC):
     def __init__(self, execution: ExecutionSpec):
         self.execution = execution
         self.choices: dict[str, str] = dict(execution.choices)
+
+    def device_name(self, name: str) -> str:
+        """The name in `devices` that a user's name of a device stands for; unknown ones are left as they are."""
+        return name
 
     def compiles(self, plan: Plan, segment: Segment) -> bool:
         """Whether a segment is to be compiled: the user names its API method, or wants whatever gains by it.

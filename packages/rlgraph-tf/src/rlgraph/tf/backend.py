@@ -21,7 +21,7 @@ from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import Layout, Variable
 from rlgraph.core.ops.tensor_spec import TensorSpec
-from rlgraph.tf import regions
+from rlgraph.tf import devices, regions
 from rlgraph.tf.calls import numpy_program
 from rlgraph.tf.kernels import KERNELS
 from rlgraph.tf.ops import TfOps
@@ -46,7 +46,11 @@ class TfBackend(Backend):
         let_memory_grow(gpus)
         # One thread walks through a program faster if it need not look for work that could go beside it.
         self.single_threaded = execution.threads == 1 and not gpus
+        self.devices = devices.device_names()
         self.ops = TfOps(execution.dtype)
+
+    def device_name(self, name: str) -> str:
+        return devices.device_name(name)
 
     def create_storage(self, layout: Layout, variables: Mapping[str, Variable]) -> TfStorage:
         return TfStorage(layout, variables, self.execution.seed)
@@ -54,11 +58,14 @@ class TfBackend(Backend):
     def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
         assert isinstance(storage, TfStorage)
         concrete = self.trace(plan, segment, storage)
-        return numpy_program(concrete, len(segment.inputs), single_threaded=self.single_threaded)
+        # Devices wait for one another: that takes more than one thread.
+        single_threaded = self.single_threaded and not devices.is_placed(plan)
+        return numpy_program(concrete, len(segment.inputs), single_threaded=single_threaded)
 
     def trace(self, plan: Plan, segment: Segment, storage: TfStorage) -> Any:
         """The ConcreteFunction that computes `segment`."""
-        variables = SegmentVariables(plan.built.layout, storage.groups)
+        placed = devices.is_placed(plan)
+        variables = SegmentVariables(plan.built.layout, storage.groups, placed)
         linker = Linker(
             self.name,
             self.ops,
@@ -70,6 +77,7 @@ class TfBackend(Backend):
             loop=partial(regions.loop, variables),
             branch=partial(regions.branch, variables),
             stream=storage.tensor_stream,
+            place=devices.place if placed else None,
         )
         function = emit_segment(plan, segment, DIALECT, linker).compile()
 

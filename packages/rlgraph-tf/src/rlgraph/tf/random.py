@@ -28,8 +28,9 @@ class Stream:
 
     def next_seed(self) -> Tensor:
         """What the next stateless operation is seeded with: int64 [2]."""
-        seed = self.state.read_value()
-        self.state.assign_add([0, 1], read_value=False)
+        with tf.device(None):  # where the state is, whatever the device of the draw
+            seed = self.state.read_value()
+            self.state.assign_add([0, 1], read_value=False)
         return seed
 
 

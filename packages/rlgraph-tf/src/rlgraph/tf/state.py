@@ -31,7 +31,8 @@ def take_rows(variable: VariableHandle, indices: Tensor) -> Tensor:
 def _scatter(operation: Any, variable: VariableHandle, indices: Tensor, values: Tensor) -> None:
     places = _places(variable, indices)
     updates = tf.reshape(tf.convert_to_tensor(values), tf.shape(places))
-    operation(resource=variable.buffer.handle, indices=places, updates=updates)
+    with variable.segment.beside(variable.group):
+        operation(resource=variable.buffer.handle, indices=places, updates=updates)
     variable.segment.written(variable)
 
 

@@ -23,7 +23,9 @@ class TfStorage(Storage):
 
     def create_group(self, name: str, values: np.ndarray) -> None:
         label = re.sub(r"\W", "_", name)
-        self.groups[name] = tf.Variable(values, trainable=self.layout.groups[name].trainable, name=label)
+        group = self.layout.groups[name]
+        with tf.device(group.device or None):
+            self.groups[name] = tf.Variable(values, trainable=group.trainable, name=label)
 
     def read_group(self, name: str) -> np.ndarray:
         variable = self.groups[name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,11 +37,13 @@ class SegmentVariables:
     Args:
         layout: where the variables live.
         buffers: group name -> the variable that holds the group.
+        placed: the segment names devices; a variable is then read and written where it is, and not where it is needed.
     """
 
-    def __init__(self, layout: Layout, buffers: Mapping[str, tf.Variable]):
+    def __init__(self, layout: Layout, buffers: Mapping[str, tf.Variable], placed: bool = False):
         self.layout = layout
         self.buffers = buffers
+        self.placed = placed
         # Per group what was read of its present version, by (start, stop) and by (start, stop, *shape).
         self._slices: dict[str, dict[tuple[int, int], tf.Tensor]] = {}
         self._values: dict[str, dict[tuple[int, ...], tf.Tensor]] = {}
@@ -62,6 +64,10 @@ class SegmentVariables:
         """The flat handle that is `block`."""
         return VariableHandle(self, block.group, block.start, block.stop, (block.stop - block.start,))
 
+    def beside(self, group: str) -> AbstractContextManager[Any]:
+        """The device of a group, for operations on its variable itself."""
+        return tf.device(self.buffers[group].device) if self.placed else nullcontext()
+
     # Reading.
 
     def read(self, handle: VariableHandle) -> tf.Tensor:
@@ -69,7 +75,7 @@ class SegmentVariables:
         values = self._values.setdefault(handle.group, {})
         key = (handle.start, handle.stop, *handle.shape.as_list())
         if key not in values:
-            with surrounding_graph():
+            with surrounding_graph(), self.beside(handle.group):
                 flat = self._slice(handle.group, handle.start, handle.stop)
                 values[key] = flat if handle.shape == flat.shape else tf.reshape(flat, handle.shape)
         return values[key]
@@ -92,25 +98,29 @@ class SegmentVariables:
     def elements(self, group: str, places: tf.Tensor) -> tf.Tensor:
         """The elements of a group at `places`, without looking at the others. No derivative goes through it."""
         buffer = self.buffers[group]
-        return tf.raw_ops.ResourceGather(resource=buffer.handle, indices=places, dtype=buffer.dtype)
+        with self.beside(group):
+            return tf.raw_ops.ResourceGather(resource=buffer.handle, indices=places, dtype=buffer.dtype)
 
     # Writing.
 
     def assign(self, handle: VariableHandle, value: Any) -> None:
         """Write `value`, a tensor of the handle's shape or a number."""
-        flat = _flat(handle, value)
-        if handle.is_whole:
-            handle.buffer.assign(flat, read_value=False)
-        else:
-            place: dict[str, Any] = {"begin": [handle.start], "end": [handle.stop], "strides": [1]}
-            tf.raw_ops.ResourceStridedSliceAssign(ref=handle.buffer.handle, value=flat, **place)
+        with self.beside(handle.group):
+            flat = _flat(handle, value)
+            if handle.is_whole:
+                handle.buffer.assign(flat, read_value=False)
+            else:
+                place: dict[str, Any] = {"begin": [handle.start], "end": [handle.stop], "strides": [1]}
+                tf.raw_ops.ResourceStridedSliceAssign(ref=handle.buffer.handle, value=flat, **place)
         self.written(handle)
 
     def assign_add(self, handle: VariableHandle, value: Any) -> None:
         """Add `value`, a tensor of the handle's shape or a number."""
-        flat = _flat(handle, value)
+        with self.beside(handle.group):
+            flat = _flat(handle, value)
+            if handle.is_whole:
+                handle.buffer.assign_add(flat, read_value=False)
         if handle.is_whole:
-            handle.buffer.assign_add(flat, read_value=False)
             self.written(handle)
         else:
             self.assign(handle, self._slice(handle.group, handle.start, handle.stop) + flat)

@@ -27,7 +27,12 @@ class TorchOps(Convolutions, Gathers, Recurrence, Shaping, TorchRandom, TorchCon
 
     Args:
         float_dtype: the execution's floating dtype.
+
+    Attributes:
+        device: where new tensors are made; None: where PyTorch makes them by itself, on the CPU.
     """
+
+    device: torch.device | None = None
 
     logical_and = staticmethod(torch.logical_and)
     logical_or = staticmethod(torch.logical_or)
@@ -203,30 +208,32 @@ class TorchOps(Convolutions, Gathers, Recurrence, Shaping, TorchRandom, TorchCon
         return torch.nn.functional.one_hot(indices.long(), depth).to(self._dtype(dtype))
 
     def zeros(self, shape: Sequence[int], dtype: str | None = None) -> Tensor:
-        return torch.zeros(tuple(shape), dtype=self._dtype(dtype))
+        return torch.zeros(tuple(shape), dtype=self._dtype(dtype), device=self.device)
 
     def ones(self, shape: Sequence[int], dtype: str | None = None) -> Tensor:
-        return torch.ones(tuple(shape), dtype=self._dtype(dtype))
+        return torch.ones(tuple(shape), dtype=self._dtype(dtype), device=self.device)
 
     def full(self, shape: Sequence[int], value: float, dtype: str | None = None) -> Tensor:
-        return torch.full(tuple(shape), value, dtype=self._dtype(dtype))
+        return torch.full(tuple(shape), value, dtype=self._dtype(dtype), device=self.device)
 
     @staticmethod
     def full_like(x: Tensor, value: float) -> Tensor:
         return torch.full_like(x, value)
 
     def eye(self, rows: int, columns: int | None = None, dtype: str | None = None) -> Tensor:
-        return torch.eye(rows, rows if columns is None else columns, dtype=self._dtype(dtype))
+        return torch.eye(
+            rows, rows if columns is None else columns, dtype=self._dtype(dtype), device=self.device
+        )
 
     def arange(self, start: int, stop: int | None = None, step: int = 1, dtype: str = "int64") -> Tensor:
         first, end = (0, start) if stop is None else (start, stop)
         end = (
             end if (end - first) * step > 0 else first
         )  # torch refuses to count backwards, NumPy finds nothing
-        return torch.arange(first, end, step, dtype=self._dtype(dtype))
+        return torch.arange(first, end, step, dtype=self._dtype(dtype), device=self.device)
 
     def linspace(self, start: float, stop: float, num: int, dtype: str | None = None) -> Tensor:
-        return torch.linspace(start, stop, num, dtype=self._dtype(dtype))
+        return torch.linspace(start, stop, num, dtype=self._dtype(dtype), device=self.device)
 
     # Variables are written through `detach`: a leaf that requires gradients refuses in-place writes while the
     # gradient is being recorded, and ".data" would hide the write from autograd's checks.

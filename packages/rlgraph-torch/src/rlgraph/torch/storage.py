@@ -12,10 +12,11 @@ from torch import Tensor
 from rlgraph.core.backend import Storage, stream_seed
 from rlgraph.core.graph.variables import Block, Layout, Variable, VariableList
 from rlgraph.torch.autograd import derivatives, flatten
+from rlgraph.torch.devices import CPU
 
 
 class TorchStorage(Storage):
-    """Flat tensors on the CPU; NumPy can borrow their memory."""
+    """Flat tensors on the devices of their groups; NumPy can borrow the memory of those on the CPU."""
 
     def __init__(self, layout: Layout, variables: Mapping[str, Variable], seed: int):
         super().__init__(layout, variables, seed)
@@ -26,8 +27,8 @@ class TorchStorage(Storage):
     # Whatever mode the caller is in: a tensor made in inference mode could never train.
     @torch.inference_mode(False)
     def create_group(self, name: str, values: np.ndarray) -> None:
-        buffer = self.groups[name] = torch.from_numpy(values.copy())
         group = self.layout.groups[name]
+        buffer = self.groups[name] = torch.from_numpy(values.copy()).to(group.device or CPU)
         for variable in group.variables:
             start = group.offsets[variable.name]
             # A leaf of its own that shares the buffer's memory: reading it costs nothing per call.
@@ -35,13 +36,13 @@ class TorchStorage(Storage):
             self._handles[variable.name] = leaf.requires_grad_(variable.trainable)
 
     def read_group(self, name: str) -> np.ndarray:
-        return self.groups[name].numpy().copy()
+        return self.groups[name].cpu().numpy().copy()
 
     def write_group(self, name: str, values: np.ndarray) -> None:
         self.groups[name].copy_(torch.from_numpy(np.ascontiguousarray(values)))
 
-    def borrow_group(self, name: str) -> np.ndarray:
-        return self.groups[name].numpy()
+    def borrow_group(self, name: str) -> np.ndarray | None:
+        return None if self.groups[name].is_cuda else self.groups[name].numpy()
 
     def handle(self, variable: Variable) -> Tensor:
         """The leaf that is `variable`."""
@@ -70,9 +71,9 @@ class TorchStorage(Storage):
 
     @torch.inference_mode(False)
     def gradients(
-        self, variables: VariableList, blocks: Sequence[Block], retain: bool
+        self, variables: VariableList, blocks: Sequence[Block], retain: bool, placed: bool = False
     ) -> Callable[[Tensor], list[Tensor]]:
-        """``f(loss)`` giving one flat derivative per block."""
+        """``f(loss)`` giving one flat derivative per block; the loss may be on any device if it is `placed`."""
         leaves = tuple(self.handle(variable) for variable in variables)
         edges = [0, *accumulate(len(block.variables) for block in blocks)]
         pieces = [slice(first, last) for first, last in pairwise(edges)]
@@ -82,4 +83,8 @@ class TorchStorage(Storage):
             found = derivatives(loss, one, leaves, retain)
             return [flatten(found[piece]) for piece in pieces]
 
-        return gradients
+        def gradients_elsewhere(loss: Tensor) -> list[Tensor]:
+            found = derivatives(loss, one.to(loss.device), leaves, retain)
+            return [flatten(found[piece]) for piece in pieces]
+
+        return gradients_elsewhere if placed else gradients

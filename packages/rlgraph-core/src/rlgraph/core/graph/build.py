@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -91,6 +91,7 @@ def build(
     contract: bool = True,
     device: Device | None = None,
     device_map: Mapping[str, Device] | None = None,
+    place: Callable[[dict[str, Devices]], dict[str, Devices]] = dict,
 ) -> BuiltGraph:
     """Build an assembled graph. Nothing is executed and no framework is needed.
 
@@ -104,13 +105,14 @@ def build(
         contract: False keeps every call of a component's API method a call of its own in the emitted source, and
             merges nothing: for stepping through with a debugger, and for profiles by component.
         device, device_map: where things are placed (see `rlgraph.core.graph.passes.devices`).
+        place: what a backend makes of that.
 
     Raises:
         BuildError: a Space is missing or does not fit, a graph function fails, or components wait for each other;
             names the component, its argument and what would supply it. A note shows the graph around the place, and
             ``rlgraph.core.draw.draw(error)`` draws it.
     """
-    devices = resolve_devices(graph, device, device_map)
+    devices = place(resolve_devices(graph, device, device_map))
     worklist = _Worklist(graph, input_spaces, action_space, float_dtype, contract, devices)
     try:
         return worklist.run()

@@ -11,14 +11,16 @@ from rlgraph.core.graph.nodes import GraphFunctionCall, Node, label, walk_nodes
 from rlgraph.core.graph.passes.dead_nodes import remove_dead_nodes
 from rlgraph.core.graph.passes.hoisting import hoist_gradients
 from rlgraph.core.graph.passes.merging import merge_equal_calls
+from rlgraph.core.graph.passes.replica_copies import Replication
+from rlgraph.core.graph.passes.replication import replicate
 from rlgraph.core.graph.passes.segments import check_slices, split_into_segments
 from rlgraph.core.graph.passes.slices import gradient_slices
 from rlgraph.core.graph.passes.snapshots import find_snapshots, warn_of_large_copies
 from rlgraph.core.graph.plan import HostStep, Plan, Segment, Step, walk_steps
 
 
-def make_plan(built: BuiltGraph, method: str) -> Plan:
-    """The plan of the root's API method `method`."""
+def make_plan(built: BuiltGraph, method: str, replication: Replication | None = None) -> Plan:
+    """The plan of the root's API method `method`; its updates are shared by replicas if there is a `replication`."""
     started = time.perf_counter()
     graph, effects = built.graph, built.effects
     results = graph.results_of(method)
@@ -30,6 +32,9 @@ def make_plan(built: BuiltGraph, method: str) -> Plan:
     nodes = remove_dead_nodes(nodes, results, effects)
     sizes.append(_size(nodes))
     nodes = hoist_gradients(nodes)
+    if replication is not None:
+        built, nodes, results = replicate(built, method, nodes, results, replication)
+        effects = built.effects
     slices = gradient_slices(nodes, effects)
     warn_of_large_copies(nodes, effects, built.variables)
     steps = split_into_segments(built, nodes, results)

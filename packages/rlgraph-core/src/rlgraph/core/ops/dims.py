@@ -6,6 +6,7 @@ wherever it can be, so fixed shapes stay plain tuples of integers.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import NoReturn
 
@@ -107,6 +108,18 @@ class SymbolicDim:
         if other % coefficient:
             return None
         return SymbolicDim({monomial: 1}) // (other // coefficient)
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        """The symbols in it."""
+        return frozenset(symbol for monomial, _ in self._terms for symbol in monomial)
+
+    def renamed(self, symbol: str, name: str) -> SymbolicDim:
+        """The polynomial in which `symbol` is called `name`, in parts of it (``B//4``) too."""
+        whole = re.compile(rf"(?<!\w){re.escape(symbol)}(?!\w)")
+        return SymbolicDim(
+            {tuple(sorted(whole.sub(name, factor) for factor in m)): c for m, c in self._terms}
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SymbolicDim) and self._terms == other._terms

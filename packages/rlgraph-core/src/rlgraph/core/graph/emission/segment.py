@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from typing import Any
@@ -15,6 +15,7 @@ from rlgraph.core.errors import CapabilityError
 from rlgraph.core.graph.binding import bind, slots_of
 from rlgraph.core.graph.emission.control_flow import Writer, carried_names, emit_branch, emit_loop
 from rlgraph.core.graph.emission.differentiation import last_span
+from rlgraph.core.graph.emission.placement import device_of, first_devices
 from rlgraph.core.graph.emission.source import SourceFunction, from_leaves, identifier, literal
 from rlgraph.core.graph.inference import tensor_arguments
 from rlgraph.core.graph.nodes import (
@@ -60,6 +61,8 @@ class Dialect:
         copy: source of a copy, from an expression.
         index: source of the tensor of an iteration's number, from the name of a Python integer.
         detach: source of a tensor without the record of how it was made, from an expression.
+        arrive: source of an incoming tensor on the device where it is needed first, from its name and the device's.
+            None: where a tensor is does not matter.
         namespace: what these lines refer to, by name; names they assign to stand for None.
     """
 
@@ -72,6 +75,7 @@ class Dialect:
     copy: Callable[[str], str] = "copy({})".format
     index: Callable[[str], str] = "{}".format
     detach: Callable[[str], str] = "{}".format
+    arrive: Callable[[str, str], str] | None = None
     namespace: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -109,6 +113,9 @@ class Linker:
             -> f(function)``, where ``function() -> (loss, results)`` computes the loss and a tuple of all values made
             on the way, and ``f(function) -> (results, derivatives)``. Functions of derivatives that share a part of
             their way contain one another.
+        place: ``(bind, device, writes) -> f``: makes a graph function run on a device. ``bind(move, ops)`` binds it to
+            variables that went through `move` and to another `ops`, both if given; `writes` says that it writes some of
+            them. It is asked only where a device is named. None: everything runs where it is called.
         use_kernels: False leaves out kernels of every kind.
         stream: gives the random stream of a name; a graph function that draws gets an `ops` with it as ``ops.stream``.
         loop: makes ``f(count, body, carried) -> (carried, collected)`` of a loop's shape, where
@@ -129,6 +136,7 @@ class Linker:
     loop: Callable[[LoopShape], Callable[..., Any]] | None = None
     branch: Callable[[tuple[TensorSpec, ...], Effects], Callable[..., Any]] | None = None
     differentiate: Callable[[VariableList, Sequence[Block]], Callable[[Any], Any]] | None = None
+    place: Callable[[Callable[..., Callable[..., Any]], str, bool], Callable[..., Any]] | None = None
 
     def link(self, function: Any, view: Any, draws: Collection[str] = ()) -> Callable[..., Any]:
         """A graph function bound to a component's view: its declared kernel, the backend's, or the single source.
@@ -197,11 +205,20 @@ class _SegmentEmitter:
     def _emit_body(self) -> None:
         received = [(name, self.dialect.receive(name)) for name in self.function.parameters]
         self.function.lines.extend(f"{name} = {text}" for name, text in received if text != name)
+        if self.dialect.arrive is not None:
+            self._emit_arrivals(self.dialect.arrive)
         self._emit_nodes(self.segment.nodes)
         outputs = [self._give(leaf) for leaf, _ in self.segment.outputs]
         self.function.lines.append(
             f"return {', '.join(outputs)}{',' * (len(outputs) == 1)}" if outputs else "return ()"
         )
+
+    def _emit_arrivals(self, arrive: Callable[[str, str], str]) -> None:
+        devices = first_devices(self.plan.built, self.segment.nodes)
+        for leaf, _ in self.segment.inputs:
+            if leaf in devices:
+                name = self.function.local(leaf)
+                self.function.lines.append(f"{name} = {arrive(name, devices[leaf])}")
 
     def _give(self, leaf: Leaf) -> str:
         text = self._expression(Ref(leaf.source, leaf.path))
@@ -352,10 +369,21 @@ class _SegmentEmitter:
 
     def _bind_function(self, node: GraphFunctionCall) -> tuple[Any, str]:
         component, function = self.plan.built.graph.components[node.component], self._function(node)
-        blocks = partial(self._blocks, node)
-        view = bind(component, self._handle, blocks)
-        bound = self.linker.link(function, view, self.plan.built.effects[node.id].draws)
-        return function, self.function.bind(identifier(node.component, node.function), bound)
+        effects, place = self.plan.built.effects[node.id], self.linker.place
+
+        def bound(move: Callable[[Any], Any] = lambda handle: handle, ops: Any = None) -> Callable[..., Any]:
+            view = bind(
+                component,
+                lambda variable: variable if variable.host else move(self._handle(variable)),
+                lambda slots: [move(block) for block in self._blocks(node, slots)],
+            )
+            linker = self.linker if ops is None else replace(self.linker, ops=ops)
+            return linker.link(function, view, effects.draws)
+
+        device = device_of(self.plan.built, node)
+        writes = bool(effects.writes - effects.draws)
+        linked = place(bound, device, writes) if place is not None and device else bound()
+        return function, self.function.bind(identifier(node.component, node.function), linked)
 
     def _function(self, node: GraphFunctionCall) -> Any:
         return self.plan.built.graph.components[node.component].graph_function(node.function)
@@ -475,17 +503,18 @@ class _SegmentEmitter:
             if lists and isinstance(node, GraphFunctionCall):
                 lists.extend(slots_of(components[node.component]))
             cuts[node.id] = set().union(*(layout.cuts(variables) for variables in lists)) if lists else set()
-        for node in nodes:
-            if isinstance(node, GraphFunctionCall):
-                for _, expression in node.arguments:
-                    if isinstance(expression, Ref) and isinstance(expression.source, Output):
-                        producer = expression.source.node
-                        if (
-                            isinstance(self.plan.built.graph.nodes.get(producer), Gradients)
-                            and producer in cuts
-                        ):
-                            cuts[producer] |= cuts[node.id]
-                            cuts[node.id] |= cuts[producer]
+        handed_on = [
+            (ref.source.node, node.id)
+            for node in nodes
+            for _, expression in arguments_of(node)
+            for ref in references(expression)
+            if isinstance(ref.source, Output) and ref.source.node in cuts
+            if isinstance(self.plan.built.value_of(ref), GradientList)
+        ]
+        # From its last use back to where a list of derivatives is made, and from there on again.
+        for producer, user in [*reversed(handed_on), *handed_on]:
+            cuts[producer] |= cuts[user]
+            cuts[user] |= cuts[producer]
         return cuts
 
     def _blocks(self, node: GraphFunctionCall, variables: VariableList | Slots) -> list[Any]:

@@ -15,16 +15,18 @@ After::
     target-policy           ops on cuda:1, variables on cuda:1
 
 What the device map says of a component, or of the nearest one around it, goes before what the components themselves
-say; the default is for all of which nobody says anything. A device is a name in the backend's words.
+say; the default is for all of which nobody says anything. A device is a name in the backend's words, which `place`
+looks up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from rlgraph.core.errors import BuildError, RLGraphError, SpecError, nearest
+from rlgraph.core.errors import BuildError, BuildWarning, RLGraphError, SpecError, nearest
 from rlgraph.core.graph.component_graph import ComponentGraph
 
 #: One device for everything, or ``{"variables": name, "ops": name}``, of which one may be left out.
@@ -100,21 +102,71 @@ def _prefixes(scope: str) -> list[str]:
     return ["/".join(parts[: length + 1]) for length in range(len(parts))]
 
 
-def check_devices(devices: Mapping[str, Devices], backend: str, available: frozenset[str]) -> None:
-    """Check that a backend has all devices.
+class Places(Protocol):
+    """What of a backend says where things can be placed (see `rlgraph.core.backend.Backend`)."""
+
+    name: str
+    devices: frozenset[str]
+    default_device: str
+
+    def device_name(self, name: str) -> str: ...
+
+
+def place(devices: Mapping[str, Devices], backend: Places, soft: bool = False) -> dict[str, Devices]:
+    """The devices of every component in the backend's own names.
+
+    Where any component is somewhere, those of which nobody says anything are on the backend's default device, if it
+    has one.
 
     Args:
         devices: scope -> devices, parents before children.
-        backend: the backend's name.
-        available: what it can place on.
+        backend: who has the devices.
+        soft: a device that is not there becomes the backend's own choice, with a warning.
 
     Raises:
-        BuildError: it lacks one; names the outermost component that is to be there.
+        BuildError: the backend lacks a device; names the outermost component that is to be there.
     """
-    for scope, placed in devices.items():
-        for what, name in (("variables", placed.variables), ("ops", placed.ops)):
-            if name and name not in available:
-                raise BuildError(
-                    f"{scope}: its {what} are to be on device {name!r}, which the {backend} backend does not have "
-                    f"here. {nearest(name, available)}"
-                )
+    missing: set[str] = set()
+
+    def placed(scope: str, what: str, name: str) -> str:
+        found = backend.device_name(name) if name else ""
+        if not name or found in backend.devices:
+            return found
+        if not soft:
+            raise BuildError(
+                f"{scope}: its {what} are to be on device {name!r}, which the {backend.name} backend does not have "
+                f"here. {nearest(name, backend.devices)}"
+            )
+        if name not in missing:
+            missing.add(name)
+            warnings.warn(
+                f"{scope}: its {what} were to be on device {name!r}, which the {backend.name} backend does not have "
+                "here: they are where it places them by itself, and so is all else that names this device",
+                BuildWarning,
+                stacklevel=2,
+            )
+        return ""
+
+    found = {
+        scope: Devices(placed(scope, "variables", each.variables), placed(scope, "ops", each.ops))
+        for scope, each in devices.items()
+    }
+    if not any(each.variables or each.ops for each in found.values()):
+        return found
+    default = backend.default_device
+    return {scope: Devices(each.variables or default, each.ops or default) for scope, each in found.items()}
+
+
+def place_replicas(replicas: Sequence[str], backend: Places) -> tuple[str, ...]:
+    """The devices of replicas in the backend's own names.
+
+    Raises:
+        BuildError: the backend lacks one. Nothing else can stand in for it: fewer replicas are another computation.
+    """
+    for name in replicas:
+        if backend.device_name(name) not in backend.devices:
+            raise BuildError(
+                f"execution_spec.replicas: device {name!r} is not there; the {backend.name} backend has "
+                f"{', '.join(sorted(backend.devices))}. {nearest(name, backend.devices)}"
+            )
+    return tuple(backend.device_name(name) for name in replicas)

@@ -1,0 +1,142 @@
+"""Devices on PyTorch: their names, and graph functions that run on them.
+
+PyTorch computes where the operands are and never moves one by itself. So as soon as anything is placed on a GPU, every
+graph function of a plan has a device, and whatever it is given comes there first. Plans on the CPU alone are left as
+they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rlgraph.core.graph.nodes import GraphFunctionCall, walk_nodes
+from rlgraph.core.graph.plan import Plan
+from rlgraph.core.ops import OPERATIONS
+from rlgraph.torch.ops import TorchOps
+
+CPU = "cpu"
+
+
+def device_names() -> frozenset[str]:
+    """The CPU, and the GPUs that PyTorch can use here."""
+    return frozenset({CPU, *(f"cuda:{index}" for index in range(torch.cuda.device_count()))})
+
+
+def device_name(name: str) -> str:
+    """``gpu``, ``cuda``, ``gpu:0``, ``/device:GPU:0`` are ``cuda:0``, ``cpu:0`` is ``cpu``; others stay."""
+    kind, _, index = name.lower().removeprefix("/").removeprefix("device:").partition(":")
+    if kind == CPU and index in ("", "0"):
+        return CPU
+    if kind in ("cuda", "gpu") and (not index or index.isdecimal()):
+        return f"cuda:{int(index or 0)}"
+    return name
+
+
+def is_placed(plan: Plan) -> bool:
+    """Whether anything in a plan is anywhere but on the CPU."""
+    built = plan.built
+    calls = (node for node in walk_nodes(plan.nodes) if isinstance(node, GraphFunctionCall))
+    names = {built.devices[node.component].ops for node in calls}
+    names.update(group.device for group in built.layout.groups.values())
+    return not names <= {"", CPU}
+
+
+class PlacedOps(TorchOps):
+    """The contract on one device.
+
+    The generators of random streams live on the CPU: numbers are drawn there and come to the device, so that a run
+    draws the same numbers wherever it is.
+    """
+
+    device: torch.device
+
+    def __init__(self, float_dtype: str, device: str):
+        super().__init__(float_dtype)
+        self.device = torch.device(device)
+
+
+def _drawn_on_cpu(name: str) -> Callable[..., Tensor]:
+    draw = getattr(TorchOps, name)
+
+    def drawn(self: PlacedOps, *args: Any, **kwargs: Any) -> Tensor:
+        here = TorchOps(self.float_dtype)
+        here.stream = self.stream
+        moved = {key: moved_to(CPU, value) for key, value in kwargs.items()}
+        result: Tensor = draw(here, *moved_to(CPU, args), **moved).to(self.device)
+        return result
+
+    return drawn
+
+
+for _operation in OPERATIONS.values():
+    if _operation.family == "random":
+        setattr(PlacedOps, _operation.name, _drawn_on_cpu(_operation.name))
+
+
+def placer(float_dtype: str) -> Callable[[Callable[..., Callable[..., Any]], str, bool], Callable[..., Any]]:
+    """What makes graph functions run on a device (see `rlgraph.core.graph.emission.Linker.place`).
+
+    Args:
+        float_dtype: the execution's floating dtype.
+    """
+
+    def place(bind: Callable[..., Callable[..., Any]], device: str, writes: bool) -> Callable[..., Any]:
+        ops = PlacedOps(float_dtype, device)
+        elsewhere: list[Tensor] = []
+
+        def look(handle: Tensor) -> Tensor:
+            if handle.device != ops.device:
+                elsewhere.append(handle)
+            return handle
+
+        bound = bind(look, ops)
+        if writes:
+            return _writing(bind if elsewhere else lambda *_: bound, ops)
+        if elsewhere:  # copies of the variables, made anew at every call; derivatives go through them
+            return lambda *args, **kwargs: bind(lambda handle: handle.to(ops.device), ops)(
+                *moved_to(ops.device, args), **moved_to(ops.device, kwargs)
+            )
+        return lambda *args, **kwargs: bound(*moved_to(ops.device, args), **moved_to(ops.device, kwargs))
+
+    return place
+
+
+def _writing(bind: Callable[..., Callable[..., Any]], ops: PlacedOps) -> Callable[..., Any]:
+    """A function that writes: variables that are elsewhere are brought, and brought back."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        borrowed: list[tuple[Tensor, Tensor]] = []
+
+        def bring(handle: Tensor) -> Tensor:
+            if handle.device == ops.device:
+                return handle
+            copy = handle.detach().to(ops.device)
+            borrowed.append((handle, copy))
+            return copy
+
+        # Lists are blocks of variables; what else is given is only read.
+        brought = [
+            [bring(block) for block in value] if isinstance(value, list) else moved_to(ops.device, value)
+            for value in args
+        ]
+        result = bind(bring, ops)(*brought, **moved_to(ops.device, kwargs))
+        for handle, copy in borrowed:
+            handle.detach().copy_(copy)
+        return result
+
+    return call
+
+
+def moved_to(device: Any, value: Any) -> Any:
+    """A value with every tensor in it on `device`."""
+    if isinstance(value, Tensor):
+        return value.to(device)
+    if isinstance(value, dict):
+        return {key: moved_to(device, item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(moved_to(device, item) for item in value)
+    return value
