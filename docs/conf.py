@@ -20,7 +20,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
 ]
-exclude_patterns = ["_build", "examples/**/README.md"]
+exclude_patterns = ["_build", "examples"]
 templates_path = ["_templates"]
 
 html_theme = "furo"

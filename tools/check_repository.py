@@ -79,7 +79,8 @@ def portions_are_packages(repository: Repository) -> Iterator[str]:
 
 def import_rules_see_every_portion(repository: Repository) -> Iterator[str]:
     """A portion that `root_packages` does not list is ignored without a word; so is a path by mypy."""
-    portions = {portion for package in repository.packages.values() for portion in package.portions}
+    ours = [package for package in repository.packages.values() if not package.is_example]
+    portions = {portion for package in ours for portion in package.portions}
     listed = set(repository.settings["importlinter"]["root_packages"])
     for portion in sorted(portions - listed):
         yield f"pyproject.toml: [tool.importlinter] root_packages lacks {portion}, so no import rule sees it"

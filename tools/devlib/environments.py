@@ -29,6 +29,7 @@ from devlib.project import ROOT, Package, external_requirements, load_packages, 
 _SIZES = {
     "torch": (200, 760),
     "tensorflow": (570, 1900),
+    "jax": (125, 420),
     "matplotlib": (40, 150),
     "tensorboard": (15, 60),
     "sphinx": (15, 90),

@@ -23,7 +23,7 @@ def requirement_name(requirement: str) -> str:
 
 @dataclass(frozen=True)
 class Package:
-    """One distribution below `packages/`."""
+    """One distribution below `packages/`, or one that shows in `docs/examples/` what others can build."""
 
     name: str
     folder: Path
@@ -54,19 +54,28 @@ class Package:
     def source(self) -> Path:
         return self.folder / "src"
 
+    @property
+    def is_example(self) -> bool:
+        """It stands for a third party: its import package lies outside of the namespace."""
+        return self.folder.parent.name == "examples"
+
     @cached_property
     def portions(self) -> list[str]:
-        """The import packages it adds to the namespace, such as `rlgraph.spaces`."""
-        namespace = self.source / "rlgraph"
-        if not namespace.is_dir():
+        """The import packages it ships, such as `rlgraph.spaces`."""
+        folder, prefix = (self.source, "") if self.is_example else (self.source / "rlgraph", "rlgraph.")
+        if not folder.is_dir():
             return []
-        return sorted(f"rlgraph.{path.name}" for path in namespace.iterdir() if any(path.rglob("*.py")))
+        return sorted(
+            f"{prefix}{path.name}" for path in folder.iterdir() if path.is_dir() and any(path.rglob("*.py"))
+        )
 
 
 def load_packages(root: Path = ROOT) -> dict[str, Package]:
-    """All distributions below `root/packages`, by name."""
+    """All distributions below `root/packages` and `root/docs/examples`, by name."""
     packages = {}
-    for file in sorted((root / "packages").glob("*/pyproject.toml")):
+    for file in sorted(
+        [*root.glob("packages/*/pyproject.toml"), *root.glob("docs/examples/*/pyproject.toml")]
+    ):
         data = tomllib.loads(file.read_text(encoding="utf-8"))
         packages[data["project"]["name"]] = Package(data["project"]["name"], file.parent, data)
     return packages

@@ -52,6 +52,12 @@ def test_the_backends_are_never_installed_by_a_neutral_package() -> None:
         assert not {"torch", "tensorflow", "jax"} & set(map(requirement_name, required))
 
 
+def test_examples_are_packages_outside_of_the_namespace() -> None:
+    examples = {name: package.portions for name, package in PACKAGES.items() if package.is_example}
+    assert examples["rlgraph-jax"] == ["rlgraph_jax"]
+    assert not any(portion.startswith("rlgraph.") for portions in examples.values() for portion in portions)
+
+
 def test_the_development_group_includes_the_documentation_group() -> None:
     assert set(development_requirements(group="docs")) < set(development_requirements())
 

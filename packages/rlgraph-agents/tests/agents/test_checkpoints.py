@@ -1,13 +1,16 @@
 """`store_model` and `load_model`: going on as if nothing had happened, on any backend, and damage of every kind."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-import rlgraph.core.checkpoint as checkpoint_module
-from rlgraph.core import CheckpointError
+import rlgraph.core.checkpoint.writing as writing
+from rlgraph.core import CheckpointError, CheckpointWarning, InputError
+from rlgraph.core.checkpoint import Checkpoint, Manifest, write_checkpoint
+from rlgraph.testing import installed_backends
 
 
 def assert_equal_weights(first, second):
@@ -167,6 +170,59 @@ def test_single_precision_is_read_into_double(make_agent, make_batch, backend, t
         np.testing.assert_array_equal(other.get_weights()[name], value.astype(np.float64))
 
 
+def ordered_pairs():
+    names = installed_backends()
+    return [
+        (first, second) for first in installed_backends("gradients") for second in names if first != second
+    ]
+
+
+@pytest.mark.parametrize(("first", "second"), ordered_pairs())
+def test_training_goes_on_on_another_backend(make_agent, make_batch, tmp_path, first, second):
+    """Weights, moments and the step counter are bit-equal there, so are the losses but for rounding."""
+    agent, other = trained(make_agent, make_batch, first), make_agent(second, seed=99)
+    for seed in range(4):
+        agent.update(make_batch(16, seed=200 + seed))
+    own_streams = {name: value.copy() for name, value in other.executor.storage.read_tensor_streams().items()}
+    other.load_model(agent.store_model(tmp_path / "model"))
+    weights = other.get_weights()
+    assert weights["optimizer/steps"] == agent.get_weights()["optimizer/steps"] == 7
+    assert any(np.any(weights[name]) for name in weights if name.startswith("optimizer/second_moments/"))
+    assert_equal_weights(agent, other)
+    np.testing.assert_equal(host(other), host(agent))
+    np.testing.assert_equal(other.executor.storage.read_tensor_streams(), own_streams)
+    states = make_batch(50)["states"]
+    outputs = [each.call_api_method("get_q_values", states) for each in (agent, other)]
+    np.testing.assert_allclose(outputs[1], outputs[0], rtol=0, atol=1e-6)
+    if second in installed_backends("gradients"):
+        for seed in range(10):
+            losses = [each.update(make_batch(16, seed=300 + seed))["loss"] for each in (agent, other)]
+            assert losses[1] == pytest.approx(losses[0], rel=1e-5)
+
+
+# Parts.
+
+
+def test_the_policy_alone(make_agent, make_batch, backend, tmp_path):
+    """From an agent whose other components differ: it has another memory and optimizer."""
+    agent = make_agent(backend, memory_spec={"capacity": 30}, double_q=False)
+    agent.update(make_batch(8))
+    agent.store_model(tmp_path / "model")
+    other = trained(make_agent, make_batch, backend, seed=99)
+    before = everything(other)
+    with pytest.raises(CheckpointError, match="variable 'memory/.*' has shape"):
+        other.load_model(tmp_path / "model")
+    other.load_model(tmp_path / "model", scope="policy")
+    after = everything(other)
+    for name, value in other.get_weights().items():
+        origin = agent.get_weights()[name] if name.startswith("policy/") else before["weights"][name]
+        np.testing.assert_array_equal(value, origin, err_msg=name)
+    del before["weights"], after["weights"]
+    np.testing.assert_equal(after, before)
+    with pytest.raises(InputError, match="there is no component 'polcy'. Did you mean 'policy'?"):
+        other.load_model(tmp_path / "model", scope="polcy")
+
+
 # Damage. After a refusal everything is as it was.
 
 
@@ -213,7 +269,7 @@ def test_a_missing_file(make_agent, stored, name):
         ('{"format": "other"}', "manifest.json is no manifest of an RLgraph checkpoint"),
         (
             '{"format": "rlgraph-checkpoint", "version": 99}',
-            "has checkpoint format 99, this rlgraph-core reads 1",
+            "has checkpoint format 99, this rlgraph-core reads up to 2: pip install --upgrade rlgraph-core",
         ),
     ],
 )
@@ -237,22 +293,44 @@ def test_another_memory(make_agent, stored):
     refused(make_agent("numpy", memory_spec={"capacity": 5}), stored, "variable 'memory/rows/.*' has shape")
 
 
+@pytest.mark.parametrize("value", ["many", None, [3], 1.5, True])
+def test_counters_of_another_type(make_agent, stored, value):
+    """A manifest that somebody wrote by hand, with checksums that fit: nothing is loaded before they are looked at."""
+    with Checkpoint(stored) as checkpoint:
+        values = {stem: {n: file.read(n) for n in file.entries} for stem, file in checkpoint.files.items()}
+        facts = {**checkpoint.manifest.facts, "updates": value}
+    write_checkpoint(stored, values, Manifest(facts=facts))
+    refused(make_agent("numpy"), stored, f"the fact 'updates' is {re.escape(repr(value))}, expected int")
+
+
 # Saving that fails.
+
+
+def test_a_save_that_was_cut_off_between_two_renames(make_agent, stored):
+    stored.rename(stored.with_name(".model.4b1d.old"))
+    agent = make_agent("numpy")
+    with pytest.warns(
+        CheckpointWarning, match="model is missing, a save of it was cut off; taken is what it left"
+    ):
+        agent.load_model(stored)
+    assert agent.timesteps == 10
+    agent.store_model(stored)
+    assert [path.name for path in stored.parent.iterdir()] == ["model"]
 
 
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_save_that_fails_leaves_the_old_one(make_agent, stored, monkeypatch, number):
     """The disk is full at the first file, or at the second."""
-    agent, calls, save_file = make_agent("numpy"), [], checkpoint_module.save_file
+    agent, calls, write_tensors = make_agent("numpy"), [], writing.write_tensors
 
-    def full(arrays, file):
+    def full(file, arrays):
         calls.append(file)
         if len(calls) == number:
             raise OSError(28, "No space left on device")
-        save_file(arrays, file)
+        return write_tensors(file, arrays)
 
     kept = {file.name: file.read_bytes() for file in stored.iterdir()}
-    monkeypatch.setattr(checkpoint_module, "save_file", full)
+    monkeypatch.setattr(writing, "write_tensors", full)
     with pytest.raises(CheckpointError, match="model could not be written: .*No space left on device"):
         agent.store_model(stored)
     assert len(calls) == number

@@ -9,7 +9,7 @@ import pytest
 import rlgraph.workers.curve
 from rlgraph.agents.presets import preset
 from rlgraph.cli.main import main
-from rlgraph.core import RLGraphError, registry
+from rlgraph.core import CheckpointWarning, RLGraphError, registry
 from rlgraph.workers import training
 from rlgraph.workers.run_folder import RunFolder
 
@@ -141,9 +141,14 @@ def test_evaluate_takes_the_best_policy_or_else_the_last(rlgraph, run, tmp_path)
     last = rlgraph("evaluate", run, "--episodes", 2)
     assert last.code == 0
     (checkpoints / "best").mkdir()
+    with pytest.warns(CheckpointWarning, match="best is no checkpoint: it has no manifest.json; skipped"):
+        instead = rlgraph("evaluate", run, "--episodes", 2)
+    assert (instead.code, instead.out) == (0, last.out)
+    (checkpoints / "last" / "manifest.json").write_text("{")
     outcome = rlgraph("evaluate", run)
     assert outcome.code == 2
-    assert "best is no checkpoint: it has no manifest.json" in outcome.err
+    assert "there is no valid checkpoint in" in outcome.err
+    assert "manifest.json cannot be read" in outcome.err
 
 
 @pytest.mark.parametrize("content", [None, "{", "{}", '{"run": {}}'])

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from rlgraph.core import RLGraphError, SpecError, registry
+from rlgraph.core import RLGraphError, SpecError, last_valid_checkpoint, registry
 from rlgraph.core.registry import GROUPS
 from rlgraph.spaces import SpaceError
 
@@ -122,9 +122,8 @@ def evaluate(
     except (OSError, ValueError, KeyError) as error:
         raise SpecError(f"{folder} is no run folder: config.json cannot be read ({error})") from None
     agent = Agent.from_spec(run["agent"], env=run["environment"], backend=backend or chosen["backend"])
-    checkpoints = folder / "checkpoints"
     # A run that was interrupted before its first evaluation has no best policy.
-    agent.load_model(checkpoints / "best" if (checkpoints / "best").exists() else checkpoints / "last")
+    agent.load_model(last_valid_checkpoint(folder / "checkpoints", prefer="best"))
     result = agent.evaluate(episodes, seed=seed)
     console.print(f"mean return {result.mean:.1f} +- {result.std:.1f} over {len(result.returns)} episodes")
 

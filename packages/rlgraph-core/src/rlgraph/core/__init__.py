@@ -7,6 +7,7 @@ from rlgraph.core.backend import (
     create_backend,
     find_backend,
 )
+from rlgraph.core.checkpoint import last_valid_checkpoint
 from rlgraph.core.component import BoundApiMethod, Component, Specifiable, graph_fn, rlgraph_api
 from rlgraph.core.config import default_backend
 from rlgraph.core.errors import (
@@ -15,6 +16,7 @@ from rlgraph.core.errors import (
     BuildWarning,
     CapabilityError,
     CheckpointError,
+    CheckpointWarning,
     InputError,
     NumericalError,
     PerformanceWarning,
@@ -36,6 +38,7 @@ __all__ = [
     "BuildWarning",
     "CapabilityError",
     "CheckpointError",
+    "CheckpointWarning",
     "Component",
     "ExecutionSpec",
     "GraphExecutor",
@@ -59,6 +62,7 @@ __all__ = [
     "find_backend",
     "gradients",
     "graph_fn",
+    "last_valid_checkpoint",
     "loop",
     "registry",
     "rlgraph_api",

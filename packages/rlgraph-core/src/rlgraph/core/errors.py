@@ -58,6 +58,10 @@ class CheckpointError(RLGraphError):
     """A checkpoint is missing, incomplete, damaged, or belongs to something else."""
 
 
+class CheckpointWarning(UserWarning):
+    """A checkpoint is not where or what it should be, and another one is taken."""
+
+
 class PerformanceWarning(UserWarning):
     """A plan is right, but slow for a reason that the component's author can remove."""
 

@@ -13,12 +13,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rlgraph.core.backend import Backend, Storage, create_backend, find_backend, load_object
-from rlgraph.core.checkpoint import read_checkpoint, write_checkpoint
+from rlgraph.core.checkpoint import Checkpoint, Manifest, find_checkpoint, write_checkpoint
+from rlgraph.core.checkpoint.restoring import Restoring, streams_stem
 from rlgraph.core.component import BoundApiMethod, Component
 from rlgraph.core.component.replicas import replication
 from rlgraph.core.component.roots import Roots
 from rlgraph.core.config import default_backend
-from rlgraph.core.errors import CheckpointError, InputError, RLGraphError, SpecError, nearest
+from rlgraph.core.errors import InputError, RLGraphError, SpecError, nearest
 from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.export import choose_methods, write_export
 from rlgraph.core.graph import BuiltGraph, Plan, assemble, build, make_plan, require_kernels
@@ -28,7 +29,6 @@ from rlgraph.core.graph.fusing import FusedCall, fuse
 from rlgraph.core.graph.nodes import GraphFunctionCall, Input
 from rlgraph.core.graph.passes.devices import place, place_replicas
 from rlgraph.core.graph.plan import HostStep, Leaf, Segment
-from rlgraph.core.graph.variables import Variable
 from rlgraph.core.locks import Locks
 from rlgraph.core.numpy.backend import BorrowedStorage, NumpyBackend
 from rlgraph.core.ops.dims import SymbolicDim
@@ -407,11 +407,6 @@ class GraphExecutor:
 
     # Checkpoints.
 
-    @property
-    def _streams_file(self) -> str:
-        """Where a checkpoint has the backend's own random streams: no other backend can go on with them."""
-        return f"streams_{self.backend.name}"
-
     def save(
         self, directory: str | Path, *, facts: Mapping[str, Any] | None = None, host: bool = True
     ) -> Path:
@@ -423,47 +418,74 @@ class GraphExecutor:
             host: host variables (memories) as well; they can be large.
 
         Raises:
-            CheckpointError: it cannot be written.
+            CheckpointError: it cannot be written, or `directory` is something else; what was there is as it was.
         """
         with self._everything():
             arrays = {"variables": self.storage.read_all()}
             if host:
-                arrays["host"] = dict(self.storage.host)
+                arrays["host"] = self.storage.host
             if states := self.storage.read_tensor_streams():
-                arrays[self._streams_file] = states
+                arrays[streams_stem(self.backend.name)] = states
             streams = {scope: rng.bit_generator.state for scope, rng in self.storage.streams.items()}
-            content = {"dtype": self.execution.dtype, "streams": streams, "facts": dict(facts or {})}
-            return write_checkpoint(directory, arrays, content)
+            manifest = Manifest(
+                facts=dict(facts or {}),
+                streams=streams,
+                dtype=self.execution.dtype,
+                seed=self.execution.seed,
+                backend=self.backend.name,
+            )
+            return write_checkpoint(directory, arrays, manifest)
 
-    def load(self, directory: str | Path, *, required_facts: Iterable[str] = ()) -> dict[str, Any]:
+    def load(
+        self,
+        directory: str | Path,
+        *,
+        scope: str | None = None,
+        required_facts: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
         """Restore a checkpoint and return its facts. Nothing changes if anything does not fit.
 
-        Random streams and host variables are restored where the checkpoint has them; those of graph functions if it
-        was written on the same backend.
+        Random streams and host variables are restored where the checkpoint has them; those of graph functions if it was
+        written on the same backend.
 
         Args:
-            directory: the checkpoint.
-            required_facts: names that must be among its facts.
+            directory: the checkpoint. If a save of it was cut off so that it is missing, what that has left is taken.
+            scope: restore only the variables of this component and those inside it, and no random streams. The rest of
+                the checkpoint may then belong to another graph.
+            required_facts: name -> a value of the type that the fact must have.
 
         Raises:
             CheckpointError: it is missing, damaged, of another component graph, or lacks a fact.
+            InputError: there is no such component, or it has no variables.
+
+        Warns:
+            CheckpointWarning: the checkpoint itself is missing, and what a cut-off save has left is taken.
         """
-        arrays, manifest = read_checkpoint(directory)
-        lacking = sorted(set(required_facts) - set(manifest["facts"]))
-        if lacking:
-            raise CheckpointError(f"checkpoint {directory} lacks the facts {', '.join(lacking)}")
-        wanted = {name: v for name, v in self.built.variables.items() if not v.host}
-        _compare(directory, wanted, arrays.get("variables", {}))
-        if "host" in arrays:
-            _compare(directory, {n: v for n, v in self.built.variables.items() if v.host}, arrays["host"])
-        with self._everything():
-            self.storage.write_all(arrays["variables"])
-            for name, value in arrays.get("host", {}).items():
-                self.storage.host[name][...] = value
-            for scope, state in manifest["streams"].items():
-                self.storage.stream(scope).bit_generator.state = state
-            self.storage.write_tensor_streams(arrays.get(self._streams_file, {}))
-        return dict(manifest["facts"])
+        prefix = self._prefix(scope)
+        variables = [variable for name, variable in self.built.variables.items() if name.startswith(prefix)]
+        if scope is not None and not variables:
+            raise InputError(f"component {scope!r} has no variables")
+        with Checkpoint(find_checkpoint(directory)) as checkpoint:
+            checkpoint.require_facts(required_facts or {})
+            restoring = Restoring(checkpoint, self.storage, variables, prefix)
+            with self._everything():
+                if scope is None:
+                    restoring.add_streams(self.backend.name, self._stream_names())
+                restoring.write()
+        return dict(checkpoint.manifest.facts)
+
+    def _prefix(self, scope: str | None) -> str:
+        """What the names of the variables begin with that a component and all inside it have; None is the root."""
+        graph = self.built.graph
+        if scope is None or scope == graph.root:
+            return ""
+        if scope not in graph.components:
+            raise InputError(f"there is no component {scope!r}. {nearest(scope, graph.components)}")
+        return f"{scope}/"
+
+    def _stream_names(self) -> frozenset[str]:
+        draws = (effects.draws for effects in self.built.effects.values())
+        return frozenset(self.built.graph.components).union(*draws)
 
 
 def executor_class(backend: str | None = None) -> type[GraphExecutor]:
@@ -482,23 +504,6 @@ def executor_class(backend: str | None = None) -> type[GraphExecutor]:
 
 def _host_lock(scope: str) -> str:
     return f"host:{scope}"
-
-
-def _compare(
-    directory: str | Path, variables: Mapping[str, Variable], arrays: Mapping[str, np.ndarray]
-) -> None:
-    """Check that `arrays` are the values of exactly these variables."""
-    missing, extra = sorted(set(variables) - set(arrays)), sorted(set(arrays) - set(variables))
-    if missing or extra:
-        raise CheckpointError(
-            f"checkpoint {directory} belongs to another component graph: "
-            f"missing {missing or 'nothing'}, not expected {extra or 'nothing'}"
-        )
-    for name, variable in variables.items():
-        if arrays[name].shape != variable.shape:
-            raise CheckpointError(
-                f"checkpoint {directory}: variable {name!r} has shape {arrays[name].shape}, expected {variable.shape}"
-            )
 
 
 def converter(method: str, leaf: Leaf, spec: TensorSpec) -> Callable[[Any], np.ndarray]:

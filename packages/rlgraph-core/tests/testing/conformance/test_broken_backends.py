@@ -105,6 +105,13 @@ def test_another_signature(failures):
     assert found["contract/signatures"].startswith("ops.sum(x, axis=None, keep=False) does not take what ")
 
 
+def test_an_option_of_another_name(failures):
+    found = failures(with_ops(clip=lambda x, least, most: np.clip(x, least, most)), only=["contract"])
+    assert set(found) == {"contract/signatures"}
+    assert "ops.clip(x, least, most) does not take what " in found["contract/signatures"]
+    assert found["contract/signatures"].endswith("takes: missing a required argument: 'least'")
+
+
 def test_reads_that_are_no_copies(failures):
     found = failures(with_ops(read=lambda variable: variable))
     assert set(found) == {"variables/reads_are_kept"}

@@ -19,6 +19,9 @@ from rlgraph.core.ops import (  # noqa: F401  (each family declares its operatio
 from rlgraph.core.ops.contract import CONTRACT_VERSION, OPERATIONS, Operation
 from rlgraph.core.ops.dims import SymbolicDim
 from rlgraph.core.ops.effects import EffectRecorder, Effects, stream_name, stream_names
+from rlgraph.core.ops.images import as_pair, resize_weights
+from rlgraph.core.ops.nest import leaves_of, map_nested, nested_like
+from rlgraph.core.ops.python_control import PythonControl
 from rlgraph.core.ops.symbolic import SymbolicOps, SymbolicTensor, SymbolicVariable
 from rlgraph.core.ops.tensor_spec import TensorSpec, to_specs
 
@@ -28,11 +31,17 @@ __all__ = [
     "EffectRecorder",
     "Effects",
     "Operation",
+    "PythonControl",
     "SymbolicDim",
     "SymbolicOps",
     "SymbolicTensor",
     "SymbolicVariable",
     "TensorSpec",
+    "as_pair",
+    "leaves_of",
+    "map_nested",
+    "nested_like",
+    "resize_weights",
     "stream_name",
     "stream_names",
     "to_specs",

@@ -55,12 +55,17 @@ def _misfit(function: Any, operation: Operation) -> str:
     except (TypeError, ValueError):
         return ""
     parameters = list(operation.signature.parameters.values())
-    tensors = [p for p in parameters if p.default is p.empty]
+    required = [p for p in parameters if p.default is p.empty]
     options = {p.name: p.default for p in parameters if p.default is not p.empty}
+    tensors = [p for p in required if "TensorSpec" in p.annotation or "Operand" in p.annotation]
+    named = {p.name: p.default for p in required if p not in tensors} | options
+    if operation.family == "control" or any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        named = {}  # what stands in front of tensors is given by position
     for args, kwargs in (
         ([p.default for p in parameters], {}),
-        ([p.default for p in tensors], options),
-        ([p.default for p in tensors], {}),
+        ([p.default for p in required], options),
+        ([p.default for p in required], {}),
+        *([([p.default for p in tensors], named)] if named else []),
     ):
         try:
             signature.bind(*args, **kwargs)

@@ -1,0 +1,1 @@
+"""A backend for RLgraph on JAX. Importing this package does not import JAX."""

@@ -1,0 +1,120 @@
+"""The state of a segment while it is traced: what each group and each random stream holds at this point.
+
+JAX traces pure functions: values go in, values come out. The program that RLgraph emits reads and writes variables.
+This class is what lies between the two: a write replaces a value in a dict, a read looks it up, and what the dict
+holds at the end is what the program returns for the storage to keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+from jax import Array, lax
+from jax import numpy as jnp
+
+from rlgraph.core.graph.variables import Block, Layout, Variable, VariableList
+from rlgraph.core.ops import Effects
+from rlgraph_jax.control import differentiated
+from rlgraph_jax.handles import VariableHandle
+from rlgraph_jax.random import Stream
+
+Values = dict[str, Array]
+
+
+class SegmentState:
+    """The values that one segment works on.
+
+    Args:
+        layout: where the variables live.
+
+    Attributes:
+        values: name of a group or stream -> its value now.
+    """
+
+    def __init__(self, layout: Layout):
+        self.layout = layout
+        self.values: Values = {}
+
+    # What stands for variables, blocks and streams in the emitted program.
+
+    def handle(self, variable: Variable) -> VariableHandle:
+        """The handle that is `variable`."""
+        return VariableHandle(self, *self.layout.place(variable), variable.shape)
+
+    def block(self, block: Block) -> VariableHandle:
+        """The flat handle that is `block`."""
+        return VariableHandle(self, block.group, block.start, block.stop, (block.stop - block.start,))
+
+    def stream(self, name: str) -> Stream:
+        """The stream that graph functions draw from."""
+        return Stream(self.values, name)
+
+    # Reading and writing.
+
+    def read(self, handle: VariableHandle) -> Array:
+        """What `handle` stands for now."""
+        return self._part(handle.group, handle.start, handle.stop).reshape(handle.shape)
+
+    def write(self, handle: VariableHandle, value: Any) -> None:
+        """Let `handle` stand for `value`: an array of its shape, or a number that fills it."""
+        self._replace(handle.group, handle.start, jnp.broadcast_to(value, handle.shape).reshape(-1))
+
+    def _part(self, group: str, start: int, stop: int) -> Array:
+        flat = self.values[group]
+        return flat if (start, stop) == (0, flat.size) else lax.slice(flat, (start,), (stop,))
+
+    def _replace(self, group: str, start: int, part: Array) -> None:
+        flat = self.values[group]
+        part = part.astype(flat.dtype)
+        whole = part.shape == flat.shape
+        self.values[group] = part if whole else lax.dynamic_update_slice(flat, part, (start,))
+
+    # Loops and branches: functions of their own, into which values go and out of which they come.
+
+    def touched(self, names: frozenset[str]) -> list[str]:
+        """The groups and streams of the named variables and streams, in order."""
+        return sorted({self.layout.group_of.get(name, name) for name in names})
+
+    def written(self, effects: Effects) -> Values:
+        """The values now of all that is written by what has these effects."""
+        return {name: self.values[name] for name in self.touched(effects.writes)}
+
+    @contextmanager
+    def holding(self, values: Mapping[str, Array]) -> Iterator[Values]:
+        """With `values` in place of the present ones; what is written inside is seen inside only."""
+        before = dict(self.values)
+        self.values.update(values)
+        try:
+            yield self.values
+        finally:
+            self.values.clear()
+            self.values.update(before)
+
+    # Gradients.
+
+    def differentiate(
+        self, variables: VariableList, blocks: Sequence[Block]
+    ) -> Callable[[Callable[[], tuple[Array, Any]]], tuple[Any, list[Array]]]:
+        """``f(function) -> (made, derivatives)``, see `rlgraph.core.graph.emission.Linker`."""
+
+        def derive(function: Callable[[], tuple[Array, Any]]) -> tuple[Any, list[Array]]:
+            def loss_of(parts: Sequence[Array]) -> tuple[Array, Any]:
+                with self.holding({}) as values:
+                    for block, part in zip(blocks, parts, strict=True):
+                        self._replace(block.group, block.start, part)
+                    before = dict(values)
+                    loss, made = function()
+                    written = {name: value for name, value in values.items() if value is not before[name]}
+                return loss, (made, written)
+
+            parts = [self._part(block.group, block.start, block.stop) for block in blocks]
+            with differentiated():
+                found = jax.value_and_grad(loss_of, has_aux=True)(parts)
+            (_, (made, written)), derivatives = found
+            self.values.update(written)
+            return made, derivatives
+
+        return derive

@@ -1,0 +1,21 @@
+"""Checkpoints: a directory of safetensors and one JSON manifest. Nothing executable is ever loaded.
+
+A checkpoint is written aside, synced to disk and renamed, so a failed save leaves the old one as it was. It is read in
+the other order: the manifest, the headers of its files, their checksums, and only then values.
+"""
+
+from rlgraph.core.checkpoint.finding import find_checkpoint, last_valid_checkpoint
+from rlgraph.core.checkpoint.manifest import FORMAT_VERSION, MANIFEST, Manifest, read_manifest
+from rlgraph.core.checkpoint.reading import Checkpoint
+from rlgraph.core.checkpoint.writing import write_checkpoint
+
+__all__ = [
+    "FORMAT_VERSION",
+    "MANIFEST",
+    "Checkpoint",
+    "Manifest",
+    "find_checkpoint",
+    "last_valid_checkpoint",
+    "read_manifest",
+    "write_checkpoint",
+]

@@ -1,0 +1,130 @@
+"""From an open checkpoint into a storage: everything is compared and verified before anything is written."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from rlgraph.core.backend import Storage
+from rlgraph.core.checkpoint.reading import Checkpoint
+from rlgraph.core.errors import CheckpointError
+from rlgraph.core.graph.variables import Variable
+
+
+def streams_stem(backend: str) -> str:
+    """Where a checkpoint has the backend's own random streams: no other backend can go on with them."""
+    return f"streams_{backend}"
+
+
+class Restoring:
+    """What of a checkpoint goes into a storage; it fits, and its checksums are right.
+
+    Tensor variables are in memory already. Host variables may be many gigabytes: they are read into the arrays that
+    are there, the file being open since its checksum was compared.
+
+    Args:
+        checkpoint: where from.
+        storage: where to.
+        variables: what to restore.
+        below: what the names of these variables begin with; of others it does not matter whether they are there.
+
+    Raises:
+        CheckpointError: something is damaged or does not fit.
+    """
+
+    def __init__(
+        self, checkpoint: Checkpoint, storage: Storage, variables: Iterable[Variable], below: str = ""
+    ):
+        self._checkpoint, self._storage = checkpoint, storage
+        members = list(variables)
+        tensors, host = ([v for v in members if v.host is is_host] for is_host in (False, True))
+        self._parts: dict[str, list[Variable]] = {}
+        if tensors or not below:
+            self._parts["variables"] = tensors
+        # A checkpoint may be without host variables: then they stay. A component that has no others needs them.
+        if ("host" in checkpoint.files and (host or not below)) or not self._parts:
+            self._parts["host"] = host
+        for stem, part in self._parts.items():
+            expected = {variable.name: (variable.shape, variable.spec.dtype) for variable in part}
+            checkpoint.require_tensors(stem, expected, below=below)
+        checkpoint.verify(self._parts)
+        self._values = {variable.name: self._read(variable) for variable in self._parts.get("variables", ())}
+        self._tensor_streams: dict[str, np.ndarray] = {}
+        self._streams: dict[str, Any] = {}
+
+    def _read(self, variable: Variable) -> np.ndarray:
+        value = np.empty(variable.shape, variable.spec.dtype)
+        self._checkpoint.file("variables").read_into(variable.name, value)
+        return value
+
+    def add_streams(self, backend: str, names: Collection[str]) -> None:
+        """Restore random streams too: those of NumPy called `names`, and the backend's own if it has written them.
+
+        Raises:
+            CheckpointError: their states are damaged or none of this backend.
+        """
+        stem = streams_stem(backend)
+        if stem in self._checkpoint.files:
+            present = self._storage.read_tensor_streams()
+            expected = {name: (state.shape, state.dtype.name) for name, state in present.items()}
+            self._checkpoint.require_tensors(stem, expected)
+            self._checkpoint.verify([stem])
+            file = self._checkpoint.file(stem)
+            self._tensor_streams = {name: file.read(name) for name in expected}
+        for name, state in self._checkpoint.manifest.streams.items():
+            if name in names:
+                self._streams[name] = self._checked_state(name, state)
+
+    def _checked_state(self, name: str, state: Mapping[str, Any]) -> Mapping[str, Any]:
+        """`state` if a generator takes it, and gives it back."""
+        generator = np.random.default_rng(0).bit_generator  # of the kind that storages have
+        try:
+            generator.state = state
+            valid = generator.state == state
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
+            valid = False
+        if not valid:
+            raise CheckpointError(
+                f"checkpoint {self._checkpoint.directory}: the stream {name!r} has the state {reprlib.repr(state)}, "
+                f"expected one of {type(generator).__name__}"
+            )
+        return state
+
+    def write(self) -> None:
+        """Write everything.
+
+        Raises:
+            CheckpointError: the backend refuses the states of its streams (then nothing changes), or the file of host
+                variables can no longer be read.
+        """
+        self._write_tensor_streams()
+        self._write_host()
+        if self._values:
+            self._storage.write_all(self._values)
+        for name, state in self._streams.items():
+            self._storage.stream(name).bit_generator.state = state
+
+    def _write_tensor_streams(self) -> None:
+        if not self._tensor_streams:
+            return
+        before = self._storage.read_tensor_streams()
+        try:
+            self._storage.write_tensor_streams(self._tensor_streams)
+        except Exception as error:
+            self._storage.write_tensor_streams(before)
+            raise CheckpointError(
+                f"checkpoint {self._checkpoint.directory}: the states of the random streams are refused: {error}"
+            ) from error
+
+    def _write_host(self) -> None:
+        try:
+            for variable in self._parts.get("host", ()):
+                file = self._checkpoint.file("host")
+                file.read_into(variable.name, self._storage.host[variable.name])
+        except CheckpointError as error:
+            raise CheckpointError(
+                f"{error}. Its checksum was right a moment ago; host variables have in part been replaced: load again"
+            ) from error
