@@ -7,6 +7,7 @@ import torch
 from rlgraph.components import Adam, DQNLoss, DuelingPolicy, ReplayMemory, Synchronizer
 from rlgraph.core import BuildError, Component, GraphExecutor, graph_fn, loop, rlgraph_api
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
+from rlgraph.testing.conformance import run_conformance
 from rlgraph.torch import devices
 from rlgraph.torch.devices import device_name
 
@@ -203,3 +204,10 @@ def test_devices_that_are_not_there():
         made = executor(device="cuda:99", soft_placement=True)
     assert len(caught) == 1
     assert {group.device for group in made.built.layout.groups.values()} == {""}
+
+
+def test_the_conformance_suite_on_a_simulated_gpu(gpus):
+    sections = ["random", "components", "kernels", "graphs", "gradients/network_with_adam", "budget"]
+    outcomes = run_conformance("torch", only=sections, device="cuda:0")
+    assert [outcome.message for outcome in outcomes if outcome.status == "failed"] == []
+    assert {outcome.status for outcome in outcomes if outcome.check.section == "budget"} == {"gated"}
