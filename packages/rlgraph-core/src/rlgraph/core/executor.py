@@ -100,7 +100,12 @@ class GraphExecutor:
             contract=contract,
             device=self.execution.device,
             device_map=self.execution.device_map,
-            place=partial(place, backend=self.backend, soft=self.execution.soft_placement),
+            place=partial(
+                place,
+                backend=self.backend,
+                soft=self.execution.soft_placement,
+                replicated=bool(self.execution.replicas),
+            ),
         )
         self.replication = replication(place_replicas(self.execution.replicas, self.backend))
         self._check_compiled(graph.methods)
