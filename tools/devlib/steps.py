@@ -16,9 +16,10 @@ _PYTEST_NOTHING_COLLECTED = 5
 
 
 def development_environment() -> Environment:
-    """Every package with every extra, editable, and the development tools."""
+    """Every package with every extra, editable, and the development tools; examples are tested in the matrix alone."""
     packages = load_packages()
-    selection = {name: sorted(packages[name].extras) for name in with_siblings(packages, packages)}
+    ours = [name for name, package in packages.items() if not package.is_example]
+    selection = {name: sorted(packages[name].extras) for name in with_siblings(ours, packages)}
     return Environment("dev", selection, development_requirements())
 
 
@@ -73,7 +74,8 @@ def _typed_modules() -> list[str]:
 
 
 def _doctests(python: Path) -> int:
-    sources = sorted(str(package.source.relative_to(ROOT)) for package in load_packages().values())
+    ours = [package for package in load_packages().values() if not package.is_example]
+    sources = sorted(str(package.source.relative_to(ROOT)) for package in ours)
     status = run([*pytest_command(python), "--doctest-modules", *sources], ROOT)
     return 0 if status == _PYTEST_NOTHING_COLLECTED else status
 

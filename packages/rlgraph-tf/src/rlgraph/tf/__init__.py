@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-#: Public names and the modules they are in, which import TensorFlow.
-_PUBLIC = {"TensorFlowExecutor": "rlgraph.tf.executor"}
+if TYPE_CHECKING:
+    from rlgraph.tf.executor import TensorFlowExecutor
+    from rlgraph.tf.module_component import ModuleComponent
 
-__all__ = ["TensorFlowExecutor"]
+__all__ = ["ModuleComponent", "TensorFlowExecutor"]
+
+#: Where the public names are; these modules import TensorFlow.
+_MODULES = {"ModuleComponent": "module_component", "TensorFlowExecutor": "executor"}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PUBLIC:
+    """What needs the framework, imported when it is first asked for."""
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_PUBLIC[name]), name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
