@@ -62,6 +62,11 @@ def split_into_segments(built: BuiltGraph, nodes: Sequence[Node], results: Expre
     return _Splitter(built).split(nodes, results, repeated=False)
 
 
+def whole_segment(built: BuiltGraph, nodes: Sequence[Node], results: Expression) -> Segment:
+    """All of a plan as one segment, host calls inside, for a program that can call back."""
+    return _Splitter(built).segment(nodes, (), results)
+
+
 class _Splitter:
     def __init__(self, built: BuiltGraph):
         self.built = built
@@ -86,13 +91,13 @@ class _Splitter:
                 copies = _copied_outputs(first, later, results, self.built.effects)
                 steps.append(HostStep(first, frozenset(range(first.returns)) if repeated else copies))
             else:
-                steps.append(self._segment(group, later, results))
+                steps.append(self.segment(group, later, results))
         return tuple(steps)
 
     def _is_host(self, node: Node) -> bool:
         return self.built.effects[node.id].host
 
-    def _segment(self, group: Sequence[Node], later: Sequence[Node], results: Expression) -> Segment:
+    def segment(self, group: Sequence[Node], later: Sequence[Node], results: Expression) -> Segment:
         produced = {node.id for node in group}
         needed = tensor_leaves(self.built, (e for n in group for _, e in arguments_of(n)))
         wanted = tensor_leaves(self.built, [*(e for n in later for _, e in arguments_of(n)), results])
