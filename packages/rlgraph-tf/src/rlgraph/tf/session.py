@@ -20,7 +20,7 @@ from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.core.executor import converter
 from rlgraph.core.graph.emission import emit_driver
 from rlgraph.core.graph.nodes import GraphFunctionCall, Path, outputs_of
-from rlgraph.core.graph.passes.segments import whole_segment
+from rlgraph.core.graph.passes.segments import make_segment
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.values import leaves, map_leaves
 from rlgraph.core.ops.nest import leaves_of, map_nested
@@ -276,7 +276,7 @@ def _as_list(result: Any) -> list[Any]:
 
 
 def _in_one_segment(plan: Plan) -> Plan:
-    segment: Segment = whole_segment(plan.built, plan.nodes, plan.results)
+    segment: Segment = make_segment(plan.built, "segment_0", plan.nodes, (), plan.results)
     return replace(plan, steps=(segment,))
 
 

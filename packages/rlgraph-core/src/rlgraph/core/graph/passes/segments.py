@@ -62,11 +62,6 @@ def split_into_segments(built: BuiltGraph, nodes: Sequence[Node], results: Expre
     return _Splitter(built).split(nodes, results, repeated=False)
 
 
-def whole_segment(built: BuiltGraph, nodes: Sequence[Node], results: Expression) -> Segment:
-    """All of a plan as one segment, host calls inside, for a program that can call back."""
-    return _Splitter(built).segment(nodes, (), results)
-
-
 class _Splitter:
     def __init__(self, built: BuiltGraph):
         self.built = built
@@ -91,20 +86,26 @@ class _Splitter:
                 copies = _copied_outputs(first, later, results, self.built.effects)
                 steps.append(HostStep(first, frozenset(range(first.returns)) if repeated else copies))
             else:
-                steps.append(self.segment(group, later, results))
+                steps.append(self._segment(group, later, results))
         return tuple(steps)
 
     def _is_host(self, node: Node) -> bool:
         return self.built.effects[node.id].host
 
-    def segment(self, group: Sequence[Node], later: Sequence[Node], results: Expression) -> Segment:
-        produced = {node.id for node in group}
-        needed = tensor_leaves(self.built, (e for n in group for _, e in arguments_of(n)))
-        wanted = tensor_leaves(self.built, [*(e for n in later for _, e in arguments_of(n)), results])
-        inputs = {leaf: s for leaf, s in needed.items() if not _from(leaf, produced)}
-        outputs = {leaf: s for leaf, s in wanted.items() if _from(leaf, produced)}
-        name = f"segment_{next(self.number)}"
-        return Segment(name, tuple(group), tuple(inputs.items()), tuple(outputs.items()))
+    def _segment(self, group: Sequence[Node], later: Sequence[Node], results: Expression) -> Segment:
+        return make_segment(self.built, f"segment_{next(self.number)}", group, later, results)
+
+
+def make_segment(
+    built: BuiltGraph, name: str, group: Sequence[Node], later: Sequence[Node], results: Expression
+) -> Segment:
+    """The nodes `group` as a segment: what enters it, and what of it the `later` nodes or the `results` need."""
+    produced = {node.id for node in group}
+    needed = tensor_leaves(built, (e for n in group for _, e in arguments_of(n)))
+    wanted = tensor_leaves(built, [*(e for n in later for _, e in arguments_of(n)), results])
+    inputs = {leaf: s for leaf, s in needed.items() if not _from(leaf, produced)}
+    outputs = {leaf: s for leaf, s in wanted.items() if _from(leaf, produced)}
+    return Segment(name, tuple(group), tuple(inputs.items()), tuple(outputs.items()))
 
 
 def check_slices(segments: Iterable[Segment], slices: Mapping[int, frozenset[int]]) -> None:
