@@ -11,37 +11,27 @@ from typing import Any
 
 import numpy as np
 import torch
-from subject import CLIP_NORM, DISCOUNT, EPSILON, LEARNING_RATE
+from flat_torch import ONE, Moments, Parameters, adam, compiled, flatten, run_backward
+from subject import CLIP_NORM, DISCOUNT, EPSILON, LEARNING_RATE, random_batch, random_states
 from torch import Tensor
-
-torch.set_num_threads(1)
 
 #: Layers of the policy in the order of the flat parameter.
 LAYERS = ("network/dense-0", "network/dense-1", "value", "advantages")
 
 #: Yardsticks: name -> arguments of `make_act` and `Update`.
 YARDSTICKS: dict[str, dict[str, bool]] = {"by hand": {}}
+COMPILED: dict[str, dict[str, bool]] = {"by hand": {"compile": True}}
+COMPILED_ACT: dict[str, dict[str, bool]] = {"by hand compiled": {"compile": True}}
+
+KEYS = ("states", "actions", "rewards", "terminals", "next_states")
 
 addmm, from_numpy, gather = torch.addmm, torch.from_numpy, torch.gather
-run_backward = torch.autograd.Variable._execution_engine.run_backward
-flatten = torch._C._nn.flatten_dense_tensors
-fused_adam = torch._fused_adam_
+smooth_l1_loss = torch._C._nn.smooth_l1_loss
 
 
-class Parameters:
-    """One flat tensor, and tensors of the layers' shapes that share its memory."""
-
-    def __init__(self, weights: Mapping[str, np.ndarray], scope: str):
-        names = [f"{scope}/{layer}/{kind}" for layer in LAYERS for kind in ("weights", "biases")]
-        self.names = names
-        self.flat = torch.from_numpy(np.concatenate([weights[name].ravel() for name in names]))
-        pieces = self.flat.split([weights[name].size for name in names])
-        self.views = tuple(
-            piece.view(weights[name].shape).detach() for piece, name in zip(pieces, names, strict=True)
-        )
-
-    def as_numpy(self) -> dict[str, np.ndarray]:
-        return {name: view.numpy().copy() for name, view in zip(self.names, self.views, strict=True)}
+def names(scope: str) -> list[str]:
+    """The variables of a policy in the order of the flat parameter."""
+    return [f"{scope}/{layer}/{kind}" for layer in LAYERS for kind in ("weights", "biases")]
 
 
 def q_values(parameters: tuple[Tensor, ...], states: Tensor) -> Tensor:
@@ -52,9 +42,20 @@ def q_values(parameters: tuple[Tensor, ...], states: Tensor) -> Tensor:
     return addmm(b_value, features, w_value).add(advantages).sub_(advantages.mean(1, True))
 
 
-def make_act(weights: Mapping[str, np.ndarray]) -> Callable[[np.ndarray], np.ndarray]:
+def make_act(
+    weights: Mapping[str, np.ndarray], batch_size: int, compile: bool = False
+) -> Callable[[np.ndarray], np.ndarray]:
     """``f(states [B, 4]) -> greedy actions [B]``."""
-    parameters = Parameters(weights, "policy").views
+    policy = Parameters(weights, names("policy"))
+    parameters = policy.views
+    if compile:
+
+        def greedy(_: Any, inputs: Any) -> Any:
+            flat, states = inputs
+            return [], [q_values(policy.cut(flat), states).argmax(1)]
+
+        program = compiled(greedy, [], [policy.flat, from_numpy(random_states(batch_size))])
+        return lambda states: program(policy.flat, from_numpy(states))[0].numpy()
 
     def act(states: np.ndarray) -> np.ndarray:
         return q_values(parameters, from_numpy(states)).argmax(1).numpy()
@@ -62,56 +63,80 @@ def make_act(weights: Mapping[str, np.ndarray]) -> Callable[[np.ndarray], np.nda
     return act
 
 
+def loss_of(
+    frozen: Any,
+    target: Any,
+    leaves: Any,
+    states: Tensor,
+    actions: Tensor,
+    rewards: Tensor,
+    terminals: Tensor,
+    next_states: Tensor,
+) -> Tensor:
+    """The loss, recorded for `leaves`; `frozen` are the same parameters without."""
+    best = q_values(frozen, next_states).argmax(1, True)
+    bootstrap = gather(q_values(target, next_states), 1, best).squeeze_(1)
+    bootstrap.masked_fill_(terminals, 0.0)
+    targets = rewards.add(bootstrap, alpha=DISCOUNT)
+    taken = gather(q_values(leaves, states), 1, actions.unsqueeze(1)).squeeze(1)
+    return smooth_l1_loss(taken, targets, 1)
+
+
 class Update:
     """``update(batch) -> loss``: one step of dueling double DQN."""
 
-    def __init__(self, weights: Mapping[str, np.ndarray]):
-        self.policy, self.target = Parameters(weights, "policy"), Parameters(weights, "target-policy")
-        flat = self.policy.flat
-        self.first, self.second, self.steps = torch.zeros_like(flat), torch.zeros_like(flat), torch.zeros(())
-        self._start = flat.clone()
-        self._step = self._make_step()
+    def __init__(self, weights: Mapping[str, np.ndarray], compile: bool = False):
+        self.policy, self.target = (
+            Parameters(weights, names(scope)) for scope in ("policy", "target-policy")
+        )
+        self.moments = Moments(self.policy.flat, LEARNING_RATE, EPSILON)
+        self._step = self._compile() if compile else self._make_step()
 
     def restart(self) -> None:
         """Back to the weights of the beginning."""
-        self.policy.flat.copy_(self._start)
-        for state in (self.first, self.second, self.steps):
-            state.zero_()
+        self.policy.restart()
+        self.moments.restart()
 
     def __call__(self, batch: Mapping[str, np.ndarray]) -> float:
-        arrays = (batch[key] for key in ("states", "actions", "rewards", "terminals", "next_states"))
+        arrays = (batch[key] for key in KEYS)
         return self._step(*arrays)
 
     def weights(self) -> dict[str, np.ndarray]:
         return self.policy.as_numpy()
 
     def _make_step(self) -> Callable[..., float]:
-        flat, frozen, target = self.policy.flat, self.policy.views, self.target.views
-        leaves = tuple(view.detach().requires_grad_() for view in frozen)
-        first, second, steps = self.first, self.second, self.steps
-        one = (torch.ones(()),)
-        smooth_l1_loss = torch._C._nn.smooth_l1_loss
+        frozen, target, leaves = self.policy.views, self.target.views, self.policy.leaves()
+        apply = self.moments.step
 
         def step(states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any) -> float:
             states, next_states = from_numpy(states), from_numpy(next_states)
-            # Nothing here needs a gradient, so nothing is recorded.
-            best = q_values(frozen, next_states).argmax(1, True)
-            bootstrap = gather(q_values(target, next_states), 1, best).squeeze_(1)
-            bootstrap.masked_fill_(from_numpy(terminals), 0.0)
-            targets = from_numpy(rewards).add(bootstrap, alpha=DISCOUNT)
-
-            taken = gather(q_values(leaves, states), 1, from_numpy(actions).unsqueeze(1)).squeeze(1)
-            loss = smooth_l1_loss(taken, targets, 1)
-            gradient = flatten(run_backward((loss,), one, False, False, leaves, True, accumulate_grad=False))
-
-            norm = torch.linalg.vector_norm(gradient).item()
-            if norm > CLIP_NORM:
-                gradient.mul_(CLIP_NORM / (norm + 1e-6))
-            steps.add_(1.0)
-            fused_adam(
-                [flat], [gradient], [first], [second], [], [steps],
-                lr=LEARNING_RATE, beta1=0.9, beta2=0.999, weight_decay=0.0, eps=EPSILON, amsgrad=False, maximize=False,
-            )  # fmt: skip
+            loss = loss_of(
+                frozen,
+                target,
+                leaves,
+                states,
+                from_numpy(actions),
+                from_numpy(rewards),
+                from_numpy(terminals),
+                next_states,
+            )
+            gradient = flatten(run_backward((loss,), ONE, False, False, leaves, True, accumulate_grad=False))
+            apply(gradient, CLIP_NORM)
             return loss.item()
 
         return step
+
+    def _compile(self) -> Callable[..., float]:
+        policy, target = self.policy, self.target
+
+        def step(states: Any, inputs: Any) -> Any:
+            fixed, *batch = inputs
+            flat = states[0].detach().requires_grad_()
+            loss = loss_of(policy.cut(states[0]), target.cut(fixed), policy.cut(flat), *batch)
+            (gradient,) = torch.autograd.grad(loss, flat)
+            return adam(states, gradient, LEARNING_RATE, EPSILON, CLIP_NORM), [loss.detach()]
+
+        examples = random_batch()
+        inputs = [target.flat, *(from_numpy(examples[key]) for key in KEYS)]
+        program = compiled(step, [policy.flat, *self.moments.state], inputs)
+        return lambda *arrays: program(target.flat, *map(from_numpy, arrays))[0].item()

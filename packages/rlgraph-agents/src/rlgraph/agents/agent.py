@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from inspect import isabstract
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from rlgraph.core import (
+    CapabilityError,
     Component,
     GraphExecutor,
     InputError,
@@ -46,7 +47,7 @@ class Agent(Specifiable, ABC):
         backend: name of a backend; default: `rlgraph.core.default_backend`.
         execution_spec: see `rlgraph.core.ExecutionSpec`.
         seed: root of all random numbers; overrides the execution spec's.
-        acting: ``"numpy"``, ``"backend"``, or ``"auto"`` (NumPy up to 200,000 parameters).
+        acting: ``"numpy"``, ``"backend"``, or ``"auto"`` (NumPy up to 200,000 parameters, if it can).
         env: the environment spec that `learn` and `evaluate` use.
     """
 
@@ -82,15 +83,24 @@ class Agent(Specifiable, ABC):
             root, input_spaces, action_space=action_space, backend=backend, execution_spec=execution
         )
         self.seed = self.executor.execution.seed
-        small = self.executor.statistics["trainable_parameters"] <= NUMPY_ACTING_LIMIT
-        self.acting = ("numpy" if small else "backend") if acting == "auto" else acting
-        make = self.executor.numpy_program if self.acting == "numpy" else self.executor.program
-        self._greedy, self._explore = make(self.greedy_method), make(self.exploring_method)
+        self.acting, (self._greedy, self._explore) = self._acting_programs(acting)
         #: Environment steps observed, updates done, episodes finished.
         self.timesteps = self.updates = 0
         #: Fraction of training done, 0 to 1; schedules follow it. Set by the worker.
         self._time_percentage = np.zeros((), self.executor.execution.dtype)
         self._batch_rank = len(self.state_space.shape) + 1 if hasattr(self.state_space, "shape") else -1
+
+    def _acting_programs(self, acting: str) -> tuple[str, list[Callable[..., Any]]]:
+        """How it acts, as `acting` says, and the programs of the greedy and the exploring method."""
+        methods = (self.greedy_method, self.exploring_method)
+        small = self.executor.statistics["trainable_parameters"] <= NUMPY_ACTING_LIMIT
+        if acting == "numpy" or (acting == "auto" and small):
+            try:
+                return "numpy", [self.executor.numpy_program(method) for method in methods]
+            except CapabilityError:  # a part of it has native kernels only
+                if acting == "numpy":
+                    raise
+        return "backend", [self.executor.program(method) for method in methods]
 
     @classmethod
     def from_spec(cls, spec: Any, *, path: str = "agent", env: Any = None, **kwargs: Any) -> Self:

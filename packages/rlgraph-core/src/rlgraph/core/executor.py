@@ -100,7 +100,12 @@ class GraphExecutor:
             contract=contract,
             device=self.execution.device,
             device_map=self.execution.device_map,
-            place=partial(place, backend=self.backend, soft=self.execution.soft_placement),
+            place=partial(
+                place,
+                backend=self.backend,
+                soft=self.execution.soft_placement,
+                replicated=bool(self.execution.replicas),
+            ),
         )
         self.replication = replication(place_replicas(self.execution.replicas, self.backend))
         self._check_compiled(graph.methods)
@@ -425,6 +430,7 @@ class GraphExecutor:
             manifest = Manifest(
                 facts=dict(facts or {}),
                 streams=streams,
+                choices=self.choices,
                 dtype=self.execution.dtype,
                 seed=self.execution.seed,
                 backend=self.backend.name,
@@ -447,7 +453,7 @@ class GraphExecutor:
             directory: the checkpoint. If a save of it was cut off so that it is missing, what that has left is taken.
             scope: restore only the variables of this component and those inside it, and no random streams. The rest of
                 the checkpoint may then belong to another graph.
-            required_facts: name -> a value of the type that the fact must have.
+            required_facts: name -> a value of the type that the fact must have; None for any.
 
         Raises:
             CheckpointError: it is missing, damaged, of another component graph, or lacks a fact.

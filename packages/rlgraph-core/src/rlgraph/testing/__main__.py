@@ -22,12 +22,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--only", nargs="+", default=(), metavar="CHECK", help="sections or single checks (section/name)"
     )
+    parser.add_argument("--device", default="", help="where everything is placed, such as cuda:0")
     options = parser.parse_args(arguments)
     started = time.perf_counter()
     try:
         declared = ", ".join(sorted(Subject(options.backend).capabilities)) or "nothing"
-        print(f"backend {options.backend}, contract {CONTRACT_VERSION}; it declares: {declared}\n")
-        outcomes = run_conformance(options.backend, only=options.only, report=_print_row)
+        place = f" on {options.device}" if options.device else ""
+        print(f"backend {options.backend}{place}, contract {CONTRACT_VERSION}; it declares: {declared}\n")
+        outcomes = run_conformance(
+            options.backend, only=options.only, device=options.device, report=_print_row
+        )
     except (RLGraphError, ImportError) as error:
         print(error, file=sys.stderr)
         return 1

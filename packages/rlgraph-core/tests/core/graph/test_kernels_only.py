@@ -1,9 +1,12 @@
 """Graph functions without a body: native kernels for some backends, declared outputs."""
 
+import re
+
 import numpy as np
 import pytest
 
 from rlgraph.core import (
+    AssemblyError,
     BuildError,
     CapabilityError,
     Component,
@@ -12,6 +15,7 @@ from rlgraph.core import (
     graph_fn,
     rlgraph_api,
 )
+from rlgraph.core.ops import stream_name
 from rlgraph.spaces import FloatBox, IntBox
 
 STATES = FloatBox(shape=(2,), add_batch_rank=True)
@@ -146,3 +150,165 @@ def test_what_counts_as_a_body(function, kernels_only):
     assert not decorated.kernels_only
     decorated.kernel("torch")(lambda self, ops, x: x)
     assert decorated.kernels_only == kernels_only
+
+
+class Meter(Component):
+    """Kernels that write, draw and return what they hold."""
+
+    def __init__(self):
+        self.size = 2.0
+        super().__init__(scope="meter")
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.total = self.get_variable("total", FloatBox(shape=(2,)), trainable=False)
+        self.counts = {"calls": self.get_variable("calls", FloatBox(), trainable=False)}
+        self.scale = self.get_variable("scale", FloatBox(shape=(2,)), initializer=3.0)
+        self.memory = self.get_variable("memory", FloatBox(), host=True)
+
+    @rlgraph_api
+    def add(self, x):
+        return self._add(x), self._total(x)
+
+    @rlgraph_api
+    def draw(self, x):
+        return self._draw(x), self._draw(x)
+
+    @graph_fn(spaces=lambda self, x: x, writes={"total", "counts"}, shares=())
+    def _add(self, ops, x): ...
+
+    @_add.kernel("numpy")
+    def _add_on_numpy(self, ops, x):
+        ops.assign_add(self.total, ops.sum(x, axis=0))
+        ops.assign_add(self.counts["calls"], 1.0)
+        return x * self.scale
+
+    @graph_fn(spaces=FloatBox(shape=(2,)), shares=lambda self, x: [self.total])
+    def _total(self, ops, x): ...
+
+    @_total.kernel("numpy")
+    def _total_on_numpy(self, ops, x):
+        return self.total
+
+    @graph_fn(spaces=lambda self, x: x, draws=True)
+    def _draw(self, ops, x): ...
+
+    @_draw.kernel("numpy")
+    def _draw_on_numpy(self, ops, x):
+        return x + ops.random_uniform(x.shape)
+
+
+def test_declared_effects():
+    executor = GraphExecutor(Meter(), {"x": STATES}, backend="numpy")
+    effects = {node.function: executor.built.effects[id_] for id_, node in executor.built.graph.nodes.items()}
+    read = {"meter/total", "meter/calls", "meter/scale"}
+    assert (effects["_add"].reads, effects["_add"].writes) == (read, {"meter/total", "meter/calls"})
+    assert effects["_add"].hazard and effects["_add"].aliases == (frozenset(),)
+    assert (effects["_total"].reads, effects["_total"].writes, effects["_total"].aliases) == (
+        read,
+        frozenset(),
+        (frozenset({"meter/total"}),),
+    )
+    assert effects["_draw"].writes == effects["_draw"].draws == {stream_name("meter")}
+
+
+def test_declared_writes_and_what_shares_memory():
+    executor = GraphExecutor(Meter(), {"x": STATES}, backend="numpy")
+    x = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
+    y, total = executor.execute("add", x)
+    np.testing.assert_array_equal(y, x * 3.0)
+    np.testing.assert_array_equal(total, [4.0, 6.0])
+    executor.execute("add", x)
+    np.testing.assert_array_equal(total, [4.0, 6.0])  # what was returned is a copy
+    weights = executor.get_weights()
+    np.testing.assert_array_equal(weights["meter/total"], [8.0, 12.0])
+    assert weights["meter/calls"] == 2.0
+
+
+def test_equal_calls_that_draw_are_two():
+    first, second = (GraphExecutor(Meter(), {"x": STATES}, backend="numpy") for _ in range(2))
+    drawn = first.execute("draw", np.zeros((3, 2), np.float32))
+    assert (drawn[0] != drawn[1]).all()
+    np.testing.assert_array_equal(drawn, second.execute("draw", np.zeros((3, 2), np.float32)))
+
+
+def meter(**options):
+    class Broken(Meter):
+        @graph_fn(spaces=lambda self, x: x, **options)
+        def _add(self, ops, x): ...
+
+        @_add.kernel("numpy")
+        def _add_on_numpy(self, ops, x):
+            return x
+
+    return Broken()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"writes": {"size"}},
+            "writes= must name attributes that hold variables of meter, given 'size': 2.0",
+        ),
+        ({"writes": {"memory"}}, "writes= must name attributes that hold variables of meter, given 'memory'"),
+        (
+            {"shares": lambda self, x: [3]},
+            "shares= must name attributes that hold variables of meter, given 3",
+        ),
+        ({"writes": {"totl"}}, "has no API method or attribute 'totl'. Did you mean 'total'?"),
+    ],
+)
+def test_effects_name_variables_of_the_component(options, message):
+    with pytest.raises(BuildError, match=re.escape(message)):
+        GraphExecutor(meter(**options), {"x": STATES}, backend="numpy")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"writes": {"w"}}, "writes= declares what the kernels of a function without a body do"),
+        ({"draws": True}, "draws= declares what the kernels of a function without a body do"),
+        ({"shares": {"w"}}, "shares= declares what the kernels of a function without a body do"),
+        ({"writes": {"w"}, "host": True, "spaces": STATES}, "of this one it is seen"),
+    ],
+)
+def test_effects_of_a_body_are_seen(options, message):
+    with pytest.raises(AssemblyError, match=message):
+        graph_fn(**options)(lambda self, ops, x: x)
+
+
+def test_names_of_variables_are_a_collection():
+    with pytest.raises(
+        AssemblyError, match="writes= is a collection of attribute names or a function, given 'w'"
+    ):
+
+        @graph_fn(spaces=STATES, writes="w")
+        def _f(self, ops, x): ...
+
+
+def test_the_ranks_of_its_outputs_are_those_of_its_arguments():
+    sequence = FloatBox(shape=(2,), add_batch_rank=True, add_time_rank=True, time_major=True)
+    function = root(lambda self, x: sequence, ["numpy"])
+    executor = GraphExecutor(function, {"x": sequence}, backend="numpy")
+    assert str(executor.built.value_of(executor.built.graph.results_of("run"))) == "float32[T, B, 2]"
+
+
+def test_a_docstring_says_what_a_function_without_a_body_calls():
+    def _f(self, ops, x):
+        """a thing of torch's own.
+
+        And more.
+        """
+
+    function = graph_fn(spaces=lambda self, x: x)(_f)
+    function.kernel("torch")(lambda self, ops, x: x)
+    made = type("Made", (Component,), {"run": rlgraph_api(lambda self, x: self._f(x)), "_f": function})
+    with pytest.raises(
+        BuildError, match=r"root._f \(a thing of torch's own\) has no body and no kernel for 'numpy'"
+    ):
+        GraphExecutor(made(scope="root"), {"x": STATES}, backend="numpy")
+
+
+def test_a_plan_without_bodies_can_be_shown():
+    executor = GraphExecutor(Meter(), {"x": STATES}, backend="numpy")
+    assert "v1 = meter__add(x)" in executor.plan("add").source

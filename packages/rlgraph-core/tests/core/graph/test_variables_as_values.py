@@ -211,3 +211,40 @@ def test_the_cycle_through_what_a_loop_carries():
 
     with pytest.raises(BuildError, match="the cycle: scaled waits for root.loop waits for scaled"):
         build(assemble(Repeated()), {"values": "variables:scaled"})
+
+
+class HalfFrozen(Component):
+    """A trainable and a frozen layer, and a counter."""
+
+    def __init__(self):
+        self.frozen, self.layer = Layer(scope="frozen", trainable=False), Layer(scope="layer")
+        super().__init__(self.frozen, self.layer, scope="root")
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.count = self.get_variable("count", FloatBox(), trainable=False)
+
+    @rlgraph_api
+    def run(self, x):
+        y = self.layer.call(self.frozen.call(x))
+        derivatives = gradients(self._sum(y), self.variables(trainable_only=True))
+        return (
+            self._sizes(derivatives),
+            self._sizes(self.variables()),
+            self._sizes(self.variables(trainable_only=True)),
+        )
+
+    @graph_fn
+    def _sum(self, ops, y):
+        return ops.sum(y) + self.count
+
+    @graph_fn
+    def _sizes(self, ops, blocks):
+        return sum(ops.sum(ops.ones_like(block)) for block in blocks)
+
+
+def test_trainable_variables_only():
+    pytest.importorskip("torch")
+    executor = GraphExecutor(HalfFrozen(), {"x": STATES}, backend="torch")
+    # layer: weights [2, 2] and biases [2]; frozen: weights [3, 2] and biases [2]; the counter
+    sizes = executor.execute("run", np.ones((4, 3), np.float32))
+    assert [float(size) for size in sizes] == [6.0, 15.0, 6.0]

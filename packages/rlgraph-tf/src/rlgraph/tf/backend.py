@@ -21,8 +21,8 @@ from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import Layout, Variable
 from rlgraph.core.ops.tensor_spec import TensorSpec
-from rlgraph.tf import devices, regions
-from rlgraph.tf.calls import numpy_program
+from rlgraph.tf import compilation, devices, regions
+from rlgraph.tf.calls import Program, numpy_program
 from rlgraph.tf.kernels import KERNELS
 from rlgraph.tf.ops import TfOps
 from rlgraph.tf.storage import TfStorage
@@ -42,10 +42,10 @@ class TfBackend(Backend):
     def __init__(self, execution: ExecutionSpec):
         super().__init__(execution)
         set_threads(execution.threads)
-        gpus = tf.config.list_physical_devices("GPU")
-        let_memory_grow(gpus)
+        self.gpus = tf.config.list_physical_devices("GPU")
+        let_memory_grow(self.gpus)
         # One thread walks through a program faster if it need not look for work that could go beside it.
-        self.single_threaded = execution.threads == 1 and not gpus
+        self.single_threaded = execution.threads == 1 and not self.gpus
         self.devices = devices.device_names()
         self.ops = TfOps(execution.dtype)
 
@@ -60,7 +60,30 @@ class TfBackend(Backend):
         concrete = self.trace(plan, segment, storage)
         # Devices wait for one another: that takes more than one thread.
         single_threaded = self.single_threaded and not devices.is_placed(plan)
-        return numpy_program(concrete, len(segment.inputs), single_threaded=single_threaded)
+        make = partial(numpy_program, inputs=len(segment.inputs), single_threaded=single_threaded)
+        plain: Program = make(concrete)
+        if not self.compiles(plan, segment):
+            return plain
+        name = plan.name if len(plan.segments) == 1 else f"{plan.name}/{segment.name}"
+        if self._choose(name, plan, concrete) != compilation.COMPILED:
+            return plain
+        specs = [tensor_spec(spec) for _, spec in segment.inputs]
+        program = make(compilation.compiled(concrete, specs))
+        return compilation.unless_refused(program, plain, name, partial(self._note_refusal, name))
+
+    def _choose(self, name: str, plan: Plan, concrete: Any) -> str:
+        """Whether a program that may be compiled is: as it was chosen before, as the user says, or by the rule."""
+        key = f"compile:{name}"
+        if key not in self.choices:
+            wanted = self.execution.compile is not True
+            reason = compilation.why_not(concrete, wanted=wanted, processor=not self.gpus)
+            if devices.is_placed(plan):
+                reason = "devices are given"
+            self.choices[key] = f"{compilation.PLAIN} ({reason})" if reason else compilation.COMPILED
+        return self.choices[key]
+
+    def _note_refusal(self, name: str, reason: str) -> None:
+        self.choices[f"compile:{name}"] = f"{compilation.PLAIN} ({reason})"
 
     def trace(self, plan: Plan, segment: Segment, storage: TfStorage) -> Any:
         """The ConcreteFunction that computes `segment`."""

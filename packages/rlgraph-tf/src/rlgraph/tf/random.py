@@ -1,7 +1,11 @@
-"""Random operations on TensorFlow: stateless ones, by a key and a counter."""
+"""Random operations on TensorFlow: stateless ones, by a key and a counter.
+
+All numbers are made of random integers here: of those alone a compiled program draws the same as a graph does.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,6 +13,9 @@ import numpy as np
 import tensorflow as tf
 
 Tensor = Any
+
+#: How integers are drawn; TensorFlow's own choice depends on the device.
+ALGORITHM = "philox"
 
 
 class Stream:
@@ -49,42 +56,56 @@ class TfRandom:
     def random_uniform(
         self, shape: Sequence[Any], low: float = 0.0, high: float = 1.0, dtype: str | None = None
     ) -> Tensor:
-        seed, kind = self.stream.next_seed(), self._dtype(dtype)
-        return tf.random.stateless_uniform(tuple(shape), seed, low, high, kind)
+        fractions = self._fractions(tuple(shape), self._dtype(dtype))
+        return fractions if (low, high) == (0.0, 1.0) else low + (high - low) * fractions
 
     def random_normal(
         self, shape: Sequence[Any], mean: float = 0.0, stddev: float = 1.0, dtype: str | None = None
     ) -> Tensor:
-        seed, kind = self.stream.next_seed(), self._dtype(dtype)
-        return tf.random.stateless_normal(tuple(shape), seed, mean, stddev, kind)
+        # Box and Muller (1958): a radius and an angle.
+        first, second = tf.unstack(self._fractions((2, *shape), self._dtype(dtype)))
+        standard = tf.sqrt(-2.0 * tf.math.log1p(-first)) * tf.cos(2.0 * math.pi * second)
+        return mean + stddev * standard
 
     def random_truncated_normal(
         self, shape: Sequence[Any], mean: float = 0.0, stddev: float = 1.0, dtype: str | None = None
     ) -> Tensor:
-        seed, kind = self.stream.next_seed(), self._dtype(dtype)
-        return tf.random.stateless_truncated_normal(tuple(shape), seed, mean, stddev, kind)
+        # The inverse of the distribution function, between two standard deviations.
+        fractions = self._fractions(tuple(shape), self._dtype(dtype))
+        limit = math.erf(math.sqrt(2.0))
+        standard = math.sqrt(2.0) * tf.math.erfinv(limit * (2.0 * fractions - 1.0))
+        return mean + stddev * tf.clip_by_value(standard, -2.0, 2.0)
 
     def random_integers(self, shape: Sequence[Any], low: Any, high: Any, dtype: str = "int64") -> Tensor:
         seed, kind = self.stream.next_seed(), self._dtype(dtype)
         bounds = (bound if isinstance(bound, int) else tf.cast(bound, kind) for bound in (low, high))
-        return tf.random.stateless_uniform(tuple(shape), seed, *bounds, kind)
+        return tf.random.stateless_uniform(tuple(shape), seed, *bounds, kind, alg=ALGORITHM)
 
     def random_permutation(self, n: Any) -> Tensor:
-        return tf.random.experimental.stateless_shuffle(tf.range(n, dtype=tf.int64), self.stream.next_seed())
+        # Where the largest, the second largest ... of random numbers stand.
+        return tf.cast(tf.math.top_k(self._bits((n,), tf.int64), tf.cast(n, tf.int32)).indices, tf.int64)
 
     def random_categorical(self, logits: Tensor) -> Tensor:
         # Gumbel's trick: the largest of the logits, each with noise of its own (Maddison et al., 2014).
         logits = tf.convert_to_tensor(logits)
         tiny = logits.dtype.as_numpy_dtype(np.finfo(logits.dtype.as_numpy_dtype).tiny)
-        fractions = tf.random.stateless_uniform(
-            tf.shape(logits), self.stream.next_seed(), tiny, 1.0, logits.dtype
-        )
+        fractions = tf.maximum(self._fractions(tf.shape(logits), logits.dtype), tiny)
         return tf.argmax(logits - tf.math.log(-tf.math.log(fractions)), -1, output_type=tf.int64)
 
     def random_bernoulli(self, p: Tensor) -> Tensor:
         p = tf.convert_to_tensor(p)
-        drawn = tf.random.stateless_uniform(tf.shape(p), self.stream.next_seed(), dtype=p.dtype)
-        return drawn < p
+        return self._fractions(tf.shape(p), p.dtype) < p
+
+    def _bits(self, shape: Any, kind: tf.DType) -> Tensor:
+        """Random integers over the whole range of `kind`."""
+        seed = self.stream.next_seed()
+        return tf.random.stateless_uniform(shape, seed, None, None, kind, alg=ALGORITHM)
+
+    def _fractions(self, shape: Any, kind: tf.DType) -> Tensor:
+        """Numbers in [0, 1), as fine as the precision allows."""
+        bits, unused, digits = (tf.uint64, 11, 53) if kind == tf.float64 else (tf.uint32, 8, 24)
+        drawn = tf.bitwise.right_shift(self._bits(shape, bits), tf.constant(unused, bits))
+        return tf.cast(drawn, kind) * 2.0**-digits
 
     @staticmethod
     def through_host(x: Tensor, function: Callable[[np.ndarray], np.ndarray]) -> Tensor:

@@ -21,7 +21,7 @@ def loop(variables: SegmentVariables, shape: LoopShape) -> Callable[..., tuple[T
         variables.read_ahead(shape.effects)
         last = tf.cast(count, tf.int64)
         size = tf.cast(count, tf.int32)
-        if shape.collected:
+        if shape.collected and not (isinstance(count, int) and count > 0):
             tf.debugging.assert_positive(size, EMPTY)
         arrays = tuple(
             tf.TensorArray(spec.dtype, size, element_shape=open_shape(spec)[1:]) for spec in shape.collected
@@ -45,7 +45,11 @@ def loop(variables: SegmentVariables, shape: LoopShape) -> Callable[..., tuple[T
             tuple(map(open_shape, shape.carried)),
             tuple(tf.TensorShape(None) for _ in arrays),
         )
-        _, _, carried, arrays = tf.while_loop(goes_on, iteration, start, shape_invariants=shapes)
+        # XLA must know how long the record for derivatives can become.
+        limit = count if isinstance(count, int) else None
+        _, _, carried, arrays = tf.while_loop(
+            goes_on, iteration, start, shape_invariants=shapes, maximum_iterations=limit
+        )
         collected = tuple(
             tf.ensure_shape(a.stack(), open_shape(s)) for a, s in zip(arrays, shape.collected, strict=True)
         )

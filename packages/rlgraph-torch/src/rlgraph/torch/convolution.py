@@ -18,8 +18,9 @@ def _channels_last(x: Tensor) -> Tensor:
 
 
 def _weights(filters: Tensor) -> Tensor:
-    # Contiguous: of a view the derivative fails for some sizes in float64.
-    return filters.permute(3, 2, 0, 1).contiguous()
+    # Laid out like the images where oneDNN computes. Its stand-in for float64 has no derivative for some sizes then.
+    layout = torch.channels_last if filters.dtype is torch.float32 else torch.contiguous_format
+    return filters.permute(3, 2, 0, 1).contiguous(memory_format=layout)
 
 
 def _padded(

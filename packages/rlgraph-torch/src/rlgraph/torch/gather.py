@@ -13,6 +13,8 @@ class Gathers:
     def take(x: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
         if indices.ndim == 1:
             return torch.index_select(x, axis, indices)
+        if indices.ndim == 0:
+            return torch.index_select(x, axis, indices).squeeze(axis)
         axis %= x.ndim
         flat = torch.index_select(x, axis, indices.reshape(-1))
         return flat.reshape((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))

@@ -119,6 +119,21 @@ def adam_apply(self: Any, ops: Any) -> Callable[[Sequence[Tensor], Sequence[Tens
     return apply
 
 
+def synchronizer_sync(self: Any, ops: Any) -> Callable[[Sequence[Tensor], Sequence[Tensor]], None]:
+    """`Synchronizer._sync`: one pass over each flat block, and no copy of it in between."""
+    tau = self.tau
+
+    def copy(source: Sequence[Tensor], target: Sequence[Tensor]) -> None:
+        for new, old in zip(source, target, strict=True):
+            old.copy_(new)
+
+    def follow(source: Sequence[Tensor], target: Sequence[Tensor]) -> None:
+        for new, old in zip(source, target, strict=True):
+            old.lerp_(new, tau)
+
+    return copy if tau == 1.0 else follow
+
+
 def flushes_denormals() -> bool:
     """Whether this thread takes denormal numbers for zero; torch can set that, but not tell."""
     return SMALLEST * 1.0 == 0.0
@@ -138,6 +153,7 @@ def clip_(gradients: Sequence[Tensor], max_norm: float) -> None:
 #: Key of a graph function -> maker.
 KERNELS: dict[str, Callable[[Any, Any], Callable[..., Any]]] = {
     "rlgraph.components.layers.dense:Dense._call": dense,
+    "rlgraph.components.common.synchronizer:Synchronizer._sync": synchronizer_sync,
     "rlgraph.components.losses.dqn_loss:DQNLoss._loss": dqn_loss,
     "rlgraph.components.policies.dueling_policy:DuelingPolicy._combine": dueling_combine,
 }

@@ -99,7 +99,7 @@ class DQN(Component):
     ) -> Any:
         """One optimizer step on a batch; the loss before it, as `get_td_loss` gives it."""
         results = self.get_td_loss(states, actions, rewards, terminals, next_states)
-        self.optimizer.step(self.policy.variables(), results["loss"])
+        self.optimizer.step(self.policy.variables(trainable_only=True), results["loss"])
         return results
 
     @rlgraph_api

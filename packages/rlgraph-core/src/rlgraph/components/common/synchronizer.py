@@ -42,4 +42,7 @@ class Synchronizer(Component):
     @graph_fn(returns=0)
     def _sync(self, ops: Any, source: Any, target: Any) -> None:
         for new, old in zip(source, target, strict=True):
-            ops.assign(old, ops.read(new) if self.tau == 1.0 else self.tau * new + (1.0 - self.tau) * old)
+            if self.tau == 1.0:
+                ops.assign(old, ops.read(new))
+            else:
+                ops.assign_add(old, self.tau * (new - old))

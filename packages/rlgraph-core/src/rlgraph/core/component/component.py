@@ -157,6 +157,10 @@ class Component(Composition):
 
     # Wiring.
 
-    def variables(self) -> Symbol:
-        """All variables of this component and those below, sorted by scoped name; for use in API methods."""
-        return current_trace(f"{self.scope_path}.variables()").variables_of(self)
+    def variables(self, *, trainable_only: bool = False) -> Symbol:
+        """All variables of this component and those below, sorted by scoped name; for use in API methods.
+
+        Args:
+            trainable_only: without what an optimizer does not step: frozen variables, counters, running means.
+        """
+        return current_trace(f"{self.scope_path}.variables()").variables_of(self, trainable_only)

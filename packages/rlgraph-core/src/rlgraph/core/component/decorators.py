@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from functools import cached_property, update_wrapper
 from typing import Any, overload
 
-from rlgraph.core.component.options import Options
+from rlgraph.core.component.options import Declared, Options, check_effects
 from rlgraph.core.errors import AssemblyError
 from rlgraph.core.graph.trace import bind_arguments, current_trace
 
@@ -86,6 +86,11 @@ class GraphFunction(Member):
         spaces: Spaces of the outputs where they cannot be inferred (host and kernel-only functions): a Space, a tuple
             of Spaces, or ``f(self, *input_spaces)`` returning that.
         per_variable: lists of variables come variable by variable, not in blocks.
+        writes: of a function without a body, the variables that its kernels write: names of attributes that hold them,
+            or ``f(self, *input_spaces)`` returning the variables.
+        draws: of a function without a body, whether its kernels draw random numbers; or ``f(self, *input_spaces)``.
+        shares: of a function without a body, the variables whose memory its outputs may share, in the form of `writes`;
+            None: all that it can read.
         kernels: backend name -> native implementation with the same arguments.
     """
 
@@ -98,8 +103,12 @@ class GraphFunction(Member):
         host: bool = False,
         spaces: Any = None,
         per_variable: bool = False,
+        writes: Declared[Collection[Any]] = (),
+        draws: Declared[bool] = False,
+        shares: Declared[Collection[Any]] | None = None,
     ):
         super().__init__(function, options or Options(), leading=1 if host else 2)
+        check_effects(function, host or not self.is_empty, writes=writes, draws=draws, shares=shares)
         if host and spaces is None:
             raise AssemblyError(
                 f"host graph function {function.__qualname__} must declare its outputs: "
@@ -109,6 +118,9 @@ class GraphFunction(Member):
         self.host = host
         self.spaces = spaces
         self.per_variable = per_variable
+        self.writes = writes
+        self.draws = draws
+        self.shares = shares
         self.kernels: dict[str, Callable[..., Any]] = {}
 
     @cached_property
@@ -132,8 +144,9 @@ class GraphFunction(Member):
         """Declare a native implementation for one backend; it takes the same arguments.
 
         A function whose body is ``...`` has kernels only. It declares its outputs' `spaces`, its component can be built
-        on these backends alone, and its kernels may read the component's variables, but not write any. A batch rank
-        of its outputs is that of the first argument that has one, unless the Space names another.
+        on these backends alone, and its kernels may read the component's variables, write those that `writes` declares,
+        and draw if `draws` says so. A batch or time rank of its outputs is that of the first argument that has one,
+        unless the Space names another.
         """
 
         def register(implementation: Callable[..., Any]) -> Callable[..., Any]:
@@ -228,6 +241,9 @@ def graph_fn(
     host: bool = False,
     spaces: Any = None,
     per_variable: bool = False,
+    writes: Declared[Collection[Any]] = (),
+    draws: Declared[bool] = False,
+    shares: Declared[Collection[Any]] | None = None,
     name: str | None = None,
     component: Any = None,
     flatten_ops: bool | Collection[str] = False,
@@ -242,6 +258,9 @@ def graph_fn(
     host: bool = False,
     spaces: Any = None,
     per_variable: bool = False,
+    writes: Declared[Collection[Any]] = (),
+    draws: Declared[bool] = False,
+    shares: Declared[Collection[Any]] | None = None,
     component: Any = None,
     **options: Any,
 ) -> Any:
@@ -253,8 +272,16 @@ def graph_fn(
         host: the function is plain Python, ``f(self, *arrays)`` on NumPy arrays, for work that does not belong into
             a tensor graph. It may draw from ``self.rng`` and write its host variables.
         spaces: the outputs' Spaces, where they cannot be inferred: required for host functions and functions of
-            kernels only. A Space, a tuple of Spaces, or a function ``f(self, *input_spaces)``.
+            kernels only. A Space, a tuple of Spaces, or a function ``f(self, *input_spaces)``. One output that is a
+            container may also be declared as a dict or tuple of Spaces, whose ranks may then differ.
         per_variable: a list of variables comes variable by variable, each in its own shape, not in flat blocks.
+        writes: the variables that the kernels of a function without a body write: names of attributes that hold them
+            (a variable, or a list or dict of variables), or a function ``f(self, *input_spaces)`` giving the variables.
+            Of a body it is seen what it writes.
+        draws: the kernels of a function without a body draw random numbers, with ``ops`` or from ``ops.stream``; or
+            a function ``f(self, *input_spaces)`` saying whether.
+        shares: the variables whose memory the outputs of a function without a body may share, in the form of `writes`;
+            None: all that it can read. What may be seen to change is copied.
         name: the name it is known under; default: the function's.
         component: give the function to this one instance instead of to a class; for use in its ``__init__``.
         flatten_ops: True, or names of arguments: a container arrives as a dict of its leaves by path
@@ -268,7 +295,10 @@ def graph_fn(
     """
 
     def decorate(decorated: Callable[..., Any]) -> Any:
-        return _placed(GraphFunction(decorated, Options(**options), host, spaces, per_variable), component)
+        function = GraphFunction(
+            decorated, Options(**options), host, spaces, per_variable, writes, draws, shares
+        )
+        return _placed(function, component)
 
     return decorate if function is None else decorate(function)
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from rlgraph.core.errors import AssemblyError, nearest
+
+T = TypeVar("T")
+#: What is declared of a graph function: a value, or ``f(self, *input_spaces)`` giving it.
+Declared: TypeAlias = T | Callable[..., T]
 
 
 @dataclass(frozen=True)
@@ -67,3 +71,26 @@ class Options:
     def flattens(self, argument: str) -> bool:
         """Whether containers given for `argument` arrive flat."""
         return self.flatten_ops if isinstance(self.flatten_ops, bool) else argument in self.flatten_ops
+
+
+def check_effects(function: Callable[..., Any], seen: bool, **effects: Any) -> None:
+    """Check the declared effects of a graph function.
+
+    Args:
+        function: the function.
+        seen: its effects are seen anyway.
+        effects: what is declared, by option.
+
+    Raises:
+        AssemblyError: effects are declared where they are seen, or in another form.
+    """
+    where = function.__qualname__
+    for name, declared in effects.items():
+        if seen and declared not in (None, False, ()):
+            raise AssemblyError(
+                f"{where}: {name}= declares what the kernels of a function without a body do; of this one it is seen"
+            )
+        if isinstance(declared, str):
+            raise AssemblyError(
+                f"{where}: {name}= is a collection of attribute names or a function, given {declared!r}"
+            )

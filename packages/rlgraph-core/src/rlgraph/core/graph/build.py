@@ -345,7 +345,7 @@ class _Worklist:
     def _try_variables(self, node: VariablesOf) -> bool:
         if self.components.lacking(node.component):
             return False
-        self.values[Output(node.id)] = self.components.variables_below(node.component)
+        self.values[Output(node.id)] = self.components.variables_below(node.component, node.trainable_only)
         self.effects[node.id] = Effects(aliases=(frozenset(),))
         return True
 
@@ -391,6 +391,7 @@ class _Worklist:
         if frozen:
             raise BuildError(
                 f"{label(node)}: {frozen[0]} is not trainable; differentiate by the variables of a trainable component"
+                ", or by component.variables(trainable_only=True)"
             )
         self.values[Output(node.id)] = GradientList(variables)
         self.effects[node.id] = Effects(reads=frozenset(v.name for v in variables), aliases=(frozenset(),))

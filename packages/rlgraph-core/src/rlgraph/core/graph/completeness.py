@@ -170,8 +170,10 @@ class Components:
         """The components at and below `scope` whose variables are not yet known."""
         return [s for s in self.graph.below(scope) if self.is_reached(s) and s not in self.created]
 
-    def variables_below(self, scope: str) -> VariableList:
-        """The tensor variables at and below `scope`, sorted by scoped name."""
+    def variables_below(self, scope: str, trainable_only: bool = False) -> VariableList:
+        """The tensor variables at and below `scope`, or the trainable ones among them, sorted by scoped name."""
         declared = (self.graph.components[s].declared_variables for s in self.graph.below(scope))
         found = [v for variables in declared for v in variables.values() if not v.host]
+        if trainable_only:
+            found = [v for v in found if v.trainable]
         return VariableList(sorted(found, key=lambda v: v.name))

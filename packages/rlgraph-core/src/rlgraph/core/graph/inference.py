@@ -158,16 +158,15 @@ def _declared(
 ) -> tuple[tuple[Value, ...], Effects]:
     if not node.host and function.is_empty and not function.kernels:
         raise InferenceError("it has neither a body nor a kernel")
-    spaces = function.spaces
-    if isinstance(spaces, Callable):  # type: ignore[arg-type]
-        spaces = spaces(component, *_given_spaces(function, arguments))
+    given = tuple(_given_spaces(function, arguments))
+    spaces = _resolved(function.spaces, component, given)
     single = node.returns == 1 or isinstance(spaces, BoxSpace)
     declared = () if node.returns == 0 else (spaces,) if single else tuple(spaces)
-    if len(declared) != node.returns or not all(isinstance(space, Space) for space in declared):
+    if len(declared) != node.returns or not all(map(_are_spaces, declared)):
         raise InferenceError(f"spaces= must give {node.returns} Space(s), given {spaces!r}")
     # All outputs of one call share one fresh batch size.
     batch, time = _own_symbols(node)
-    specs = tuple(to_specs(space, float_dtype, batch, time) for space in declared)
+    specs = map_leaves(lambda space: to_specs(space, float_dtype, batch, time), declared)
     kind = "host" if node.host else "kernel-only"
     for value in arguments.values():
         for _, leaf in leaves(value):
@@ -176,26 +175,61 @@ def _declared(
                     f"a {kind} function gets tensors, not variables: pass what it needs as arguments"
                 )
     if function.kernels_only:
-        specs = map_leaves(partial(_with_batch_of, arguments, batch), specs)
-    # What its outputs share memory with cannot be seen: it may be what it was given and what it can read.
+        specs = map_leaves(partial(_with_ranks_of, arguments, batch, time), specs)
+    # What its outputs share memory with cannot be seen: unless it says so, what it was given and what it can read.
     read = frozenset(v.name for v in component.declared_variables.values() if not (node.host or v.host))
+    written = frozenset(_variables_of("writes", component, function, given))
+    shared = (
+        read if function.shares is None else frozenset(_variables_of("shares", component, function, given))
+    )
+    draws = {stream_name(node.component)} if _resolved(function.draws, component, given) else set()
     return specs, Effects(
         reads=read,
+        writes=written | draws,
         host=node.host,
-        aliases=(read,) * len(declared),
+        hazard=bool(written),
+        aliases=(shared,) * len(declared),
         views=tuple(frozenset(arguments) for _ in declared),
         carries=frozenset(arguments),
     )
 
 
-def _with_batch_of(arguments: dict[str, Value], batch: str, spec: TensorSpec) -> TensorSpec:
-    """`spec` with the unknown leading size of the first argument that has one."""
-    given = [
-        leaf for value in arguments.values() for _, leaf in leaves(value) if isinstance(leaf, TensorSpec)
-    ]
-    known = [leaf.shape[0] for leaf in given if leaf.shape and isinstance(leaf.shape[0], SymbolicDim)]
-    fresh = SymbolicDim.symbol(batch)
-    return spec.with_shape(tuple(known[0] if known and dim == fresh else dim for dim in spec.shape))
+def _are_spaces(declared: Any) -> bool:
+    """Whether an output is declared as a Space, or as a dict or tuple of Spaces: their ranks may differ."""
+    return all(isinstance(leaf, Space) for _, leaf in leaves(declared))
+
+
+def _resolved(declared: Any, component: Any, spaces: tuple[Any, ...]) -> Any:
+    """What is declared; asked for, where that is a function of the input Spaces."""
+    return declared(component, *spaces) if isinstance(declared, Callable) else declared  # type: ignore[arg-type]
+
+
+def _variables_of(option: str, component: Any, function: Any, spaces: tuple[Any, ...]) -> Iterator[str]:
+    """Names of the variables that an option of a function without a body declares."""
+    for item in _resolved(getattr(function, option), component, spaces):
+        value = getattr(component, item) if isinstance(item, str) else item
+        held = value.values() if isinstance(value, dict) else value
+        for variable in held if isinstance(held, Iterable) else [held]:
+            own = isinstance(variable, Variable) and variable.name in component.declared_variables
+            if not own or variable.host:
+                raise InferenceError(
+                    f"{option}= must name attributes that hold variables of {component.scope_path}, given {item!r}: "
+                    f"{variable!r}"
+                )
+            yield variable.name
+
+
+def _with_ranks_of(arguments: dict[str, Value], batch: str, time: str, spec: TensorSpec) -> TensorSpec:
+    """`spec` with the unknown batch and time sizes of the first arguments that have such."""
+    known: dict[Any, SymbolicDim] = {}
+    for _, leaf in (pair for value in arguments.values() for pair in leaves(value)):
+        if isinstance(leaf, TensorSpec):
+            space = leaf.to_space()
+            ranks = [batch] * space.has_batch_rank + [time] * space.has_time_rank
+            for rank, size in zip(reversed(ranks) if space.time_major else ranks, leaf.shape, strict=False):
+                if isinstance(size, SymbolicDim):
+                    known.setdefault(SymbolicDim.symbol(rank), size)
+    return spec.with_shape(tuple(known.get(dim, dim) for dim in spec.shape))
 
 
 def _given_spaces(function: Any, arguments: dict[str, Value]) -> Iterator[Any]:

@@ -173,11 +173,12 @@ class GraphFunctionCall:
 
 @dataclass(frozen=True)
 class VariablesOf:
-    """A node whose value is the list of all variables below `component`, sorted by scoped name."""
+    """A node whose value is the list of all variables below `component`, or the trainable ones, by scoped name."""
 
     id: int
     caller: int | None
     component: str
+    trainable_only: bool = False
 
 
 @dataclass(frozen=True)

@@ -333,11 +333,11 @@ class Trace:
         outputs = tuple(Symbol(Ref(Output(node, i))) for i in range(returns))
         return outputs[0] if returns == 1 else outputs
 
-    def variables_of(self, component: Any) -> Symbol:
+    def variables_of(self, component: Any, trainable_only: bool = False) -> Symbol:
         """Record that the list of the variables below `component` is needed."""
         self._check_composed(component, f"{component.scope_path}.variables()")
         node = self._new_id()
-        self._record(VariablesOf(node, self._caller, component.scope_path))
+        self._record(VariablesOf(node, self._caller, component.scope_path, trainable_only))
         return Symbol(Ref(Output(node)))
 
     def gradients(self, loss: Any, variables: Any) -> Symbol:

@@ -70,7 +70,7 @@ def _chain(subject: Subject, length: int) -> list[str]:
     return calls_of(lambda: program(x))
 
 
-@check("budget")
+@check("budget", placed=False)
 def fixed(subject: Subject) -> None:
     """An execution of one operation costs few calls."""
     count = len(_chain(subject, 1))
@@ -79,7 +79,7 @@ def fixed(subject: Subject) -> None:
     )
 
 
-@check("budget")
+@check("budget", placed=False)
 def per_node(subject: Subject) -> None:
     """A graph function costs what its operations cost and hardly more."""
     short, long = (len(_chain(subject, length)) for length in (5, 25))
@@ -87,7 +87,7 @@ def per_node(subject: Subject) -> None:
     assert each <= PER_NODE, f"every graph function of one operation makes {each} calls, at most {PER_NODE}"
 
 
-@check("budget")
+@check("budget", placed=False)
 def no_machinery(subject: Subject) -> None:
     """Nothing of components, graphs and rules runs once a plan was lowered."""
     found = {module for module in _chain(subject, 3) if module.startswith(MACHINERY)}

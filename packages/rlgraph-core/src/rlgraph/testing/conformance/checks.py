@@ -13,9 +13,15 @@ from rlgraph.core.ops import CONTRACT_VERSION, OPERATIONS
 
 @dataclass(frozen=True)
 class Subject:
-    """The backend under test, by name; everything goes through the door that users take."""
+    """The backend under test, by name; everything goes through the door that users take.
+
+    Attributes:
+        backend: its registered name.
+        device: where everything is placed of which a check does not say where; empty: nobody says anything.
+    """
 
     backend: str
+    device: str = ""
 
     @property
     def capabilities(self) -> frozenset[str]:
@@ -30,6 +36,7 @@ class Subject:
         self, root: Component, spaces: Mapping[str, Any] | None = None, **execution: Any
     ) -> GraphExecutor:
         """`root` built on the backend; `execution` are fields of the execution spec."""
+        execution = {"device": self.device, **execution} if self.device else execution
         return GraphExecutor(root, spaces or {}, backend=self.backend, execution_spec=execution)
 
     @staticmethod
@@ -51,6 +58,7 @@ class Check:
         capabilities: those a backend must declare for the check to make sense.
         operations: those the contract must have for it.
         unless: capabilities that make it pointless.
+        placed: it makes sense on a device, too.
     """
 
     section: str
@@ -59,6 +67,7 @@ class Check:
     capabilities: frozenset[str] = frozenset()
     operations: frozenset[str] = frozenset()
     unless: frozenset[str] = frozenset()
+    placed: bool = True
 
     @property
     def id(self) -> str:
@@ -72,6 +81,8 @@ class Check:
         declared = sorted(self.unless & subject.capabilities)
         if declared:
             return f"{subject.backend} declares {', '.join(declared)}"
+        if subject.device and not self.placed:
+            return "it is asked where nothing is placed"
         unknown = sorted(self.operations - OPERATIONS.keys())
         return (
             f"contract {CONTRACT_VERSION} has no {', '.join(f'ops.{name}' for name in unknown)}"
@@ -90,12 +101,13 @@ def check(
     capabilities: Iterable[str] = (),
     operations: Iterable[str] = (),
     unless: Iterable[str] = (),
+    placed: bool = True,
 ) -> Callable[[Callable[[Subject], None]], Callable[[Subject], None]]:
     """Declare the decorated function as a check, called like the function."""
 
     def declare(function: Callable[[Subject], None]) -> Callable[[Subject], None]:
         needs = (frozenset(needed) for needed in (capabilities, operations, unless))
-        CHECKS.append(Check(section, function.__name__, function, *needs))
+        CHECKS.append(Check(section, function.__name__, function, *needs, placed))
         return function
 
     return declare

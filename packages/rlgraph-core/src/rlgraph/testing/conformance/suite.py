@@ -71,20 +71,25 @@ def run_check(check: Check, subject: Subject) -> Outcome:
 
 
 def run_conformance(
-    backend: str, *, only: Iterable[str] = (), report: Callable[[Outcome], None] | None = None
+    backend: str,
+    *,
+    only: Iterable[str] = (),
+    device: str = "",
+    report: Callable[[Outcome], None] | None = None,
 ) -> list[Outcome]:
     """Run the suite on a backend.
 
     Args:
         backend: its registered name.
         only: sections, or checks as ``section/name``; none for all.
+        device: where everything is placed, ``cuda:0`` say; empty: nobody says anything.
         report: called with each outcome as it comes.
 
     Raises:
         SpecError: there is no such backend.
         PluginError: it cannot be loaded.
     """
-    subject, wanted, outcomes = Subject(backend), set(only), []
+    subject, wanted, outcomes = Subject(backend, device), set(only), []
     subject.create()
     for check in load_checks():
         if not wanted or wanted & {check.section, check.id}:
@@ -108,16 +113,18 @@ class BackendConformance:
 
     #: The registered name of the backend.
     backend: str
+    #: Where everything is placed; empty: nobody says anything.
+    device: str = ""
 
     def pytest_generate_tests(self, metafunc: Any) -> None:
         """Make the tests; called by pytest."""
         if "check" in metafunc.fixturenames:
-            subject = Subject(self.backend)
+            subject = Subject(self.backend, self.device)
             checks = [check for check in load_checks() if not check.gate(subject)]
             metafunc.parametrize("check", checks, ids=[check.id for check in checks])
 
     def test_conformance(self, check: Check) -> None:
-        check.run(Subject(self.backend))
+        check.run(Subject(self.backend, self.device))
 
 
 def summary(outcomes: Iterable[Outcome], started: float) -> str:

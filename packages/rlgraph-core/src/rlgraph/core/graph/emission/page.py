@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,6 +17,13 @@ from rlgraph.core.graph.variables import Block, VariableList
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
 _DIALECT = Dialect(receive="{}".format, give=lambda text, _sliced: text)
+
+
+class _Shown(Linker):
+    """Of a plan that is shown, no function is run: one without a body has no kernel to be found."""
+
+    def link(self, function: Any, view: Any, draws: Collection[str] = ()) -> Callable[..., Any]:
+        return _nothing
 
 
 def plan_page(plan: Plan) -> str:
@@ -44,7 +51,7 @@ def _driver(plan: Plan) -> SourceFunction:
 
 
 def _segment(plan: Plan, segment: Segment) -> Iterator[str]:
-    linker = Linker(
+    linker = _Shown(
         "", SimpleNamespace(stack=_nothing), {}, lambda variable: variable, lambda block: block, _gradients
     )
     function = emit_segment(plan, segment, _DIALECT, linker)

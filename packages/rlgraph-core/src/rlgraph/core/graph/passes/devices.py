@@ -112,7 +112,9 @@ class Places(Protocol):
     def device_name(self, name: str) -> str: ...
 
 
-def place(devices: Mapping[str, Devices], backend: Places, soft: bool = False) -> dict[str, Devices]:
+def place(
+    devices: Mapping[str, Devices], backend: Places, soft: bool = False, replicated: bool = False
+) -> dict[str, Devices]:
     """The devices of every component in the backend's own names.
 
     Where any component is somewhere, those of which nobody says anything are on the backend's default device, if it
@@ -122,6 +124,7 @@ def place(devices: Mapping[str, Devices], backend: Places, soft: bool = False) -
         devices: scope -> devices, parents before children.
         backend: who has the devices.
         soft: a device that is not there becomes the backend's own choice, with a warning.
+        replicated: updates are shared by replicas, so something is somewhere in any case.
 
     Raises:
         BuildError: the backend lacks a device; names the outermost component that is to be there.
@@ -151,7 +154,7 @@ def place(devices: Mapping[str, Devices], backend: Places, soft: bool = False) -
         scope: Devices(placed(scope, "variables", each.variables), placed(scope, "ops", each.ops))
         for scope, each in devices.items()
     }
-    if not any(each.variables or each.ops for each in found.values()):
+    if not (replicated or any(each.variables or each.ops for each in found.values())):
         return found
     default = backend.default_device
     return {scope: Devices(each.variables or default, each.ops or default) for scope, each in found.items()}

@@ -110,7 +110,7 @@ class _Merging:
     def _key(self, node: Node) -> Any:
         """What makes a call the same as another; None if it is never."""
         if isinstance(node, VariablesOf):
-            return ("variables", node.component)
+            return ("variables", node.component, node.trainable_only)
         effects = self.effects[node.id]
         if not isinstance(node, GraphFunctionCall) or not effects.pure or not node.returns:
             return None

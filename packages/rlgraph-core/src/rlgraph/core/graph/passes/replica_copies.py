@@ -12,6 +12,7 @@ from typing import Any
 from rlgraph.core.graph.build import BuiltGraph
 from rlgraph.core.graph.known import value_of
 from rlgraph.core.graph.nodes import (
+    ApiCall,
     Carried,
     Expression,
     Gradients,
@@ -57,10 +58,12 @@ def symbols_of(spec: TensorSpec) -> frozenset[str]:
 
 
 class Copying:
-    """Names, values, effects and places of new nodes and components."""
+    """Names, values, effects and places of the new nodes and components of an API method."""
 
-    def __init__(self, built: BuiltGraph, replication: Replication):
+    def __init__(self, built: BuiltGraph, method: str, replication: Replication):
         self.graph, self.float_dtype = built.graph, built.float_dtype
+        self._caller = built.graph.methods[method].call
+        self.calls: dict[int, ApiCall] = dict(built.graph.calls)
         self.values: dict[Source, Value] = dict(built.values)
         self.effects: dict[int, Effects] = dict(built.effects)
         self.components: dict[str, Any] = dict(built.graph.components)
@@ -119,7 +122,7 @@ class Copying:
     ) -> GraphFunctionCall:
         """A new call of a function that ties replicas together."""
         node = GraphFunctionCall(
-            next(self._ids), None, scope, function, tuple(arguments.items()), len(outputs)
+            next(self._ids), self._caller, scope, function, tuple(arguments.items()), len(outputs)
         )
         nothing = (frozenset[str](),) * len(outputs)
         self.effects[node.id] = Effects(aliases=nothing, **{"views": nothing, **shared})
@@ -145,9 +148,25 @@ class Copying:
 
         def moved(old: Node) -> Node:
             inside = with_regions(old, lambda r: Region(tuple(moved(n) for n in r.nodes), r.results))
-            return replace(inside, id=old.id + shift, component=self.scope_of(old.component, replica))
+            return replace(
+                inside,
+                id=old.id + shift,
+                caller=self._caller_of(old.caller, replica),
+                component=self.scope_of(old.component, replica),
+            )
 
         return moved(node)
+
+    def _caller_of(self, caller: int | None, replica: int) -> int | None:
+        """The API call of a replica in whose body a node stands; that of the root is one for all."""
+        if caller is None or caller == self._caller:
+            return caller
+        id_ = caller + self._span * (replica + 1)
+        if id_ not in self.calls:
+            call = self.calls[caller]
+            around, scope = self._caller_of(call.caller, replica), self.scope_of(call.component, replica)
+            self.calls[id_] = replace(call, id=id_, caller=around, component=scope)
+        return id_
 
     def shifted(self, source: Source, replica: int) -> Source:
         """What stands in a replica for something that is made in it."""

@@ -67,7 +67,7 @@ def replicate(
     """
     if not any(isinstance(node, Gradients) for node in walk_nodes(nodes)):
         return built, list(nodes), results
-    copying = Copying(built, replication)
+    copying = Copying(built, method, replication)
     nodes, results = _shared(copying, nodes, results)
     graph = built.graph
     call = graph.calls[graph.methods[method].call]
@@ -79,7 +79,7 @@ def replicate(
             method: replace(graph.methods[method], nodes=tuple(node.id for node in nodes)),
         },
         nodes={**graph.nodes, **{node.id: node for node in walk_nodes(nodes)}},
-        calls={**graph.calls, call.id: replace(call, results=results)},
+        calls={**copying.calls, call.id: replace(call, results=results)},
     )
     built = replace(
         built, graph=extended, values=copying.values, effects=copying.effects, devices=copying.devices

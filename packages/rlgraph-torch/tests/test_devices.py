@@ -1,0 +1,213 @@
+"""Devices on PyTorch: names, moves between simulated GPUs, and that nothing is done where everything is on the CPU."""
+
+import numpy as np
+import pytest
+import torch
+
+from rlgraph.components import Adam, DQNLoss, DuelingPolicy, ReplayMemory, Synchronizer
+from rlgraph.core import BuildError, Component, GraphExecutor, graph_fn, loop, rlgraph_api
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
+from rlgraph.testing.conformance import run_conformance
+from rlgraph.torch import devices
+from rlgraph.torch.devices import device_name
+
+
+class Learner(Component):
+    """Deep Q-learning with a target network and a memory, of shipped components."""
+
+    def __init__(self):
+        layers = [{"type": "dense", "units": 8, "activation": "tanh"}] * 2
+        self.policy = DuelingPolicy(layers, IntBox(2))
+        self.target_policy = self.policy.copy(scope="target-policy", trainable=False)
+        self.loss, self.optimizer = DQNLoss(), Adam(0.01, clip_grad_norm=0.5)
+        self.memory, self.synchronizer = ReplayMemory(100), Synchronizer()
+        super().__init__(
+            self.policy, self.target_policy, self.loss, self.optimizer, self.memory, self.synchronizer
+        )
+
+    @rlgraph_api
+    def get_q_values(self, states):
+        return self.policy.get_q_values(states)
+
+    @rlgraph_api
+    def update(self, records):
+        states, others = records["states"], (records["actions"], records["rewards"], records["terminals"])
+        q_next = self.policy.get_q_values(records["next_states"])
+        q_target = self.target_policy.get_q_values(records["next_states"])
+        loss, per_item = self.loss.loss(self.policy.get_q_values(states), *others, q_next, q_target)
+        self.optimizer.step(self.policy.variables(), loss)
+        return loss, per_item
+
+    @rlgraph_api
+    def insert(self, records):
+        return self.memory.insert_records(records)
+
+    @rlgraph_api
+    def update_from_memory(self, count):
+        return self.update(self.memory.get_records(count))
+
+    @rlgraph_api
+    def sync(self):
+        return self.synchronizer.sync(self.policy.variables(), self.target_policy.variables())
+
+
+STATES = FloatBox(shape=(4,))
+FIELDS = {"states": STATES, "next_states": STATES, "actions": IntBox(2), "rewards": FloatBox()}
+RECORDS = Dict({**FIELDS, "terminals": BoolBox()}, add_batch_rank=True)
+SPACES = {"states": FloatBox(shape=(4,), add_batch_rank=True), "records": RECORDS, "count": IntBox(1, None)}
+
+
+def executor(**spec):
+    return GraphExecutor(Learner(), SPACES, backend="torch", execution_spec={"seed": 1, **spec})
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("cpu", "cpu"),
+        ("CPU:0", "cpu"),
+        ("cpu:1", "cpu:1"),
+        ("cuda", "cuda:0"),
+        ("gpu", "cuda:0"),
+        ("gpu:2", "cuda:2"),
+        ("/device:GPU:1", "cuda:1"),
+        ("cuda:x", "cuda:x"),
+    ],
+)
+def test_names(given, expected):
+    assert device_name(given) == expected
+
+
+def test_what_is_there():
+    count = torch.cuda.device_count()
+    assert devices.device_names() == {"cpu", *(f"cuda:{i}" for i in range(count))}
+
+
+def run(made, rng):
+    """What a learner returns and learns in some steps."""
+    found = []
+    for size in (4, 5, 1):
+        found += made.execute("update", RECORDS.sample(size, rng=rng))
+    made.execute("insert", RECORDS.sample(20, rng=rng))
+    found += made.execute("update_from_memory", 3)
+    made.execute("sync")
+    found.append(made.execute("get_q_values", rng.normal(size=(3, 4)).astype("float32")))
+    found.append(made.numpy_program("get_q_values")(rng.normal(size=(3, 4)).astype("float32")))
+    return [*found, *made.get_weights().values()]
+
+
+SPECS = {
+    "all on one": {"device": "cuda:0"},
+    "ops only": {"device": {"ops": "cuda:0"}},
+    "variables only": {"device": {"variables": "cuda:0"}},
+    "policy only": {"device_map": {"policy": "cuda:0"}},
+    "optimizer only": {"device_map": {"optimizer": "cuda:1"}},
+    "two parts": {"device": "cuda:0", "device_map": {"policy/value": "cuda:1", "loss": "cpu"}},
+    "replicas": {"device_strategy": "multi_device_sync", "replicas": ["cuda:0", "cuda:1"]},
+    "replicas and variables": {
+        "device": "gpu",
+        "device_strategy": "multi_device_sync",
+        "replicas": ["cuda:0", "cuda:1", "cpu"],
+    },
+}
+
+
+@pytest.mark.parametrize("use_kernels", [True, False])
+@pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
+def test_placed_parts_compute_what_the_cpu_does(gpus, spec, use_kernels):
+    made, plain = executor(**spec, use_kernels=use_kernels), executor(use_kernels=use_kernels)
+    found, expected = run(made, np.random.default_rng(0)), run(plain, np.random.default_rng(0))
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-6)
+    assert {"cuda:0", "cuda:1"} & set(gpus.moves)
+
+
+def test_groups_are_on_their_devices(gpus):
+    made = executor(device="cuda:0", device_map={"target-policy": "cuda:1"})
+    for name, group in made.built.layout.groups.items():
+        assert str(made.storage.groups[name].device) == group.device
+        assert made.storage.borrow_group(name) is None
+    values = {name: value + 1.0 for name, value in made.get_weights().items()}
+    made.set_weights(values)
+    for name, value in made.get_weights().items():
+        np.testing.assert_array_equal(value, values[name])
+
+
+def test_an_input_is_moved_once_however_many_need_it(gpus):
+    class Twice(Component):
+        @rlgraph_api
+        def call(self, x):
+            return self._double(x), self._triple(x)
+
+        @graph_fn
+        def _double(self, ops, x):
+            return x * 2.0
+
+        @graph_fn
+        def _triple(self, ops, x):
+            return x * 3.0
+
+    spec = {"device": "cuda:0"}
+    made = GraphExecutor(Twice(), {"x": SPACES["states"]}, backend="torch", execution_spec=spec)
+    double, triple = made.execute("call", np.ones((2, 4), "float32"))
+    assert (double == 2.0).all() and (triple == 3.0).all()
+    assert gpus.moves.count("cuda:0") == 1
+
+
+class Noise(Component):
+    """Draws of every kind, and tensors made from nothing."""
+
+    @rlgraph_api
+    def draw(self, x):
+        return loop(2, lambda i, value: self._draw(value), x)
+
+    @graph_fn
+    def _draw(self, ops, x):
+        shape = ops.shape(x)
+        drawn = ops.random_uniform(shape) + ops.random_normal(shape) + ops.random_truncated_normal(shape)
+        picked = ops.random_integers(shape, 0, 5) + ops.expand_dims(ops.random_categorical(x), 1)
+        chosen = ops.random_bernoulli(ops.sigmoid(x))
+        made = ops.zeros(shape) + ops.ones(shape) + ops.full(shape, 2.0) + ops.linspace(0.0, 1.0, 4)
+        line = ops.astype(ops.arange(4), "float") + ops.sum(ops.eye(4), axis=0)
+        return x + drawn + ops.astype(picked, "float") + ops.where(chosen, x, 1.0) + made + line
+
+
+def test_draws_are_those_of_the_cpu(gpus):
+    x = np.zeros((3, 4), "float32")
+    found = [
+        GraphExecutor(Noise(), {"x": SPACES["states"]}, backend="torch", execution_spec={"seed": 1, **spec})
+        for spec in ({}, {"device": "cuda:1"})
+    ]
+    for _ in range(2):
+        np.testing.assert_array_equal(*(made.execute("draw", x) for made in found))
+
+
+@pytest.mark.parametrize(
+    "spec", [{}, {"device": "cpu"}, {"device": "cpu:0", "device_map": {"policy": "cpu"}}]
+)
+def test_on_the_cpu_nothing_is_wrapped_or_moved(spec):
+    made = executor(**spec)
+    plan = made.plan("get_q_values")
+    program = made.backend.lower(plan, plan.segments[0], made.storage)
+    assert program.__source__ == executor().backend.lower(plan, plan.segments[0], made.storage).__source__
+    assert ".to(" not in program.__source__ and ".cpu()" not in program.__source__
+    assert not devices.is_placed(plan)
+
+
+def test_devices_that_are_not_there():
+    message = (
+        "learner: its variables are to be on device 'cuda:99', which the torch backend does not have here."
+    )
+    with pytest.raises(BuildError, match=message):
+        executor(device="cuda:99")
+    with pytest.warns(UserWarning, match="learner: its variables were to be on device 'cuda:99'") as caught:
+        made = executor(device="cuda:99", soft_placement=True)
+    assert len(caught) == 1
+    assert {group.device for group in made.built.layout.groups.values()} == {""}
+
+
+def test_the_conformance_suite_on_a_simulated_gpu(gpus):
+    sections = ["random", "components", "kernels", "graphs", "gradients/network_with_adam", "budget"]
+    outcomes = run_conformance("torch", only=sections, device="cuda:0")
+    assert [outcome.message for outcome in outcomes if outcome.status == "failed"] == []
+    assert {outcome.status for outcome in outcomes if outcome.check.section == "budget"} == {"gated"}

@@ -1,0 +1,107 @@
+"""The update of `stand_ins.ppo` on TensorFlow, written by hand: one loop over the minibatches, with XLA and without."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from flat_tf import Moments, Parameters, direct, tensor
+from stand_ins.ppo import (
+    CLIP,
+    CLIP_NORM,
+    ENTROPY_WEIGHT,
+    EPSILON,
+    LEARNING_RATE,
+    NUM_ACTIONS,
+    UPDATES,
+    VALUE_WEIGHT,
+)
+
+YARDSTICKS: dict[str, dict[str, bool]] = {"by hand": {}}
+COMPILED: dict[str, dict[str, bool]] = {"by hand": {"xla": True}}
+
+LAYERS = ("dense-0", "dense-1", "head")
+NAMES = [
+    f"actor-critic/{network}/{layer}/{kind}"
+    for network in ("actor", "critic")
+    for layer in LAYERS
+    for kind in ("weights", "biases")
+]
+RECORDS = ("states", "actions", "log_probs", "advantages", "returns")
+
+
+def network(parameters: Any, states: Any) -> Any:
+    w0, b0, w1, b1, w2, b2 = parameters
+    bias_add, matmul, tanh = tf.nn.bias_add, tf.matmul, tf.tanh
+    return bias_add(matmul(tanh(bias_add(matmul(tanh(bias_add(matmul(states, w0), b0)), w1), b1)), w2), b2)
+
+
+def loss_of(parameters: Any, states: Any, actions: Any, log_probs: Any, advantages: Any, returns: Any) -> Any:
+    number = float(states.shape[0])
+    new_log_probs = tf.nn.log_softmax(network(parameters[:6], states))
+    negative_entropy = tf.reduce_sum(tf.exp(new_log_probs) * new_log_probs)
+    # A product with one-hot rows has a cheaper derivative than a gather.
+    taken = tf.reduce_sum(new_log_probs * tf.one_hot(actions, NUM_ACTIONS), 1)
+    centred = advantages - tf.reduce_mean(advantages)
+    advantages = centred / (tf.sqrt(tf.reduce_sum(tf.square(centred)) / (number - 1.0)) + 1e-8)
+    ratio = tf.exp(taken - log_probs)
+    clipped = tf.clip_by_value(ratio, 1.0 - CLIP, 1.0 + CLIP)
+    gain = tf.reduce_sum(tf.minimum(ratio * advantages, clipped * advantages))
+    errors = returns - tf.squeeze(network(parameters[6:], states), 1)
+    value_loss = tf.reduce_sum(tf.square(errors))
+    return (VALUE_WEIGHT * value_loss - gain + ENTROPY_WEIGHT * negative_entropy) / number
+
+
+class Update:
+    """``update(batch) -> losses``: one step per minibatch, all in one call."""
+
+    def __init__(self, weights: Mapping[str, np.ndarray], batch: Mapping[str, np.ndarray], xla: bool = False):
+        self.parameters = Parameters(weights, NAMES)
+        self.moments = Moments(self.parameters.flat, LEARNING_RATE, EPSILON, CLIP_NORM)
+        specs = [tf.TensorSpec(batch[key].shape, batch[key].dtype) for key in ("order", *RECORDS)]
+        self._call = direct(
+            self._compiled if xla else self._graph, specs, shortest=True, xla=xla, single_threaded=False
+        )
+
+    def restart(self) -> None:
+        """Back to the weights of the beginning."""
+        self.parameters.restart()
+        self.moments.restart()
+
+    def weights(self) -> dict[str, np.ndarray]:
+        return self.parameters.as_numpy()
+
+    def __call__(self, batch: Mapping[str, np.ndarray]) -> np.ndarray:
+        return self._call([tensor(batch[key]) for key in ("order", *RECORDS)])[0].numpy()
+
+    def _minibatch(self, flat: Any, rows: Any, records: Any) -> tuple[Any, Any]:
+        """The loss and the derivative."""
+        parameters = self.parameters.cut(flat)
+        loss = loss_of(parameters, *[tf.gather(record, rows) for record in records])
+        return loss, self.moments.clipped(tf.gradients(loss, parameters))
+
+    def _graph(self, order: Any, *records: Any) -> Any:
+        def step(i: Any, losses: Any) -> Any:
+            flat = self.parameters.flat.read_value()
+            loss, gradient = self._minibatch(flat, tf.gather(order, i), records)
+            self.moments.apply(gradient)
+            return i + 1, losses.write(i, loss)
+
+        losses = tf.TensorArray(tf.float32, UPDATES, element_shape=[])
+        return tf.while_loop(
+            lambda i, _: i < UPDATES, step, (0, losses), maximum_iterations=UPDATES, parallel_iterations=1
+        )[1].stack()
+
+    def _compiled(self, order: Any, *records: Any) -> Any:
+        def step(i: Any, losses: Any, *state: Any) -> Any:
+            loss, gradient = self._minibatch(state[0], order[i], records)
+            return i + 1, losses.write(i, loss), *self.moments.stepped(state, gradient)
+
+        losses = tf.TensorArray(tf.float32, UPDATES, element_shape=[])
+        _, losses, *state = tf.while_loop(
+            lambda i, *_: i < UPDATES, step, (0, losses, *self.moments.read()), maximum_iterations=UPDATES
+        )
+        self.moments.write(state)
+        return losses.stack()

@@ -1,0 +1,99 @@
+"""The update of `stand_ins.ppo` on PyTorch, written by hand: eager, and with the whole minibatch compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from flat_torch import ONE, Moments, Parameters, adam, compiled, flatten, run_backward
+from stand_ins.ppo import CLIP, CLIP_NORM, ENTROPY_WEIGHT, EPSILON, LEARNING_RATE, VALUE_WEIGHT
+from torch import Tensor
+
+YARDSTICKS: dict[str, dict[str, bool]] = {"by hand": {}}
+COMPILED: dict[str, dict[str, bool]] = {"by hand": {"compile": True}}
+
+LAYERS = ("dense-0", "dense-1", "head")
+NAMES = [
+    f"actor-critic/{network}/{layer}/{kind}"
+    for network in ("actor", "critic")
+    for layer in LAYERS
+    for kind in ("weights", "biases")
+]
+RECORDS = ("states", "actions", "log_probs", "advantages", "returns")
+
+addmm, index_select = torch.addmm, torch.index_select
+
+
+def network(parameters: Any, states: Tensor) -> Tensor:
+    w0, b0, w1, b1, w2, b2 = parameters
+    return addmm(b2, addmm(b1, addmm(b0, states, w0).tanh_(), w1).tanh_(), w2)
+
+
+def loss_of(
+    parameters: Any, states: Tensor, actions: Tensor, log_probs: Tensor, advantages: Tensor, returns: Tensor
+) -> Tensor:
+    new_log_probs = network(parameters[:6], states).log_softmax(1)
+    # A mean over records of a sum over actions.
+    negative_entropy = (new_log_probs.exp() * new_log_probs).sum()
+    taken = new_log_probs.gather(1, actions.unsqueeze(1)).squeeze(1)
+    deviation, mean = torch.std_mean(advantages)
+    advantages = (advantages - mean).div_(deviation + 1e-8)
+    ratio = (taken - log_probs).exp()
+    gain = torch.minimum(ratio * advantages, ratio.clamp(1.0 - CLIP, 1.0 + CLIP) * advantages).mean()
+    value_loss = torch._C._nn.mse_loss(network(parameters[6:], states).squeeze(1), returns, 1)
+    return VALUE_WEIGHT * value_loss - gain + (ENTROPY_WEIGHT / len(states)) * negative_entropy
+
+
+class Update:
+    """``update(batch) -> losses``: one step per minibatch."""
+
+    def __init__(
+        self, weights: Mapping[str, np.ndarray], batch: Mapping[str, np.ndarray], compile: bool = False
+    ):
+        self.parameters = Parameters(weights, NAMES)
+        self.moments = Moments(self.parameters.flat, LEARNING_RATE, EPSILON)
+        self._minibatch = self._compile(batch) if compile else self._eager()
+
+    def restart(self) -> None:
+        """Back to the weights of the beginning."""
+        self.parameters.restart()
+        self.moments.restart()
+
+    def weights(self) -> dict[str, np.ndarray]:
+        return self.parameters.as_numpy()
+
+    def __call__(self, batch: Mapping[str, np.ndarray]) -> np.ndarray:
+        records = [torch.from_numpy(batch[key]) for key in RECORDS]
+        minibatch = self._minibatch
+        losses = [minibatch(rows, *records) for rows in torch.from_numpy(batch["order"]).unbind()]
+        return torch.stack(losses).numpy()
+
+    def _eager(self) -> Callable[..., Tensor]:
+        leaves = self.parameters.leaves()
+        step = self.moments.step
+
+        def minibatch(rows: Tensor, *records: Tensor) -> Tensor:
+            loss = loss_of(leaves, *[index_select(record, 0, rows) for record in records])
+            step(
+                flatten(run_backward((loss,), ONE, False, False, leaves, True, accumulate_grad=False)),
+                CLIP_NORM,
+            )
+            return loss.detach()
+
+        return minibatch
+
+    def _compile(self, batch: Mapping[str, np.ndarray]) -> Callable[..., Tensor]:
+        parameters = self.parameters
+
+        def minibatch(states: Any, inputs: Any) -> Any:
+            rows, *records = inputs
+            flat = states[0].detach().requires_grad_()
+            loss = loss_of(parameters.cut(flat), *[index_select(record, 0, rows) for record in records])
+            (gradient,) = torch.autograd.grad(loss, flat)
+            return adam(states, gradient, LEARNING_RATE, EPSILON, CLIP_NORM), [loss.detach()]
+
+        examples = [torch.from_numpy(batch["order"][0]), *(torch.from_numpy(batch[key]) for key in RECORDS)]
+        program = compiled(minibatch, [self.parameters.flat, *self.moments.state], examples)
+        return lambda *tensors: program(*tensors)[0]
