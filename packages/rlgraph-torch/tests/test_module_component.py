@@ -320,6 +320,53 @@ def test_running_means():
     assert executor.plan("evaluate").writes == frozenset()
 
 
+class Twice(Component):
+    """A loss of two calls of one module, in the given ways."""
+
+    def __init__(self, module, ways):
+        self.part, self.optimizer, self.ways = ModuleComponent(module, scope="part"), Adam(0.01), ways
+        super().__init__(self.part, self.optimizer, scope="twice")
+
+    @rlgraph_api
+    def step(self, inputs):
+        first, second = (getattr(self.part, way)(inputs) for way in self.ways)
+        loss = self._loss(first, second)
+        self.optimizer.step(self.part.variables(trainable_only=True), loss)
+        return loss
+
+    @graph_fn
+    def _loss(self, ops, first, second):
+        return ops.mean(ops.square(first - 1.0) + ops.square(second - 1.0))
+
+
+@pytest.mark.parametrize("first", ["call", "call_in_training"])
+def test_what_moves_running_means_comes_last_in_a_loss(first):
+    module = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3))
+    executor = executor_of(Twice(module, (first, "call_in_training")), argument="inputs")
+    with pytest.raises(
+        BuildError, match=f"part._train writes .* between part._{'evaluate' if first == 'call' else 'train'}"
+    ):
+        executor.execute("step", BATCH)
+
+
+def test_evaluation_behind_training_in_one_loss():
+    module = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3))
+    native = copy.deepcopy(module)
+    executor = executor_of(Twice(module, ("call_in_training", "call")), argument="inputs")
+    optimizer = torch.optim.Adam(native.parameters(), 0.01)
+    x = torch.from_numpy(BATCH)
+    for _ in range(10):
+        optimizer.zero_grad()
+        outputs = [native.train(mode)(x) for mode in (True, False)]
+        loss = sum((y - 1.0).square().mean() for y in outputs)
+        loss.backward()
+        optimizer.step()
+        np.testing.assert_allclose(executor.execute("step", BATCH), loss.item(), rtol=1e-5)
+    for name, value in native.state_dict().items():
+        found = executor.get_weights()[f"part/{name.replace('.', '/')}"]
+        np.testing.assert_allclose(found, value.numpy(), atol=1e-5)
+
+
 class Averages(nn.Module):
     """Puts another tensor in the place of its buffer, in either mode."""
 

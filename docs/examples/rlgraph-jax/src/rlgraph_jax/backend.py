@@ -71,7 +71,7 @@ class JaxBackend(Backend):
         values = storage.values
 
         def run(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
-            if written:  # JAX may go on using the memory it is given, in a variable for instance
+            if written:  # the call may return before JAX has looked at what it was given
                 arrays = tuple([array.copy() for array in arrays])
             with jax.enable_x64(True):
                 outputs, left = compute({name: values[name] for name in touched}, *arrays)

@@ -230,7 +230,10 @@ class Backend(ABC):
 
     @abstractmethod
     def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
-        """A function from the segment's inputs to its outputs, NumPy arrays on both sides."""
+        """A function from the segment's inputs to its outputs, NumPy arrays on both sides.
+
+        As soon as a call is over the caller may write into the arrays it gave and into those it got.
+        """
 
     def export(self, methods: Sequence[ExportedMethod], storage: Storage, directory: Path) -> None:
         """Write `methods`, with the values of their variables, into `directory` in a form of the framework.

@@ -340,6 +340,11 @@ class GraphExecutor:
         Raises:
             InputError: an unknown name, a wrong shape, or values of another kind.
         """
+        arrays = self._checked_weights(values)
+        with self._everything():
+            self.storage.write_all(arrays)
+
+    def _checked_weights(self, values: Mapping[str, Any]) -> dict[str, np.ndarray]:
         arrays = {}
         for name, value in values.items():
             variable = self.built.variables.get(name)
@@ -353,8 +358,7 @@ class GraphExecutor:
             if not np.can_cast(array.dtype, variable.spec.dtype, "same_kind"):
                 raise InputError(f"variable {name!r}: expected {variable.spec.dtype}, given {array.dtype}")
             arrays[name] = array
-        with self._everything():
-            self.storage.write_all(arrays)
+        return arrays
 
     # Leaving.
 
@@ -430,6 +434,7 @@ class GraphExecutor:
             manifest = Manifest(
                 facts=dict(facts or {}),
                 streams=streams,
+                choices=self.choices,
                 dtype=self.execution.dtype,
                 seed=self.execution.seed,
                 backend=self.backend.name,
@@ -452,7 +457,7 @@ class GraphExecutor:
             directory: the checkpoint. If a save of it was cut off so that it is missing, what that has left is taken.
             scope: restore only the variables of this component and those inside it, and no random streams. The rest of
                 the checkpoint may then belong to another graph.
-            required_facts: name -> a value of the type that the fact must have.
+            required_facts: name -> a value of the type that the fact must have; None for any.
 
         Raises:
             CheckpointError: it is missing, damaged, of another component graph, or lacks a fact.

@@ -97,6 +97,7 @@ def test_many_missing_names_are_counted(make, tmp_path):
     [
         ({"steps": 0, "episodes": 1, "losses": 2}, "lacks the facts episodes, losses"),
         ({"steps": 0.5}, None),
+        ({"steps": None, "name": None}, None),
         ({"steps": True}, "the fact 'steps' is 3, expected bool"),
         ({"name": 1}, "the fact 'name' is 'abc', expected int"),
         ({"name": 1.0}, "the fact 'name' is 'abc', expected float"),

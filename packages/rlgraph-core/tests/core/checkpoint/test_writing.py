@@ -46,12 +46,14 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 
 def test_the_manifest_says_by_what_it_was_written(make, tmp_path: Path) -> None:
-    make(past=7).save(tmp_path / "one", facts={"steps": 3})
+    executor = make(past=7)
+    executor.backend.choices["compile:call"] = "eager"
+    executor.save(tmp_path / "one", facts={"steps": 3})
     manifest = read_manifest(tmp_path / "one")
     assert (manifest.backend, manifest.dtype, manifest.seed) == ("numpy", "float32", 7)
     assert manifest.contract == CONTRACT_VERSION
     assert manifest.rlgraph_core == version("rlgraph-core")
-    assert (manifest.facts, manifest.choices) == ({"steps": 3}, {})
+    assert (manifest.facts, manifest.choices) == ({"steps": 3}, {"compile:call": "eager"})
     assert json.loads((tmp_path / "one" / MANIFEST).read_text())["version"] == 2
 
 

@@ -174,6 +174,35 @@ def test_an_array_of_the_caller_that_is_kept(failures):
     assert set(failures(Broken, NO_TABLES)) == {"variables/given_arrays_are_copied"}
 
 
+def test_programs_that_run_when_the_call_is_over(failures):
+    class LateStorage(NumpyStorage):
+        pending = ()
+
+        def finish(self):
+            programs, self.pending = self.pending, ()
+            for program in programs:
+                program()
+
+        def read_group(self, name):
+            self.finish()
+            return super().read_group(name)
+
+    class Late(with_storage(LateStorage)):
+        def lower(self, plan, segment, storage):
+            program = super().lower(plan, segment, storage)
+
+            def run(*args):
+                storage.finish()
+                if segment.outputs:
+                    return program(*args)
+                storage.pending = (partial(program, *args),)
+                return ()
+
+            return run
+
+    assert set(failures(Late, only=["variables"])) == {"variables/given_arrays_are_read_in_time"}
+
+
 def test_outputs_that_are_used_again(failures):
     def reusing(program, storage):
         buffers = []

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from rlgraph.core.backend import Backend, Storage
 from rlgraph.core.execution_spec import ExecutionSpec
+from rlgraph.core.export import ExportedMethod
 from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
+from rlgraph.core.graph.nodes import walk_nodes
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import Layout, Variable
 from rlgraph.torch import devices
 from rlgraph.torch.kernels import KERNELS
 from rlgraph.torch.ops import TorchOps
+from rlgraph.torch.profiling import Profiler
 from rlgraph.torch.storage import TorchStorage
+
+if TYPE_CHECKING:
+    from rlgraph.torch.compile.program import Compiler
 
 
 def to_tensor(array: np.ndarray) -> torch.Tensor:
@@ -65,6 +74,7 @@ class TorchBackend(Backend):
     capabilities = frozenset({"gradients"})
     default_device = devices.CPU
     kernels = KERNELS
+    exports = frozenset()  # what reads variables, and no more
 
     def __init__(self, execution: ExecutionSpec):
         super().__init__(execution)
@@ -72,6 +82,14 @@ class TorchBackend(Backend):
         self.ops = TorchOps(execution.dtype)
         if execution.threads is not None:
             torch.set_num_threads(execution.threads)
+        self._compiler: Compiler | None = None
+        self._profiler = Profiler()
+
+    def compiles(self, plan: Plan, segment: Segment) -> bool:
+        """What is differentiated gains by it. Small inference plans do not; they are compiled where they are named."""
+        if self.execution.compile is True:
+            return any(node.id in plan.slices for node in walk_nodes(segment.nodes))
+        return super().compiles(plan, segment)
 
     def device_name(self, name: str) -> str:
         return devices.device_name(name)
@@ -93,4 +111,28 @@ class TorchBackend(Backend):
             storage.tensor_stream,
             place=devices.placer(self.execution.dtype) if placed else None,
         )
-        return emit_segment(plan, segment, PLACED_DIALECT if placed else DIALECT, linker).compile()
+
+        def emit(part: Segment, dialect: Dialect) -> Callable[..., tuple[Any, ...]]:
+            return self._profiler.watch(
+                emit_segment(plan, part, dialect, linker).compile(), dialect.namespace
+            )
+
+        if not self.compiles(plan, segment):
+            return emit(segment, PLACED_DIALECT if placed else DIALECT)
+        if self._compiler is None:
+            from rlgraph.torch.compile.program import Compiler  # takes its time
+
+            self._compiler = Compiler(DIALECT, self.execution.dtype, self.choices, self._profiler)
+        if placed:
+            reason = "something of it is on a GPU, and only the CPU is compiled for"
+            return self._compiler.leave(plan, segment, reason, emit(segment, PLACED_DIALECT))
+        return self._compiler.lower(plan, segment, storage, emit)
+
+    def export(self, methods: Sequence[ExportedMethod], storage: Storage, directory: Path) -> None:
+        from rlgraph.torch.export import export_programs  # takes its time
+
+        assert isinstance(storage, TorchStorage)
+        export_programs(methods, storage, directory)
+
+    def profile(self, path: Path) -> AbstractContextManager[None]:
+        return self._profiler.profile(path)

@@ -7,58 +7,78 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Generator, Tensor
+
+#: The draws that everything random is made of: name -> ``f(generator, shape, dtype, *parameters)``.
+DRAWS: dict[str, Callable[..., Tensor]] = {
+    "uniform": lambda g, shape, dtype, low, high: torch.empty(shape, dtype=dtype).uniform_(
+        low, high, generator=g
+    ),
+    "normal": lambda g, shape, dtype, mean, stddev: torch.empty(shape, dtype=dtype).normal_(
+        mean, stddev, generator=g
+    ),
+    "truncated": lambda g, shape, dtype, mean, stddev: torch.nn.init.trunc_normal_(
+        torch.empty(shape, dtype=dtype), mean, stddev, mean - 2.0 * stddev, mean + 2.0 * stddev, generator=g
+    ),
+    "exponential": lambda g, shape, dtype: torch.empty(shape, dtype=dtype).exponential_(generator=g),
+    "fraction": lambda g, shape, dtype: torch.rand(shape, dtype=dtype, generator=g),
+    "integers": lambda g, shape, dtype, low, high: torch.randint(low, high, shape, dtype=dtype, generator=g),
+    "permutation": lambda g, shape, dtype: torch.randperm(*shape, dtype=dtype, generator=g),
+}
 
 
 class TorchRandom:
     """The random operations (see `rlgraph.core.ops.random`); part of `TorchOps`.
 
+    Each draws once, and what it draws depends on shapes and numbers alone, not on values of tensors. So a compiled
+    program can have its draws made ahead of it.
+
     Attributes:
         stream: the stream of the component whose graph function draws.
     """
 
-    stream: torch.Generator
+    stream: Generator
 
     def _dtype(self, dtype: str | None) -> torch.dtype:
         raise NotImplementedError
 
+    def draw(self, kind: str, shape: Sequence[int], dtype: torch.dtype, *parameters: float) -> Tensor:
+        """One of `DRAWS` from the stream."""
+        return DRAWS[kind](self.stream, tuple(shape), dtype, *parameters)
+
     def random_uniform(
         self, shape: Sequence[int], low: float = 0.0, high: float = 1.0, dtype: str | None = None
     ) -> Tensor:
-        drawn = torch.empty(tuple(shape), dtype=self._dtype(dtype))
-        return drawn.uniform_(low, high, generator=self.stream)
+        return self.draw("uniform", shape, self._dtype(dtype), low, high)
 
     def random_normal(
         self, shape: Sequence[int], mean: float = 0.0, stddev: float = 1.0, dtype: str | None = None
     ) -> Tensor:
-        drawn = torch.empty(tuple(shape), dtype=self._dtype(dtype))
-        return drawn.normal_(mean, stddev, generator=self.stream)
+        return self.draw("normal", shape, self._dtype(dtype), mean, stddev)
 
     def random_truncated_normal(
         self, shape: Sequence[int], mean: float = 0.0, stddev: float = 1.0, dtype: str | None = None
     ) -> Tensor:
-        drawn = torch.empty(tuple(shape), dtype=self._dtype(dtype))
-        low, high = mean - 2.0 * stddev, mean + 2.0 * stddev
-        return torch.nn.init.trunc_normal_(drawn, mean, stddev, low, high, generator=self.stream)
+        return self.draw("truncated", shape, self._dtype(dtype), mean, stddev)
 
     def random_integers(self, shape: Sequence[int], low: Any, high: Any, dtype: str = "int64") -> Tensor:
         kind = self._dtype(dtype)
         if isinstance(low, Tensor) or isinstance(high, Tensor):
             # `randint` takes numbers only; a tensor need not be looked at to scale fractions of it.
-            fractions = torch.rand(tuple(shape), dtype=torch.float64, generator=self.stream)
+            fractions = self.draw("fraction", shape, torch.float64)
             return (low + (fractions * (high - low)).to(torch.int64)).to(kind)
-        return torch.randint(low, high, tuple(shape), dtype=kind, generator=self.stream)
+        return self.draw("integers", shape, kind, low, high)
 
     def random_permutation(self, n: int) -> Tensor:
-        return torch.randperm(n, generator=self.stream)
+        return self.draw("permutation", (n,), torch.int64)
 
     def random_categorical(self, logits: Tensor) -> Tensor:
         # Gumbel's trick: the largest of the logits, each with noise of its own (Maddison et al., 2014).
-        noise = torch.empty_like(logits).exponential_(generator=self.stream).log_()
+        noise = self.draw("exponential", logits.shape, logits.dtype).log()
         return torch.argmax(logits.detach() - noise, -1)
 
     def random_bernoulli(self, p: Tensor) -> Tensor:
-        return torch.rand(p.shape, dtype=p.dtype, generator=self.stream) < p
+        return self.draw("fraction", p.shape, p.dtype) < p
 
     @staticmethod
     def through_host(x: Tensor, function: Callable[[np.ndarray], np.ndarray]) -> Tensor:

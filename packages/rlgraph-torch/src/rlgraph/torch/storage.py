@@ -27,8 +27,13 @@ class TorchStorage(Storage):
     # Whatever mode the caller is in: a tensor made in inference mode could never train.
     @torch.inference_mode(False)
     def create_group(self, name: str, values: np.ndarray) -> None:
+        device = self.layout.groups[name].device or CPU
+        self.adopt_group(name, torch.from_numpy(values.copy()).to(device))
+
+    def adopt_group(self, name: str, buffer: Tensor) -> None:
+        """Let `buffer` [size] be a group."""
+        self.groups[name] = buffer
         group = self.layout.groups[name]
-        buffer = self.groups[name] = torch.from_numpy(values.copy()).to(group.device or CPU)
         for variable in group.variables:
             start = group.offsets[variable.name]
             # A leaf of its own that shares the buffer's memory: reading it costs nothing per call.

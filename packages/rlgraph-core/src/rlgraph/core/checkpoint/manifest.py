@@ -30,7 +30,7 @@ class Manifest:
     Attributes:
         facts: what was given to `GraphExecutor.save`.
         streams: scope -> state of the NumPy generator that draws there.
-        choices: name -> what was chosen when the graph was built or first run.
+        choices: `GraphExecutor.choices` when it was written; an execution spec takes them.
         dtype, seed: of the execution spec.
         backend: name of the backend.
         contract: version of the contract of operations.

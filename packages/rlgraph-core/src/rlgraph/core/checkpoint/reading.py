@@ -68,7 +68,7 @@ class Checkpoint:
             file.verify(self.manifest.files[file.path.name])
 
     def require_facts(self, facts: Mapping[str, Any]) -> None:
-        """Check that it has `facts` of the same names and types.
+        """Check that it has `facts` of the same names and types; where one is None here it may be anything there.
 
         Raises:
             CheckpointError: one is missing or of another type.
@@ -78,7 +78,7 @@ class Checkpoint:
             raise CheckpointError(f"checkpoint {self.directory} lacks the facts {', '.join(lacking)}")
         for name, value in facts.items():
             kinds = (int, float) if type(value) is float else (type(value),)
-            if type(there[name]) not in kinds:
+            if value is not None and type(there[name]) not in kinds:
                 raise CheckpointError(
                     f"checkpoint {self.directory}: the fact {name!r} is {there[name]!r:.80}, "
                     f"expected {kinds[-1].__name__}"

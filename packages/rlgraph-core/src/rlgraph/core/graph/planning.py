@@ -83,8 +83,8 @@ def require_kernels(built: BuiltGraph, backend: str) -> None:
             if function.kernels_only and backend not in function.kernels:
                 backends = " or ".join(repr(name) for name in sorted(function.kernels))
                 words = (function.function.__doc__ or "").strip().partition("\n")[0].rstrip(".")
-                known = f" ({words})" if words else ""
+                known, other = (f" ({words})", "") if words else ("", ", or give it a body")
                 raise BuildError(
-                    f"{label(node)}{known} has no body and no kernel for {backend!r}: build with backend={backends}, "
-                    "or give it a body"
+                    f"{label(node)}{known} has no body and no kernel for {backend!r}: "
+                    f"build with backend={backends}{other}"
                 )

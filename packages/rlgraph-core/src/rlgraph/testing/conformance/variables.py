@@ -254,6 +254,38 @@ def given_arrays_are_copied(subject: Subject) -> None:
         assert_same(mine, np.zeros(3, np.float32), path="the caller's array, after the variable changed")
 
 
+class Late(Component):
+    """Keeps what it is given, when a long computation is over."""
+
+    def create_variables(self, input_spaces: Any, action_space: Any = None) -> None:
+        self.kept: Any = self.get_variable("kept", FloatBox(shape=(64,)))
+        self.large: Any = self.get_variable("large", FloatBox(shape=(500, 500)), initializer=1.0)
+
+    @rlgraph_api
+    def keep(self, x: Any) -> Any:
+        return self._keep(x)
+
+    @graph_fn(returns=0)
+    def _keep(self, ops: Any, x: Any) -> None:
+        zero = ops.sum(ops.tanh(ops.matmul(self.large, self.large))) * 0.0
+        ops.assign(self.kept, x + zero)
+
+
+@check("variables")
+def given_arrays_are_read_in_time(subject: Subject) -> None:
+    """An array may be written again as soon as the call is over, though a framework may go on computing."""
+    executor = subject.executor(Late(scope="late"), {"x": FloatBox(shape=(64,))})
+    memory = np.zeros(64 * 5, np.uint8)
+    start = -memory.ctypes.data % 64  # frameworks share memory with arrays that begin where theirs do
+    mine = memory[start : start + 64 * 4].view(np.float32)
+    for _ in range(2):  # in the first call a framework may compile, and wait for that
+        mine[...] = 1.0
+        executor.execute("keep", mine)
+        mine[...] = 0.0
+        kept = executor.get_weights()["late/kept"]
+        assert_same(kept, np.ones(64, np.float32), path="the variable, after the caller's array changed")
+
+
 def double(self: Any, ops: Any, x: Any) -> Any:
     return x * 2.0
 

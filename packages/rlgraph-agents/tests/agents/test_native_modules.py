@@ -1,0 +1,49 @@
+"""Agents whose network is a module of a framework."""
+
+import numpy as np
+import pytest
+
+from rlgraph.agents import Agent
+from rlgraph.core import CapabilityError
+from rlgraph.spaces import FloatBox, IntBox
+
+
+def agent(acting="auto"):
+    nn = pytest.importorskip("torch").nn
+    ModuleComponent = pytest.importorskip("rlgraph.torch").ModuleComponent
+    body = ModuleComponent(nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU()), scope="body")
+    spec = {"type": "dqn", "network_spec": [body], "seed": 0}
+    spaces = {"state_space": FloatBox(shape=(4,)), "action_space": IntBox(2)}
+    return Agent.from_spec(spec, **spaces, backend="torch", acting=acting)
+
+
+def test_it_acts_on_the_backend_and_steps_what_trains():
+    dqn = agent()
+    assert dqn.acting == "backend"
+    rng = np.random.default_rng(0)
+    states = rng.normal(size=(10, 4)).astype(np.float32)
+    q_values = dqn.executor.execute("get_q_values", states)
+    np.testing.assert_array_equal(dqn.get_actions(states, use_exploration=False), q_values.argmax(axis=1))
+    before = dqn.executor.get_weights()
+    batch = {
+        "states": states,
+        "actions": rng.integers(0, 2, 10),
+        "rewards": np.ones(10, np.float32),
+        "terminals": np.zeros(10, bool),
+        "next_states": states[::-1].copy(),
+    }
+    dqn.update(batch)
+    after = dqn.executor.get_weights()
+    changed = {name for name in before if name.startswith("policy/") and (before[name] != after[name]).any()}
+    trainable = {
+        name for name, v in dqn.executor.built.variables.items() if name.startswith("policy/") and v.trainable
+    }
+    assert changed == trainable
+    assert not any("running" in name for name in trainable)
+
+
+def test_it_cannot_act_on_numpy():
+    with pytest.raises(
+        CapabilityError, match="body._evaluate has kernels for torch only: it cannot run on numpy"
+    ):
+        agent(acting="numpy")

@@ -1,0 +1,116 @@
+"""Compiled programs on disk. They are executable code: their folder belongs to the user alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import stat
+import tempfile
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rlgraph.core.errors import RLGraphError
+from rlgraph.torch.compile.tracing import Draw, Inputs
+
+LIBRARY, DESCRIPTION = "program.so", "program.json"
+
+
+def cache_folder() -> Path:
+    """``torch`` below ``RLGRAPH_CACHE``, by default ``~/.rlgraph/compiled``; made if it is not there.
+
+    Raises:
+        RLGraphError: it belongs to another user, or others may write there.
+    """
+    given = os.environ.get("RLGRAPH_CACHE")
+    root = Path(given) if given else Path.home() / ".rlgraph" / "compiled"
+    folder = root / "torch"
+    for place in (root, folder):
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if hasattr(os, "getuid"):
+            _check_private(place)
+    return folder
+
+
+def _check_private(folder: Path) -> None:
+    found = folder.stat()
+    if found.st_uid != os.getuid():
+        raise RLGraphError(
+            f"{folder}: compiled programs are executable code, and this folder belongs to another user; "
+            "name a folder of your own in RLGRAPH_CACHE"
+        )
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise RLGraphError(
+            f"{folder}: compiled programs are executable code, and others may write there; chmod 700 {folder}, "
+            "or name another folder in RLGRAPH_CACHE"
+        )
+
+
+class Cache:
+    """Compiled programs by key.
+
+    Args:
+        folder: where they are, a folder per program.
+    """
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    def find(self, key: str) -> tuple[Path, Inputs] | None:
+        """The library under `key` and what it takes. A damaged one is taken away, with a warning."""
+        entry = self.folder / key
+        if not entry.is_dir():
+            return None
+        try:
+            description = json.loads((entry / DESCRIPTION).read_text())
+            library = entry / LIBRARY
+            if _digest(library) != description["sha256"]:
+                raise ValueError(f"{LIBRARY} is not what was written")
+            return library, _inputs(description["inputs"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            warnings.warn(
+                f"the compiled program {entry} is damaged ({error}): it is compiled again",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            shutil.rmtree(entry, ignore_errors=True)
+            return None
+
+    def store(self, key: str, inputs: Inputs, write: Callable[[Path], None]) -> Path:
+        """Let `write` make the library, and keep it under `key`; returns where it is.
+
+        It is made aside and renamed when it is complete; of several processes that do the same, the first one's stays.
+        """
+        aside = Path(tempfile.mkdtemp(prefix=".new-", dir=self.folder))
+        try:
+            library = aside / LIBRARY
+            write(library)
+            for other in aside.iterdir():
+                if other != library:
+                    shutil.rmtree(other) if other.is_dir() else other.unlink()
+            description = {"sha256": _digest(library), "inputs": asdict(inputs)}
+            (aside / DESCRIPTION).write_text(json.dumps(description, indent=1) + "\n")
+            try:
+                aside.rename(self.folder / key)
+            except OSError:
+                if not (self.folder / key / LIBRARY).is_file():
+                    raise
+            return self.folder / key / LIBRARY
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _inputs(description: Any) -> Inputs:
+    draws = (
+        Draw(**{**draw, "shape": tuple(draw["shape"]), "parameters": tuple(draw["parameters"])})
+        for draw in description["draws"]
+    )
+    return Inputs(tuple(description["arrays"]), tuple(description["groups"]), tuple(draws))

@@ -1,0 +1,90 @@
+"""What makes a program of a traced graph: AOTInductor, or inductor itself where the graph calls custom operations."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.fx import GraphModule
+
+from rlgraph.torch.kernels import flushes_denormals
+
+#: A program: tensors in, tensors out; buffers of groups among its inputs are written in place.
+Program = Callable[[list[Tensor]], Sequence[Tensor]]
+
+
+def missing_compiler() -> str | None:
+    """The C++ compiler that is not there; None if there is one."""
+    from torch._inductor import config  # takes its time
+
+    names = [name for name in config.cpp.cxx if name]
+    return None if any(map(shutil.which, names)) else " or ".join(names)
+
+
+def compile_library(graph: GraphModule, inputs: Sequence[Tensor], library: Path) -> None:
+    """Compile `graph` into the shared library `library`; what is left of that lies in the folder above it."""
+    import torch._inductor
+
+    with _quietly(library.parent.parent):
+        torch._inductor.aot_compile(graph, tuple(inputs), options={"aot_inductor.output_path": str(library)})
+
+
+def load_library(library: Path) -> Program:
+    """The program in a library."""
+    # What `torch._inductor.aoti_load_package` ends in, without its look at the structure of the inputs at every call.
+    runner = torch._C._aoti.AOTIModelContainerRunnerCpu(str(library), 1)
+
+    def run(inputs: list[Tensor]) -> Sequence[Tensor]:
+        # For the moments of dead units, see `rlgraph.torch.kernels.adam_apply`.
+        flushed = flushes_denormals()
+        torch.set_flush_denormal(True)
+        try:
+            return runner.run(inputs)
+        finally:
+            torch.set_flush_denormal(flushed)
+
+    return run
+
+
+def compile_here(graph: GraphModule, inputs: Sequence[Tensor], folder: Path) -> Program:
+    """Compile `graph` for this process alone."""
+    from torch._inductor.compile_fx import compile_fx
+
+    with _quietly(folder), torch.no_grad():
+        compiled: Any = compile_fx(graph, list(inputs))
+
+    def run(inputs: list[Tensor]) -> Sequence[Tensor]:
+        with torch.no_grad():
+            return tuple(compiled(*inputs))
+
+    return run
+
+
+@contextmanager
+def _quietly(folder: Path) -> Iterator[None]:
+    """Inductor's own files in `folder`, unless somebody wants them elsewhere; its warnings are not for our users."""
+    from torch._inductor.runtime.cache_dir_utils import default_cache_dir
+
+    key = "TORCHINDUCTOR_CACHE_DIR"
+    before = os.environ.get(key)
+    if before in (
+        None,
+        default_cache_dir(),
+    ):  # which inductor sets by itself: a folder that others may foresee
+        os.environ[key] = str(folder / "inductor")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        if before is None:
+            os.environ.pop(key, None)
+        else:
+            os.environ[key] = before

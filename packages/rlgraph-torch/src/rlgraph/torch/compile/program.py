@@ -1,0 +1,243 @@
+"""A segment that is compiled when it is first called, for the sizes of that call."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rlgraph.core.graph.emission import Dialect, SourceFunction, identifier
+from rlgraph.core.graph.plan import Plan, Segment
+from rlgraph.core.ops.dims import SymbolicDim
+from rlgraph.torch.compile.cache import Cache, cache_folder
+from rlgraph.torch.compile.compilers import (
+    Program,
+    compile_here,
+    compile_library,
+    load_library,
+    missing_compiler,
+)
+from rlgraph.torch.compile.key import key_of_graph, key_of_plan
+from rlgraph.torch.compile.pieces import cut, emit_pieces, is_differentiated, segments_of
+from rlgraph.torch.compile.tracing import Inputs, Tracer, tracing_dialect
+from rlgraph.torch.profiling import Profiler
+from rlgraph.torch.random import DRAWS
+from rlgraph.torch.storage import TorchStorage
+
+Lowered = Callable[..., tuple[Any, ...]]
+Emit = Callable[[Segment, Dialect], Lowered]
+
+
+def _tensor_of_array(array: np.ndarray) -> Tensor:
+    """A contiguous tensor, in the memory of `array` where torch allows it."""
+    return torch.from_numpy(array if array.flags.carray else np.array(array, order="C"))
+
+
+@dataclass(frozen=True)
+class Border:
+    """What comes and goes: arrays, or tensors. Programs are compiled for contiguous ones.
+
+    Attributes:
+        to_tensor: makes a contiguous tensor.
+        receive: source of that, from a name.
+        give: source of what goes, from the name of a tensor.
+        namespace: what these refer to.
+    """
+
+    to_tensor: Callable[[Any], Tensor]
+    receive: Callable[[str], str]
+    give: Callable[[str], str]
+    namespace: Mapping[str, Any]
+
+
+ARRAYS = Border(
+    _tensor_of_array,
+    "from_numpy({0}) if {0}.flags.carray else to_tensor({0})".format,
+    "{}.numpy()".format,
+    {"from_numpy": torch.from_numpy, "to_tensor": _tensor_of_array},
+)
+TENSORS = Border(torch.Tensor.contiguous, "{}.contiguous()".format, str, {})
+
+
+class NotCompiled(Exception):
+    """Why a segment runs as it was emitted."""
+
+
+class Compiler:
+    """Compiles the segments of one executor.
+
+    Args:
+        dialect: how the backend emits segments.
+        float_dtype: the execution's floating dtype.
+        choices: where it is written down what became of a method, and where it says so already.
+        profiler: shows compiled programs in profiles.
+    """
+
+    def __init__(self, dialect: Dialect, float_dtype: str, choices: dict[str, str], profiler: Profiler):
+        self.dialect, self.float_dtype, self.choices = dialect, float_dtype, choices
+        self.profiler = profiler
+        self._named: dict[str, str] = {}
+        self.cache = Cache(cache_folder())
+
+    def lower(self, plan: Plan, segment: Segment, storage: TorchStorage, emit: Emit) -> Lowered:
+        """A function that compiles the segment, or each piece of it that is differentiated, in its first call.
+
+        Args:
+            plan, segment: what is compiled.
+            storage: the variables.
+            emit: makes the function that runs a segment as it is, in a dialect; for calls of other sizes, too.
+        """
+        pieces = cut(plan, segment)
+        if pieces == (segment,):
+            return self._lower(plan, segment, storage, emit(segment, self.dialect), ARRAYS)
+        dialect = tracing_dialect(self.dialect)
+        lowered = {piece.name: emit(piece, dialect) for piece in segments_of(pieces)}
+        for piece in filter(is_differentiated, segments_of(pieces)):
+            lowered[piece.name] = self._lower(plan, piece, storage, lowered[piece.name], TENSORS)
+        return self.profiler.watch(emit_pieces(plan, segment, pieces, lowered, self.dialect).compile())
+
+    def leave(self, plan: Plan, segment: Segment, reason: str, eager: Lowered) -> Lowered:
+        """`eager`, and everybody knows why."""
+        return self._leave(plan, self._name(plan, segment), reason, eager)
+
+    def _leave(self, plan: Plan, name: str, reason: str, eager: Lowered) -> Lowered:
+        if not self.choices.get(name, "").startswith("eager"):
+            self.choices[name] = f"eager: {reason}"
+            warnings.warn(
+                f"{plan.name} is not compiled: {reason}; it runs as it is, and slower",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+        return eager
+
+    def _name(self, plan: Plan, segment: Segment) -> str:
+        """The name of a choice: the method's for the first that is compiled of it."""
+        name = f"compile:{plan.name}"
+        if self._named.setdefault(name, segment.name) != segment.name:
+            name = f"{name}:{segment.name}"
+        return name
+
+    def _lower(
+        self, plan: Plan, segment: Segment, storage: TorchStorage, eager: Lowered, border: Border
+    ) -> Lowered:
+        name = self._name(plan, segment)
+        if self.choices.get(name, "").startswith("eager"):
+            return eager
+        compiling = threading.Lock()
+        current: Lowered | None = None
+
+        def first(*values: Any) -> tuple[Any, ...]:
+            nonlocal current
+            with compiling:
+                if current is None:
+                    try:
+                        current, self.choices[name] = self._compile(
+                            plan, segment, storage, eager, border, values
+                        )
+                    except NotCompiled as error:
+                        current = self._leave(plan, name, str(error), eager)
+            return current(*values)
+
+        def run(*values: Any) -> tuple[Any, ...]:
+            return (current or first)(*values)
+
+        return run
+
+    def _compile(
+        self,
+        plan: Plan,
+        segment: Segment,
+        storage: TorchStorage,
+        eager: Lowered,
+        border: Border,
+        values: Sequence[Any],
+    ) -> tuple[Lowered, str]:
+        tensors = [border.to_tensor(value) for value in values]
+        key = key_of_plan(plan, segment, tracing_dialect(self.dialect), self.float_dtype, tensors)
+        known = self.cache.find(key) if key else None
+        if known is not None:
+            library, inputs = known
+            how, program = "aoti", load_library(library)
+        else:
+            tracer = Tracer(plan, segment, storage, self.dialect, self.float_dtype)
+            how, program, inputs = self._make(tracer, storage, tensors, key)
+        bordered = _bordered(plan, segment, storage, eager, border, values, program, inputs)
+        return self.profiler.watch(bordered, (*border.namespace, "eager")), how
+
+    def _make(
+        self, tracer: Tracer, storage: TorchStorage, tensors: Sequence[Tensor], key: str | None
+    ) -> tuple[str, Program, Inputs]:
+        try:
+            traced = tracer.trace(tensors)
+        except (
+            Exception
+        ) as error:  # whatever a user's function does that a tensor without a value does not allow
+            raise NotCompiled(f"it cannot be traced ({_first_line(error)})") from error
+        examples = [
+            *(tensors[i] for i in traced.inputs.arrays),
+            *(storage.groups[name] for name in traced.inputs.groups),
+            *(torch.empty(d.shape, dtype=getattr(torch, d.dtype)) for d in traced.inputs.draws),
+        ]
+        key = key or key_of_graph(traced.graph, examples)
+        known = self.cache.find(key) if key else None
+        if known is not None:
+            return "aoti", load_library(known[0]), traced.inputs
+        if missing := missing_compiler():
+            raise NotCompiled(f"there is no C++ compiler ({missing})")
+        try:
+            if traced.has_custom_operations or key is None:
+                return "inductor", compile_here(traced.graph, examples, self.cache.folder), traced.inputs
+            library = self.cache.store(key, traced.inputs, partial(compile_library, traced.graph, examples))
+            return "aoti", load_library(library), traced.inputs
+        except Exception as error:  # of a compiler that we do not know
+            raise NotCompiled(f"the compiler failed ({_first_line(error)})") from error
+
+
+def _first_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+
+
+def _bordered(
+    plan: Plan,
+    segment: Segment,
+    storage: TorchStorage,
+    eager: Lowered,
+    border: Border,
+    values: Sequence[Any],
+    program: Program,
+    inputs: Inputs,
+) -> Lowered:
+    """The function around a program: looks at the sizes, draws, and takes what comes across the border."""
+    namespace = {**border.namespace, "eager": eager}
+    function = SourceFunction(f"{plan.name}__{segment.name}__compiled", namespace=namespace)
+    names = function.parameters = [function.local(leaf) for leaf, _ in segment.inputs]
+    sizes = [
+        f"{name}.shape != {tuple(value.shape)}"
+        for name, value, (_, spec) in zip(names, values, segment.inputs, strict=True)
+        if any(isinstance(dim, SymbolicDim) for dim in spec.shape)
+    ]
+    if sizes:
+        with function.block(f"if {' or '.join(sizes)}:"):
+            function.lines.append(f"return eager({', '.join(names)})")
+    given = [border.receive(names[i]) for i in inputs.arrays]
+    given += [function.bind("group", storage.groups[name]) for name in inputs.groups]
+    for draw in inputs.draws:
+        stream = storage.tensor_stream(draw.stream)
+        drawn = partial(DRAWS[draw.kind], stream, draw.shape, getattr(torch, draw.dtype), *draw.parameters)
+        given.append(function.bind(f"draw_{draw.kind}", drawn) + "()")
+    name = function.bind(f"compiled_{identifier(plan.name, segment.name)}", program)
+    call = f"{name}([{', '.join(given)}])"
+    outputs = [function.local(leaf) for leaf, _ in segment.outputs]
+    if outputs:
+        function.lines.append(f"{', '.join(outputs)}{',' * (len(outputs) == 1)} = {call}")
+        function.lines.append(f"return {', '.join(map(border.give, outputs))},")
+    else:
+        function.lines.extend([call, "return ()"])
+    return function.compile()

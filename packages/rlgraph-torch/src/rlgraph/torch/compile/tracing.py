@@ -1,0 +1,185 @@
+"""A segment as one graph of aten operations, its gradients and its writes to variables included.
+
+The emitted source of the segment is run once on tensors that stand for its inputs. The buffers of the groups are
+inputs too, which the graph writes in place; a variable is a view of its buffer there, as it is at run time. Random
+numbers are inputs as well: what is drawn depends on shapes alone, so it can be drawn ahead, in the same order from the
+same streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.fx import GraphModule
+
+from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
+from rlgraph.core.graph.nodes import walk_nodes
+from rlgraph.core.graph.plan import Plan, Segment
+from rlgraph.torch.ops import TorchOps
+from rlgraph.torch.storage import TorchStorage
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Random numbers that a program needs: from which stream, and what to draw (see `rlgraph.torch.random.DRAWS`)."""
+
+    stream: str
+    kind: str
+    shape: tuple[int, ...]
+    dtype: str
+    parameters: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a program takes, in this order.
+
+    Attributes:
+        arrays: positions among the segment's inputs.
+        groups: names of groups, whose buffers it reads and writes.
+        draws: random numbers.
+    """
+
+    arrays: tuple[int, ...]
+    groups: tuple[str, ...]
+    draws: tuple[Draw, ...]
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A segment as a graph, and what that takes."""
+
+    graph: GraphModule
+    inputs: Inputs
+
+    @property
+    def has_custom_operations(self) -> bool:
+        """Whether it calls operations that are not torch's own."""
+        calls = (node.target for node in self.graph.graph.nodes if node.op == "call_function")
+        return any(getattr(target, "namespace", "aten") not in ("aten", "prims") for target in calls)
+
+
+class TracedOps(TorchOps):
+    """The contract while a segment is traced: draws are noted down, and made by somebody else."""
+
+    stream: Any  # its name
+
+    def __init__(self, float_dtype: str, noted: list[Draw], drawn: Iterator[Tensor] | None = None):
+        super().__init__(float_dtype)
+        self.noted, self.drawn = noted, drawn
+
+    def draw(self, kind: str, shape: Sequence[int], dtype: torch.dtype, *parameters: float) -> Tensor:
+        name = str(dtype).removeprefix("torch.")
+        self.noted.append(Draw(self.stream, kind, tuple(map(int, shape)), name, parameters))
+        return torch.empty(tuple(shape), dtype=dtype) if self.drawn is None else next(self.drawn)
+
+
+def tracing_dialect(dialect: Dialect) -> Dialect:
+    """`dialect` with tensors at the border."""
+    return replace(
+        dialect,
+        receive="received({})".format,
+        give=lambda text, sliced: f"{text}.detach()" if sliced else text,
+        namespace={**dialect.namespace, "received": _received},
+    )
+
+
+def _received(value: Any) -> Tensor:
+    return torch.tensor(value) if isinstance(value, np.ndarray) else value
+
+
+def touched_groups(plan: Plan, segment: Segment) -> list[str]:
+    """The groups whose variables a segment reads or writes."""
+    effects = [plan.built.effects[node.id] for node in walk_nodes(segment.nodes)]
+    names = frozenset[str]().union(*(e.reads | e.writes for e in effects))
+    group_of = plan.built.layout.group_of
+    return sorted({group_of[name] for name in names if name in group_of})
+
+
+class Tracer:
+    """Traces one segment.
+
+    Args:
+        plan, segment: what is traced.
+        storage: the variables.
+        dialect: how the backend emits segments.
+        float_dtype: the execution's floating dtype.
+    """
+
+    def __init__(
+        self, plan: Plan, segment: Segment, storage: TorchStorage, dialect: Dialect, float_dtype: str
+    ):
+        self.plan, self.segment, self.storage = plan, segment, storage
+        self.dialect, self.float_dtype = tracing_dialect(dialect), float_dtype
+        self.groups = touched_groups(plan, segment)
+
+    def trace(self, arrays: Sequence[Tensor]) -> Traced:
+        """The segment for inputs of these sizes.
+
+        Raises:
+            Exception: whatever is raised by what cannot be traced, a decision about the value of a tensor mostly.
+        """
+        noted: list[Draw] = []
+        graph = self._graph(arrays, noted, ())
+        if noted:
+            graph = self._graph(arrays, [], noted)
+        groups = len(arrays) + len(self.groups)
+        used = _drop_unused_inputs(graph, groups)
+        return Traced(
+            graph,
+            Inputs(
+                tuple(i for i in used if i < len(arrays)),
+                tuple(self.groups[i - len(arrays)] for i in used if len(arrays) <= i < groups),
+                tuple(noted),
+            ),
+        )
+
+    def _graph(self, arrays: Sequence[Tensor], noted: list[Draw], draws: Sequence[Draw]) -> GraphModule:
+        from torch.fx.experimental.proxy_tensor import make_fx  # takes its time
+
+        buffers = [self.storage.groups[name] for name in self.groups]
+        numbers = [torch.empty(draw.shape, dtype=getattr(torch, draw.dtype)) for draw in draws]
+
+        def program(*inputs: Tensor) -> Any:
+            given = iter(inputs)
+            received = [next(given) for _ in arrays]
+            storage = TorchStorage(self.storage.layout, self.storage.variables, self.storage.seed)
+            for name in self.groups:
+                storage.adopt_group(name, next(given))
+            return self._emitted(storage, TracedOps(self.float_dtype, noted, given if draws else None))(
+                *received
+            )
+
+        with torch.no_grad():
+            return make_fx(program, tracing_mode="fake")(*arrays, *buffers, *numbers)
+
+    def _emitted(self, storage: TorchStorage, ops: TorchOps) -> Any:
+        linker = Linker(
+            "torch",
+            ops,
+            {},
+            storage.handle,
+            storage.block,
+            storage.gradients,
+            use_kernels=False,
+            stream=str,
+        )
+        return emit_segment(self.plan, self.segment, self.dialect, linker).compile()
+
+
+def _drop_unused_inputs(module: GraphModule, number: int) -> list[int]:
+    """Take out those of the first `number` inputs that nothing uses; returns the positions of all that are left."""
+    module.graph.eliminate_dead_code()
+    left = []
+    for position, node in enumerate(module.graph.find_nodes(op="placeholder")):
+        if node.users or position >= number:
+            left.append(position)
+        else:
+            module.graph.erase_node(node)
+    module.recompile()
+    return left

@@ -1,0 +1,162 @@
+"""API methods as programs that need no RLgraph: `torch.export` and ONNX.
+
+Inputs keep the names of the parameters, variables become buffers under their scoped names, and sizes that the Spaces
+leave open stay open.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from importlib.util import find_spec
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from rlgraph.core.errors import CapabilityError
+from rlgraph.core.export import ExportedMethod, ExportedTensor
+from rlgraph.core.graph.emission import Dialect, Linker, SourceFunction, emit_segment
+from rlgraph.core.graph.nodes import walk_nodes
+from rlgraph.core.graph.variables import Block, Variable
+from rlgraph.core.ops.dims import SymbolicDim
+from rlgraph.torch.ops import DTYPES, TorchOps
+from rlgraph.torch.storage import TorchStorage
+
+#: Sizes for which methods are traced: all different, and divisible by what Spaces are mostly divided by.
+SIZES = 12
+
+
+class Exported(nn.Module):
+    """An API method as a module.
+
+    Args:
+        method: the method.
+        storage: the variables; the module has copies.
+    """
+
+    def __init__(self, method: ExportedMethod, storage: TorchStorage):
+        super().__init__()
+        plan = method.plan
+        effects = [plan.built.effects[node.id] for node in walk_nodes(method.segment.nodes)]
+        for name in sorted(frozenset[str]().union(*(e.reads for e in effects))):
+            self.register_buffer(name, storage.handle(plan.built.variables[name]).detach().cpu().clone())
+        self.method, self.float_dtype = method, plan.built.float_dtype
+
+    def computed(self, *inputs: Tensor) -> dict[str, Tensor]:
+        """The outputs by name. Emitted anew at every call: during an export other tensors stand for the buffers."""
+        linker = Linker("torch", TorchOps(self.float_dtype), {}, self._handle, self._block, use_kernels=False)
+        outputs = emit_segment(self.method.plan, self.method.segment, DIALECT, linker).compile()(*inputs)
+        return {output.name: value for output, value in zip(self.method.outputs, outputs, strict=True)}
+
+    def _handle(self, variable: Variable) -> Tensor:
+        return self.get_buffer(variable.name)
+
+    def _block(self, block: Block) -> Tensor:
+        return torch.cat([self._handle(variable).reshape(-1) for variable in block.variables])
+
+
+DIALECT = Dialect(
+    receive="as_tensor({})".format,
+    give=lambda text, _sliced: text,
+    copy="{}.clone()".format,
+    index="as_tensor({})".format,
+    namespace={"as_tensor": torch.as_tensor},
+)
+
+
+def export_programs(methods: Sequence[ExportedMethod], storage: TorchStorage, directory: Path) -> None:
+    """Write ``<method>.pt2`` for `torch.export.load`; its inputs go by name or in order, its outputs are a dict.
+
+    Raises:
+        CapabilityError: PyTorch cannot export one of them.
+    """
+    for method in methods:
+        program = exported_program(method, storage)
+        torch.export.save(program, directory / f"{method.name}.pt2")
+
+
+def export_onnx(methods: Sequence[ExportedMethod], storage: TorchStorage, directory: Path) -> None:
+    """Write ``<method>.onnx``.
+
+    Raises:
+        CapabilityError: what it takes is not installed, or PyTorch cannot export one of them.
+    """
+    missing = [name for name in ("onnx", "onnxscript") if find_spec(name) is None]
+    if missing:
+        raise CapabilityError(
+            f"exporting to ONNX needs {' and '.join(missing)}: pip install 'rlgraph-torch[onnx]'"
+        )
+    for method in methods:
+        program = exported_program(method, storage)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # they concern the exporter's own insides
+                torch.onnx.export(
+                    program,
+                    f=directory / f"{method.name}.onnx",
+                    input_names=[tensor.name for tensor in method.inputs],
+                    output_names=[tensor.name for tensor in method.outputs],
+                    dynamo=True,
+                    verbose=False,
+                    external_data=False,
+                )
+        except Exception as error:  # there is no list of what it raises
+            raise CapabilityError(
+                f"API method {method.name!r} cannot be exported to ONNX: {_first_line(error)}"
+            ) from error
+
+
+def exported_program(method: ExportedMethod, storage: TorchStorage) -> torch.export.ExportedProgram:
+    """A method as a program of `torch.export`.
+
+    Raises:
+        CapabilityError: PyTorch cannot export it: it decides by the value of a tensor, or fixes a size.
+    """
+    module = _with_named_inputs(method, storage)
+    sizes: dict[str, int] = {}
+    examples = tuple(_example(tensor, sizes) for tensor in method.inputs)
+    open_sizes = tuple(_open_sizes(tensor) for tensor in method.inputs)
+    try:
+        with warnings.catch_warnings(), torch.no_grad():
+            warnings.simplefilter("ignore")  # they concern the exporter's own insides
+            return torch.export.export(module, examples, dynamic_shapes=open_sizes)
+    except Exception as error:  # whatever a user's function does that a tensor without a value does not allow
+        raise CapabilityError(
+            f"API method {method.name!r} cannot be exported from PyTorch: {_first_line(error)}"
+        ) from error
+
+
+def _with_named_inputs(method: ExportedMethod, storage: TorchStorage) -> Exported:
+    """The module, whose `forward` has parameters called like the inputs."""
+    function = SourceFunction("forward", ["self"])
+    names = [function.fresh("".join(c if c.isalnum() else "_" for c in t.name)) for t in method.inputs]
+    function.parameters += names
+    function.lines.append(f"return self.computed({', '.join(names)})")
+    kind = type("Exported", (Exported,), {"forward": function.compile()})
+    module: Exported = kind(method, storage)
+    return module
+
+
+def _example(tensor: ExportedTensor, sizes: dict[str, int]) -> Tensor:
+    """A tensor of zeros with a size for every open one; `sizes` has those that are known so far, by symbol."""
+    shape = []
+    for dim in tensor.spec.shape:
+        if isinstance(dim, SymbolicDim):
+            for symbol in sorted(dim.symbols):
+                sizes.setdefault(symbol, SIZES * (len(sizes) + 1))
+            shape.append(int(eval(repr(dim), dict(sizes))))
+        else:
+            shape.append(dim)
+    return torch.zeros(shape, dtype=DTYPES[tensor.spec.dtype])
+
+
+def _open_sizes(tensor: ExportedTensor) -> dict[int, Any]:
+    dims = zip(count(), tensor.spec.shape)
+    return {axis: torch.export.Dim.DYNAMIC for axis, dim in dims if isinstance(dim, SymbolicDim)}
+
+
+def _first_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
