@@ -106,8 +106,8 @@ def check(
     """Declare the decorated function as a check, called like the function."""
 
     def declare(function: Callable[[Subject], None]) -> Callable[[Subject], None]:
-        needs = (frozenset(needed) for needed in (capabilities, operations, unless))
-        CHECKS.append(Check(section, function.__name__, function, *needs, placed))
+        needed, asked, pointless = map(frozenset, (capabilities, operations, unless))
+        CHECKS.append(Check(section, function.__name__, function, needed, asked, pointless, placed))
         return function
 
     return declare
