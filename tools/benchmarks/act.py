@@ -24,15 +24,15 @@ def main() -> None:
     executor = make_agent(options.backend).executor
     module = importlib.import_module(f"by_hand_{options.backend}")
     ours = {"rlgraph": executor.program(METHOD), "rlgraph numpy": executor.numpy_program(METHOD)}
-    if options.compile:
-        execution = {"threads": 1, "compile": [METHOD]}
-        compiled = make_agent(options.backend, execution_spec=execution).executor
-        ours["rlgraph compiled"] = compiled.program(METHOD)
     rows = []
     for size in BATCH_SIZES:
         yardsticks = {**module.YARDSTICKS, **(module.COMPILED_ACT if options.compile else {})}
         weights = executor.get_weights()
         by_hand = {name: module.make_act(weights, size, **how) for name, how in yardsticks.items()}
+        if options.compile:  # a program each: PyTorch compiles for the sizes of the first call
+            execution = {"threads": 1, "compile": [METHOD]}
+            compiled = make_agent(options.backend, execution_spec=execution).executor
+            ours["rlgraph compiled"] = compiled.program(METHOD)
         states = random_states(size)
         subjects = {name: partial(act, states) for name, act in {**by_hand, **ours}.items()}
         actions = [subject() for subject in subjects.values()]

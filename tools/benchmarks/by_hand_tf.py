@@ -67,10 +67,17 @@ class Update:
         )
         self.moments = Moments(self.policy.flat, LEARNING_RATE, EPSILON, CLIP_NORM)
         self._xla = xla
-        states = tf.TensorSpec([BATCH_SIZE, STATE_SIZE], tf.float32)
-        kinds = (tf.int64, tf.float32, tf.bool)
-        specs = [states, *(tf.TensorSpec([BATCH_SIZE], kind) for kind in kinds), states]
-        self._call = direct(self._step, specs, shortest, xla)
+        if xla:
+            # One array of everything: an array costs more on its way in than its columns cost on the way out of it.
+            self._row = np.empty((BATCH_SIZE, 2 * STATE_SIZE + 3), np.float32)
+            packed = direct(self._unpacked, [tf.TensorSpec(self._row.shape, tf.float32)], shortest, xla)
+            self._call = lambda *arrays: packed([self._packed(*arrays)])
+        else:
+            states = tf.TensorSpec([BATCH_SIZE, STATE_SIZE], tf.float32)
+            kinds = (tf.int64, tf.float32, tf.bool)
+            specs = [states, *(tf.TensorSpec([BATCH_SIZE], kind) for kind in kinds), states]
+            separate = direct(self._step, specs, shortest)
+            self._call = lambda *arrays: separate([tensor(array) for array in arrays])
 
     def restart(self) -> None:
         """Back to the weights of the beginning."""
@@ -79,10 +86,21 @@ class Update:
 
     def __call__(self, batch: Mapping[str, np.ndarray]) -> float:
         keys = ("states", "actions", "rewards", "terminals", "next_states")
-        return float(self._call([tensor(batch[key]) for key in keys])[0].numpy())
+        return float(self._call(*[batch[key] for key in keys])[0].numpy())
 
     def weights(self) -> dict[str, np.ndarray]:
         return self.policy.as_numpy()
+
+    def _packed(self, states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any) -> Any:
+        row = self._row
+        row[:, :STATE_SIZE], row[:, STATE_SIZE:-3] = states, next_states
+        row[:, -3], row[:, -2], row[:, -1] = actions, rewards, terminals
+        return tensor(row)
+
+    def _unpacked(self, row: Any) -> Any:
+        states, next_states, actions, rewards, terminals = tf.split(row, [STATE_SIZE, STATE_SIZE, 1, 1, 1], 1)
+        actions, rewards, terminals = (tf.squeeze(column, 1) for column in (actions, rewards, terminals))
+        return self._step(states, tf.cast(actions, tf.int64), rewards, terminals > 0.0, next_states)
 
     def _step(self, states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any) -> Any:
         flat = self.policy.flat.read_value()

@@ -143,6 +143,9 @@ def same(one, other, tolerance=1e-6):
         assert one.keys() == other.keys()
         for key in one:
             same(one[key], other[key], tolerance)
+    elif isinstance(one, list):
+        for first, second in zip(one, other, strict=True):
+            same(first, second, tolerance)
     else:
         assert np.asarray(one).dtype == np.asarray(other).dtype
         np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance)
@@ -190,6 +193,70 @@ def test_a_returned_variable_keeps_its_value_when_it_is_written_again(straight):
 def test_loops_with_draws(straight):
     compiled, eager = pair()
     compare(compiled, eager, "epochs_of_minibatches", [batch(i) for i in range(4)], 2e-6)
+
+
+class Scheduled(Learner):
+    """Control flow around updates that is decided at run time, in Python."""
+
+    @rlgraph_api
+    def nested(self, s, a, r, t, n, number):
+        """Loops in loops; what goes through them is returned as well as collected."""
+
+        def epoch(i, states):
+            def step(j, last):
+                self.update(states, a, r, t, n)
+                return self._add(last, j), self.policy.get_q_values(states)
+
+            return loop(self.epochs, step, self._number(i), collect=True)[1]
+
+        def outer(i, carried):
+            states, _ = carried
+            values = epoch(i, states)
+            return self._moved(states, values), values
+
+        return loop(number, outer, (s, self._start(s)))
+
+    @rlgraph_api
+    def sometimes(self, s, a, r, t, n):
+        return branch(self._large(s), lambda: self.update(s, a, r, t, n)["loss"], lambda: self._zero())
+
+    @graph_fn
+    def _large(self, ops, s):
+        return ops.mean(s) > 0.0
+
+    @graph_fn
+    def _number(self, ops, i):
+        return i + 1
+
+    @graph_fn
+    def _add(self, ops, last, j):
+        return last + j
+
+    @graph_fn
+    def _start(self, ops, s):
+        return ops.zeros((self.epochs, ops.shape(s)[0], 4))
+
+    @graph_fn
+    def _moved(self, ops, states, values):
+        return states + 0.01 * ops.mean(values)
+
+
+def test_loops_are_around_programs(straight):
+    compiled, eager = pair(Scheduled, {**SPACES, "number": IntBox(1, 9)}, dtype="float64")
+    for number in (1, 2, 3):
+        arrays = {**batch(number, dtype="float64"), "number": np.int64(number)}
+        same(list(compiled.execute("nested", **arrays)), list(eager.execute("nested", **arrays)), 1e-12)
+    same(compiled.get_weights(), eager.get_weights(), 1e-12)
+    assert len(straight) == 1 and compiled.choices == {"compile:nested": "aoti"}
+
+
+def test_branches_are_around_programs(straight):
+    compiled, eager = pair(Scheduled, {**SPACES, "number": IntBox(1, 9)}, dtype="float64")
+    batches = [batch(i, dtype="float64") for i in range(8)]
+    losses = [float(compiled.execute("sometimes", **arrays)) for arrays in batches]
+    same(losses, [float(eager.execute("sometimes", **arrays)) for arrays in batches], 1e-12)
+    same(compiled.get_weights(), eager.get_weights(), 1e-12)
+    assert 0 < losses.count(0.0) < 8 and len(straight) == 1
 
 
 def test_random_streams_go_on_from_a_checkpoint(straight, tmp_path):
@@ -365,7 +432,7 @@ class Remembering(Learner):
     """A learner with a memory on the host."""
 
     def __init__(self):
-        super().__init__(learning_rate=1e-3, epochs=1)
+        super().__init__(learning_rate=1e-3)
         self.memory = ReplayMemory(capacity=32)
         self.add_components(self.memory)
 

@@ -340,6 +340,11 @@ class GraphExecutor:
         Raises:
             InputError: an unknown name, a wrong shape, or values of another kind.
         """
+        arrays = self._checked_weights(values)
+        with self._everything():
+            self.storage.write_all(arrays)
+
+    def _checked_weights(self, values: Mapping[str, Any]) -> dict[str, np.ndarray]:
         arrays = {}
         for name, value in values.items():
             variable = self.built.variables.get(name)
@@ -353,8 +358,7 @@ class GraphExecutor:
             if not np.can_cast(array.dtype, variable.spec.dtype, "same_kind"):
                 raise InputError(f"variable {name!r}: expected {variable.spec.dtype}, given {array.dtype}")
             arrays[name] = array
-        with self._everything():
-            self.storage.write_all(arrays)
+        return arrays
 
     # Leaving.
 

@@ -486,7 +486,7 @@ def test_host_function_without_spaces():
 
 @pytest.mark.parametrize(
     ("returns", "spaces"),
-    [(1, (FloatBox(), float)), (2, (FloatBox(),)), (2, FloatBox()), (1, lambda self, x: None)],
+    [(1, (FloatBox(), FloatBox())), (2, (FloatBox(),)), (2, FloatBox()), (1, lambda self, x: None)],
 )
 def test_host_function_with_wrong_spaces(returns, spaces):
     with pytest.raises(BuildError, match=rf"spaces= must give {returns} Space\(s\)"):

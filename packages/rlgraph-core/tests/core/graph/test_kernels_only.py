@@ -312,3 +312,13 @@ def test_a_docstring_says_what_a_function_without_a_body_calls():
 def test_a_plan_without_bodies_can_be_shown():
     executor = GraphExecutor(Meter(), {"x": STATES}, backend="numpy")
     assert "v1 = meter__add(x)" in executor.plan("add").source
+
+
+def test_a_container_of_different_ranks():
+    parts = {"rows": STATES, "pair": (FloatBox(), IntBox(3, add_batch_rank=True))}
+    function = root((parts,), ["numpy"])
+    executor = GraphExecutor(function, {"x": STATES}, backend="numpy")
+    shown = str(executor.built.value_of(executor.built.graph.results_of("run")))
+    assert shown == "{'rows': float32[B, 2], 'pair': (float32[], int64[B])}"
+    with pytest.raises(BuildError, match=r"spaces= must give 1 Space\(s\)"):
+        GraphExecutor(root((STATES, STATES), ["numpy"]), {"x": STATES}, backend="numpy")

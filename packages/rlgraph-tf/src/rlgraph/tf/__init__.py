@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rlgraph.tf.executor import TensorFlowExecutor
     from rlgraph.tf.module_component import ModuleComponent
 
-__all__ = ["ModuleComponent"]
+__all__ = ["ModuleComponent", "TensorFlowExecutor"]
+
+#: Where the public names are; these modules import TensorFlow.
+_MODULES = {"ModuleComponent": "module_component", "TensorFlowExecutor": "executor"}
 
 
 def __getattr__(name: str) -> Any:
     """What needs the framework, imported when it is first asked for."""
-    if name == "ModuleComponent":
-        from rlgraph.tf.module_component import ModuleComponent
-
-        return ModuleComponent
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

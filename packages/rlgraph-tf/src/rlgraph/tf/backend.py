@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,14 +19,20 @@ import tensorflow as tf
 from rlgraph.core.backend import Backend, Storage
 from rlgraph.core.errors import SpecError
 from rlgraph.core.execution_spec import ExecutionSpec
-from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
+from rlgraph.core.export import ExportedMethod
+from rlgraph.core.graph.emission import Dialect, emit_segment
+from rlgraph.core.graph.nodes import GraphFunctionCall
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import Layout, Variable
 from rlgraph.core.ops.tensor_spec import TensorSpec
 from rlgraph.tf import compilation, devices, regions
 from rlgraph.tf.calls import Program, numpy_program
+from rlgraph.tf.derivatives import standard_derivatives
+from rlgraph.tf.export import save
 from rlgraph.tf.kernels import KERNELS
 from rlgraph.tf.ops import TfOps
+from rlgraph.tf.profiling import ScopedLinker, profile
+from rlgraph.tf.random import Stream
 from rlgraph.tf.storage import TfStorage
 from rlgraph.tf.variables import SegmentVariables
 
@@ -87,9 +95,29 @@ class TfBackend(Backend):
 
     def trace(self, plan: Plan, segment: Segment, storage: TfStorage) -> Any:
         """The ConcreteFunction that computes `segment`."""
+        specs = [tensor_spec(spec) for _, spec in segment.inputs]
+        function = self.traceable(plan, segment, storage.groups, storage.tensor_stream)
+        return tf.function(function, autograph=False).get_concrete_function(*specs)
+
+    def traceable(
+        self,
+        plan: Plan,
+        segment: Segment,
+        groups: Mapping[str, tf.Variable],
+        stream: Callable[[str], Stream],
+        host: Callable[[GraphFunctionCall], Callable[..., Any]] | None = None,
+    ) -> Callable[..., tuple[tf.Tensor, ...]]:
+        """The function of tensors that computes `segment`, to be traced.
+
+        Args:
+            plan, segment: what it computes.
+            groups: the variables that hold the groups.
+            stream: gives the random stream of a name.
+            host: makes what calls a host function.
+        """
         placed = devices.is_placed(plan)
-        variables = SegmentVariables(plan.built.layout, storage.groups, placed)
-        linker = Linker(
+        variables = SegmentVariables(plan.built.layout, groups, placed)
+        linker = ScopedLinker(
             self.name,
             self.ops,
             self.kernels,
@@ -99,7 +127,8 @@ class TfBackend(Backend):
             self.execution.use_kernels,
             loop=partial(regions.loop, variables),
             branch=partial(regions.branch, variables),
-            stream=storage.tensor_stream,
+            stream=stream,
+            host=host,
             place=devices.place if placed else None,
         )
         function = emit_segment(plan, segment, DIALECT, linker).compile()
@@ -111,8 +140,21 @@ class TfBackend(Backend):
                 variables.reset()
 
         traced.__name__ = function.__name__  # TensorFlow's messages name the function
-        specs = [tensor_spec(spec) for _, spec in segment.inputs]
-        return tf.function(traced, autograph=False).get_concrete_function(*specs)
+        return traced
+
+    # Leaving.
+
+    exports = frozenset({"writes", "draws", "gradients"})
+
+    def export(self, methods: Sequence[ExportedMethod], storage: Storage, directory: Path) -> None:
+        """As a SavedModel with one signature per method (see `rlgraph.tf.export`)."""
+        assert isinstance(storage, TfStorage)
+        with standard_derivatives():
+            concretes = {method.name: self.trace(method.plan, method.segment, storage) for method in methods}
+        save(methods, concretes, storage, directory)
+
+    def profile(self, path: Path) -> AbstractContextManager[None]:
+        return profile(path)
 
 
 def tensor_spec(spec: TensorSpec) -> tf.TensorSpec:

@@ -34,6 +34,8 @@ def numpy_program(concrete: Any, inputs: int, *, single_threaded: bool = False) 
     """
     call = shortest_way()(concrete, single_threaded=single_threaded)
     to_tensor = conversion()
+    if inputs == len(concrete.outputs) == 1:  # acting, where a comprehension is felt
+        return lambda x: (to_array(call([to_tensor(x)])[0]),)
     if inputs == 0:
         return lambda: tuple([to_array(output) for output in call([])])
     if inputs == 1:

@@ -8,7 +8,9 @@ needless, and in programs of small networks every operation counts.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
@@ -38,7 +40,22 @@ def pick(x: Tensor, indices: Tensor) -> Tensor:
     return _with_derivative("GatherV2", "RLgraphPick", gather) if indices.shape[-1] == 1 else gather()
 
 
+_standard: ContextVar[bool] = ContextVar("standard", default=False)
+
+
+@contextmanager
+def standard_derivatives() -> Iterator[None]:
+    """What is traced inside has TensorFlow's own derivatives: it is to be differentiated where RLgraph is not."""
+    token = _standard.set(True)
+    try:
+        yield
+    finally:
+        _standard.reset(token)
+
+
 def _with_derivative(operation: str, derivative: str, compute: Callable[[], Tensor]) -> Tensor:
+    if _standard.get():
+        return compute()
     with tf.compat.v1.get_default_graph().gradient_override_map({operation: derivative}):
         return compute()
 

@@ -9,4 +9,5 @@ BACKEND = BackendDescriptor(
     contract_version="0.1",
     capabilities=frozenset({"gradients"}),
     aliases=("tensorflow",),
+    executor="rlgraph.tf.executor:TensorFlowExecutor",
 )

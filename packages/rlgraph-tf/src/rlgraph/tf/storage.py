@@ -19,7 +19,7 @@ class TfStorage(Storage):
     def __init__(self, layout: Layout, variables: Mapping[str, Variable], seed: int):
         super().__init__(layout, variables, seed)
         self.groups: dict[str, tf.Variable] = {}
-        self._tensor_streams: dict[str, Stream] = {}
+        self.streams_by_name: dict[str, Stream] = {}
 
     def create_group(self, name: str, values: np.ndarray) -> None:
         label = re.sub(r"\W", "_", name)
@@ -38,13 +38,13 @@ class TfStorage(Storage):
         variable.assign(np.asarray(values, variable.dtype.as_numpy_dtype), read_value=False)
 
     def tensor_stream(self, name: str) -> Stream:
-        if name not in self._tensor_streams:
+        if name not in self.streams_by_name:
             seed = stream_seed(self.seed, name)
-            self._tensor_streams[name] = Stream(seed, re.sub(r"\W", "_", name))
-        return self._tensor_streams[name]
+            self.streams_by_name[name] = Stream(seed, re.sub(r"\W", "_", name))
+        return self.streams_by_name[name]
 
     def read_tensor_streams(self) -> dict[str, np.ndarray]:
-        return {name: stream.state.numpy() for name, stream in self._tensor_streams.items()}
+        return {name: stream.state.numpy() for name, stream in self.streams_by_name.items()}
 
     def write_tensor_streams(self, states: Mapping[str, np.ndarray]) -> None:
         for name, state in states.items():

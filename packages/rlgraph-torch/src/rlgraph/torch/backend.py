@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -111,15 +111,22 @@ class TorchBackend(Backend):
             storage.tensor_stream,
             place=devices.placer(self.execution.dtype) if placed else None,
         )
-        source = emit_segment(plan, segment, PLACED_DIALECT if placed else DIALECT, linker)
-        eager = self._profiler.watch(source.compile(), DIALECT.namespace)
+
+        def emit(part: Segment, dialect: Dialect) -> Callable[..., tuple[Any, ...]]:
+            return self._profiler.watch(
+                emit_segment(plan, part, dialect, linker).compile(), dialect.namespace
+            )
+
         if not self.compiles(plan, segment):
-            return eager
+            return emit(segment, PLACED_DIALECT if placed else DIALECT)
         if self._compiler is None:
             from rlgraph.torch.compile.program import Compiler  # takes its time
 
             self._compiler = Compiler(DIALECT, self.execution.dtype, self.choices, self._profiler)
-        return self._compiler.lower(plan, segment, storage, eager)
+        if placed:
+            reason = "something of it is on a GPU, and only the CPU is compiled for"
+            return self._compiler.leave(plan, segment, reason, emit(segment, PLACED_DIALECT))
+        return self._compiler.lower(plan, segment, storage, emit)
 
     def export(self, methods: Sequence[ExportedMethod], storage: Storage, directory: Path) -> None:
         from rlgraph.torch.export import export_programs  # takes its time

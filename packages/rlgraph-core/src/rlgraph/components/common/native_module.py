@@ -175,10 +175,10 @@ class NativeModule(Component):
         space = self.output_space or self._space(first.outputs, second.outputs, inputs, "its output")
         return replace(first, outputs=space)
 
-    def spaces(self, training: bool, inputs: Space) -> Any:
-        """The Space of what a call returns."""
+    def spaces(self, training: bool, inputs: Space) -> tuple[Any]:
+        """The Space of what a call returns: of one output, which may be a container."""
         trial = self.trial(training, inputs)
-        return self.output_space if trial is None else trial.outputs
+        return (self.output_space if trial is None else trial.outputs,)
 
     def writes(self, training: bool, inputs: Space) -> list[Variable]:
         """The variables that a call writes. Where that is not known: what does not train, in training."""

@@ -272,8 +272,8 @@ def graph_fn(
         host: the function is plain Python, ``f(self, *arrays)`` on NumPy arrays, for work that does not belong into
             a tensor graph. It may draw from ``self.rng`` and write its host variables.
         spaces: the outputs' Spaces, where they cannot be inferred: required for host functions and functions of
-            kernels only. A Space, a tuple of Spaces, or a function ``f(self, *input_spaces)``. One output that is a
-            container may also be declared as a dict or tuple of Spaces, whose ranks may then differ.
+            kernels only. A Space, a tuple of Spaces, or a function ``f(self, *input_spaces)``. In that tuple a
+            dict or tuple of Spaces stands for one output that is a container; their ranks may differ.
         per_variable: a list of variables comes variable by variable, each in its own shape, not in flat blocks.
         writes: the variables that the kernels of a function without a body write: names of attributes that hold them
             (a variable, or a list or dict of variables), or a function ``f(self, *input_spaces)`` giving the variables.

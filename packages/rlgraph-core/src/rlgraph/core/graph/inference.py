@@ -160,7 +160,7 @@ def _declared(
         raise InferenceError("it has neither a body nor a kernel")
     given = tuple(_given_spaces(function, arguments))
     spaces = _resolved(function.spaces, component, given)
-    single = node.returns == 1 or isinstance(spaces, BoxSpace)
+    single = not isinstance(spaces, tuple) and (node.returns == 1 or isinstance(spaces, BoxSpace))
     declared = () if node.returns == 0 else (spaces,) if single else tuple(spaces)
     if len(declared) != node.returns or not all(map(_are_spaces, declared)):
         raise InferenceError(f"spaces= must give {node.returns} Space(s), given {spaces!r}")

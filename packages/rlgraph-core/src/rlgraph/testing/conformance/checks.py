@@ -106,8 +106,9 @@ def check(
     """Declare the decorated function as a check, called like the function."""
 
     def declare(function: Callable[[Subject], None]) -> Callable[[Subject], None]:
-        needed, asked, pointless = map(frozenset, (capabilities, operations, unless))
-        CHECKS.append(Check(section, function.__name__, function, needed, asked, pointless, placed))
+        needs = {"capabilities": capabilities, "operations": operations, "unless": unless}
+        sets = {what: frozenset(needed) for what, needed in needs.items()}
+        CHECKS.append(Check(section, function.__name__, function, **sets, placed=placed))
         return function
 
     return declare

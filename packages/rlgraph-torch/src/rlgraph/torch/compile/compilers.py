@@ -14,6 +14,8 @@ import torch
 from torch import Tensor
 from torch.fx import GraphModule
 
+from rlgraph.torch.kernels import flushes_denormals
+
 #: A program: tensors in, tensors out; buffers of groups among its inputs are written in place.
 Program = Callable[[list[Tensor]], Sequence[Tensor]]
 
@@ -38,7 +40,16 @@ def load_library(library: Path) -> Program:
     """The program in a library."""
     # What `torch._inductor.aoti_load_package` ends in, without its look at the structure of the inputs at every call.
     runner = torch._C._aoti.AOTIModelContainerRunnerCpu(str(library), 1)
-    run: Program = runner.run
+
+    def run(inputs: list[Tensor]) -> Sequence[Tensor]:
+        # For the moments of dead units, see `rlgraph.torch.kernels.adam_apply`.
+        flushed = flushes_denormals()
+        torch.set_flush_denormal(True)
+        try:
+            return runner.run(inputs)
+        finally:
+            torch.set_flush_denormal(flushed)
+
     return run
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,13 +25,45 @@ from rlgraph.torch.compile.compilers import (
     missing_compiler,
 )
 from rlgraph.torch.compile.key import key_of_graph, key_of_plan
+from rlgraph.torch.compile.pieces import cut, emit_pieces, is_differentiated, segments_of
 from rlgraph.torch.compile.tracing import Inputs, Tracer, tracing_dialect
-from rlgraph.torch.devices import is_placed
 from rlgraph.torch.profiling import Profiler
 from rlgraph.torch.random import DRAWS
 from rlgraph.torch.storage import TorchStorage
 
-Lowered = Callable[..., tuple[np.ndarray, ...]]
+Lowered = Callable[..., tuple[Any, ...]]
+Emit = Callable[[Segment, Dialect], Lowered]
+
+
+def _tensor_of_array(array: np.ndarray) -> Tensor:
+    """A contiguous tensor, in the memory of `array` where torch allows it."""
+    return torch.from_numpy(array if array.flags.carray else np.array(array, order="C"))
+
+
+@dataclass(frozen=True)
+class Border:
+    """What comes and goes: arrays, or tensors. Programs are compiled for contiguous ones.
+
+    Attributes:
+        to_tensor: makes a contiguous tensor.
+        receive: source of that, from a name.
+        give: source of what goes, from the name of a tensor.
+        namespace: what these refer to.
+    """
+
+    to_tensor: Callable[[Any], Tensor]
+    receive: Callable[[str], str]
+    give: Callable[[str], str]
+    namespace: Mapping[str, Any]
+
+
+ARRAYS = Border(
+    _tensor_of_array,
+    "from_numpy({0}) if {0}.flags.carray else to_tensor({0})".format,
+    "{}.numpy()".format,
+    {"from_numpy": torch.from_numpy, "to_tensor": _tensor_of_array},
+)
+TENSORS = Border(torch.Tensor.contiguous, "{}.contiguous()".format, str, {})
 
 
 class NotCompiled(Exception):
@@ -49,33 +83,70 @@ class Compiler:
     def __init__(self, dialect: Dialect, float_dtype: str, choices: dict[str, str], profiler: Profiler):
         self.dialect, self.float_dtype, self.choices = dialect, float_dtype, choices
         self.profiler = profiler
+        self._named: dict[str, str] = {}
         self.cache = Cache(cache_folder())
 
-    def lower(self, plan: Plan, segment: Segment, storage: TorchStorage, eager: Lowered) -> Lowered:
-        """A function that compiles the segment in its first call; `eager` is what it does for other sizes."""
-        name = f"compile:{plan.name}" + (f":{segment.name}" if len(plan.segments) > 1 else "")
+    def lower(self, plan: Plan, segment: Segment, storage: TorchStorage, emit: Emit) -> Lowered:
+        """A function that compiles the segment, or each piece of it that is differentiated, in its first call.
+
+        Args:
+            plan, segment: what is compiled.
+            storage: the variables.
+            emit: makes the function that runs a segment as it is, in a dialect; for calls of other sizes, too.
+        """
+        pieces = cut(plan, segment)
+        if pieces == (segment,):
+            return self._lower(plan, segment, storage, emit(segment, self.dialect), ARRAYS)
+        dialect = tracing_dialect(self.dialect)
+        lowered = {piece.name: emit(piece, dialect) for piece in segments_of(pieces)}
+        for piece in filter(is_differentiated, segments_of(pieces)):
+            lowered[piece.name] = self._lower(plan, piece, storage, lowered[piece.name], TENSORS)
+        return self.profiler.watch(emit_pieces(plan, segment, pieces, lowered, self.dialect).compile())
+
+    def leave(self, plan: Plan, segment: Segment, reason: str, eager: Lowered) -> Lowered:
+        """`eager`, and everybody knows why."""
+        return self._leave(plan, self._name(plan, segment), reason, eager)
+
+    def _leave(self, plan: Plan, name: str, reason: str, eager: Lowered) -> Lowered:
+        if not self.choices.get(name, "").startswith("eager"):
+            self.choices[name] = f"eager: {reason}"
+            warnings.warn(
+                f"{plan.name} is not compiled: {reason}; it runs as it is, and slower",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+        return eager
+
+    def _name(self, plan: Plan, segment: Segment) -> str:
+        """The name of a choice: the method's for the first that is compiled of it."""
+        name = f"compile:{plan.name}"
+        if self._named.setdefault(name, segment.name) != segment.name:
+            name = f"{name}:{segment.name}"
+        return name
+
+    def _lower(
+        self, plan: Plan, segment: Segment, storage: TorchStorage, eager: Lowered, border: Border
+    ) -> Lowered:
+        name = self._name(plan, segment)
         if self.choices.get(name, "").startswith("eager"):
             return eager
         compiling = threading.Lock()
         current: Lowered | None = None
 
-        def first(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+        def first(*values: Any) -> tuple[Any, ...]:
             nonlocal current
             with compiling:
                 if current is None:
                     try:
-                        current, self.choices[name] = self._compile(plan, segment, storage, eager, arrays)
-                    except NotCompiled as reason:
-                        current, self.choices[name] = eager, f"eager: {reason}"
-                        warnings.warn(
-                            f"{plan.name} is not compiled: {reason}; it runs as it is, and slower",
-                            RuntimeWarning,
-                            stacklevel=3,
+                        current, self.choices[name] = self._compile(
+                            plan, segment, storage, eager, border, values
                         )
-            return current(*arrays)
+                    except NotCompiled as error:
+                        current = self._leave(plan, name, str(error), eager)
+            return current(*values)
 
-        def run(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
-            return (current or first)(*arrays)
+        def run(*values: Any) -> tuple[Any, ...]:
+            return (current or first)(*values)
 
         return run
 
@@ -85,21 +156,20 @@ class Compiler:
         segment: Segment,
         storage: TorchStorage,
         eager: Lowered,
-        arrays: Sequence[np.ndarray],
+        border: Border,
+        values: Sequence[Any],
     ) -> tuple[Lowered, str]:
-        tensors = [to_tensor(array) for array in arrays]
-        tracer = Tracer(plan, segment, storage, self.dialect, self.float_dtype)
-        if is_placed(plan):
-            raise NotCompiled("something of it is on a GPU, and only the CPU is compiled for")
+        tensors = [border.to_tensor(value) for value in values]
         key = key_of_plan(plan, segment, tracing_dialect(self.dialect), self.float_dtype, tensors)
         known = self.cache.find(key) if key else None
         if known is not None:
             library, inputs = known
             how, program = "aoti", load_library(library)
         else:
+            tracer = Tracer(plan, segment, storage, self.dialect, self.float_dtype)
             how, program, inputs = self._make(tracer, storage, tensors, key)
-        bordered = _bordered(plan, segment, storage, eager, arrays, program, inputs)
-        return self.profiler.watch(bordered, ("from_numpy", "to_tensor", "eager")), how
+        bordered = _bordered(plan, segment, storage, eager, border, values, program, inputs)
+        return self.profiler.watch(bordered, (*border.namespace, "eager")), how
 
     def _make(
         self, tracer: Tracer, storage: TorchStorage, tensors: Sequence[Tensor], key: str | None
@@ -130,11 +200,6 @@ class Compiler:
             raise NotCompiled(f"the compiler failed ({_first_line(error)})") from error
 
 
-def to_tensor(array: np.ndarray) -> Tensor:
-    """A contiguous tensor, in the memory of `array` where torch allows it."""
-    return torch.from_numpy(array if array.flags.carray else np.array(array, order="C"))
-
-
 def _first_line(error: Exception) -> str:
     return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
 
@@ -144,25 +209,24 @@ def _bordered(
     segment: Segment,
     storage: TorchStorage,
     eager: Lowered,
-    arrays: Sequence[np.ndarray],
+    border: Border,
+    values: Sequence[Any],
     program: Program,
     inputs: Inputs,
 ) -> Lowered:
-    """The function around a program: looks at the sizes, and makes tensors of arrays and arrays of tensors."""
-    namespace = {"from_numpy": torch.from_numpy, "to_tensor": to_tensor, "eager": eager}
+    """The function around a program: looks at the sizes, draws, and takes what comes across the border."""
+    namespace = {**border.namespace, "eager": eager}
     function = SourceFunction(f"{plan.name}__{segment.name}__compiled", namespace=namespace)
     names = function.parameters = [function.local(leaf) for leaf, _ in segment.inputs]
     sizes = [
-        f"{name}.shape != {array.shape}"
-        for name, array, (_, spec) in zip(names, arrays, segment.inputs, strict=True)
+        f"{name}.shape != {tuple(value.shape)}"
+        for name, value, (_, spec) in zip(names, values, segment.inputs, strict=True)
         if any(isinstance(dim, SymbolicDim) for dim in spec.shape)
     ]
     if sizes:
         with function.block(f"if {' or '.join(sizes)}:"):
             function.lines.append(f"return eager({', '.join(names)})")
-    given = [
-        f"from_numpy({names[i]}) if {names[i]}.flags.carray else to_tensor({names[i]})" for i in inputs.arrays
-    ]
+    given = [border.receive(names[i]) for i in inputs.arrays]
     given += [function.bind("group", storage.groups[name]) for name in inputs.groups]
     for draw in inputs.draws:
         stream = storage.tensor_stream(draw.stream)
@@ -173,7 +237,7 @@ def _bordered(
     outputs = [function.local(leaf) for leaf, _ in segment.outputs]
     if outputs:
         function.lines.append(f"{', '.join(outputs)}{',' * (len(outputs) == 1)} = {call}")
-        function.lines.append(f"return {', '.join(f'{name}.numpy()' for name in outputs)},")
+        function.lines.append(f"return {', '.join(map(border.give, outputs))},")
     else:
         function.lines.extend([call, "return ()"])
     return function.compile()

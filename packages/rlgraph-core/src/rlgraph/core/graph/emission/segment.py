@@ -123,6 +123,7 @@ class Linker:
             None: loops are Python loops.
         branch: makes ``f(predicate, then, otherwise) -> tensors`` of the results' specs and the effects, where
             ``then()`` and ``otherwise()`` give tuples of tensors. None: branches are Python branches.
+        host: makes what calls a host function from inside of a segment; only for a segment that holds such calls.
     """
 
     backend: str
@@ -136,6 +137,7 @@ class Linker:
     loop: Callable[[LoopShape], Callable[..., Any]] | None = None
     branch: Callable[[tuple[TensorSpec, ...], Effects], Callable[..., Any]] | None = None
     differentiate: Callable[[VariableList, Sequence[Block]], Callable[[Any], Any]] | None = None
+    host: Callable[[GraphFunctionCall], Callable[..., Any]] | None = None
     place: Callable[[Callable[..., Callable[..., Any]], str, bool], Callable[..., Any]] | None = None
 
     def link(self, function: Any, view: Any, draws: Collection[str] = ()) -> Callable[..., Any]:
@@ -369,6 +371,10 @@ class _SegmentEmitter:
 
     def _bind_function(self, node: GraphFunctionCall) -> tuple[Any, str]:
         component, function = self.plan.built.graph.components[node.component], self._function(node)
+        name = identifier(node.component, node.function)
+        if node.host:
+            assert self.linker.host is not None
+            return function, self.function.bind(name, self.linker.host(node))
         effects, place = self.plan.built.effects[node.id], self.linker.place
 
         def bound(move: Callable[[Any], Any] = lambda handle: handle, ops: Any = None) -> Callable[..., Any]:
@@ -383,7 +389,7 @@ class _SegmentEmitter:
         device = device_of(self.plan.built, node)
         writes = bool(effects.writes - effects.draws)
         linked = place(bound, device, writes) if place is not None and device else bound()
-        return function, self.function.bind(identifier(node.component, node.function), linked)
+        return function, self.function.bind(name, linked)
 
     def _function(self, node: GraphFunctionCall) -> Any:
         return self.plan.built.graph.components[node.component].graph_function(node.function)

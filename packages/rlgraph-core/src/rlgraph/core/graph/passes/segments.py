@@ -93,13 +93,19 @@ class _Splitter:
         return self.built.effects[node.id].host
 
     def _segment(self, group: Sequence[Node], later: Sequence[Node], results: Expression) -> Segment:
-        produced = {node.id for node in group}
-        needed = tensor_leaves(self.built, (e for n in group for _, e in arguments_of(n)))
-        wanted = tensor_leaves(self.built, [*(e for n in later for _, e in arguments_of(n)), results])
-        inputs = {leaf: s for leaf, s in needed.items() if not _from(leaf, produced)}
-        outputs = {leaf: s for leaf, s in wanted.items() if _from(leaf, produced)}
-        name = f"segment_{next(self.number)}"
-        return Segment(name, tuple(group), tuple(inputs.items()), tuple(outputs.items()))
+        return make_segment(self.built, f"segment_{next(self.number)}", group, later, results)
+
+
+def make_segment(
+    built: BuiltGraph, name: str, group: Sequence[Node], later: Sequence[Node], results: Expression
+) -> Segment:
+    """The nodes `group` as a segment: what enters it, and what of it the `later` nodes or the `results` need."""
+    produced = {node.id for node in group}
+    needed = tensor_leaves(built, (e for n in group for _, e in arguments_of(n)))
+    wanted = tensor_leaves(built, [*(e for n in later for _, e in arguments_of(n)), results])
+    inputs = {leaf: s for leaf, s in needed.items() if not _from(leaf, produced)}
+    outputs = {leaf: s for leaf, s in wanted.items() if _from(leaf, produced)}
+    return Segment(name, tuple(group), tuple(inputs.items()), tuple(outputs.items()))
 
 
 def check_slices(segments: Iterable[Segment], slices: Mapping[int, frozenset[int]]) -> None:

@@ -1,0 +1,66 @@
+"""What TensorBoard shows of an executor."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import tensorflow as tf
+
+from rlgraph.core.errors import PluginError
+
+if TYPE_CHECKING:
+    from rlgraph.tf.executor import TensorFlowExecutor
+
+
+class SummaryWriter:
+    """Writes summaries of an executor; a context manager that closes itself.
+
+    Args:
+        executor: whose variables and graphs are shown.
+        directory: TensorBoard's ``--logdir``.
+
+    Raises:
+        PluginError: TensorBoard is not installed; says what to install.
+    """
+
+    def __init__(self, executor: TensorFlowExecutor, directory: Path):
+        if find_spec("tensorboard") is None:
+            raise PluginError("summaries need TensorBoard. pip install 'rlgraph-tf[tensorboard]'")
+        self.executor = executor
+        self._writer = tf.summary.create_file_writer(str(directory))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def scalar(self, name: str, value: Any, step: int) -> None:
+        """A number, e.g. a loss, at a step."""
+        with self._writer.as_default(step):
+            tf.summary.scalar(name, value)
+
+    def variables(self, step: int) -> None:
+        """A histogram of every floating variable, and its norm as a number, at a step."""
+        with self._writer.as_default(step):
+            for name, value in self.executor.get_weights().items():
+                if value.dtype.kind == "f" and value.size:
+                    tf.summary.histogram(name, value)
+                    tf.summary.scalar(f"{name}/norm", np.linalg.norm(value))
+
+    def graph(self, method: str) -> None:
+        """The TensorFlow graph of an API method, by graph function.
+
+        Raises:
+            RLGraphError: there is no such method; names the nearest.
+        """
+        with self.executor.session_graph([method], initialize=False) as program, self._writer.as_default(0):
+            # What is inside of the function is what is to be seen.
+            tf.summary.graph(program.function_graph(method))
+
+    def close(self) -> None:
+        """Write what is left, and close the file."""
+        self._writer.close()

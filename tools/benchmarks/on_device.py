@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""A DQN agent on a device: whether it computes what the CPU does, and what acting and updates take on both.
+
+python tools/benchmarks/on_device.py --backend torch --device cuda:0
+python -m rlgraph.testing --backend torch --device cuda:0      # the conformance suite there
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from measure import Row, arguments, interleaved, report, use_one_thread
+
+#: How far float32 on a GPU may be from float32 on the CPU, after an update as well.
+TOLERANCE = 1e-4
+UPDATE = "update_from_external_batch"
+ACTING_SIZES = (1, 64)
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--device", default="cuda:0", help="where everything is placed")
+    parser.add_argument("--hidden", type=int, default=64, help="units of the two hidden layers")
+    options = parser.parse_args()
+    use_one_thread()
+    from subject import DISTRIBUTIONS, make_agent, random_batch, random_states
+
+    network = [{"type": "dense", "units": options.hidden, "activation": "relu"}] * 2
+
+    def executor(**execution: Any) -> Any:
+        agent = make_agent(options.backend, execution_spec={"threads": 1, **execution}, network_spec=network)
+        return agent.executor
+
+    here, there = "not placed", f"on {options.device}"
+    variants = {here: executor(), there: executor(device=options.device)}
+    compare(variants[here], variants[there], random_batch, random_states)
+    subjects = {}
+    for name, made in variants.items():
+        for size in ACTING_SIZES:
+            program, states = made.program("get_greedy_actions"), random_states(size)
+            subjects[f"act {size}, {name}"] = lambda program=program, states=states: program(states)
+        update, batch = made.program(UPDATE), random_batch()
+        subjects[f"update, {name}"] = lambda update=update, batch=batch: update(**batch)
+    rows = [Row(name, figure.times(1e6), "us") for name, figure in interleaved(subjects).items()]
+    report(f"on {options.device}, {options.backend}", rows, DISTRIBUTIONS[options.backend], options.json)
+
+
+def compare(cpu: Any, placed: Any, random_batch: Any, random_states: Any) -> None:
+    """Check that both act and learn alike.
+
+    Raises:
+        AssertionError: they do not.
+    """
+    placed.set_weights(cpu.get_weights())
+    for number in range(5):
+        losses = [made.execute(UPDATE, **random_batch(number))["loss"] for made in (cpu, placed)]
+        np.testing.assert_allclose(*losses, rtol=TOLERANCE, atol=TOLERANCE)
+        values = [made.execute("get_q_values", random_states(32, number)) for made in (cpu, placed)]
+        np.testing.assert_allclose(*values, rtol=TOLERANCE, atol=TOLERANCE)
+    found = placed.get_weights()
+    for name, expected in cpu.get_weights().items():
+        np.testing.assert_allclose(found[name], expected, rtol=TOLERANCE, atol=TOLERANCE, err_msg=name)
+
+
+if __name__ == "__main__":
+    main()
