@@ -104,8 +104,8 @@ def _sources() -> str:
     import rlgraph.spaces
 
     digest = hashlib.sha256()
-    ours = (rlgraph.spaces, rlgraph.core, rlgraph.components)
-    for package in (*(Path(module.__file__).parent for module in ours), Path(__file__).parents[1]):
+    ours = (rlgraph.spaces.__file__, rlgraph.core.__file__, rlgraph.components.__file__)
+    for package in (*(Path(file).parent for file in ours), Path(__file__).parents[1]):
         for file in sorted(package.rglob("*.py")):
             digest.update(file.read_bytes())
     return digest.hexdigest()
