@@ -1,5 +1,7 @@
 """Which programs are found again on disk, and in what state the disk may be."""
 
+import enum
+import functools
 import os
 import stat
 import subprocess
@@ -171,7 +173,68 @@ def test_keys_are_the_same_in_every_process():
     assert len(texts) == 1
 
 
+def test_subclasses_of_known_types_are_more_than_their_values():
+    def named(factor):
+        class Factors(dict):
+            def half(self, ops, x):
+                return factor * ops.square(x)
+
+        return Factors()
+
+    class Kind(enum.Enum):
+        ONE = 1
+
+        def half(self, ops, x):
+            return ops.square(x)
+
+    before = describe(Kind.ONE)
+    Kind.half = third
+    assert describe(Kind.ONE) != before
+    assert describe(named(1.0)) == describe(named(1.0)) != describe(named(2.0))
+
+
+def test_attributes_of_functions_and_containers_are_in_the_key():
+    class Values(list):
+        pass
+
+    def scaled(ops, x):
+        return scaled.factor * ops.square(x)
+
+    values, texts = Values([1.0]), []
+    for factor in (1.0, 2.0, 1.0):
+        values.factor = scaled.factor = factor
+        texts.append((describe(values), describe(scaled)))
+    assert texts[0] == texts[2]
+    assert not set(texts[0]) & set(texts[1])
+
+
+def test_a_function_that_is_named_like_another_is_not_trusted_like_it():
+    def one(ops, x):
+        return ops.square(x)
+
+    def other(ops, x):
+        return ops.abs(x)
+
+    one, other = (functools.wraps(np.linalg.norm)(function) for function in (one, other))
+    del one.__wrapped__, other.__wrapped__
+    assert one.__module__ == "numpy.linalg"
+    assert describe(one) != describe(other)
+
+
+def test_settings_of_torch_are_in_the_key():
+    before = key.environment()
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert key.environment() != before
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
 class Anything:
+    pass
+
+
+class AnyFloat(float):
     pass
 
 
@@ -179,11 +242,43 @@ def reflects(ops, x):
     return globals()["half"](ops, x)
 
 
-@pytest.mark.parametrize("doubtful", [Anything(), reflects, [iter([1])], np.array([None])], ids=count())
+def imports(ops, x):
+    from somewhere import power
+
+    return power(ops, x)
+
+
+def looks_up(ops, x):
+    return sys.modules["somewhere"].power(ops, x)
+
+
+def nested(depth):
+    return [nested(depth - 1)] if depth else []
+
+
+@pytest.mark.parametrize(
+    "doubtful",
+    [
+        Anything(),
+        AnyFloat(1.0),
+        reflects,
+        imports,
+        looks_up,
+        [iter([1])],
+        np.array([None]),
+        torch.ones(2, dtype=torch.bfloat16),
+        torch.ones(2, 2).to_sparse(),
+    ],
+    ids=count(),
+)
 def test_what_cannot_be_described_is_doubted(doubtful):
     with pytest.raises(Doubt):
         describe(doubtful)
     assert key_of(Learner(extra=doubtful)) is None
+
+
+def test_what_is_nested_too_deeply_has_no_certain_key():
+    assert key_of(Learner(extra=nested(900))) is None
 
 
 # Without a certain key the traced graph is the key.
@@ -229,6 +324,21 @@ def test_a_folder_of_somebody_else_is_refused(cache, monkeypatch):
     monkeypatch.setattr(os, "getuid", lambda: 12345)
     with pytest.raises(RLGraphError, match="belongs to another user.*RLGRAPH_CACHE"):
         make().execute("update", arrays())
+
+
+def test_a_folder_that_cannot_be_made(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("RLGRAPH_CACHE", str(tmp_path / "file"))
+    with pytest.raises(
+        RLGraphError, match="file: compiled .* cannot be made .*; name another one in RLGRAPH_CACHE"
+    ):
+        make().execute("update", arrays())
+
+
+def test_a_relative_folder_stays_where_it_was_meant(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RLGRAPH_CACHE", "here")
+    assert cache_folder() == tmp_path / "here" / "torch"
 
 
 def test_by_default_it_is_in_the_home(monkeypatch, tmp_path):
