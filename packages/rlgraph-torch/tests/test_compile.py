@@ -446,6 +446,7 @@ class Remembering(Learner):
         return self.epochs_of_minibatches(*(records[key] for key in "sartn"))
 
 
+@pytest.mark.slow
 def test_compiled_ahead_of_time(tmp_path):
     spaces = {**SPACES, "number": IntBox(1, None)}
     compiled, eager = pair(Remembering, spaces)
