@@ -42,6 +42,31 @@ def _placed() -> Any:
     return assemble(root)
 
 
+def _replicas() -> Any:
+    """The update of a DQN that two GPUs share, not run: a machine need not have them."""
+    from rlgraph.agents.dqn import DQN
+    from rlgraph.components import Adam, DQNLoss, DuelingPolicy, EpsilonGreedy, ReplayMemory
+    from rlgraph.core import assemble, build
+    from rlgraph.core.component.replicas import replication
+    from rlgraph.core.graph import make_plan
+    from rlgraph.spaces import BoolBox, FloatBox, IntBox
+
+    policy = DuelingPolicy([{"type": "dense", "units": 64}], IntBox(2))
+    root = DQN(policy, ReplayMemory(1000), EpsilonGreedy(2), DQNLoss(), Adam())
+    states = FloatBox(shape=(4,), add_batch_rank=True)
+    spaces = {
+        "states": states,
+        "next_states": states,
+        "actions": IntBox(2, add_batch_rank=True),
+        "rewards": FloatBox(add_batch_rank=True),
+        "terminals": BoolBox(add_batch_rank=True),
+        "time_percentage": FloatBox(0.0, 1.0),
+        "num_records": IntBox(1, None),
+    }
+    built = build(assemble(root), spaces, device="cuda:0")
+    return make_plan(built, "update_from_external_batch", replication(["cuda:0", "cuda:1"])).built
+
+
 def _page_example() -> dict[str, Any]:
     """What the Python blocks of the page on drawings define, without those that print or write."""
     page = Path(__file__).parents[1] / "drawing.md"
@@ -76,6 +101,7 @@ def _failure() -> Exception:
 SUBJECTS: dict[str, Callable[[], Any]] = {
     "agent": _agent,
     "devices": _placed,
+    "replicas": _replicas,
     "loops": _loops,
     "failure": _failure,
 }

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from rlgraph.components import Adam, DQNLoss, DuelingPolicy, ReplayMemory, Synchronizer
-from rlgraph.core import BuildError, Component, GraphExecutor, graph_fn, loop, rlgraph_api
+from rlgraph.core import BuildError, Component, GraphExecutor, gradients, graph_fn, loop, rlgraph_api
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 from rlgraph.testing.conformance import run_conformance
 from rlgraph.torch import devices
@@ -211,3 +211,35 @@ def test_the_conformance_suite_on_a_simulated_gpu(gpus):
     outcomes = run_conformance("torch", only=sections, device="cuda:0")
     assert [outcome.message for outcome in outcomes if outcome.status == "failed"] == []
     assert {outcome.status for outcome in outcomes if outcome.check.section == "budget"} == {"gated"}
+
+
+class Counting(Component):
+    """A layer that counts its calls, as one that keeps statistics of what it saw."""
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.weight = self.get_variable("weight", FloatBox(shape=(2,)), initializer=[1.0, 2.0])
+        self.calls = self.get_variable("calls", float, trainable=False)
+
+    @graph_fn
+    def _loss(self, ops, x):
+        ops.assign_add(self.calls, 1.0)
+        return ops.mean(ops.square(x * self.weight))
+
+    @graph_fn
+    def _flat(self, ops, derivatives):
+        return ops.concat(derivatives)
+
+    @rlgraph_api
+    def derive(self, x):
+        return self._flat(gradients(self._loss(x), self.variables(trainable_only=True)))
+
+
+def test_derivatives_of_what_also_writes_reach_variables_elsewhere(gpus):
+    spaces = {"x": FloatBox(shape=(2,), add_batch_rank=True)}
+    made = GraphExecutor(
+        Counting(scope="layer"), spaces, backend="torch", execution_spec={"device": {"ops": "cuda:0"}}
+    )
+    x = np.array([[1.0, 3.0], [2.0, 1.0]], np.float32)
+    # d/dw of the mean of x^2 w^2 over four numbers: w sum x^2 / 2.
+    np.testing.assert_allclose(made.execute("derive", x), [1 * 5 / 2, 2 * 10 / 2], rtol=1e-6)
+    assert made.get_weights()["layer/calls"] == 1.0

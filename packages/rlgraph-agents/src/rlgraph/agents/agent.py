@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from inspect import isabstract
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -322,6 +322,18 @@ class Agent(Specifiable, ABC):
         self.set_progress(facts["time_percentage"])
 
     export_model, import_model = store_model, load_model
+
+    def export_graph(self, directory: str | Path, methods: Sequence[str] | None = None) -> Path:
+        """Write API methods for use without RLgraph; see `rlgraph.core.GraphExecutor.export_graph`.
+
+        Args:
+            directory: where; an earlier export is replaced.
+            methods: names of API methods; default: greedy acting.
+
+        Raises:
+            CapabilityError: the backend cannot export one of them; names the function.
+        """
+        return self.executor.export_graph(directory, [self.greedy_method] if methods is None else methods)
 
     def call_api_method(self, method: str, *args: Any, **kwargs: Any) -> Any:
         """Run an API method of the root component."""

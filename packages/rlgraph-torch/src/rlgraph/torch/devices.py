@@ -114,7 +114,7 @@ def _writing(bind: Callable[..., Callable[..., Any]], ops: PlacedOps) -> Callabl
         def bring(handle: Tensor) -> Tensor:
             if handle.device == ops.device:
                 return handle
-            copy = handle.detach().to(ops.device)
+            copy = handle.to(ops.device)  # derivatives go through it
             borrowed.append((handle, copy))
             return copy
 
@@ -125,7 +125,7 @@ def _writing(bind: Callable[..., Callable[..., Any]], ops: PlacedOps) -> Callabl
         ]
         result = bind(bring, ops)(*brought, **moved_to(ops.device, kwargs))
         for handle, copy in borrowed:
-            handle.detach().copy_(copy)
+            handle.detach().copy_(copy.detach())
         return result
 
     return call
