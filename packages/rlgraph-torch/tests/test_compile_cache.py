@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
@@ -110,6 +111,8 @@ def test_equal_programs_have_one_key():
         {"root": lambda: Learner(extra={"b": [1, (2, None)]})},
         {"root": lambda: Learner(extra=np.arange(3))},
         {"root": lambda: Learner(power=third)},
+        {"root": lambda: Learner(extra=Tagged("b"))},
+        {"root": lambda: Learner(extra=Settings(3.0))},
         {"root": lambda: Learner(power=scaled_by(0.5))},
         {"root": OtherBody},
         {"root": OtherHelper},
@@ -122,6 +125,14 @@ def test_whatever_could_make_another_program_is_in_its_key(changed):
     changed = {name: value() if name == "root" else value for name, value in changed.items()}
     found = key_of(**changed)
     assert found is not None and found != key_of()
+
+
+def test_what_is_inside_of_objects_is_in_the_key():
+    keys = [
+        key_of(Learner(extra=extra)) for extra in (Tagged("a"), Tagged("b"), Settings(2.0), Settings(3.0))
+    ]
+    assert None not in keys and len(set(keys)) == 4
+    assert keys[0] == key_of(Learner(extra=Tagged("a"))) and keys[2] == key_of(Learner(extra=Settings(2.0)))
 
 
 def test_values_of_closures_are_in_the_key():
@@ -175,11 +186,31 @@ class Anything:
     pass
 
 
+class Number(float):
+    pass
+
+
+class Tagged(list):
+    def __init__(self, tag):
+        super().__init__([1, 2])
+        self.tag = tag
+
+
+@dataclass
+class Settings:
+    power: float
+
+    def raised(self, x):
+        return x**self.power
+
+
 def reflects(ops, x):
     return globals()["half"](ops, x)
 
 
-@pytest.mark.parametrize("doubtful", [Anything(), reflects, [iter([1])], np.array([None])], ids=count())
+@pytest.mark.parametrize(
+    "doubtful", [Anything(), Number(1.0), reflects, [iter([1])], np.array([None])], ids=count()
+)
 def test_what_cannot_be_described_is_doubted(doubtful):
     with pytest.raises(Doubt):
         describe(doubtful)

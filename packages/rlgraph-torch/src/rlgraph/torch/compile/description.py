@@ -38,7 +38,7 @@ REFLECTION = frozenset(
 INCIDENTAL = frozenset(
     f"__{name}__"
     for name in ("dict", "weakref", "doc", "module", "qualname", "annotations", "abstractmethods")
-) | {"_abc_impl", "__parameters__", "__orig_bases__"}
+) | {"_abc_impl", "__parameters__", "__orig_bases__", "__dataclass_fields__", "__dataclass_params__"}
 
 
 class Doubt(Exception):
@@ -80,6 +80,10 @@ class _Describer:
         yield "end"
 
     def _parts(self, value: Any) -> Iterator[str]:
+        if not isinstance(value, type | FunctionType | Component) and not is_trusted(type(value).__module__):
+            # Of a user's own kind of list: what it can do, and what it has beside its items.
+            yield from self.lines(type(value))
+            yield from self.lines(getattr(value, "__dict__", {}))
         if isinstance(value, Mapping):
             for key, item in value.items():
                 yield from self.lines(key)
@@ -99,7 +103,6 @@ class _Describer:
             yield from self.lines(type(value))
             yield from self.lines(vars(value))
         elif is_dataclass(value):
-            yield from self.lines(type(value))
             for field in fields(value):
                 yield from self.lines(getattr(value, field.name))
         else:
@@ -144,6 +147,8 @@ class _Describer:
 
 def _plain(value: Any) -> str | None:
     """The description of a value without parts."""
+    if isinstance(value, str | bytes | int | float | complex) and not is_trusted(type(value).__module__):
+        raise Doubt(f"a number or text of a kind of its own, {type(value).__qualname__}")
     if value is None or value is ... or isinstance(value, str | bytes | int | float | complex):
         return f"{type(value).__name__} {value!r}"
     if isinstance(value, np.generic):
