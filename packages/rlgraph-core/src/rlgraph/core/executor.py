@@ -60,6 +60,7 @@ class GraphExecutor:
               ``nodes_dropped`` needed by nobody; ``nodes`` are left;
             - ``segments`` and ``host_calls``, inside loops and branches too.
         choices: what the backend decided by itself so far (see `Backend.choices`).
+        replication: how updates are shared by replicas; None: they are not.
 
     Raises:
         AssemblyError, BuildError: the component cannot be assembled or built, or is to be on a device that the backend

@@ -24,13 +24,20 @@ def cache_folder() -> Path:
     """``torch`` below ``RLGRAPH_CACHE``, by default ``~/.rlgraph/compiled``; made if it is not there.
 
     Raises:
-        RLGraphError: it belongs to another user, or others may write there.
+        RLGraphError: it cannot be made, it belongs to another user, or others may write there.
     """
     given = os.environ.get("RLGRAPH_CACHE")
-    root = Path(given) if given else Path.home() / ".rlgraph" / "compiled"
+    # The compiler works elsewhere, where a relative path would be another one.
+    root = (Path(given) if given else Path.home() / ".rlgraph" / "compiled").absolute()
     folder = root / "torch"
     for place in (root, folder):
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise RLGraphError(
+                f"{place}: compiled programs are kept in this folder, and it cannot be made ({error.strerror}); "
+                "name another one in RLGRAPH_CACHE"
+            ) from error
         if hasattr(os, "getuid"):
             _check_private(place)
     return folder

@@ -12,6 +12,7 @@ import inspect
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from dis import opmap
 from functools import cached_property, partial
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -27,12 +28,21 @@ from rlgraph.torch.ops import TorchOps
 
 #: Modules whose content is told by versions, or by the digest of their sources (see `rlgraph.torch.compile.key`).
 OURS = ("rlgraph.spaces", "rlgraph.core", "rlgraph.components", "rlgraph.torch")
-TRUSTED = frozenset({"torch", "numpy", *sys.stdlib_module_names})
+#: Not those that reach all other modules, or say something else in every process.
+TRUSTED = frozenset({"torch", "numpy", *sys.stdlib_module_names}) - {
+    "importlib",
+    "os",
+    "random",
+    "sys",
+    "time",
+}
 
 #: What a function can reach all and everything with.
 REFLECTION = frozenset(
     {"globals", "locals", "vars", "eval", "exec", "compile", "__import__", "open", "input"}
 )
+
+IMPORT = opmap["IMPORT_NAME"]
 
 #: Parts of a class that say nothing of what it computes.
 INCIDENTAL = frozenset(
@@ -66,7 +76,8 @@ class _Describer:
         self.kept: list[Any] = []  # so that no number of an object comes twice
 
     def lines(self, value: Any) -> Iterator[str]:
-        plain = _plain(value)
+        known = is_trusted(type(value).__module__)  # a user's subclass of a known type may do anything
+        plain = _plain(value) if known else None
         if plain is not None:
             yield plain
             return
@@ -76,21 +87,21 @@ class _Describer:
         self.seen[id(value)] = len(self.seen)
         self.kept.append(value)
         yield f"begin {type(value).__module__}.{type(value).__qualname__}"
+        if not known:
+            yield from self.lines(type(value))
         yield from self._parts(value)
         yield "end"
 
     def _parts(self, value: Any) -> Iterator[str]:
-        if not isinstance(value, type | FunctionType | Component) and not is_trusted(type(value).__module__):
-            # Of a user's own kind of list: what it can do, and what it has beside its items.
-            yield from self.lines(type(value))
-            yield from self.lines(getattr(value, "__dict__", {}))
         if isinstance(value, Mapping):
             for key, item in value.items():
                 yield from self.lines(key)
                 yield from self.lines(item)
+            yield from self._attributes(value)
         elif isinstance(value, list | tuple):
             for item in value:
                 yield from self.lines(item)
+            yield from self._attributes(value)
         elif isinstance(value, set | frozenset):
             yield from sorted("\n".join(_Describer().lines(item)) for item in value)
         elif isinstance(value, Variable):
@@ -100,19 +111,24 @@ class _Describer:
         elif isinstance(value, type):
             yield from self._class(value)
         elif isinstance(value, Component):
-            yield from self.lines(type(value))
-            yield from self.lines(vars(value))
+            yield from self._attributes(value)
         elif is_dataclass(value):
             for field in fields(value):
                 yield from self.lines(getattr(value, field.name))
+            yield from self._attributes(value)
         else:
             yield from self.lines(_inside(value))
 
+    def _attributes(self, value: Any) -> Iterator[str]:
+        if attributes := getattr(value, "__dict__", None):
+            yield from self.lines(attributes)
+
     def _function(self, function: FunctionType) -> Iterator[str]:
         yield f"{function.__module__}.{function.__qualname__}"
-        if is_trusted(function.__module__) and not function.__closure__:
+        # Not its __module__, which decorators copy from one function to another.
+        if is_trusted(function.__globals__.get("__name__")) and not function.__closure__:
             return
-        yield from self.lines([function.__defaults__, function.__kwdefaults__])
+        yield from self.lines([function.__defaults__, function.__kwdefaults__, vars(function)])
         for cell in function.__closure__ or ():
             try:
                 yield from self.lines(cell.cell_contents)
@@ -122,6 +138,8 @@ class _Describer:
 
     def _code(self, code: CodeType, names: Mapping[str, Any]) -> Iterator[str]:
         yield f"{code.co_name} {code.co_code.hex()} {code.co_varnames} {code.co_freevars} {code.co_flags}"
+        if IMPORT in code.co_code[::2]:
+            raise Doubt(f"{code.co_name} imports something")
         for constant in code.co_consts:
             if isinstance(constant, CodeType):
                 yield from self._code(constant, names)
@@ -147,8 +165,6 @@ class _Describer:
 
 def _plain(value: Any) -> str | None:
     """The description of a value without parts."""
-    if isinstance(value, str | bytes | int | float | complex) and not is_trusted(type(value).__module__):
-        raise Doubt(f"a number or text of a kind of its own, {type(value).__qualname__}")
     if value is None or value is ... or isinstance(value, str | bytes | int | float | complex):
         return f"{type(value).__name__} {value!r}"
     if isinstance(value, np.generic):
@@ -158,7 +174,10 @@ def _plain(value: Any) -> str | None:
             raise Doubt("an array of objects")
         return f"array {value.dtype} {value.shape} {value.tobytes().hex()}"
     if isinstance(value, torch.Tensor):
-        return f"tensor {_plain(value.detach().cpu().numpy())}"
+        try:
+            return f"tensor {_plain(value.detach().cpu().numpy())}"
+        except (TypeError, RuntimeError):
+            raise Doubt(f"a tensor that is no array: {value.dtype}, {value.layout}") from None
     if isinstance(value, Space | np.dtype | torch.dtype | torch.device | range | slice):
         return repr(value)
     if isinstance(value, ModuleType):

@@ -42,7 +42,7 @@ def key_of_plan(
     own = {name: value for name, value in function.namespace.items() if name not in dialect.namespace}
     try:
         text = describe(function.source, own, _places(plan.built.layout))
-    except Doubt:
+    except (Doubt, RecursionError):  # an object that is nested too deeply
         return None
     return _digest("plan", text, _sizes(inputs), environment())
 
@@ -88,6 +88,9 @@ def environment() -> str:
             _sources(),
             _processor(),
             torch.get_num_threads(),
+            torch.get_default_dtype(),
+            torch.get_float32_matmul_precision(),
+            torch.are_deterministic_algorithms_enabled(),
             settings,
         ]
     )
@@ -98,10 +101,12 @@ def _sources() -> str:
     """A digest of the sources that numerics come from."""
     import rlgraph.components
     import rlgraph.core
+    import rlgraph.spaces
 
     digest = hashlib.sha256()
-    for package in (Path(rlgraph.core.__file__), Path(rlgraph.components.__file__), Path(__file__).parent):
-        for file in sorted(package.parent.rglob("*.py")):
+    ours = (rlgraph.spaces.__file__, rlgraph.core.__file__, rlgraph.components.__file__)
+    for package in (*(Path(file).parent for file in ours), Path(__file__).parents[1]):
+        for file in sorted(package.rglob("*.py")):
             digest.update(file.read_bytes())
     return digest.hexdigest()
 
