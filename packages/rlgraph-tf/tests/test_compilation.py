@@ -15,6 +15,7 @@ from rlgraph.core import (
     rlgraph_api,
 )
 from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.tf.backend import TfBackend
 
 ROWS = FloatBox(shape=(3,), add_batch_rank=True)
 SPACES = {"x": ROWS, "n": IntBox(1, 9), "image": FloatBox(shape=(5, 5, 1), add_batch_rank=True)}
@@ -233,3 +234,31 @@ def test_choices_are_repeated():
     executor = make(choices={"compile:predict": "graph (as it was)"})
     executor.execute("predict", x())
     assert executor.choices == {"compile:predict": "graph (as it was)"}
+
+
+class Returns(Component):
+    @rlgraph_api
+    def call(self, x):
+        return self._returns(x)
+
+    @graph_fn
+    def _returns(self, ops, x):
+        return ops.linear_recurrence(ops.matmul(x, ops.ones((3, 3))), 0.5, reverse=True, axis=1)
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_recurrences_are_loops_where_they_are_compiled(wanted, monkeypatch):
+    traced = []
+    trace = TfBackend.trace
+
+    def keep(*args, **kwargs):
+        traced.append(trace(*args, **kwargs))
+        return traced[-1]
+
+    monkeypatch.setattr(TfBackend, "trace", keep)
+    executor = GraphExecutor(Returns(), {"x": ROWS}, backend="tf", execution_spec={"compile": wanted})
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    expected = x.sum(1, keepdims=True) * [1.75, 1.5, 1.0]
+    np.testing.assert_allclose(executor.execute("call", x), expected)
+    kinds = {operation.type for concrete in traced for operation in concrete.graph.get_operations()}
+    assert any("While" in kind for kind in kinds) == wanted

@@ -395,3 +395,41 @@ def test_a_build_inside_inference_mode_can_train():
     with torch.inference_mode():
         made = executor(Regression("tanh"), {"x": X})
     assert np.isfinite(made.execute("learn", x))
+
+
+class Squares(Component):
+    """A graph function, and one that somebody computes with parameters of their own."""
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.weight = self.get_variable("weight", float, initializer=3.0)
+
+    @rlgraph_api
+    def plain(self, x):
+        return self._plain(x)
+
+    @rlgraph_api
+    def own(self, x):
+        return self._own(x)
+
+    @graph_fn
+    def _plain(self, ops, x):
+        return x * x * self.weight
+
+    @graph_fn
+    def _own(self, ops, x):
+        return x * x * self.weight
+
+    @_own.kernel("torch")
+    def _own_on_torch(self, ops, x):
+        return x * x * torch.nn.Parameter(torch.tensor(3.0))
+
+
+@pytest.mark.parametrize("outside", [True, False])
+def test_nothing_is_switched_off_where_nothing_can_be_recorded(outside):
+    executor = GraphExecutor(Squares(), {"x": FloatBox(add_batch_rank=True)}, backend="torch")
+    with torch.set_grad_enabled(outside):
+        for method, switches in (("plain", False), ("own", True)):
+            np.testing.assert_array_equal(executor.execute(method, np.array([2.0], np.float32)), [12.0])
+            plan = executor.plan(method)
+            source = executor.backend.lower(plan, plan.segments[0], executor.storage).__source__
+            assert ("set_grad_enabled(False)" in source) == switches

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import Layout, Variable
 from rlgraph.core.ops.tensor_spec import TensorSpec
 from rlgraph.tf import compilation, devices, regions
-from rlgraph.tf.calls import Program, numpy_program
+from rlgraph.tf.calls import numpy_program
 from rlgraph.tf.derivatives import standard_derivatives
 from rlgraph.tf.export import save
 from rlgraph.tf.kernels import KERNELS
@@ -65,19 +66,18 @@ class TfBackend(Backend):
 
     def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
         assert isinstance(storage, TfStorage)
-        concrete = self.trace(plan, segment, storage)
         # Devices wait for one another: that takes more than one thread.
         single_threaded = self.single_threaded and not devices.is_placed(plan)
         make = partial(numpy_program, inputs=len(segment.inputs), single_threaded=single_threaded)
-        plain: Program = make(concrete)
         if not self.compiles(plan, segment):
-            return plain
+            return make(self.trace(plan, segment, storage))
+        concrete = self.trace(plan, segment, storage, compiled=True)
         name = plan.name if len(plan.segments) == 1 else f"{plan.name}/{segment.name}"
         if self._choose(name, plan, concrete) != compilation.COMPILED:
-            return plain
+            return make(self.trace(plan, segment, storage))
         specs = [tensor_spec(spec) for _, spec in segment.inputs]
         program = make(compilation.compiled(concrete, specs))
-        return compilation.unless_refused(program, plain, name, partial(self._note_refusal, name))
+        return compilation.unless_refused(program, make(concrete), name, partial(self._note_refusal, name))
 
     def _choose(self, name: str, plan: Plan, concrete: Any) -> str:
         """Whether a program that may be compiled is: as it was chosen before, as the user says, or by the rule."""
@@ -93,10 +93,10 @@ class TfBackend(Backend):
     def _note_refusal(self, name: str, reason: str) -> None:
         self.choices[f"compile:{name}"] = f"{compilation.PLAIN} ({reason})"
 
-    def trace(self, plan: Plan, segment: Segment, storage: TfStorage) -> Any:
-        """The ConcreteFunction that computes `segment`."""
+    def trace(self, plan: Plan, segment: Segment, storage: TfStorage, *, compiled: bool = False) -> Any:
+        """The ConcreteFunction that computes `segment`, in the form that suits XLA if it is to be `compiled`."""
         specs = [tensor_spec(spec) for _, spec in segment.inputs]
-        function = self.traceable(plan, segment, storage.groups, storage.tensor_stream)
+        function = self.traceable(plan, segment, storage.groups, storage.tensor_stream, compiled=compiled)
         return tf.function(function, autograph=False).get_concrete_function(*specs)
 
     def traceable(
@@ -106,6 +106,8 @@ class TfBackend(Backend):
         groups: Mapping[str, tf.Variable],
         stream: Callable[[str], Stream],
         host: Callable[[GraphFunctionCall], Callable[..., Any]] | None = None,
+        *,
+        compiled: bool = False,
     ) -> Callable[..., tuple[tf.Tensor, ...]]:
         """The function of tensors that computes `segment`, to be traced.
 
@@ -114,12 +116,15 @@ class TfBackend(Backend):
             groups: the variables that hold the groups.
             stream: gives the random stream of a name.
             host: makes what calls a host function.
+            compiled: it goes through XLA, for which some operations have another form.
         """
         placed = devices.is_placed(plan)
         variables = SegmentVariables(plan.built.layout, groups, placed)
+        ops = copy(self.ops)
+        ops.compiled = compiled
         linker = ScopedLinker(
             self.name,
-            self.ops,
+            ops,
             self.kernels,
             variables.handle,
             variables.block,

@@ -16,7 +16,7 @@ from rlgraph.core.backend import Backend, Storage
 from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.export import ExportedMethod
 from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
-from rlgraph.core.graph.nodes import walk_nodes
+from rlgraph.core.graph.nodes import Gradients, GraphFunctionCall, walk_nodes
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import Layout, Variable
 from rlgraph.torch import devices
@@ -47,17 +47,21 @@ DIALECT = Dialect(
     enter_slice=("set_grad_enabled(True)",),
     leave_slice=("set_grad_enabled(False)",),
     copy="{}.clone()".format,
-    index="tensor({})".format,
+    index="scalar_tensor({}, dtype=int64)".format,
     detach="{}.detach()".format,
     namespace={
         "from_numpy": torch.from_numpy,
         "to_tensor": to_tensor,
-        "tensor": torch.tensor,
+        "scalar_tensor": torch.scalar_tensor,
+        "int64": torch.int64,
         "is_grad_enabled": torch.is_grad_enabled,
         "set_grad_enabled": torch._C._set_grad_enabled,
         "was_recording": None,
     },
 )
+
+#: Where nothing can record derivatives, nothing need be switched off.
+QUIET_DIALECT = replace(DIALECT, before=(), after=())
 
 #: Where something is on a GPU: tensors come and go as arrays all the same.
 PLACED_DIALECT = replace(
@@ -65,6 +69,22 @@ PLACED_DIALECT = replace(
     give=lambda text, sliced: f"{text}.detach().cpu().numpy()" if sliced else f"{text}.cpu().numpy()",
     arrive="{}.to({!r})".format,
 )
+
+
+def records_nothing(plan: Plan, segment: Segment) -> bool:
+    """Whether all that a segment computes with are its inputs and its variables, and it takes no derivatives.
+
+    A kernel that somebody declared may have parameters of its own.
+    """
+    components = plan.built.graph.components
+    return not any(
+        isinstance(node, Gradients)
+        or (
+            isinstance(node, GraphFunctionCall)
+            and components[node.component].graph_function(node.function).kernels
+        )
+        for node in walk_nodes(segment.nodes)
+    )
 
 
 class TorchBackend(Backend):
@@ -112,13 +132,17 @@ class TorchBackend(Backend):
             place=devices.placer(self.execution.dtype) if placed else None,
         )
 
-        def emit(part: Segment, dialect: Dialect) -> Callable[..., tuple[Any, ...]]:
+        def emit(part: Segment, dialect: Dialect, linker: Linker = linker) -> Callable[..., tuple[Any, ...]]:
             return self._profiler.watch(
                 emit_segment(plan, part, dialect, linker).compile(), dialect.namespace
             )
 
         if not self.compiles(plan, segment):
-            return emit(segment, PLACED_DIALECT if placed else DIALECT)
+            if placed:
+                return emit(segment, PLACED_DIALECT)
+            if records_nothing(plan, segment):
+                return emit(segment, QUIET_DIALECT, replace(linker, handle=storage.value))
+            return emit(segment, DIALECT)
         if self._compiler is None:
             from rlgraph.torch.compile.program import Compiler  # takes its time
 

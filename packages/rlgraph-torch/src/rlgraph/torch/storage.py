@@ -53,6 +53,10 @@ class TorchStorage(Storage):
         """The leaf that is `variable`."""
         return self._handles[variable.name]
 
+    def value(self, variable: Variable) -> Tensor:
+        """The same memory, of which nothing records what is computed with it."""
+        return self.handle(variable).detach()
+
     def block(self, block: Block) -> Tensor:
         """The flat view that is `block`."""
         return self.groups[block.group][block.start : block.stop]
