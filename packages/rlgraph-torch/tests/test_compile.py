@@ -4,9 +4,10 @@ import threading
 
 import numpy as np
 import pytest
+import torch
 
 from rlgraph.components import Adam, Dense, DQNLoss, DuelingPolicy, ReplayMemory, Synchronizer
-from rlgraph.core import Component, GraphExecutor, branch, graph_fn, loop, rlgraph_api
+from rlgraph.core import Component, GraphExecutor, branch, gradients, graph_fn, loop, rlgraph_api
 from rlgraph.spaces import BoolBox, FloatBox, IntBox
 
 
@@ -359,6 +360,53 @@ def test_no_record_of_derivatives_is_kept(straight):
     assert not any(buffer.requires_grad or buffer.grad_fn for buffer in compiled.storage.groups.values())
 
 
+class Crossing(Component):
+    """Derivatives that are taken outside of a loop are used in one, in which others are taken."""
+
+    def __init__(self):
+        self.layer, self.adam = Dense(2, scope="layer"), Adam(0.1, scope="adam")
+        self.other, self.descent = Dense(2, scope="other"), Descent(scope="descent")
+        super().__init__(self.layer, self.adam, self.other, self.descent, scope="root")
+
+    @rlgraph_api
+    def update(self, s):
+        variables = self.other.variables()
+        derivatives = gradients(self._loss(self.other.call(s)), variables)
+
+        def step(i, last):
+            loss = self._loss(self.layer.call(s))
+            self.adam.step(self.layer.variables(), loss)
+            self.descent.step(variables, derivatives)
+            return loss
+
+        return loop(2, step, self._start())
+
+    @graph_fn
+    def _loss(self, ops, y):
+        return ops.mean(ops.square(y))
+
+    @graph_fn
+    def _start(self, ops):
+        return ops.zeros(())
+
+
+class Descent(Component):
+    @rlgraph_api
+    def step(self, variables, derivatives):
+        return self._step(variables, derivatives)
+
+    @graph_fn(returns=0)
+    def _step(self, ops, variables, derivatives):
+        for variable, derivative in zip(variables, derivatives, strict=True):
+            ops.assign(variable, variable - 0.1 * derivative)
+
+
+def test_lists_of_derivatives_cross_no_border(straight):
+    compiled, eager = pair(Crossing, {"s": STATES}, dtype="float64")
+    compare(compiled, eager, "update", [{"s": batch(i, dtype="float64")["s"]} for i in range(3)], 1e-12)
+    assert compiled.choices == {"compile:update": "aoti"} and len(straight) == 1
+
+
 # What cannot be compiled.
 
 
@@ -446,6 +494,7 @@ class Remembering(Learner):
         return self.epochs_of_minibatches(*(records[key] for key in "sartn"))
 
 
+@pytest.mark.slow
 def test_compiled_ahead_of_time(tmp_path):
     spaces = {**SPACES, "number": IntBox(1, None)}
     compiled, eager = pair(Remembering, spaces)
@@ -470,3 +519,46 @@ def test_compiled_ahead_of_time(tmp_path):
     compiled.load(tmp_path / "saved")
     same(compiled.execute("learn", 6), eager.execute("learn", 6))
     same(compiled.execute("learn", 4), eager.execute("learn", 4))
+
+
+class Custom(Component):
+    """Part of an update is an operation that is not torch's own."""
+
+    def __init__(self):
+        self.layer, self.adam = Dense(1), Adam(0.01)
+        super().__init__(self.layer, self.adam, scope="root")
+
+    @rlgraph_api
+    def update(self, s):
+        loss = self._loss(self.layer.call(s), self._target(s))
+        self.adam.step(self.layer.variables(), loss)
+        return loss
+
+    @graph_fn(spaces=FloatBox(shape=(1,), add_batch_rank=True))
+    def _target(self, ops, s): ...
+
+    @_target.kernel("torch")
+    def _target_on_torch(self, ops, s):
+        return sum_of_rows(s)
+
+    @graph_fn
+    def _loss(self, ops, y, target):
+        return ops.mean(ops.square(y - target))
+
+
+@torch.library.custom_op("rlgraph_tests::sum_of_rows", mutates_args=())
+def sum_of_rows(x: torch.Tensor) -> torch.Tensor:
+    return torch.from_numpy(x.numpy().sum(axis=1, keepdims=True))
+
+
+@sum_of_rows.register_fake
+def _(x: torch.Tensor) -> torch.Tensor:
+    return x.new_empty((x.shape[0], 1))
+
+
+@pytest.mark.slow
+def test_custom_operations_are_compiled_for_this_process(cache):
+    compiled, eager = pair(Custom, {"s": STATES})
+    compare(compiled, eager, "update", [{"s": batch(i)["s"]} for i in range(4)])
+    assert compiled.choices == {"compile:update": "inductor"}
+    assert [entry.name for entry in cache.iterdir()] == ["inductor"]

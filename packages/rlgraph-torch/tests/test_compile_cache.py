@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
@@ -228,6 +229,19 @@ def test_settings_of_torch_are_in_the_key():
         assert key.environment() != before
     finally:
         torch.set_default_dtype(torch.float32)
+
+
+@dataclass
+class Settings:
+    power: float
+
+    def raised(self, x):
+        return x**self.power
+
+
+def test_data_classes_are_described():
+    keys = [key_of(Learner(extra=Settings(power))) for power in (2.0, 3.0, 2.0)]
+    assert keys[0] == keys[2] is not None and keys[1] not in (keys[0], None)
 
 
 class Anything:

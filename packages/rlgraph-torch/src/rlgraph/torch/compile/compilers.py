@@ -30,9 +30,9 @@ def missing_compiler() -> str | None:
 
 def compile_library(graph: GraphModule, inputs: Sequence[Tensor], library: Path) -> None:
     """Compile `graph` into the shared library `library`; what is left of that lies in the folder above it."""
-    import torch._inductor
-
     with _quietly(library.parent.parent):
+        import torch._inductor
+
         torch._inductor.aot_compile(graph, tuple(inputs), options={"aot_inductor.output_path": str(library)})
 
 
@@ -55,9 +55,9 @@ def load_library(library: Path) -> Program:
 
 def compile_here(graph: GraphModule, inputs: Sequence[Tensor], folder: Path) -> Program:
     """Compile `graph` for this process alone."""
-    from torch._inductor.compile_fx import compile_fx
-
     with _quietly(folder), torch.no_grad():
+        from torch._inductor.compile_fx import compile_fx
+
         compiled: Any = compile_fx(graph, list(inputs))
 
     def run(inputs: list[Tensor]) -> Sequence[Tensor]:

@@ -48,7 +48,7 @@ IMPORT = opmap["IMPORT_NAME"]
 INCIDENTAL = frozenset(
     f"__{name}__"
     for name in ("dict", "weakref", "doc", "module", "qualname", "annotations", "abstractmethods")
-) | {"_abc_impl", "__parameters__", "__orig_bases__"}
+) | {"_abc_impl", "__parameters__", "__orig_bases__", "__dataclass_fields__", "__dataclass_params__"}
 
 
 class Doubt(Exception):

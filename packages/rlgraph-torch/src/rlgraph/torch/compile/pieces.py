@@ -59,7 +59,7 @@ class Around:
 
 
 def cut(plan: Plan, segment: Segment) -> Pieces:
-    """A segment in pieces; the segment itself where nothing is to be cut, or derivatives go through a loop."""
+    """A segment in pieces; the segment itself where nothing is to be cut, or cannot be."""
     results = Pack(
         tuple, tuple((i, Ref(leaf.source, leaf.path)) for i, (leaf, _) in enumerate(segment.outputs))
     )
@@ -104,16 +104,13 @@ def segments_of(pieces: Pieces) -> Iterator[Segment]:
 
 
 def _may_be_cut(plan: Plan, pieces: Pieces) -> bool:
-    """Whether no derivative, and no list of derivatives, crosses a border."""
+    """Whether no list of derivatives crosses a border: only tensors can. Derivatives never do, the build sees to it."""
     for piece in segments_of(pieces):
         inside = {node.id for node in walk_nodes(piece.nodes)}
-        for node in walk_nodes(piece.nodes):
-            if not plan.slices.get(node.id, frozenset()) <= inside:
+        for ref in (ref for node in piece.nodes for _, e in arguments_of(node) for ref in references(e)):
+            foreign = isinstance(ref.source, Output) and ref.source.node not in inside
+            if foreign and isinstance(plan.built.value_of(ref), GradientList):
                 return False
-            for ref in (ref for _, e in arguments_of(node) for ref in references(e)):
-                foreign = isinstance(ref.source, Output) and ref.source.node not in inside
-                if foreign and isinstance(plan.built.value_of(ref), GradientList):
-                    return False
     return True
 
 
