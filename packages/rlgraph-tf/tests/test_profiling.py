@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from rlgraph.components import Dense
-from rlgraph.core import InputError, PluginError
+from rlgraph.core import InputError, PluginError, RLGraphError
 from rlgraph.spaces import FloatBox
 from rlgraph.tf import TensorFlowExecutor, summaries
 
@@ -50,6 +50,16 @@ def test_profiles_that_cannot_be_written(executor, tmp_path):
     assert not list(tmp_path.iterdir())
     with executor.profile(tmp_path / "trace.json"):  # the one that failed has ended
         executor.execute("call", X)
+
+
+def test_one_profile_at_a_time(executor, tmp_path):
+    with (
+        executor.profile(tmp_path / "one.json"),
+        pytest.raises(RLGraphError, match="being profiled already"),
+        executor.profile(tmp_path / "other.json"),
+    ):
+        pass
+    assert [file.name for file in tmp_path.iterdir()] == ["one.json"]
 
 
 def read(directory):

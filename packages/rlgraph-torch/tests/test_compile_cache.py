@@ -385,6 +385,20 @@ def test_damaged_programs_are_compiled_again(straight, cache, damage):
     assert len(straight) == 2
 
 
+@pytest.mark.parametrize("extra", [None, Anything()], ids=["by its plan", "by its graph"])
+def test_a_program_that_cannot_be_loaded_runs_eagerly(straight, monkeypatch, extra):
+    expected = make(Learner(extra=extra)).execute("update", arrays())
+
+    def load_library(library):
+        raise RuntimeError("failed to map segment from shared object")
+
+    monkeypatch.setattr("rlgraph.torch.compile.program.load_library", load_library)
+    executor = make(Learner(extra=extra))
+    with pytest.warns(RuntimeWarning, match="program.so cannot be loaded .RuntimeError: failed to map"):
+        assert executor.execute("update", arrays()) == pytest.approx(expected)
+    assert executor.choices["compile:update"].startswith("eager: ") and len(straight) == 1
+
+
 def test_several_may_store_the_same_program(tmp_path):
     cache = Cache(tmp_path)
     inputs = Inputs((0, 2), ("group_0",), (Draw("a/~stream", "uniform", (2, 3), "float32", (0.0, 1.0)),))

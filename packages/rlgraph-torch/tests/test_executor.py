@@ -14,6 +14,8 @@ from rlgraph.core import (
     CapabilityError,
     Component,
     GraphExecutor,
+    InputError,
+    RLGraphError,
     SpecError,
     executor_class,
     graph_fn,
@@ -257,6 +259,37 @@ def test_a_profile_shows_graph_functions(tmp_path):
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as outside:
         program(np.ones((2, 3), "float32"))
     assert not any("__" in event.key for event in outside.key_averages())
+
+
+def test_one_profile_at_a_time(tmp_path):
+    import torch
+
+    one, other = make(), make()
+    with one.profile(tmp_path / "one.json"):
+        for executor in (one, other):
+            with (
+                pytest.raises(RLGraphError, match="being profiled already"),
+                executor.profile(tmp_path / "b.json"),
+            ):
+                pass
+        one.execute("values", np.ones((2, 3), "float32"))
+    assert "policy__network__dense_0__call" in spans(tmp_path / "one.json")
+    activities = [torch.profiler.ProfilerActivity.CPU]
+    with (
+        torch.profiler.profile(activities=activities),
+        pytest.raises(RLGraphError, match="profiled already"),
+        other.profile(tmp_path / "b.json"),
+    ):
+        pass
+    with other.profile(tmp_path / "b.json"):
+        pass
+
+
+def test_a_profile_needs_a_file_that_can_be_written(tmp_path):
+    with pytest.raises(InputError, match="is a folder; expected the file to write, such as .*trace.json"):
+        make().profile(tmp_path)
+    with pytest.raises(InputError, match="there is no folder .*missing"):
+        make().profile(tmp_path / "missing" / "trace.json")
 
 
 def test_a_profile_shows_compiled_programs(straight, tmp_path):

@@ -407,8 +407,18 @@ class GraphExecutor:
 
         Raises:
             CapabilityError: the backend has no profiler.
+            InputError: `path` is a folder, or is in one that is not there.
+            RLGraphError: something is being profiled already.
         """
-        return self.backend.profile(Path(path))
+        path = Path(path)
+        profile = self.backend.profile(path)
+        if path.is_dir():
+            raise InputError(
+                f"profile: {path} is a folder; expected the file to write, such as {path / 'trace.json'}"
+            )
+        if not path.absolute().parent.is_dir():
+            raise InputError(f"profile: {path}: there is no folder {path.absolute().parent}")
+        return profile
 
     # Checkpoints.
 

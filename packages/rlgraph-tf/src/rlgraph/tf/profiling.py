@@ -12,7 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from rlgraph.core.errors import CapabilityError, InputError
+from rlgraph.core.errors import CapabilityError, RLGraphError
 from rlgraph.core.graph.emission import Linker
 
 
@@ -36,14 +36,15 @@ def profile(path: Path) -> Iterator[None]:
     """Write what runs inside to `path`.
 
     Raises:
-        InputError: there is no such folder.
+        RLGraphError: something is being profiled already.
         CapabilityError: this TensorFlow keeps its profiles in another form.
     """
-    if not path.absolute().parent.is_dir():
-        raise InputError(f"profile: {path}: there is no folder {path.absolute().parent}")
     space = _space()
     with tempfile.TemporaryDirectory() as folder:
-        tf.profiler.experimental.start(folder)
+        try:
+            tf.profiler.experimental.start(folder)
+        except tf.errors.AlreadyExistsError:
+            raise RLGraphError("something is being profiled already; one profile after the other") from None
         try:
             yield
         finally:

@@ -6,9 +6,15 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import torch
+
+from rlgraph.core.errors import RLGraphError
+
+#: Held while something is recorded, by whichever executor.
+_recording = Lock()
 
 
 class Profiler:
@@ -16,7 +22,7 @@ class Profiler:
 
     def __init__(self) -> None:
         self._calls: list[tuple[dict[str, Any], str, Callable[..., Any]]] = []
-        self._profiling = 0
+        self._profiling = False
 
     def watch(self, function: Callable[..., Any], ignored: Collection[str] = ()) -> Callable[..., Any]:
         """Let profiles show what an emitted function calls, by the names there, but for those `ignored`."""
@@ -31,24 +37,41 @@ class Profiler:
 
     @contextmanager
     def profile(self, path: Path) -> Iterator[None]:
-        """Record what runs inside, and write it to `path` as a Chrome trace."""
-        from torch.profiler import ProfilerActivity, profile  # takes its time
+        """Record what runs inside, and write it to `path` as a Chrome trace.
 
-        activities = [ProfilerActivity.CPU]
-        if torch.cuda.is_available():
-            activities.append(ProfilerActivity.CUDA)
-        self._profiling += 1
+        Raises:
+            RLGraphError: something is being profiled already.
+        """
+        from torch.profiler import profile  # takes its time
+
+        # It would end the process: there is one record for all.
+        if torch._C._autograd._profiler_enabled() or not _recording.acquire(blocking=False):
+            raise RLGraphError("something is being profiled already; one profile after the other")
+        try:
+            with self._spans(), profile(activities=_activities()) as recorded:
+                yield
+        finally:
+            _recording.release()
+        recorded.export_chrome_trace(str(path))
+
+    @contextmanager
+    def _spans(self) -> Iterator[None]:
+        self._profiling = True
         for names, name, value in self._calls:
             names[name] = _spanned(name, value)
         try:
-            with profile(activities=activities) as recorded:
-                yield
+            yield
         finally:
-            self._profiling -= 1
-            if not self._profiling:
-                for names, name, value in self._calls:
-                    names[name] = value
-        recorded.export_chrome_trace(str(path))
+            self._profiling = False
+            for names, name, value in self._calls:
+                names[name] = value
+
+
+def _activities() -> list[Any]:
+    from torch.profiler import ProfilerActivity
+
+    cuda = [ProfilerActivity.CUDA] if torch.cuda.is_available() else []
+    return [ProfilerActivity.CPU, *cuda]
 
 
 def _spanned(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -164,7 +165,7 @@ class Compiler:
         known = self.cache.find(key) if key else None
         if known is not None:
             library, inputs = known
-            how, program = "aoti", load_library(library)
+            how, program = "aoti", _loaded(library)
         else:
             tracer = Tracer(plan, segment, storage, self.dialect, self.float_dtype)
             how, program, inputs = self._make(tracer, storage, tensors, key)
@@ -188,7 +189,7 @@ class Compiler:
         key = key or key_of_graph(traced.graph, examples)
         known = self.cache.find(key) if key else None
         if known is not None:
-            return "aoti", load_library(known[0]), traced.inputs
+            return "aoti", _loaded(known[0]), traced.inputs
         if missing := missing_compiler():
             raise NotCompiled(f"there is no C++ compiler ({missing})")
         try:
@@ -198,6 +199,14 @@ class Compiler:
             return "aoti", load_library(library), traced.inputs
         except Exception as error:  # of a compiler that we do not know
             raise NotCompiled(f"the compiler failed ({_first_line(error)})") from error
+
+
+def _loaded(library: Path) -> Program:
+    """A program that was found on disk."""
+    try:
+        return load_library(library)
+    except Exception as error:  # a disk that no code may be run from, a system library that is not there
+        raise NotCompiled(f"{library} cannot be loaded ({_first_line(error)})") from error
 
 
 def _first_line(error: Exception) -> str:
