@@ -7,7 +7,16 @@ import pytest
 import torch
 
 from rlgraph.components import Adam, Dense, DQNLoss, DuelingPolicy, ReplayMemory, Synchronizer
-from rlgraph.core import Component, GraphExecutor, branch, gradients, graph_fn, loop, rlgraph_api
+from rlgraph.core import (
+    Component,
+    GraphExecutor,
+    PerformanceWarning,
+    branch,
+    gradients,
+    graph_fn,
+    loop,
+    rlgraph_api,
+)
 from rlgraph.spaces import BoolBox, FloatBox, IntBox
 
 
@@ -437,11 +446,11 @@ class Decides(Component):
 
 def test_a_decision_about_values_runs_eagerly(straight):
     compiled, eager = pair(Decides, {"s": STATES})
-    with pytest.warns(RuntimeWarning, match="update is not compiled: it cannot be traced"):
+    with pytest.warns(PerformanceWarning, match="update is not compiled: it cannot be traced"):
         compiled.execute("update", batch(0)["s"])
     eager.execute("update", batch(0)["s"])
     compare(compiled, eager, "update", [{"s": batch(i)["s"]} for i in range(3)])
-    assert compiled.choices["compile:update"].startswith("eager: it cannot be traced")
+    assert compiled.choices["compile:update"].startswith("eager (it cannot be traced")
     assert not straight
     again = make(Decides(), {"s": STATES}, compile=True, choices=compiled.choices)
     again.execute("update", batch(0)["s"])  # without another warning
@@ -451,13 +460,13 @@ def test_without_a_compiler(monkeypatch):
     monkeypatch.setenv("PATH", "")
     compiled, eager = pair()
     with pytest.warns(
-        RuntimeWarning, match=r"update is not compiled: there is no C\+\+ compiler \(.+\)"
+        PerformanceWarning, match=r"update is not compiled: there is no C\+\+ compiler \(.+\)"
     ) as caught:
         result = compiled.execute("update", **batch(0))
     assert len(caught) == 1
     same(result, eager.execute("update", **batch(0)))
     compare(compiled, eager, "update", [batch(i) for i in range(1, 4)])
-    assert compiled.choices["compile:update"].startswith("eager: there is no C++ compiler")
+    assert compiled.choices["compile:update"].startswith("eager (there is no C++ compiler")
 
 
 def test_a_compiler_that_fails(monkeypatch, cache):
@@ -466,7 +475,7 @@ def test_a_compiler_that_fails(monkeypatch, cache):
 
     monkeypatch.setattr("rlgraph.torch.compile.program.compile_library", fails)
     compiled, eager = pair()
-    with pytest.warns(RuntimeWarning, match="the compiler failed .OSError: no space left"):
+    with pytest.warns(PerformanceWarning, match="the compiler failed .OSError: no space left"):
         compiled.execute("update", **batch(0))
     eager.execute("update", **batch(0))
     compare(compiled, eager, "update", [batch(1)])

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from rlgraph.components import Adam, Dense
-from rlgraph.core import Component, GraphExecutor, RLGraphError, graph_fn, rlgraph_api
+from rlgraph.core import Component, GraphExecutor, PerformanceWarning, RLGraphError, graph_fn, rlgraph_api
 from rlgraph.spaces import FloatBox
 from rlgraph.torch.backend import DIALECT
 from rlgraph.torch.compile import key
@@ -394,9 +394,9 @@ def test_a_program_that_cannot_be_loaded_runs_eagerly(straight, monkeypatch, ext
 
     monkeypatch.setattr("rlgraph.torch.compile.program.load_library", load_library)
     executor = make(Learner(extra=extra))
-    with pytest.warns(RuntimeWarning, match="program.so cannot be loaded .RuntimeError: failed to map"):
+    with pytest.warns(PerformanceWarning, match="program.so cannot be loaded .RuntimeError: failed to map"):
         assert executor.execute("update", arrays()) == pytest.approx(expected)
-    assert executor.choices["compile:update"].startswith("eager: ") and len(straight) == 1
+    assert executor.choices["compile:update"].startswith("eager (") and len(straight) == 1
 
 
 def test_several_may_store_the_same_program(tmp_path):

@@ -413,3 +413,16 @@ def test_nodes_name_what_they_are():
         "a.variables",
         "a.gradients",
     ]
+
+
+@pytest.mark.parametrize("function", [lambda self, ops, *xs: xs[0], lambda self, ops, **xs: xs["x"]])
+def test_graph_functions_name_their_tensors(function):
+    class Root(Component):
+        _f = graph_fn(function)
+
+        @rlgraph_api
+        def run(self, x):
+            return self._f(x)
+
+    with pytest.raises(AssemblyError, match=r"root._f: a graph function takes no \*args or \*\*kwargs"):
+        assemble(Root(scope="root"))

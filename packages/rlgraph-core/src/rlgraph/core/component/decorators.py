@@ -178,6 +178,11 @@ class GraphFunction(Member):
         def call(*args: Any, **kwargs: Any) -> Any:
             where = f"{component.scope_path}.{self.name}"
             trace = current_trace(f"graph function {where}")
+            if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in self.tensor_parameters):
+                raise AssemblyError(
+                    f"{where}: a graph function takes no *args or **kwargs: each tensor has a name; several of a kind "
+                    "come as one tuple"
+                )
             leading = (not self.host) + self.options.add_auto_key_as_first_param
             arguments = bind_arguments(self.signature, component, (*[None] * leading, *args), kwargs, where)
             for name in list(arguments)[:leading]:

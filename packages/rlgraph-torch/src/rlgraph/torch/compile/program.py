@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from rlgraph.core.errors import PerformanceWarning
 from rlgraph.core.graph.emission import Dialect, SourceFunction, identifier
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.ops.dims import SymbolicDim
@@ -110,10 +111,10 @@ class Compiler:
 
     def _leave(self, plan: Plan, name: str, reason: str, eager: Lowered) -> Lowered:
         if not self.choices.get(name, "").startswith("eager"):
-            self.choices[name] = f"eager: {reason}"
+            self.choices[name] = f"eager ({reason})"
             warnings.warn(
                 f"{plan.name} is not compiled: {reason}; it runs as it is, and slower",
-                RuntimeWarning,
+                PerformanceWarning,
                 stacklevel=4,
             )
         return eager
@@ -122,7 +123,7 @@ class Compiler:
         """The name of a choice: the method's for the first that is compiled of it."""
         name = f"compile:{plan.name}"
         if self._named.setdefault(name, segment.name) != segment.name:
-            name = f"{name}:{segment.name}"
+            name = f"{name}/{segment.name}"
         return name
 
     def _lower(
