@@ -2,7 +2,8 @@
 
 from rlgraph.core.graph.emission.control_flow import EMPTY
 from rlgraph.core.graph.emission.driver import emit_driver
-from rlgraph.core.graph.emission.segment import Dialect, Linker, LoopShape, emit_segment
+from rlgraph.core.graph.emission.linking import Dialect, Linker, LoopShape
+from rlgraph.core.graph.emission.segment import emit_segment
 from rlgraph.core.graph.emission.source import SourceFunction, identifier, leaf_name
 
 __all__ = [

@@ -9,7 +9,8 @@ from typing import Any
 
 from rlgraph.core.errors import RLGraphError
 from rlgraph.core.graph.emission.driver import emit_driver
-from rlgraph.core.graph.emission.segment import Dialect, Linker, emit_segment
+from rlgraph.core.graph.emission.linking import Dialect, Linker
+from rlgraph.core.graph.emission.segment import emit_segment
 from rlgraph.core.graph.emission.source import SourceFunction, leaf_name
 from rlgraph.core.graph.nodes import Branch, Gradients, Loop, Node, walk_nodes
 from rlgraph.core.graph.plan import HostStep, Leaf, Plan, Segment, walk_steps
