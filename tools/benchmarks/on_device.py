@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A DQN agent on a device: whether it computes what the CPU does, and what acting and updates take on both.
+"""A DQN agent on a device: whether it computes what the CPU does, and what acting and updates take, compiled as well.
 
 python tools/benchmarks/on_device.py --backend torch --device cuda:0
 python -m rlgraph.testing --backend torch --device cuda:0      # the conformance suite there
@@ -14,7 +14,7 @@ from measure import Row, arguments, interleaved, report, use_one_thread
 
 #: How far float32 on a GPU may be from float32 on the CPU, after an update as well.
 TOLERANCE = 1e-4
-UPDATE = "update_from_external_batch"
+ACTING, UPDATE = "get_greedy_actions", "update_from_external_batch"
 ACTING_SIZES = (1, 64)
 
 
@@ -33,12 +33,20 @@ def main() -> None:
         return agent.executor
 
     here, there = "not placed", f"on {options.device}"
-    variants = {here: executor(), there: executor(device=options.device)}
-    compare(variants[here], variants[there], random_batch, random_states)
+    compiled = f"{there}, compiled"
+    variants = {
+        here: executor(),
+        there: executor(device=options.device),
+        compiled: executor(device=options.device, compile=[ACTING, UPDATE]),
+    }
+    for name in (there, compiled):
+        compare(executor(), variants[name], random_batch, random_states)
+    print(f"{compiled}: {variants[compiled].choices}")
     subjects = {}
     for name, made in variants.items():
-        for size in ACTING_SIZES:
-            program, states = made.program("get_greedy_actions"), random_states(size)
+        # On torch a program is compiled for the size of its first call.
+        for size in ACTING_SIZES[:1] if name == compiled else ACTING_SIZES:
+            program, states = made.program(ACTING), random_states(size)
             subjects[f"act {size}, {name}"] = lambda program=program, states=states: program(states)
         update, batch = made.program(UPDATE), random_batch()
         subjects[f"update, {name}"] = lambda update=update, batch=batch: update(**batch)

@@ -148,8 +148,12 @@ class TorchBackend(Backend):
 
             self._compiler = Compiler(DIALECT, self.execution.dtype, self.choices, self._profiler)
         if placed:
-            reason = "something of it is on a GPU, and only the CPU is compiled for"
-            return self._compiler.leave(plan, segment, reason, emit(segment, PLACED_DIALECT))
+            from rlgraph.torch.compile.tracing import tracing_dialect
+
+            # Some native kernels look at values, and what waits for the GPU cannot be recorded.
+            plain = replace(linker, use_kernels=False)
+            compute = emit(segment, tracing_dialect(PLACED_DIALECT), plain)
+            return self._compiler.record(plan, segment, storage, emit(segment, PLACED_DIALECT), compute)
         return self._compiler.lower(plan, segment, storage, emit)
 
     def export(self, methods: Sequence[ExportedMethod], storage: Storage, directory: Path) -> None:

@@ -28,18 +28,14 @@ from rlgraph.torch.compile.compilers import (
 )
 from rlgraph.torch.compile.key import key_of_graph, key_of_plan
 from rlgraph.torch.compile.pieces import cut, emit_pieces, is_differentiated, segments_of
-from rlgraph.torch.compile.tracing import Inputs, Tracer, tracing_dialect
+from rlgraph.torch.compile.recording import recorded, why_not
+from rlgraph.torch.compile.tracing import Inputs, Tracer, tensor_of_array, tracing_dialect
 from rlgraph.torch.profiling import Profiler
 from rlgraph.torch.random import DRAWS
 from rlgraph.torch.storage import TorchStorage
 
 Lowered = Callable[..., tuple[Any, ...]]
 Emit = Callable[[Segment, Dialect], Lowered]
-
-
-def _tensor_of_array(array: np.ndarray) -> Tensor:
-    """A contiguous tensor, in the memory of `array` where torch allows it."""
-    return torch.from_numpy(array if array.flags.carray else np.array(array, order="C"))
 
 
 @dataclass(frozen=True)
@@ -60,10 +56,10 @@ class Border:
 
 
 ARRAYS = Border(
-    _tensor_of_array,
+    tensor_of_array,
     "from_numpy({0}) if {0}.flags.carray else to_tensor({0})".format,
     "{}.numpy()".format,
-    {"from_numpy": torch.from_numpy, "to_tensor": _tensor_of_array},
+    {"from_numpy": torch.from_numpy, "to_tensor": tensor_of_array},
 )
 TENSORS = Border(torch.Tensor.contiguous, "{}.contiguous()".format, str, {})
 
@@ -98,16 +94,40 @@ class Compiler:
         """
         pieces = cut(plan, segment)
         if pieces == (segment,):
-            return self._lower(plan, segment, storage, emit(segment, self.dialect), ARRAYS)
+            eager = emit(segment, self.dialect)
+            return self._lower(
+                plan, segment, eager, partial(self._compile, plan, segment, storage, eager, ARRAYS)
+            )
         dialect = tracing_dialect(self.dialect)
         lowered = {piece.name: emit(piece, dialect) for piece in segments_of(pieces)}
         for piece in filter(is_differentiated, segments_of(pieces)):
-            lowered[piece.name] = self._lower(plan, piece, storage, lowered[piece.name], TENSORS)
+            eager = lowered[piece.name]
+            lowered[piece.name] = self._lower(
+                plan, piece, eager, partial(self._compile, plan, piece, storage, eager, TENSORS)
+            )
         return self.profiler.watch(emit_pieces(plan, segment, pieces, lowered, self.dialect).compile())
 
-    def leave(self, plan: Plan, segment: Segment, reason: str, eager: Lowered) -> Lowered:
-        """`eager`, and everybody knows why."""
-        return self._leave(plan, self._name(plan, segment), reason, eager)
+    def record(
+        self, plan: Plan, segment: Segment, storage: TorchStorage, eager: Lowered, compute: Lowered
+    ) -> Lowered:
+        """A function that records the segment as a CUDA graph in its first call.
+
+        Args:
+            plan, segment: what is recorded.
+            storage: the variables.
+            eager: runs the segment as it is.
+            compute: computes it with tensors on the GPU.
+        """
+
+        def make(arrays: Sequence[np.ndarray]) -> tuple[Lowered, str]:
+            if reason := why_not(plan, segment):
+                raise NotCompiled(reason)
+            try:
+                return recorded(plan, segment, storage, compute, eager, arrays), "cuda graph"
+            except RuntimeError as error:
+                raise NotCompiled(f"it cannot be recorded ({_first_line(error)})") from error
+
+        return self._lower(plan, segment, eager, make)
 
     def _leave(self, plan: Plan, name: str, reason: str, eager: Lowered) -> Lowered:
         if not self.choices.get(name, "").startswith("eager"):
@@ -127,8 +147,13 @@ class Compiler:
         return name
 
     def _lower(
-        self, plan: Plan, segment: Segment, storage: TorchStorage, eager: Lowered, border: Border
+        self,
+        plan: Plan,
+        segment: Segment,
+        eager: Lowered,
+        make: Callable[[Sequence[Any]], tuple[Lowered, str]],
     ) -> Lowered:
+        """What `make` gives for the values of the first call, and how it was made; `eager` if it cannot be made."""
         name = self._name(plan, segment)
         if self.choices.get(name, "").startswith("eager"):
             return eager
@@ -140,9 +165,7 @@ class Compiler:
             with compiling:
                 if current is None:
                     try:
-                        current, self.choices[name] = self._compile(
-                            plan, segment, storage, eager, border, values
-                        )
+                        current, self.choices[name] = make(values)
                     except NotCompiled as error:
                         current = self._leave(plan, name, str(error), eager)
             return current(*values)

@@ -93,6 +93,11 @@ def _received(value: Any) -> Tensor:
     return torch.tensor(value) if isinstance(value, np.ndarray) else value
 
 
+def tensor_of_array(array: np.ndarray) -> Tensor:
+    """A contiguous tensor, in the memory of `array` where torch allows it."""
+    return torch.from_numpy(array if array.flags.carray else np.array(array, order="C"))
+
+
 def touched_groups(plan: Plan, segment: Segment) -> list[str]:
     """The groups whose variables a segment reads or writes."""
     effects = [plan.built.effects[node.id] for node in walk_nodes(segment.nodes)]
