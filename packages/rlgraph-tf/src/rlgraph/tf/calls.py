@@ -34,7 +34,9 @@ def numpy_program(concrete: Any, inputs: int, *, single_threaded: bool = False) 
     """
     call = shortest_way()(concrete, single_threaded=single_threaded)
     to_tensor = conversion()
-    if inputs == len(concrete.outputs) == 1:  # acting, where a comprehension is felt
+    if inputs == len(concrete.outputs) == 1:  # acting, where a comprehension and a call are felt
+        if concrete.outputs[0].shape.rank:
+            return lambda x: (call([to_tensor(x)])[0].numpy(),)
         return lambda x: (to_array(call([to_tensor(x)])[0]),)
     if inputs == 0:
         return lambda: tuple([to_array(output) for output in call([])])
@@ -44,7 +46,7 @@ def numpy_program(concrete: Any, inputs: int, *, single_threaded: bool = False) 
 
 
 def to_array(tensor: Any) -> np.ndarray:
-    """A copy of `tensor`: an output may share its memory with a variable."""
+    """A copy of `tensor`, which may share its memory with a variable; `numpy` makes no array of a single number."""
     return np.asarray(tensor.numpy())
 
 
