@@ -22,7 +22,9 @@ def loop(variables: SegmentVariables, shape: LoopShape) -> Callable[..., tuple[T
         last = tf.cast(count, tf.int64)
         size = tf.cast(count, tf.int32)
         if shape.collected and not (isinstance(count, int) and count > 0):
-            tf.debugging.assert_positive(size, EMPTY)
+            # The check comes first: room for less than nothing is an error of another kind.
+            with tf.control_dependencies([tf.debugging.assert_positive(size, EMPTY)]):
+                size = tf.identity(size)
         arrays = tuple(
             tf.TensorArray(spec.dtype, size, element_shape=open_shape(spec)[1:]) for spec in shape.collected
         )
