@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 
 from rlgraph.agents.presets import preset
-from rlgraph.workers.run_folder import installed_versions
-from rlgraph.workers.training import train
+from rlgraph.runs.run_folder import installed_versions
+from rlgraph.runs.training import train
 
 TARGET = 475.0
 

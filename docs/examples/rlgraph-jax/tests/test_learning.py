@@ -1,7 +1,7 @@
 """DQN learns CartPole. An untrained policy balances the pole for 9 to 60 steps; 195 once counted as solved."""
 
 from rlgraph.agents.presets import preset
-from rlgraph.workers.training import train
+from rlgraph.runs.training import train
 
 
 def test_dqn_learns_cartpole(tmp_path):

@@ -6,19 +6,19 @@ from importlib.metadata import entry_points
 
 import pytest
 
-import rlgraph.workers.curve
+import rlgraph.runs.curve
 from rlgraph.agents.presets import preset
 from rlgraph.cli.main import main
 from rlgraph.core import CheckpointWarning, RLGraphError, registry
-from rlgraph.workers import training
-from rlgraph.workers.run_folder import RunFolder
+from rlgraph.runs import training
+from rlgraph.runs.run_folder import RunFolder
 
 
 @pytest.fixture
 def undrawn(monkeypatch):
     """Pictures take longer than short runs."""
     monkeypatch.setattr(RunFolder, "draw_graph", lambda self: None)
-    monkeypatch.setattr(rlgraph.workers.curve, "draw_curve", lambda *arguments: None)
+    monkeypatch.setattr(rlgraph.runs.curve, "draw_curve", lambda *arguments: None)
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_train(rlgraph, tiny, backend, tmp_path):
         assert f"some/run/{name}" in outcome.out or name == "graph.png"
     run = json.loads((folder / "config.json").read_text())["run"]
     assert (run["environment"], run["backend"], run["steps"], run["seed"]) == ("CartPole-v1", backend, 30, 5)
-    assert (run["num_envs"], run["validate_states"]) == (2, True)
+    assert (run["worker"]["num_envs"], run["worker"]["validate_states"]) == (2, True)
 
 
 def test_the_folder_is_named_after_the_run(rlgraph, tiny, backend, tmp_path, undrawn):
@@ -266,7 +266,7 @@ def test_graph_of_one_component_in_every_form(rlgraph, form, begin):
         ),
         (
             ["train", "--num-envs", "0"],
-            "SpecError: run.num_envs: Input should be greater than or equal to 1, given 0",
+            "SpecError: run.worker.num_envs: Input should be greater than or equal to 1, given 0",
         ),
         (
             ["train", "--seed", "-1"],

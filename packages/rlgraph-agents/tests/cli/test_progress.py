@@ -9,8 +9,8 @@ from rich.console import Console
 
 from rlgraph.cli.progress import LiveProgress
 from rlgraph.cli.report import print_summary
+from rlgraph.runs.training import RunSummary
 from rlgraph.workers import Evaluation, TrainingResult
-from rlgraph.workers.training import RunSummary
 
 
 @pytest.fixture

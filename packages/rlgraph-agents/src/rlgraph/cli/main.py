@@ -101,7 +101,7 @@ def train(
 ) -> int:
     """Train an agent in an environment."""
     spec = _run_spec(agent, env, backend, steps, seed, threads)
-    spec["num_envs"], spec["validate_states"] = num_envs, validate
+    spec["worker"] = {"num_envs": num_envs, "validate_states": validate}
     name = f"{Path(agent).stem}-{env}-{spec['backend'] or 'default'}-{spec['seed']}".replace("/", "-")
     return _train(spec, folder or Path("runs") / name)
 
@@ -218,7 +218,7 @@ def _train(spec: dict[str, Any], folder: Path) -> int:
     from rlgraph.cli.progress import LiveProgress
     from rlgraph.cli.report import print_summary
     from rlgraph.core import default_backend
-    from rlgraph.workers.training import train as run_training
+    from rlgraph.runs.training import train as run_training
 
     spec["backend"] = spec["backend"] or default_backend()
     agent, environment, name = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from rlgraph.workers.training import RunSummary
+from rlgraph.runs.training import RunSummary
 
 
 def print_summary(console: Console, summary: RunSummary, next_steps: list[str]) -> None:

@@ -61,6 +61,18 @@ class Environment(ABC):
         """Shows or returns a picture of the present state; None where the environment has none."""
         return None
 
+    def get_state(self) -> Any:
+        """Everything `set_state` needs to go on from here exactly, random numbers included.
+
+        Numbers, strings, arrays, lists and string-keyed dicts of these; None where the environment cannot tell
+        (then a run that is resumed begins new episodes).
+        """
+        return None
+
+    def set_state(self, state: Any) -> Any:
+        """Goes back to where `get_state` was called, and returns the state to act on."""
+        raise NotImplementedError(f"{self.name} cannot take its state back")
+
     def terminate(self) -> None:  # noqa: B027 - most environments hold nothing that needs releasing
         """Releases windows, processes and files. The environment is not used afterwards."""
 

@@ -11,6 +11,8 @@ from rlgraph.core import SpecError, registry
 from rlgraph.core.component.specifiable import check_arguments
 from rlgraph.environments.environment import Environment
 from rlgraph.environments.gym_env import OpenAIGymEnv
+from rlgraph.environments.sequential_vector_env import SequentialVectorEnv
+from rlgraph.environments.vector_env import VectorEnv
 
 
 def make_environment(spec: Any, *, path: str = "environment") -> Environment:
@@ -55,6 +57,20 @@ def make_environment(spec: Any, *, path: str = "environment") -> Environment:
 def is_instance(spec: Any) -> bool:
     """Whether `spec` is one environment, which cannot be made again and belongs to whoever gave it."""
     return isinstance(spec, Environment | gymnasium.Env)
+
+
+def make_vector_env(spec: Any, num_envs: int = 1, *, validate: bool = False) -> VectorEnv:
+    """`num_envs` environments behind one `reset` and one `step`.
+
+    Args:
+        spec: as `make_environment` takes it.
+        num_envs: how many.
+        validate: hold every state and action against its Space.
+
+    Raises:
+        SpecError: several are wanted from one instance.
+    """
+    return SequentialVectorEnv(make_environments(spec, num_envs), validate=validate)
 
 
 def make_environments(spec: Any, number: int) -> list[Environment]:

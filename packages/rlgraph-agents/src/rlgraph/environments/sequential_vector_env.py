@@ -8,7 +8,7 @@ handling of ends: an environment that finishes is reset within the same step.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +17,8 @@ from rlgraph.environments.checks import LARGEST_REWARD, CheckedStep
 from rlgraph.environments.environment import Environment, StepFunction, environment_seed
 from rlgraph.environments.errors import EnvironmentFault
 from rlgraph.environments.rows import Rows, copy_rows, row_splitter, write_row
+from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
 from rlgraph.spaces import Space
-
-VectorStepResult: TypeAlias = tuple[
-    Rows, np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any], list[dict[str, Any]]
-]
-
 
 CHECKED_STEPS = 1000
 """After so many steps the checks of first episodes end also where an episode has not."""
@@ -40,8 +36,8 @@ class _Buffers:
         self.ended = False  # whether any of the two has a True in it
 
 
-class SequentialVectorEnv:
-    """N environments with equal Spaces behind one `reset` and one `step`, with a batch rank on everything.
+class SequentialVectorEnv(VectorEnv):
+    """Environments stepped in turn, in this process; see `VectorEnv` for the contract.
 
     ```python
     env = SequentialVectorEnv([lambda: OpenAIGymEnv("CartPole-v1")] * 8)
@@ -49,10 +45,6 @@ class SequentialVectorEnv:
     next_states, rewards, terminated, truncated, infos = env.step(actions)
     memory.insert(states, actions, rewards, terminated, env.final_states)
     ```
-
-    **Ends.** Where `terminated[i] or truncated[i]`, environment `i` has already been reset: row `i` of the
-    states returned is the first of its next episode, to act on. The state the step really led to, to learn
-    from and to bootstrap a truncation with, is row `i` of `final_states`; `finished` lists these `i`.
 
     **Buffers.** There are two sets of arrays, used in turn: what `reset` or `step` returns stays as it is
     during the next `step` and is overwritten by the one after. Copy what has to live longer; inserting `(s,
@@ -75,8 +67,7 @@ class SequentialVectorEnv:
         self.state_space = self.environments[0].state_space
         self.action_space = self.environments[0].action_space
         self.validate = validate
-        self.finished: list[int] = []
-        """The environments whose episode ended in the last step, ascending."""
+        self.finished = []
         self._split = row_splitter(self.action_space, self.num_environments, "actions")
         self._front, self._back = (_Buffers(self.state_space, self.num_environments) for _ in range(2))
         self._final_states: Rows = self._front.states

@@ -1,7 +1,7 @@
 """Workers run an agent in environments."""
 
-from rlgraph.workers.callbacks import Callback
+from rlgraph.workers.callbacks import Callback, Step
 from rlgraph.workers.evaluation import Evaluation, evaluate
 from rlgraph.workers.single_threaded_worker import SingleThreadedWorker, TrainingResult
 
-__all__ = ["Callback", "Evaluation", "SingleThreadedWorker", "TrainingResult", "evaluate"]
+__all__ = ["Callback", "Evaluation", "SingleThreadedWorker", "Step", "TrainingResult", "evaluate"]

@@ -4,20 +4,15 @@ import pytest
 
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core import SpecError
-from rlgraph.workers.run_spec import EvaluationSpec, RunSpec
+from rlgraph.runs.run_spec import EvaluationSpec, RunSpec
 
 SMALL = {"agent": {"type": "dqn"}, "environment": "CartPole-v1", "steps": 10}
 
 
 def test_defaults():
     run = parse_spec(RunSpec, SMALL, "run")
-    assert (run.backend, run.seed, run.num_envs, run.validate_states, run.report_interval) == (
-        None,
-        0,
-        1,
-        False,
-        1000,
-    )
+    assert (run.backend, run.seed, run.logging.report_interval) == (None, 0, 1000)
+    assert (run.worker.num_envs, run.worker.validate_states) == (1, False)
     assert run.evaluation == EvaluationSpec(
         interval=2500, episodes=10, stop_at_return=None, final_episodes=20
     )
@@ -30,7 +25,7 @@ def test_defaults():
         ({"steps": "10"}, "run.steps: Input should be a valid integer, given '10'"),
         ({"agent": "dqn"}, "run.agent: Input should be a valid dictionary, given 'dqn'"),
         ({"seed": -1}, "run.seed: Input should be greater than or equal to 0"),
-        ({"num_env": 3}, "run.num_env: there is no such key. Did you mean 'num_envs'?"),
+        ({"worker": {"num_env": 3}}, "run.worker.num_env: there is no such key. Did you mean 'num_envs'?"),
         (
             {"evaluation": {"stop_at": 3}},
             "run.evaluation.stop_at: there is no such key. Did you mean 'stop_at_return'?",

@@ -9,8 +9,8 @@ import pytest
 from rlgraph.agents import Agent
 from rlgraph.core import NumericalError, SpecError
 from rlgraph.environments import environment_seed
+from rlgraph.runs.training import FINAL_EVALUATION_SEED, train
 from rlgraph.workers import Callback, evaluate
-from rlgraph.workers.training import FINAL_EVALUATION_SEED, train
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def document(execution, backend):
         "backend": backend,
         "steps": 60,
         "seed": 2,
-        "report_interval": 20,
+        "logging": {"report_interval": 20},
         "evaluation": {"interval": 30, "episodes": 3, "final_episodes": 4},
     }
 

@@ -6,7 +6,7 @@ import time
 import pytest
 from tensorboard.compat.proto.event_pb2 import Event
 
-from rlgraph.workers.event_file import EventFile
+from rlgraph.runs.event_file import EventFile
 
 _CASTAGNOLI = 0x82F63B78
 
@@ -87,8 +87,8 @@ def test_writing_imports_no_framework(tmp_path, python):
     program = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from rlgraph.workers.run_folder import RunFolder\n"
-        "from rlgraph.workers.event_file import EventFile\n"
+        "from rlgraph.runs.run_folder import RunFolder\n"
+        "from rlgraph.runs.event_file import EventFile\n"
         "events = EventFile(Path(sys.argv[1]))\n"
         "events.add_scalars(1, {'loss': 1.0})\n"
         "events.close()\n"

@@ -11,10 +11,10 @@ from itertools import count
 from pathlib import Path
 
 from rlgraph.agents.agent import Agent
+from rlgraph.runs.event_file import EventFile
+from rlgraph.runs.run_spec import RunSpec
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.evaluation import Evaluation
-from rlgraph.workers.event_file import EventFile
-from rlgraph.workers.run_spec import RunSpec
 from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
 
 COLUMNS = (
@@ -100,7 +100,7 @@ class RunFolder(Callback):
         return limit is not None and evaluation.mean >= limit
 
     def on_end(self, worker: SingleThreadedWorker) -> None:
-        from rlgraph.workers.curve import draw_curve
+        from rlgraph.runs.curve import draw_curve
 
         self._csv.close()
         self._events.close()

@@ -13,9 +13,9 @@ from tensorboard.compat.proto.event_pb2 import Event
 from rlgraph.agents import Agent
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core.draw import graph_definition
+from rlgraph.runs.run_folder import COLUMNS, RunFolder, installed_versions, keep_earlier_run
+from rlgraph.runs.run_spec import RunSpec
 from rlgraph.workers import Evaluation
-from rlgraph.workers.run_folder import COLUMNS, RunFolder, installed_versions, keep_earlier_run
-from rlgraph.workers.run_spec import RunSpec
 
 PNG = b"\x89PNG\r\n\x1a\n"
 FILES = ["checkpoints", "config.json", "curve.png", "graph.png", "graph.svg", "metrics.csv", "tensorboard"]
@@ -96,7 +96,7 @@ def test_config(folder, spec, backend):
 
 
 def test_versions_of_what_is_not_installed_are_left_out(monkeypatch):
-    monkeypatch.setattr("rlgraph.workers.run_folder.DISTRIBUTIONS", ("numpy", "no-such-distribution"))
+    monkeypatch.setattr("rlgraph.runs.run_folder.DISTRIBUTIONS", ("numpy", "no-such-distribution"))
     assert installed_versions() == {"python": platform.python_version(), "numpy": version("numpy")}
 
 

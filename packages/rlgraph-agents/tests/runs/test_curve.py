@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib import image
 
-from rlgraph.workers.curve import draw_curve
+from rlgraph.runs.curve import draw_curve
 
 TRAINING, EVALUATION = (0x44, 0x77, 0xAA), (0xCC, 0x66, 0x77)
 

@@ -10,10 +10,10 @@ from typing import Any
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core import SpecError
+from rlgraph.runs.run_folder import RunFolder
+from rlgraph.runs.run_spec import RunSpec
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.evaluation import Evaluation, evaluate
-from rlgraph.workers.run_folder import RunFolder
-from rlgraph.workers.run_spec import RunSpec
 from rlgraph.workers.single_threaded_worker import SingleThreadedWorker, TrainingResult
 
 #: Far from the seeds of evaluations during training.
@@ -57,9 +57,9 @@ def train(
     worker = SingleThreadedWorker(
         agent,
         run.environment,
-        num_envs=run.num_envs,
-        validate=run.validate_states,
-        report_interval=run.report_interval,
+        num_envs=run.worker.num_envs,
+        validate=run.worker.validate_states,
+        report_interval=run.logging.report_interval,
         evaluation_interval=run.evaluation.interval,
         evaluation_episodes=run.evaluation.episodes,
     )

@@ -2,11 +2,11 @@
 
 import pytest
 
-import rlgraph.workers.curve
-from rlgraph.workers.run_folder import RunFolder
+import rlgraph.runs.curve
+from rlgraph.runs.run_folder import RunFolder
 
 
 @pytest.fixture
 def undrawn(monkeypatch):
     monkeypatch.setattr(RunFolder, "draw_graph", lambda self: None)
-    monkeypatch.setattr(rlgraph.workers.curve, "draw_curve", lambda *arguments: None)
+    monkeypatch.setattr(rlgraph.runs.curve, "draw_curve", lambda *arguments: None)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
 from rlgraph.agents.specs import Spec
 
 
+class WorkerSpec(Spec):
+    """How the agent is run in its environments."""
+
+    type: Literal["single_threaded"] = Field(default="single_threaded", description="which worker")
+    num_envs: int = Field(default=1, ge=1, description="environments stepped together")
+    validate_states: bool = Field(default=False, description="hold every state against its Space")
+
+
 class EvaluationSpec(Spec):
-    """Evaluation beside training; the best policy it finds is kept."""
+    """Evaluation beside training, in environments of its own; the best policy it finds is kept."""
 
     interval: int = Field(default=2500, ge=1, description="environment steps between two evaluations")
     episodes: int = Field(default=10, ge=1, description="episodes of one evaluation")
@@ -20,6 +28,12 @@ class EvaluationSpec(Spec):
     final_episodes: int = Field(
         default=20, ge=1, description="episodes of the closing evaluation of the best policy"
     )
+
+
+class LoggingSpec(Spec):
+    """What is written down while the run goes on."""
+
+    report_interval: int = Field(default=1000, ge=1, description="environment steps between two reports")
 
 
 class RunSpec(Spec):
@@ -32,7 +46,6 @@ class RunSpec(Spec):
     backend: str | None = Field(default=None, description="backend; null: the default one")
     steps: int = Field(ge=1, description="environment steps")
     seed: int = Field(default=0, ge=0, description="root of all random numbers")
-    num_envs: int = Field(default=1, ge=1, description="environments stepped in turn")
-    validate_states: bool = Field(default=False, description="hold every state against its Space")
-    report_interval: int = Field(default=1000, ge=1, description="environment steps between two reports")
+    worker: WorkerSpec = WorkerSpec()
     evaluation: EvaluationSpec = EvaluationSpec()
+    logging: LoggingSpec = LoggingSpec()
