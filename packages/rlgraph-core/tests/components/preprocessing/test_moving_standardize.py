@@ -24,8 +24,8 @@ def test_by_all_that_was_seen(backend):
 def test_numbers(backend):
     spaces = {**SPACES, "inputs": IntBox(256, dtype="uint8", add_batch_rank=True)}
     test = ComponentTest(MovingStandardize(), spaces, backend=backend)
-    test.test("call", [7], [0], expected_outputs=[0.0])
-    test.test("call", [9], [1], expected_outputs=[1.0])  # mean 8, deviation 1
+    test.test("call", np.uint8([7]), [0], expected_outputs=[0.0])
+    test.test("call", np.uint8([9]), [1], expected_outputs=[1.0])  # mean 8, deviation 1
 
 
 def test_it_settles():
