@@ -5,6 +5,7 @@ from rlgraph.components.common.synchronizer import Synchronizer
 from rlgraph.components.explorations.epsilon_greedy import EpsilonGreedy
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.losses.dqn_loss import DQNLoss
+from rlgraph.components.memories.prioritized_replay import PrioritizedReplay
 from rlgraph.components.memories.replay_memory import ReplayMemory
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.optimizers.adam import Adam
@@ -18,6 +19,7 @@ __all__ = [
     "DuelingPolicy",
     "EpsilonGreedy",
     "NeuralNetwork",
+    "PrioritizedReplay",
     "QPolicy",
     "ReplayMemory",
     "Schedule",
