@@ -3,6 +3,8 @@
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.common.synchronizer import Synchronizer
 from rlgraph.components.explorations.epsilon_greedy import EpsilonGreedy
+from rlgraph.components.explorations.exploration import Exploration
+from rlgraph.components.explorations.noisy_greedy import NoisyGreedy
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.losses.dqn_loss import DQNLoss
 from rlgraph.components.memories.prioritized_replay import PrioritizedReplay
@@ -18,7 +20,9 @@ __all__ = [
     "Dense",
     "DuelingPolicy",
     "EpsilonGreedy",
+    "Exploration",
     "NeuralNetwork",
+    "NoisyGreedy",
     "PrioritizedReplay",
     "QPolicy",
     "ReplayMemory",

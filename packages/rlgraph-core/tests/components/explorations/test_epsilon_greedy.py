@@ -11,7 +11,7 @@ SPACES = {"actions": IntBox(4, add_batch_rank=True), "time_percentage": FloatBox
 
 def explorer(epsilon, backend, seed=10, **options):
     return ComponentTest(
-        EpsilonGreedy(4, epsilon, **options), SPACES, backend=backend, seed=seed
+        EpsilonGreedy(IntBox(4), epsilon, **options), SPACES, backend=backend, seed=seed
     ).executor.program("get_action")
 
 
@@ -83,4 +83,4 @@ def test_the_input_stays_as_it_is(backend):
 
 def test_wrong_schedule():
     with pytest.raises(SpecError, match="e.epsilon_spec: expected a number"):
-        EpsilonGreedy(3, "often", scope="e")
+        EpsilonGreedy(IntBox(3), "often", scope="e")

@@ -47,11 +47,11 @@ def test_hand_computed(backend):
     # Errors 0, -1.5, -2.5: half squares 0, 1.125, 3.125; Huber 0, 1.0, 2.0.
     for huber, items in ((False, [0.0, 1.125, 3.125]), (True, [0.0, 1.0, 2.0])):
         test = ComponentTest(DQNLoss(0.5, True, huber), spaces(2), backend=backend)
-        test.test(("loss", [*batch, q_next, q_target]), expected_outputs=(sum(items) / 3, items))
+        test.test(("loss", [*batch, q_next, q_target]), expected_outputs=(sum(items) / 3, items, sizes))
     # Not double: targets 1 + 0.5*4 = 3, -1, 0.5*6 = 3; errors 1, -1.5, 0: half squares 0.5, 1.125, 0; Huber 0.5, 1, 0.
     for huber, items in ((False, [0.5, 1.125, 0.0]), (True, [0.5, 1.0, 0.0])):
         test = ComponentTest(DQNLoss(0.5, False, huber), spaces(2), backend=backend)
-        test.test(("loss", [*batch, q_next, q_target]), expected_outputs=(sum(items) / 3, items))
+        test.test(("loss", [*batch, q_next, q_target]), expected_outputs=(sum(items) / 3, items, sizes))
 
 
 @pytest.mark.parametrize(("double", "huber"), list(itertools.product([True, False], repeat=2)))
