@@ -81,4 +81,3 @@ class EpsilonGreedy(Exploration):
             drawn = (rng.random(greedy.shape) * self.categories[path]).astype(greedy.dtype)
             parts[path] = np.where(explore.reshape(-1, *[1] * (greedy.ndim - 1)), drawn, greedy)
         return self.action_space.unflatten_sample(parts)
-
