@@ -1,9 +1,9 @@
 """Deep Q-learning as a component: Mnih et al. (2015), https://www.nature.com/articles/nature14236.
 
-With double Q-learning (van Hasselt et al., 2016, https://arxiv.org/abs/1509.06461), the dueling architecture (Wang et
-al., 2016, https://arxiv.org/abs/1511.06581), prioritized replay (Schaul et al., 2016,
-https://arxiv.org/abs/1511.05952), n-step returns (Sutton, 1988; Hessel et al., 2018, https://arxiv.org/abs/1710.02298) and
-container actions (Tavakoli et al., 2018, https://arxiv.org/abs/1711.08946) as options.
+Options: double Q-learning (van Hasselt et al., 2016, https://arxiv.org/abs/1509.06461), the dueling architecture (Wang
+et al., 2016, https://arxiv.org/abs/1511.06581), prioritized replay (Schaul et al., 2016,
+https://arxiv.org/abs/1511.05952), n-step returns (Sutton, 1988; Hessel et al., 2018,
+https://arxiv.org/abs/1710.02298), container actions (Tavakoli et al., 2018, https://arxiv.org/abs/1711.08946).
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ class DQN(Component):
         optimizer: steps the policy's variables.
         sync_tau: share of the policy in the target policy's new value; 1 for a plain copy.
         preprocessor: a `PreprocessorStack` or the like, None for none. Policy, memory and loss see preprocessed
-            states; so do API methods but `preprocess_states`, `get_greedy_actions` and `get_actions`. The latter two are
-            missing if it keeps state.
+            states; so do API methods but `preprocess_states`, `get_greedy_actions` and `get_actions`. The latter two
+            are missing if it keeps state.
+        n_step: number of rewards in a record; above 1 records have a field ``discounts``.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class DQN(Component):
         optimizer: Adam,
         sync_tau: float = 1.0,
         preprocessor: Component | None = None,
+        n_step: int = 1,
         scope: str = "dqn",
     ):
         self.policy = policy
@@ -58,6 +60,7 @@ class DQN(Component):
         self.synchronizer = Synchronizer(tau=sync_tau)
         self.preprocessor = preprocessor
         self.is_prioritized = isinstance(memory, PrioritizedReplay)
+        self.has_discounts = n_step > 1
         parts = [policy, self.target_policy, memory, exploration, loss, optimizer, self.synchronizer]
         super().__init__(
             *parts,

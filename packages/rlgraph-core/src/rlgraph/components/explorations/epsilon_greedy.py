@@ -78,6 +78,6 @@ class EpsilonGreedy(Exploration):
         if not explore.any():
             return actions
         for path, greedy in parts.items():
-            drawn = (rng.random(greedy.shape) * self.categories[path]).astype(greedy.dtype)
+            drawn = (rng.random(greedy.shape) * self.categories[path]).astype(np.int64).astype(greedy.dtype)
             parts[path] = np.where(explore.reshape(-1, *[1] * (greedy.ndim - 1)), drawn, greedy)
         return self.action_space.unflatten_sample(parts)

@@ -21,7 +21,7 @@ class Exploration(Component):
 
     @classmethod
     def from_spec(cls, spec: Any, *, path: str = "", **kwargs: Any) -> Self:
-        """As `Specifiable.from_spec`; without ``type``, a ``noise_spec`` or an ``epsilon_spec`` says which one is meant.
+        """As `Specifiable.from_spec`; without ``type``, ``noise_spec`` or ``epsilon_spec`` says which one is meant.
 
         Raises:
             SpecError: both are there.
@@ -30,8 +30,8 @@ class Exploration(Component):
             spec = dict(spec or {})
             if {"epsilon_spec", "noise_spec"} <= spec.keys():
                 raise SpecError(
-                    f"{path or cls.__name__}: expected epsilon_spec (random actions) or noise_spec (noise on the action "
-                    "values), given both: leave one of them out"
+                    f"{path or cls.__name__}: expected epsilon_spec (random actions) or noise_spec (noise on the "
+                    "action values), given both: leave one of them out"
                 )
             spec["type"] = "noisy_greedy" if "noise_spec" in spec else "epsilon_greedy"
         return super().from_spec(spec, path=path, **kwargs)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 #: The tree's upper levels are not kept: one cumulative sum over this many nodes is cheaper than to go down ten levels.
@@ -43,8 +41,8 @@ class SumTree:
         """The priorities ``[N]`` of ``indices [N]``."""
         return self.nodes.take(indices + self.first_leaf)
 
-    def set(self, indices: np.ndarray, priorities: Any) -> None:
-        """Set ``priorities [N]`` (or one for all) of ``indices [N]``; of an index that is there twice, the last counts."""
+    def set(self, indices: np.ndarray, priorities: np.ndarray) -> None:
+        """Set ``priorities [N]`` of ``indices [N]``; of an index that is there twice, the last counts."""
         node = indices + self.first_leaf
         self.nodes[node] = priorities
         for _ in range((self.first_leaf // self.top).bit_length() - 1):

@@ -19,8 +19,8 @@ def q_learning_target(
 
     Shapes: ``rewards [B], terminals [B] (bool), next_values [B], discount`` a number or ``[B] -> [B]``. Watkins and
     Dayan (1992); the target of DQN, Mnih et al. (2015), https://www.nature.com/articles/nature14236. With the
-    discounted sum of n rewards as r, s' the state n steps on and a discount of ``gamma ** n``, the n-step target (Sutton,
-    1988; in Rainbow, Hessel et al., 2018, eq. 1, https://arxiv.org/abs/1710.02298). No gradient flows through the target.
+    discounted sum of n rewards as r, s' the state n steps on and a discount of ``gamma ** n``, the n-step target
+    (Sutton, 1988; Hessel et al., 2018, eq. 1, https://arxiv.org/abs/1710.02298). No gradient flows through the target.
     """
     bootstrap = ops.where(terminals, ops.zeros_like(next_values), next_values)
     return ops.stop_gradient(rewards + discount * bootstrap)
@@ -53,8 +53,8 @@ def branching_td_errors(
     """TD errors of actions of D parts, each with action values of its own: ``[B, D]``.
 
     Shapes: ``taken [B, D]`` (values of what was done), ``rewards [B], terminals [B], next_values [B, D], discount`` a
-    number or ``[B]``. Tavakoli et al. (2018), https://arxiv.org/abs/1711.08946, section "Temporal-difference target": each
-    part has a target of its own, or all share the one with the mean of the parts' next values.
+    number or ``[B]``. Tavakoli et al. (2018), https://arxiv.org/abs/1711.08946, "Temporal-difference target": each part
+    has a target of its own, or all share the one with the mean of the parts' next values.
     """
     if shared_target:
         next_values = ops.mean(next_values, axis=1, keepdims=True)
