@@ -180,7 +180,7 @@ class SingleThreadedWorker:
             running_length += 1
             final_states = vector.final_states
             self._check_finite(final_states, running_length)
-            observe(states, actions, rewards, terminated, final_states, truncated, True)
+            observe(states, actions, rewards, terminated, final_states, truncated, batched=True)
             states = next_states
             done += number
             self.timesteps += number
