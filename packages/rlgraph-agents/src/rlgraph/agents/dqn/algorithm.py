@@ -61,6 +61,9 @@ class DQN(Component):
         self.preprocessor = preprocessor
         self.is_prioritized = isinstance(memory, PrioritizedReplay)
         self.has_discounts = n_step > 1
+        #: Whether the optimizer needs to know how much of training is done, and whether updates from memory do.
+        self.step_follows_time = not optimizer.learning_rate.is_constant
+        self.memory_follows_time = self.is_prioritized or self.step_follows_time
         parts = [policy, self.target_policy, memory, exploration, loss, optimizer, self.synchronizer]
         super().__init__(
             *parts,
@@ -208,7 +211,8 @@ class DQN(Component):
         return self.loss.loss(q_values, actions, rewards, terminals, q_next, q_next_target, *options)
 
     def _step(self, loss: Any, time_percentage: Any) -> None:
-        self.optimizer.step(self.policy.variables(trainable_only=True), loss, time_percentage)
+        progress = [time_percentage] if self.step_follows_time else []
+        self.optimizer.step(self.policy.variables(trainable_only=True), loss, *progress)
 
     @rlgraph_api
     def sync_target(self) -> Any:

@@ -55,7 +55,7 @@ class Adam(Component):
         self.second_moments = self.get_slots("second_moments", variables)
 
     @rlgraph_api
-    def step(self, variables: Any, loss: Any, time_percentage: Any = None) -> Any:
+    def step(self, variables: Any, loss: Any) -> Any:
         """One step on `variables` (of ``component.variables()``) down the gradient of the scalar `loss`."""
         return self._apply(variables, gradients(loss, variables))
 
