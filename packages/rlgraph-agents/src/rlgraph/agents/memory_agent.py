@@ -175,7 +175,8 @@ class MemoryAgent(Agent):
         """
         with self._updating:
             if batch is not None:
-                results = self._update_from_batch(self._external_batch("update", batch, sequence_indices))
+                fields = self._external_batch("update", batch, sequence_indices)
+                results = self._update_from_batch(self._completed(fields))
             elif sequence_indices is not None:
                 raise InputError("update: sequence_indices without a batch")
             else:
@@ -199,6 +200,10 @@ class MemoryAgent(Agent):
         """One step on checked fields; ``{"loss": [], "loss_per_item": [B]}``."""
         results: dict[str, Any] = self.executor.program("update_from_external_batch")(**batch)
         return results
+
+    def _completed(self, batch: dict[str, Any]) -> dict[str, Any]:
+        """Checked fields, with defaults for those of the root's arguments that they lack."""
+        return batch
 
     def _external_batch(self, method: str, batch: Any, sequence_indices: Any) -> dict[str, Any]:
         return self._reader.batch(
@@ -225,7 +230,7 @@ class MemoryAgent(Agent):
             InputError: as `update`.
         """
         fields = self._external_batch("get_td_loss", batch, sequence_indices)
-        results = self.executor.program("get_td_loss")(**fields)
+        results = self.executor.program("get_td_loss")(**self._completed(fields))
         return float(results["loss"]), results["loss_per_item"]
 
     def update_if_due(self) -> dict[str, Any] | None:
