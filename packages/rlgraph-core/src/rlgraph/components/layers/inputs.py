@@ -12,7 +12,7 @@ def check_inputs(space: Any, rank: int) -> None:
     fits = isinstance(space, FloatBox) and space.rank == rank
     if not fits or not space.has_batch_rank or space.has_time_rank:
         raise SpaceError(
-            f"expected a FloatBox with {rank} axes behind the batch rank, given {space!r}{_help(space, rank)}"
+            f"expected a FloatBox of rank {rank} with batch rank, given {space!r}{_help(space, rank)}"
         )
 
 

@@ -12,8 +12,8 @@ from rlgraph.spaces import FloatBox, Space, SpaceError, from_spec
 class Concat(PreprocessLayer):
     """All leaves of a container behind each other along the last axis, in the order of their paths.
 
-    They are floats whose shapes differ in the last axis at most (see `Reshape` and `ConvertType`). A single tensor stays
-    as it is.
+    They are floats whose shapes differ in the last axis at most (see `Reshape` and `ConvertType`). A single tensor
+    stays as it is.
 
     Args:
         scope: name among its siblings.
