@@ -520,7 +520,7 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
 
     def progress_facts(self) -> dict[str, Any]:
         """The counters a checkpoint keeps; JSON-able."""
-        facts = {
+        facts: dict[str, Any] = {
             "timesteps": self.timesteps,
             "updates": self.updates,
             "time_percentage": float(self._time_percentage),
