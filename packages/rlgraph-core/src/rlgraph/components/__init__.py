@@ -3,10 +3,13 @@
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.common.synchronizer import Synchronizer
 from rlgraph.components.explorations.epsilon_greedy import EpsilonGreedy
+from rlgraph.components.explorations.exploration import Exploration
+from rlgraph.components.explorations.noisy_greedy import NoisyGreedy
 from rlgraph.components.layers.conv2d import Conv2D
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.layers.max_pool2d import MaxPool2D
 from rlgraph.components.losses.dqn_loss import DQNLoss
+from rlgraph.components.memories.prioritized_replay import PrioritizedReplay
 from rlgraph.components.memories.replay_memory import ReplayMemory
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.optimizers.adam import Adam
@@ -40,6 +43,7 @@ __all__ = [
     "Divide",
     "DuelingPolicy",
     "EpsilonGreedy",
+    "Exploration",
     "GrayScale",
     "ImageCrop",
     "ImageResize",
@@ -47,9 +51,11 @@ __all__ = [
     "MovingStandardize",
     "Multiply",
     "NeuralNetwork",
+    "NoisyGreedy",
     "Normalize",
     "PreprocessLayer",
     "PreprocessorStack",
+    "PrioritizedReplay",
     "QPolicy",
     "ReplayMemory",
     "Reshape",
