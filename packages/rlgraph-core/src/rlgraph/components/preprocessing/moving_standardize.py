@@ -78,7 +78,7 @@ class MovingStandardize(StatefulLayer):
     )
     def _standardize(self, key: str, inputs: np.ndarray, env_indices: np.ndarray) -> np.ndarray:
         new = len(inputs)
-        self.check_indices(env_indices, new)
+        self.rows_of(env_indices, new)
         count, mean, variance = self.count[key], self.mean[key], self.variance[key]
         inputs = inputs.astype(mean.dtype)
         count += new

@@ -63,16 +63,23 @@ class StatefulLayer(PreprocessLayer):
         super().__init__(scope=scope, **kwargs)
         self.num_environments = check_whole(num_environments, f"{self.scope}.num_environments", least=1)
 
-    def check_indices(self, env_indices: np.ndarray, rows: int) -> None:
-        """Raise `InputError` unless there is one index within range for each row, and none comes twice."""
+    def rows_of(self, env_indices: np.ndarray, number: int) -> slice | np.ndarray:
+        """What to index host variables ``[num_environments, ...]`` with; a slice for neighbours in order.
+
+        Raises:
+            InputError: there are not `number` indices, one is out of range, or one comes twice.
+        """
         given: list[int] = env_indices.tolist()
-        if len(given) != rows:
+        if len(given) != number:
             raise InputError(
-                f"{self.scope_path}: {rows} states and {len(given)} env_indices; each state needs one"
+                f"{self.scope_path}: {number} states and {len(given)} env_indices; each state needs one"
             )
         self.check_range(given)
-        if len(set(given)) != rows:
+        if given and given == list(range(given[0], given[0] + number)):
+            return slice(given[0], given[0] + number)
+        if len(set(given)) != number:
             raise InputError(f"{self.scope_path}: env_indices name an environment twice in one call: {given}")
+        return env_indices
 
     def check_range(self, given: list[int]) -> None:
         """Raise `InputError` if an index is out of range."""

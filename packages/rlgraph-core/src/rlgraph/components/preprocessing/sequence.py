@@ -79,20 +79,21 @@ class Sequence(StatefulLayer):
         add_auto_key_as_first_param=True,
     )
     def _stack(self, key: str, inputs: np.ndarray, env_indices: np.ndarray) -> np.ndarray:
-        count = len(inputs)
-        self.check_indices(env_indices, count)
+        rows = self.rows_of(env_indices, len(inputs))
         slots, is_filled = self.slots[key], self.is_filled[key]
         newest = inputs[..., None] if self.add_rank else inputs
-        stacked = slots[env_indices]
+        stacked = slots[rows]  # neighbours are seen in place, others are copied
         # Everything moves one state to the front; what that brings in from the next pixel is overwritten.
-        step, rows = newest.shape[-1], stacked.reshape(count, -1)
-        rows[:, :-step] = rows[:, step:]
+        step, flat = newest.shape[-1], stacked.reshape(-1)
+        flat[:-step] = flat[step:]
         stacked[..., -step:] = newest
-        filled = is_filled[env_indices]
+        filled = is_filled[rows]
         if not filled.all():
             stacked[~filled] = np.tile(newest[~filled], self.sequence_length)
-            is_filled[env_indices] = True
-        slots[env_indices] = stacked
+            is_filled[rows] = True
+        if isinstance(rows, slice):
+            return np.array(stacked)
+        slots[rows] = stacked
         return stacked
 
     @graph_fn(host=True, returns=0, spaces=())
