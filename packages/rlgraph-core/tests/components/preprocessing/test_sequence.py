@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from rlgraph.components import Sequence
-from rlgraph.core import GraphExecutor, InputError, SpecError
+from rlgraph.components import ImageCrop, PreprocessorStack, Sequence
+from rlgraph.core import Component, GraphExecutor, InputError, SpecError, rlgraph_api
 from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError
 from rlgraph.testing import ComponentTest
 
@@ -66,10 +66,29 @@ def test_the_parts_of_a_container(backend):
 
 def test_what_came_out_stays_as_it_was(backend):
     spaces = {"inputs": FloatBox(shape=(2,), add_batch_rank=True), **INDICES}
-    made = GraphExecutor(Sequence(2), spaces, backend=backend)
-    first = made.execute("call", np.ones((1, 2), np.float32), np.array([0]))
-    made.execute("call", np.full((1, 2), 5.0, np.float32), np.array([0]))
-    assert (first == 1.0).all()
+    for layers in ([Sequence(2)], [Sequence(2), ImageCrop(1, 1)]):  # a view of it
+        made = GraphExecutor(PreprocessorStack(layers), spaces, backend=backend)
+        first = made.execute("preprocess", np.ones((1, 2), np.float32), np.array([0]))
+        made.execute("preprocess", np.full((1, 2), 5.0, np.float32), np.array([0]))
+        assert (first == 1.0).all()
+
+
+def test_two_calls_in_one_plan(backend):
+    """The first is still what it was when the second has moved the sequence on."""
+
+    class Twice(Component):
+        def __init__(self):
+            self.sequence = Sequence(2)
+            super().__init__(self.sequence, scope="twice")
+
+        @rlgraph_api
+        def call(self, first, second, env_indices):
+            return self.sequence.call(first, env_indices), self.sequence.call(second, env_indices)
+
+    box = FloatBox(add_batch_rank=True)
+    made = GraphExecutor(Twice(), {"first": box, "second": box, **INDICES}, backend=backend)
+    first, second = made.execute("call", np.float32([1.0]), np.float32([2.0]), np.array([0]))
+    assert (first.tolist(), second.tolist()) == ([[1.0, 1.0]], [[1.0, 2.0]])
 
 
 def test_a_checkpoint_keeps_the_sequences(tmp_path, backend):

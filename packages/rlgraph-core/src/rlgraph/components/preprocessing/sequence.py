@@ -91,10 +91,9 @@ class Sequence(StatefulLayer):
         if not filled.all():
             stacked[~filled] = np.tile(newest[~filled], self.sequence_length)
             is_filled[rows] = True
-        if isinstance(rows, slice):
-            return np.array(stacked)
-        slots[rows] = stacked
-        return stacked
+        if not isinstance(rows, slice):
+            slots[rows] = stacked
+        return stacked  # the plan copies it where a later call could change what somebody still has
 
     @graph_fn(host=True, returns=0, spaces=())
     def _reset(self, env_indices: np.ndarray) -> None:
