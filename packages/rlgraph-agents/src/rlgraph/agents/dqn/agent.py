@@ -177,12 +177,17 @@ def make_preprocessor(spec: Any) -> PreprocessorStack | DictPreprocessorStack | 
     return PreprocessorStack.from_spec(spec, path="preprocessing_spec")
 
 
-def _policy(spec: Mapping[str, Any] | None, network_spec: Any, action_space: Space, dueling_q: bool) -> QPolicy:
+def _policy(
+    spec: Mapping[str, Any] | None, network_spec: Any, action_space: Space, dueling_q: bool
+) -> QPolicy:
     if not isinstance(spec, Mapping | None):
         raise SpecError(f"policy_spec: expected a mapping of the policy's arguments, given {spec!r}")
     if network_spec is not None and "network_spec" in (spec or {}):
         raise SpecError("network_spec: given twice, here and as policy_spec.network_spec")
-    arguments = {"network_spec": list(DEFAULT_NETWORK) if network_spec is None else network_spec, **(spec or {})}
+    arguments = {
+        "network_spec": list(DEFAULT_NETWORK) if network_spec is None else network_spec,
+        **(spec or {}),
+    }
     kind = DuelingPolicy if dueling_q else QPolicy
     return kind.from_spec(arguments, path="policy_spec", action_space=action_space)
 
