@@ -21,7 +21,7 @@ from rlgraph.components import (
     ReplayMemory,
 )
 from rlgraph.core import SpecError
-from rlgraph.spaces import BoolBox, FloatBox, IntBox, Space
+from rlgraph.spaces import Space
 
 DEFAULT_NETWORK = (
     {"type": "dense", "units": 64, "activation": "relu"},
@@ -109,7 +109,7 @@ class DQNAgent(MemoryAgent):
             state_space,
             action_space,
             root,
-            _input_spaces(root, state_space, action_space),
+            root.get_input_spaces(state_space, action_space),
             preprocessor=preprocessor,
             update_spec=updates,
             discount=discount,
@@ -190,34 +190,3 @@ def _policy(
     }
     kind = DuelingPolicy if dueling_q else QPolicy
     return kind.from_spec(arguments, path="policy_spec", action_space=action_space)
-
-
-def _input_spaces(root: DQN, state_space: Space, action_space: Space) -> dict[str, Any]:
-    """Spaces of the root's arguments; optional ones have none where no option needs them."""
-    raw = state_space.with_batch_rank()
-    states = raw if root.preprocessor is None else root.preprocessor.get_preprocessed_space(raw)
-    floats, time = FloatBox(add_batch_rank=True), FloatBox(0.0, 1.0)
-    spaces = {
-        "states": states,
-        "preprocessed_states": states,
-        "next_states": states,
-        "actions": action_space.with_batch_rank(),
-        "rewards": floats,
-        "terminals": BoolBox(add_batch_rank=True),
-        "num_records": IntBox(1, None),
-        "get_actions.time_percentage": time,
-        "get_actions_from_preprocessed.time_percentage": time,
-    }
-    for method in ("preprocess_states", "get_actions", "get_greedy_actions"):
-        spaces[f"{method}.states"] = raw
-    if root.preprocessor is not None and root.preprocessor.has_state:
-        spaces["env_indices"] = IntBox(add_batch_rank=True)
-    if root.has_discounts:
-        spaces["discounts"] = floats
-    if root.is_prioritized:
-        spaces["importance_weights"] = floats
-    if root.memory_follows_time:
-        spaces["update_from_memory.time_percentage"] = time
-    if root.step_follows_time:
-        spaces["update_from_external_batch.time_percentage"] = time
-    return spaces

@@ -12,15 +12,18 @@ from typing import Any
 
 from rlgraph.components import (
     Adam,
+    DictPreprocessorStack,
     DQNLoss,
     DuelingPolicy,
     Exploration,
+    PreprocessorStack,
     PrioritizedReplay,
     QPolicy,
     ReplayMemory,
     Synchronizer,
 )
 from rlgraph.core import Component, rlgraph_api
+from rlgraph.spaces import BoolBox, FloatBox, IntBox, Space
 
 
 class DQN(Component):
@@ -50,7 +53,7 @@ class DQN(Component):
         loss: DQNLoss,
         optimizer: Adam,
         sync_tau: float = 1.0,
-        preprocessor: Component | None = None,
+        preprocessor: PreprocessorStack | DictPreprocessorStack | None = None,
         n_step: int = 1,
         scope: str = "dqn",
     ):
@@ -72,6 +75,42 @@ class DQN(Component):
             switched_off_apis=_unused_methods(preprocessor),
         )
 
+    def get_input_spaces(self, state_space: Space, action_space: Space) -> dict[str, Any]:
+        """Spaces of the arguments of all API methods; an optional one has a Space where an option needs it.
+
+        Args:
+            state_space: one raw state, without ranks.
+            action_space: one action, without ranks.
+        """
+        states = state_space.with_batch_rank()
+        floats, time = FloatBox(add_batch_rank=True), FloatBox(0.0, 1.0)
+        spaces: dict[str, Any] = {
+            "actions": action_space.with_batch_rank(),
+            "rewards": floats,
+            "terminals": BoolBox(add_batch_rank=True),
+            "num_records": IntBox(1, None),
+        }
+        if self.preprocessor is not None:
+            spaces["preprocess_states.states"] = states
+            spaces["get_actions_from_preprocessed.time_percentage"] = time
+            if self.preprocessor.has_state:
+                spaces["env_indices"] = IntBox(add_batch_rank=True)
+            else:
+                spaces["get_greedy_actions.states"] = spaces["get_actions.states"] = states
+            states = spaces["preprocessed_states"] = self.preprocessor.get_preprocessed_space(states)
+        spaces["states"] = spaces["next_states"] = states
+        if "get_actions" not in self.switched_off_apis:
+            spaces["get_actions.time_percentage"] = time
+        if self.has_discounts:
+            spaces["discounts"] = floats
+        if self.is_prioritized:
+            spaces["importance_weights"] = floats
+        if self.memory_follows_time:
+            spaces["update_from_memory.time_percentage"] = time
+        if self.step_follows_time:
+            spaces["update_from_external_batch.time_percentage"] = time
+        return spaces
+
     # Acting.
 
     @rlgraph_api
@@ -87,12 +126,12 @@ class DQN(Component):
     @rlgraph_api
     def get_greedy_actions(self, states: Any) -> Any:
         """``states [B, ...] -> actions [B]``."""
-        return self.get_greedy_actions_from_preprocessed(self._preprocessed(states))
+        return self.policy.get_deterministic_action(self._preprocessed(states))
 
     @rlgraph_api
     def get_actions(self, states: Any, time_percentage: Any) -> Any:
         """``states [B, ...], time_percentage [] -> actions [B]``, explored."""
-        return self.get_actions_from_preprocessed(self._preprocessed(states), time_percentage)
+        return self._explore(self._preprocessed(states), time_percentage)
 
     @rlgraph_api
     def get_greedy_actions_from_preprocessed(self, preprocessed_states: Any) -> Any:
@@ -102,11 +141,7 @@ class DQN(Component):
     @rlgraph_api
     def get_actions_from_preprocessed(self, preprocessed_states: Any, time_percentage: Any) -> Any:
         """As `get_actions`, for states that are preprocessed already."""
-        if self.exploration.explores == "q_values":
-            given = self.policy.get_q_values(preprocessed_states)
-        else:
-            given = self.policy.get_deterministic_action(preprocessed_states)
-        return self.exploration.get_action(given, time_percentage)
+        return self._explore(preprocessed_states, time_percentage)
 
     @rlgraph_api
     def get_q_values(self, states: Any) -> Any:
@@ -115,6 +150,11 @@ class DQN(Component):
 
     def _preprocessed(self, states: Any) -> Any:
         return states if self.preprocessor is None else self.preprocessor.preprocess(states)
+
+    def _explore(self, states: Any, time_percentage: Any) -> Any:
+        if self.exploration.explores == "q_values":
+            return self.exploration.get_action(self.policy.get_q_values(states), time_percentage)
+        return self.exploration.get_action(self.policy.get_deterministic_action(states), time_percentage)
 
     # Learning.
 

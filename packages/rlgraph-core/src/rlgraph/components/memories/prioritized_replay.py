@@ -77,7 +77,8 @@ class PrioritizedReplay(ReplayMemory):
         """
         return self._sample_prioritized(num_records, time_percentage)
 
-    @rlgraph_api
+    # In an update the errors come from what was drawn: their Spaces are not waited for.
+    @rlgraph_api(must_be_complete=False)
     def update_records(self, indices: Any, errors: Any) -> Any:
         """Give the records at ``indices [N]`` priorities by their ``errors [N]`` (of either sign).
 
