@@ -3,6 +3,20 @@
 from rlgraph.workers.callbacks import Callback, Step
 from rlgraph.workers.evaluation import Evaluation, evaluate
 from rlgraph.workers.recording import Recorder
-from rlgraph.workers.single_threaded_worker import SingleThreadedWorker, TrainingResult
+from rlgraph.workers.results import TrainingResult
+from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
+from rlgraph.workers.stopping import StopAfterEpisodes, StopAfterSeconds, StopAtEvaluation, StopAtReturn
 
-__all__ = ["Callback", "Evaluation", "Recorder", "SingleThreadedWorker", "Step", "TrainingResult", "evaluate"]
+__all__ = [
+    "Callback",
+    "Evaluation",
+    "Recorder",
+    "SingleThreadedWorker",
+    "Step",
+    "StopAfterEpisodes",
+    "StopAfterSeconds",
+    "StopAtEvaluation",
+    "StopAtReturn",
+    "TrainingResult",
+    "evaluate",
+]
