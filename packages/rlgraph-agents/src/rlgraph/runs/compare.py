@@ -21,7 +21,7 @@ FIELDS = ("label", "agent", "environment", "backend", "seed")
 #: Steps at which curves are compared.
 POINTS = 100
 #: metric -> what it is called on the axis of a picture.
-METRICS = {"evaluation_return": "return, greedy evaluation", "mean_return": "return, training"}
+AXES = {"evaluation_return": "return, greedy evaluation", "mean_return": "return, training"}
 
 
 @dataclass(frozen=True)

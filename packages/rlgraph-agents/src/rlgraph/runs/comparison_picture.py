@@ -9,7 +9,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
-from rlgraph.runs.compare import METRICS, Comparison, Group
+from rlgraph.runs.compare import AXES, Comparison, Group
 
 #: Paul Tol's "bright" scheme: told apart by the colour-blind too. https://sronpersonalpages.nl/~pault/
 COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb")
@@ -36,7 +36,7 @@ def draw_comparison(comparison: Comparison, file: Path) -> None:
         for group in groups:
             _draw(axes, group, _label(group), COLOURS[labels.index(_label(group)) % len(COLOURS)])
         axes.set(xlabel="environment steps", title=environment)
-        axes.set_ylabel(METRICS.get(comparison.metric, comparison.metric))
+        axes.set_ylabel(AXES.get(comparison.metric, comparison.metric))
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
         axes.grid(alpha=0.3)
         axes.spines[["top", "right"]].set_visible(False)
