@@ -15,8 +15,17 @@ def test_plugins(rlgraph, backends, monkeypatch, columns):
     assert outcome.code == 0
     lines = [line.strip() for line in outcome.out.splitlines()]
     assert any(line.startswith("environments of rlgraph-agents ") for line in lines)
-    # One line each: nothing is folded or cut off.
-    rows = {line.split()[0]: line.split()[1] for line in lines if len(line.split()) == 2}
+    assert max(map(len, outcome.out.splitlines())) <= columns and "…" not in outcome.out
+    # Long targets go on in the next line, behind a dot or the colon.
+    rows, name = {}, None
+    for line in lines:
+        cells = line.split()
+        if len(cells) == 2:
+            name = cells[0]
+            rows[name] = cells[1]
+        elif len(cells) == 1:
+            assert rows[name][-1] in ".:"
+            rows[name] += cells[0]
     for group in ("rlgraph.backends", "rlgraph.components", "rlgraph.agents", "rlgraph.environments"):
         for plugin in registry(group).plugins():
             assert rows[plugin.name] == plugin.target
@@ -33,9 +42,8 @@ def test_plugins_for_machines(rlgraph):
 def test_agents(rlgraph):
     outcome = rlgraph("agents")
     assert outcome.code == 0 and "dqn  " in outcome.out and "rlgraph-agents" in outcome.out
-    assert [entry["name"] for entry in json.loads(rlgraph("agents", "--json").out)] == registry(
-        "rlgraph.agents"
-    ).names()
+    listed = json.loads(rlgraph("agents", "--json").out)
+    assert [entry["name"] for entry in listed] == registry("rlgraph.agents").names()
 
 
 def test_the_options_of_an_agent(rlgraph):

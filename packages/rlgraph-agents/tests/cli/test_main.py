@@ -6,19 +6,10 @@ from importlib.metadata import entry_points
 
 import pytest
 
-import rlgraph.runs.curve
 from rlgraph.agents.presets import preset
 from rlgraph.cli.main import main
 from rlgraph.core import CheckpointWarning, RLGraphError
 from rlgraph.runs import training
-from rlgraph.runs.run_folder import RunFolder
-
-
-@pytest.fixture
-def undrawn(monkeypatch):
-    """Pictures take longer than short runs."""
-    monkeypatch.setattr(RunFolder, "draw_graph", lambda self: None)
-    monkeypatch.setattr(rlgraph.runs.curve, "draw_curve", lambda *arguments: None)
 
 
 @pytest.fixture

@@ -28,8 +28,7 @@ def write(tmp_path, monkeypatch):
             for steps, value in points:
                 rows.writerow([steps, 0.5, ""])
                 rows.writerow([steps, "", value])
-        if finished:
-            (folder / "result.json").write_text("{}")
+        (folder / "result.json").write_text(json.dumps({"outcome": "stopped" if finished else "interrupted"}))
         return name
 
     return write

@@ -6,10 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from gymnasium.error import DependencyNotInstalled
 from PIL import Image
 
 from rlgraph.core import RLGraphError, SpecError
 from rlgraph.environments import Environment
+from rlgraph.environments.stepped_env import stepped
 from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.workers import evaluate
 from rlgraph.workers.recording import Recorder
@@ -42,10 +44,16 @@ class Counting(Environment):
         self.terminated = True
 
 
+class NeedsPygame(Counting):
+    def render(self):
+        raise DependencyNotInstalled("pygame is not installed: pip install pygame")
+
+
 class Actor:
     timesteps = 0
+    preprocessing = None
 
-    def get_actions(self, states, use_exploration=True, **_):
+    def get_actions(self, states, use_exploration=True, apply_preprocessing=True):
         return np.zeros(len(states), np.int64)
 
 
@@ -73,6 +81,13 @@ def test_several_episodes(tmp_path):
     with Recorder(Counting, tmp_path / "film.gif", episodes=2) as recorder:
         evaluate(Actor(), recorder.make_environment, 30, seed=0)  # three in each of ten environments
     assert gif_reds(tmp_path / "film.gif")[0] == [0, 50, 100, 150] * 2
+
+
+def test_episodes_that_are_cut_outside(tmp_path):
+    with Recorder(Counting, tmp_path / "film.gif", episodes=2) as recorder:
+        result = evaluate(Actor(), stepped(recorder.make_environment, 1, 2), 30, seed=0)
+    assert set(result.lengths) == {2}
+    assert gif_reds(tmp_path / "film.gif")[0] == [0, 50, 100] * 2
 
 
 def test_an_mp4_of_an_evaluation(tmp_path):
@@ -115,6 +130,8 @@ def test_what_cannot_be_filmed(tmp_path):
         Recorder(Counting, tmp_path / "film.gif", episodes=0)
     with pytest.raises(SpecError, match="cannot be filmed: .* it gives nothing"):
         Recorder("deterministic", tmp_path / "film.gif")
+    with pytest.raises(SpecError, match=r"NeedsPygame cannot be filmed: .* pip install pygame"):
+        Recorder(NeedsPygame, tmp_path / "film.gif")
     with pytest.raises(SpecError, match="no environment 'CartPol-v1' is registered"):
         Recorder("CartPol-v1", tmp_path / "film.gif")
     assert not list(tmp_path.iterdir())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.box import SIMPLE_HEAD
+from rich.markup import escape
 from rich.table import Table
 
 from rlgraph.cli.command import command
@@ -26,6 +27,8 @@ class Field(StrEnum):
 
 
 PANEL = "Use what was learned"
+#: Fewer characters a line have no room for mean and extremes; JSON and CSV have them always.
+WIDE = 100
 
 
 def add_to(app: typer.Typer) -> None:
@@ -69,10 +72,11 @@ def compare(
         read = [read_run(folder, label) for label, folder in places]
         fields = tuple(map(str, by)) if by else GROUPED_BY
         comparison = aggregate(read, metric=metric, by=fields, normalize=scales)
-    for run in comparison.unfinished:
-        output.notes.print(
-            f"[yellow]unfinished:[/] {run.folder}; its group ends where it does", soft_wrap=True
-        )
+    if comparison.unfinished:
+        first, others = comparison.unfinished[:3], len(comparison.unfinished) - 3
+        names = ", ".join(str(run.folder) for run in first) + (f" and {others} more" if others > 0 else "")
+        note = f"[yellow]unfinished:[/] {escape(names)}; the curves of their groups end where they do"
+        output.notes.print(note, highlight=False)
     if picture is not None:
         _draw(comparison, picture)
     if csv_file is not None:
@@ -87,18 +91,15 @@ def _table(comparison: Comparison) -> Table:
     keys = list(comparison.groups[0].key)
     table = Table(box=SIMPLE_HEAD, title=f"{comparison.metric} at the last common step", title_justify="left")
     for key in keys:
-        table.add_column(key, overflow="fold")
-    for name in ("runs", "steps", "IQM", "95 % interval", "mean", "min", "max"):
+        table.add_column(key, overflow="fold", min_width=8)
+    extremes = ("mean", "min", "max") if output.width >= WIDE else ()
+    for name in ("runs", "steps", "IQM", "95 % interval", *extremes):
         table.add_column(name, justify="right", no_wrap=True)
     for row in comparison.rows():
         number = _number(row)
         interval = f"{number(row['low'])} .. {number(row['high'])}" if row["runs"] > 1 else "one run"
-        cells = [
-            f"[bold]{number(row['iqm'])}[/]",
-            interval,
-            *(number(row[k]) for k in ("mean", "min", "max")),
-        ]
-        table.add_row(*(row[key] for key in keys), str(row["runs"]), f"{row['steps']:,}", *cells)
+        cells = [f"[bold]{number(row['iqm'])}[/]", interval, *(number(row[name]) for name in extremes)]
+        table.add_row(*(escape(row[key]) for key in keys), str(row["runs"]), f"{row['steps']:,}", *cells)
     return table
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from itertools import groupby
 from typing import Annotated, Any
 
@@ -33,8 +34,10 @@ def plugins() -> None:
     parts: list[RenderableType] = []
     for (kind, origin), members in groupby(found, key=lambda item: (item[0], item[1].origin)):
         rows = _rows()
-        for _, plugin in members:
-            rows.add_row(plugin.name, Text(plugin.target, style="dim"))
+        shown = [plugin for _, plugin in members]
+        room = output.width - max(len(plugin.name) for plugin in shown) - 4
+        for plugin in shown:
+            rows.add_row(plugin.name, Text(folded(plugin.target, room), style="dim"))
         parts += [Text.assemble((f"{kind}s", "bold"), " of ", origin), Padding(rows, (0, 0, 1, 2))]
     data = [
         {
@@ -110,10 +113,11 @@ def _show(kind: str, name: str, target: Any) -> None:
 
 def _parameters(target: Any) -> dict[str, inspect.Parameter]:
     variable = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    function = target.__init__ if inspect.isclass(target) else target
     return {
         name: parameter
-        for name, parameter in inspect.signature(target).parameters.items()
-        if parameter.kind not in variable
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.kind not in variable and name != "self"
     }
 
 
@@ -125,6 +129,16 @@ def _annotation(parameter: inspect.Parameter) -> str:
 def _summary(target: Any) -> str:
     """The first paragraph of its docstring."""
     return " ".join(inspect.cleandoc(target.__doc__ or "").split("\n\n")[0].split())
+
+
+def folded(target: str, width: int) -> str:
+    """``package.module:attribute`` in lines of at most `width`, broken behind dots and the colon as far as they go."""
+    lines = [""]
+    for part in re.findall(r"[^.:]+[.:]?", target):
+        if lines[-1] and len(lines[-1]) + len(part) > width:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
 
 
 def _rows() -> Table:

@@ -32,6 +32,11 @@ class Output:
         """For what accompanies the work: progress, evaluations, hints."""
         return Console(stderr=self.json, quiet=self.quiet)
 
+    @property
+    def width(self) -> int:
+        """How many characters a line of the result has room for."""
+        return Console().width
+
     def result(self, human: RenderableType, data: Any, *, wrap: bool = True) -> None:
         """Print the outcome of a command, for a person or as JSON.
 

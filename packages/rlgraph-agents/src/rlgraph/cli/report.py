@@ -53,6 +53,7 @@ def summary_data(summary: RunSummary) -> dict[str, Any]:
     return {
         "folder": summary.folder,
         "interrupted": training.interrupted,
+        "exact": summary.exact,
         "training": training.statistics,
         "updates": training.updates,
         "evaluation": evaluation,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -41,13 +41,16 @@ def evaluate(
     video_episodes: Annotated[int, typer.Option(help="How many episodes are filmed.")] = 1,
 ) -> None:
     """Evaluate the best policy of a run, on any backend that is installed."""
+    from rlgraph.environments.stepped_env import stepped
     from rlgraph.runs.loading import load_agent
     from rlgraph.workers.recording import Recorder
 
-    agent, env, source = load_agent(folder, backend=backend, checkpoint=checkpoint)
+    agent, run, source = load_agent(folder, backend=backend, checkpoint=checkpoint)
+    env: Any = run.environment
     with ExitStack() as stack:
         if video is not None:
             env = stack.enter_context(Recorder(env, video, video_episodes)).make_environment
+        env = stepped(env, run.worker.frameskip, run.worker.max_timesteps_per_episode)
         with output.status(f"{episodes} episodes of {folder}"):
             result = agent.evaluate(episodes, env=env, seed=seed)
     data = {
@@ -84,14 +87,15 @@ def export(
 
     agent, _, source = load_agent(folder, backend=backend, checkpoint=checkpoint)
     with output.status("exporting"):
-        written = agent.export_graph(to or folder / "export", method)
+        directory = to or folder / "export"
+        written = agent.export_graph(directory, method)
     files = sorted(str(file.relative_to(written)) for file in written.rglob("*") if file.is_file())
     data = {
-        "directory": written,
+        "directory": directory,
         "checkpoint": source.name,
         "backend": agent.executor.backend.name,
         "methods": method or [agent.greedy_method],
         "files": files,
     }
-    text = "\n".join([f"wrote {written}:", *(f"  {file}" for file in files)])
+    text = "\n".join([f"wrote {directory}:", *(f"  {file}" for file in files)])
     output.result(text, data, wrap=False)

@@ -14,7 +14,7 @@ from rich.markup import escape
 
 from rlgraph.cli.command import command
 from rlgraph.cli.exit_codes import ExitCode
-from rlgraph.cli.options import AgentOption, BackendOption, EnvOption, SeedOption, ThreadsOption
+from rlgraph.cli.options import AgentOption, BackendOption, EnvOption, RunArgument, SeedOption, ThreadsOption
 from rlgraph.cli.output import output
 from rlgraph.core import SpecError
 
@@ -23,7 +23,7 @@ PANEL = "Train"
 
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
-    for function in (quickstart, train):
+    for function in (quickstart, train, resume):
         command(app, PANEL, json=True)(function)
 
 
@@ -60,6 +60,23 @@ def train(
     spec["worker"] = {"num_envs": num_envs, "validate_states": validate}
     name = f"{Path(agent).stem}-{env}-{spec['backend'] or 'default'}-{spec['seed']}".replace("/", "-")
     return _train(spec, folder or Path("runs") / name)
+
+
+def resume(
+    folder: RunArgument,
+    steps: Annotated[
+        int | None,
+        typer.Option(help="Environment steps in all, if the run shall be longer than it was to be."),
+    ] = None,
+) -> int:
+    """Go on with a run from its newest whole checkpoint, however it ended."""
+    from rlgraph.cli.progress import LiveProgress
+    from rlgraph.runs.training import resume as resume_run
+
+    output.notes.print(f"{escape(str(folder))} goes on", highlight=False)
+    with LiveProgress(output.notes) as progress:
+        summary = resume_run(folder, steps=steps, callbacks=[progress])
+    return _report(summary)
 
 
 def agent_spec(agent: str, env: str) -> dict[str, Any]:

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core import SpecError
+from rlgraph.runs.records import METRICS_CSV
+from rlgraph.runs.run_folder import CONFIG, read_config
 
-#: A folder with this file is a run's.
-CONFIG = "config.json"
 RESULT = "result.json"
-METRICS = "metrics.csv"
+#: Outcomes of runs that came to their end; those that were interrupted or failed may go on.
+COMPLETE = ("finished", "stopped")
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class RecordedRun:
         backend: where it ran.
         seed: root of its random numbers.
         steps: environment steps it was to do.
-        finished: it came to its end (``result.json`` is there).
+        finished: it came to its end: all steps are done, or a stop condition was met.
         metrics: a column of ``metrics.csv`` -> steps ``[n]`` and values ``[n]`` of the rows that have it.
     """
 
@@ -44,21 +45,6 @@ class RecordedRun:
     steps: int
     finished: bool
     metrics: Mapping[str, tuple[np.ndarray, np.ndarray]]
-
-
-def read_config(folder: Path) -> dict[str, Any]:
-    """The content of a run's ``config.json``.
-
-    Raises:
-        SpecError: it is missing or cannot be read, or it is none.
-    """
-    try:
-        config = json.loads((folder / CONFIG).read_text())
-        run, _ = config["run"], config["chosen"]["backend"]
-        _ = run["agent"], run["environment"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise SpecError(f"{folder} is no run folder: {CONFIG} cannot be read ({error})") from None
-    return dict(config)
 
 
 def read_run(folder: str | Path, label: str | None = None) -> RecordedRun:
@@ -74,18 +60,31 @@ def read_run(folder: str | Path, label: str | None = None) -> RecordedRun:
     folder = Path(folder)
     config = read_config(folder)
     run = config["run"]
+    try:
+        backend, _ = config["chosen"]["backend"], (run["agent"], run["environment"])
+    except (KeyError, TypeError) as error:
+        raise SpecError(f"{folder} is no run folder: {CONFIG} says nothing of {error}") from None
     agent = str(run["agent"].get("type", "agent")) if isinstance(run["agent"], dict) else str(run["agent"])
     return RecordedRun(
         folder=folder,
         label=label or agent,
         agent=agent,
         environment=environment_name(run["environment"]),
-        backend=str(config["chosen"]["backend"]),
+        backend=str(backend),
         seed=int(run.get("seed", 0)),
         steps=int(run.get("steps", 0)),
-        finished=(folder / RESULT).exists(),
-        metrics=read_metrics(folder / METRICS),
+        finished=_outcome(folder) in COMPLETE,
+        metrics=read_metrics(folder / METRICS_CSV),
     )
+
+
+def _outcome(folder: Path) -> str | None:
+    """What ``result.json`` says; None while there is none."""
+    try:
+        result = json.loads((folder / RESULT).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return result.get("outcome") if isinstance(result, dict) else None
 
 
 def environment_name(spec: Any) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from gymnasium.error import DependencyNotInstalled
 
 from rlgraph.core import InputError, RLGraphError, SpecError
 from rlgraph.environments import Environment, make_environment
@@ -178,12 +179,15 @@ class FilmedEnvironment(Environment):
     def __init__(self, environment: Environment, film: Film, episodes: int):
         super().__init__(environment.state_space, environment.action_space)
         self.environment, self.film, self._left = environment, film, episodes
+        self._running = False
 
     @property
     def name(self) -> str:
         return self.environment.name
 
     def reset(self, seed: int | None = None) -> Any:
+        self._left -= self._running  # whoever steps it has cut the episode
+        self._running = True
         state = self.environment.reset(seed=seed)
         self._take()
         return state
@@ -193,6 +197,7 @@ class FilmedEnvironment(Environment):
         self._take()
         if result[2] or result[3]:
             self._left -= 1
+            self._running = False
         return result
 
     def render(self) -> Any:
@@ -231,9 +236,12 @@ def picture_of(environment: Environment) -> np.ndarray:
     """What the environment renders, as a frame ``[height, width, 3]``.
 
     Raises:
-        SpecError: it renders nothing, or no picture.
+        SpecError: it renders nothing, or no picture, or needs something that is not installed.
     """
-    frame = environment.render()
+    try:
+        frame = environment.render()
+    except DependencyNotInstalled as error:
+        raise SpecError(f"{environment.name} cannot be filmed: {error}") from error
     if not (isinstance(frame, np.ndarray) and frame.ndim == 3 and frame.shape[2] == 3):
         given = "nothing" if frame is None else f"{type(frame).__name__} of shape {np.shape(frame)}"
         raise SpecError(
