@@ -33,7 +33,10 @@ def rlgraph(monkeypatch, capsys, tmp_path):
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["rlgraph", *map(str, arguments)])
         capsys.readouterr()
-        code = main()
+        try:
+            code = main()
+        except SystemExit as end:  # completion ends the process
+            code = end.code
         written = capsys.readouterr()
         return Outcome(code, written.out, written.err)
 

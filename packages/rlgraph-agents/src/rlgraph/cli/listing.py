@@ -1,9 +1,10 @@
-"""Commands that list what there is: ``plugins``, ``agents``, ``environments``."""
+"""Commands for what there is: ``agents``, ``environments``, ``check-env``, ``plugins``."""
 
 from __future__ import annotations
 
 import inspect
 import re
+from dataclasses import asdict
 from itertools import groupby
 from typing import Annotated, Any
 
@@ -14,17 +15,20 @@ from rich.table import Table
 from rich.text import Text
 
 from rlgraph.cli.command import command
-from rlgraph.cli.options import names_of
+from rlgraph.cli.exit_codes import ExitCode
+from rlgraph.cli.options import environment_spec, names_of
 from rlgraph.cli.output import output
 from rlgraph.core import registry
 from rlgraph.core.registry import GROUPS
 
 PANEL = "What there is"
+#: Level of a finding -> how it is shown.
+STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
 
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
-    for function in (agents, environments, plugins):
+    for function in (agents, environments, check_env, plugins):
         command(app, PANEL, json=True)(function)
 
 
@@ -79,6 +83,36 @@ def environments(
         output.result("\n".join(ids), ids)
     else:
         _list_or_show("rlgraph.environments", name)
+
+
+def check_env(
+    env: Annotated[
+        str,
+        typer.Argument(
+            help="A Gymnasium id, a registered environment, or its spec as JSON.",
+            autocompletion=names_of("rlgraph.environments"),
+        ),
+    ],
+    episodes: Annotated[int, typer.Option(min=1, help="Episodes played with random actions.")] = 3,
+    seed: Annotated[int, typer.Option(help="Of the environment and the actions.")] = 1,
+) -> int:
+    """Hold an environment against the contract; the exit code is 3 if it breaks it."""
+    from rlgraph.environments import check_environment
+
+    with output.status(f"playing {episodes} episodes of {env}"):
+        findings = check_environment(environment_spec(env), episodes=episodes, seed=seed)
+    broken = any(finding.level == "error" for finding in findings)
+    table = _rows()
+    for finding in findings:
+        table.add_row(
+            Text(finding.level, style=STYLES.get(finding.level, "")), finding.check, finding.message
+        )
+    verdict = Text(
+        "breaks the contract" if broken else "keeps the contract", style="bold red" if broken else "bold"
+    )
+    data = {"environment": env, "passed": not broken, "findings": list(map(asdict, findings))}
+    output.result(Group(table, Text.assemble(f"{env} ", verdict)), data)
+    return ExitCode.RUN_FAILED if broken else ExitCode.DONE
 
 
 def _list_or_show(group: str, name: str | None) -> None:

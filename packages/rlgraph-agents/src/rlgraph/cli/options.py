@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from rlgraph.core import registry
+from rlgraph.core import SpecError, registry
 
 
 def names_of(group: str) -> Callable[[str], list[str]]:
@@ -42,3 +43,17 @@ SeedOption = Annotated[
     int | None, typer.Option(help="Root of all random numbers; default: the agent spec's, else 1.")
 ]
 RunArgument = Annotated[Path, typer.Argument(help="A run's folder.", metavar="FOLDER")]
+
+
+def environment_spec(text: str) -> Any:
+    """The environment spec that was typed: a name, or JSON.
+
+    Raises:
+        SpecError: it begins as JSON and is none.
+    """
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise SpecError(f"environment: {text} is no valid JSON: {error}") from None

@@ -117,25 +117,26 @@ def _function(function: Callable[..., Any], calls: list[tuple[Any, Any]]) -> Ite
 
 
 def _helpers(called: Called) -> list[FunctionType]:
-    """The functions ``f(ops, ...)`` that graph functions call, and those that these call, each once."""
+    """What graph functions call that takes `ops` too, and what that calls in turn, each once."""
     found: dict[FunctionType, None] = {}
-    waiting: list[Any] = list(called)
+    waiting = [(function, type(component)) for function, calls in called.items() for component, _ in calls]
     while waiting:
-        for helper in _uses(waiting.pop(0)):
+        function, owner = waiting.pop(0)
+        for helper in _uses(function, owner):
             if helper not in found and helper not in called:
                 found[helper] = None
-                waiting.append(helper)
+                waiting.append((helper, owner))
     return list(found)
 
 
-def _uses(function: Any) -> Iterator[FunctionType]:
-    """What `function` names that takes `ops` first."""
+def _uses(function: Any, owner: type) -> Iterator[FunctionType]:
+    """The functions ``f(ops, ...)`` and the methods ``owner.f(self, ops, ...)`` that `function` names."""
     function = inspect.unwrap(function)
     code = getattr(function, "__code__", None)
     for name in code.co_names if code else ():
-        used = function.__globals__.get(name)
-        if isinstance(used, FunctionType) and used.__code__.co_varnames[:1] == ("ops",):
-            yield used
+        for used in (function.__globals__.get(name), getattr(owner, name, None)):
+            if isinstance(used, FunctionType) and "ops" in used.__code__.co_varnames[:2]:
+                yield used
 
 
 def _docstrings(built: BuiltGraph, called: Called, helpers: list[FunctionType]) -> Iterator[str]:
