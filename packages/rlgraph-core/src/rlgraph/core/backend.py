@@ -144,6 +144,9 @@ class Storage(ABC):
         """The group's own memory as a NumPy array, if it can be had without a copy."""
         return None
 
+    def follow_group(self, name: str) -> None:  # noqa: B027 - most have nothing to prepare
+        """A copy of this group is read again after every write from now on; a backend may prepare for it."""
+
     def read(self, name: str) -> np.ndarray:
         """A copy of one variable's value."""
         variable = self.variables[name]

@@ -69,12 +69,17 @@ class TfBackend(Backend):
         # Devices wait for one another: that takes more than one thread.
         single_threaded = self.single_threaded and not devices.is_placed(plan)
         make = partial(numpy_program, inputs=len(segment.inputs), single_threaded=single_threaded)
+        handed_out = storage.to_hand_out(_groups_written(plan, segment))
+        if handed_out:
+            make = partial(
+                make, last=len(handed_out), take_last=partial(_keep, storage.handed_out, handed_out)
+            )
         if not self.compiles(plan, segment):
-            return make(self.trace(plan, segment, storage))
-        concrete = self.trace(plan, segment, storage, compiled=True)
+            return make(self.trace(plan, segment, storage, hand_out=handed_out))
+        concrete = self.trace(plan, segment, storage, compiled=True, hand_out=handed_out)
         name = plan.name if len(plan.segments) == 1 else f"{plan.name}/{segment.name}"
         if self._choose(name, plan, concrete) != compilation.COMPILED:
-            return make(self.trace(plan, segment, storage))
+            return make(self.trace(plan, segment, storage, hand_out=handed_out))
         specs = [tensor_spec(spec) for _, spec in segment.inputs]
         program = make(compilation.compiled(concrete, specs))
         return compilation.unless_refused(program, make(concrete), name, partial(self._note_refusal, name))
@@ -93,11 +98,31 @@ class TfBackend(Backend):
     def _note_refusal(self, name: str, reason: str) -> None:
         self.choices[f"compile:{name}"] = f"{compilation.PLAIN} ({reason})"
 
-    def trace(self, plan: Plan, segment: Segment, storage: TfStorage, *, compiled: bool = False) -> Any:
-        """The ConcreteFunction that computes `segment`, in the form that suits XLA if it is to be `compiled`."""
+    def trace(
+        self,
+        plan: Plan,
+        segment: Segment,
+        storage: TfStorage,
+        *,
+        compiled: bool = False,
+        hand_out: Sequence[str] = (),
+    ) -> Any:
+        """The ConcreteFunction that computes `segment`.
+
+        Args:
+            plan, segment: what it computes.
+            storage: the variables.
+            compiled: in the form that suits XLA.
+            hand_out: groups whose values at the end are outputs behind the others.
+        """
         specs = [tensor_spec(spec) for _, spec in segment.inputs]
         function = self.traceable(plan, segment, storage.groups, storage.tensor_stream, compiled=compiled)
-        return tf.function(function, autograph=False).get_concrete_function(*specs)
+
+        def traced(*tensors: tf.Tensor) -> Any:
+            return [*(function(*tensors) or ()), *(storage.groups[name].read_value() for name in hand_out)]
+
+        traced.__name__ = function.__name__
+        return tf.function(traced if hand_out else function, autograph=False).get_concrete_function(*specs)
 
     def traceable(
         self,
@@ -160,6 +185,17 @@ class TfBackend(Backend):
 
     def profile(self, path: Path) -> AbstractContextManager[None]:
         return profile(path)
+
+
+def _groups_written(plan: Plan, segment: Segment) -> set[str]:
+    """The groups that `segment` writes; streams are none."""
+    group_of = plan.built.layout.group_of
+    written = frozenset[str]().union(*(plan.built.effects[node.id].writes for node in segment.nodes))
+    return {group_of[name] for name in written if name in group_of}
+
+
+def _keep(kept: dict[str, Any], names: Sequence[str], tensors: Sequence[Any]) -> None:
+    kept.update(zip(names, tensors, strict=True))
 
 
 def tensor_spec(spec: TensorSpec) -> tf.TensorSpec:

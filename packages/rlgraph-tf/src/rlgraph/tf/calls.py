@@ -24,16 +24,34 @@ class Way(Protocol):
     def __call__(self, concrete: Any, /, *, single_threaded: bool) -> Call: ...
 
 
-def numpy_program(concrete: Any, inputs: int, *, single_threaded: bool = False) -> Program:
+def numpy_program(
+    concrete: Any,
+    inputs: int,
+    *,
+    single_threaded: bool = False,
+    last: int = 0,
+    take_last: Callable[[Sequence[Any]], None] | None = None,
+) -> Program:
     """A function of NumPy arrays that returns the outputs of a ConcreteFunction as NumPy arrays.
 
     Args:
         concrete: the ConcreteFunction.
         inputs: how many arrays it takes.
         single_threaded: operations need not run beside each other.
+        last: so many outputs at the end are not returned.
+        take_last: is given these, as tensors.
     """
     call = shortest_way()(concrete, single_threaded=single_threaded)
     to_tensor = conversion()
+    if take_last is not None:
+        returned = len(concrete.outputs) - last
+
+        def taking(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+            outputs = call([to_tensor(x) for x in arrays])
+            take_last(outputs[returned:])
+            return tuple([to_array(output) for output in outputs[:returned]])
+
+        return taking
     if inputs == len(concrete.outputs) == 1:  # acting, where a comprehension and a call are felt
         if concrete.outputs[0].shape.rank:
             return lambda x: (call([to_tensor(x)])[0].numpy(),)

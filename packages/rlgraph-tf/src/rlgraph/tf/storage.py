@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import tensorflow as tf
@@ -11,6 +11,10 @@ import tensorflow as tf
 from rlgraph.core.backend import Storage, stream_seed
 from rlgraph.core.graph.variables import Layout, Variable
 from rlgraph.tf.random import Stream
+
+#: A group of at most so many numbers leaves each program that writes it, if somebody follows it: reading it afterwards
+#: takes four times as long as one more output of a small program. Of a large one the copy is what costs.
+FOLLOWED = 16_384
 
 
 class TfStorage(Storage):
@@ -20,6 +24,10 @@ class TfStorage(Storage):
         super().__init__(layout, variables, seed)
         self.groups: dict[str, tf.Variable] = {}
         self.streams_by_name: dict[str, Stream] = {}
+        #: The present values of followed groups, as the last program that wrote them handed them out.
+        self.handed_out: dict[str, tf.Tensor] = {}
+        self._followed: set[str] = set()
+        self._written: set[str] = set()
 
     def create_group(self, name: str, values: np.ndarray) -> None:
         label = re.sub(r"\W", "_", name)
@@ -28,6 +36,8 @@ class TfStorage(Storage):
             self.groups[name] = tf.Variable(values, trainable=group.trainable, name=label)
 
     def read_group(self, name: str) -> np.ndarray:
+        if (latest := self.handed_out.get(name)) is not None:
+            return latest.numpy()
         variable = self.groups[name]
         # `variable.numpy()` does the same in five times the time.
         value = tf.raw_ops.ReadVariableOp(resource=variable.handle, dtype=variable.dtype)
@@ -35,7 +45,18 @@ class TfStorage(Storage):
 
     def write_group(self, name: str, values: np.ndarray) -> None:
         variable = self.groups[name]
+        self.handed_out.pop(name, None)
         variable.assign(np.asarray(values, variable.dtype.as_numpy_dtype), read_value=False)
+
+    def follow_group(self, name: str) -> None:
+        # One program that writes it in silence, and what another one handed out would be stale.
+        if name not in self._written and self.layout.groups[name].size <= FOLLOWED:
+            self._followed.add(name)
+
+    def to_hand_out(self, written: Iterable[str]) -> list[str]:
+        """Those of the groups that a program writes which it hands out after its other outputs."""
+        self._written.update(written)
+        return sorted(self._followed.intersection(written))
 
     def tensor_stream(self, name: str) -> Stream:
         if name not in self.streams_by_name:

@@ -70,6 +70,7 @@ class BorrowedStorage(NumpyStorage):
             if memory is None:
                 if name in read:
                     self.copied.append(name)
+                    owner.follow_group(name)
                 memory = owner.read_group(name)
             self.groups[name] = memory
         self.version = owner.version
