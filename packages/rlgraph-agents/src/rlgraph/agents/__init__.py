@@ -2,5 +2,6 @@
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.dqn import DQNAgent
+from rlgraph.agents.memory_agent import MemoryAgent
 
-__all__ = ["Agent", "DQNAgent"]
+__all__ = ["Agent", "DQNAgent", "MemoryAgent"]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import threading
+from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from inspect import isabstract
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from rlgraph.agents.preprocessing import Preprocessing
+from rlgraph.agents.reading import force_batch
+from rlgraph.agents.structures import length, row
 from rlgraph.core import (
     CapabilityError,
     Component,
@@ -25,8 +29,9 @@ from rlgraph.core import (
 from rlgraph.core.component.all_faults import Stop, every_fault, is_collecting
 from rlgraph.core.component.spec_files import is_spec_file, read_spec_file
 from rlgraph.core.component.specifiable import call_checked, plain_copy
+from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.environments.factory import is_instance, make_environment
-from rlgraph.spaces import Space, SpaceError, from_spec
+from rlgraph.spaces import Space, from_spec
 
 if TYPE_CHECKING:
     from rlgraph.workers.callbacks import Callback
@@ -38,14 +43,44 @@ if TYPE_CHECKING:
 NUMPY_ACTING_LIMIT = 200_000
 
 
-class Agent(Specifiable, ABC):
+#: What one step of an unnamed environment belongs to.
+DEFAULT_ENV_ID = "env_0"
+
+
+class Acting(NamedTuple):
+    """How an agent acts on states of one kind: programs, and the rank of a batch, -1 for containers."""
+
+    rank: int
+    greedy: Callable[..., Any]
+    explore: Callable[..., Any]
+
+
+class AgentMeta(ABCMeta):
+    """Lets a class be called with a spec: ``DQNAgent("config.json", state_space=..., action_space=...)``."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        spec = args[0] if len(args) == 1 else None
+        if isinstance(spec, str | Path | Mapping) and not isinstance(spec, Space):
+            return cls.from_spec(spec, **kwargs)  # type: ignore[attr-defined]
+        return super().__call__(*args, **kwargs)
+
+
+class Agent(Specifiable, ABC, metaclass=AgentMeta):
     """Acts, observes and learns. Subclasses give the root component and the learning rule.
+
+    ``SomeAgent(spec, state_space=..., action_space=...)`` with a mapping or the name of a file is `from_spec`.
+
+    Acting is safe in several threads, beside others that observe, update, save and load.
 
     Args:
         state_space: one state, without ranks.
         action_space: one action, without ranks.
-        root: the unbuilt root component.
+        root: the unbuilt root component. It has the API methods `greedy_method` and `exploring_method`, which take raw
+            states. With a preprocessor also ``preprocess_states`` (see `rlgraph.agents.preprocessing.Preprocessing`)
+            and the same two with ``_from_preprocessed`` behind their names; if the preprocessor keeps state, those
+            without are not used.
         input_spaces: Spaces of the root's API arguments.
+        preprocessor: the part of `root` that preprocesses states; None: there is none.
         backend: name of a backend; default: `rlgraph.core.default_backend`.
         execution_spec: see `rlgraph.core.ExecutionSpec`.
         seed: root of all random numbers; overrides the execution spec's.
@@ -57,6 +92,8 @@ class Agent(Specifiable, ABC):
     #: API method that computes greedy actions, and the one that explores.
     greedy_method: ClassVar[str] = "get_greedy_actions"
     exploring_method: ClassVar[str] = "get_actions"
+    #: What `get_actions` can return besides the actions, and the API method of preprocessed states that gives it.
+    extra_methods: ClassVar[Mapping[str, str]] = {}
 
     def __init__(
         self,
@@ -65,6 +102,7 @@ class Agent(Specifiable, ABC):
         root: Component,
         input_spaces: Mapping[str, Any],
         *,
+        preprocessor: Component | None = None,
         backend: str | None = None,
         execution_spec: Mapping[str, Any] | None = None,
         seed: int | None = None,
@@ -88,24 +126,53 @@ class Agent(Specifiable, ABC):
             root, input_spaces, action_space=action_space, backend=backend, execution_spec=execution
         )
         self.seed = self.executor.execution.seed
-        self.acting, (self._greedy, self._explore) = self._acting_programs(acting)
+        self.preprocessing = (
+            None if preprocessor is None else Preprocessing(self.executor, preprocessor, state_space)
+        )
+        #: Space of the states that policy and memory see.
+        self.preprocessed_space = state_space if self.preprocessing is None else self.preprocessing.space
+        self.acting = self._decide_acting(acting)
+        self._acting_raw, self._acting_preprocessed = self._acting_programs()
         #: Environment steps observed, updates done, episodes finished.
         self.timesteps = self.updates = 0
         #: Fraction of training done, 0 to 1; schedules follow it. Set by the worker.
         self._time_percentage = np.zeros((), self.executor.execution.dtype)
-        self._batch_rank = len(self.state_space.shape) + 1 if hasattr(self.state_space, "shape") else -1
+        #: Held while updating, and while observing; who needs both takes them in this order.
+        self._updating, self._observing = threading.RLock(), threading.RLock()
 
-    def _acting_programs(self, acting: str) -> tuple[str, list[Callable[..., Any]]]:
-        """How it acts, as `acting` says, and the programs of the greedy and the exploring method."""
-        methods = (self.greedy_method, self.exploring_method)
-        small = self.executor.statistics["trainable_parameters"] <= NUMPY_ACTING_LIMIT
-        if acting == "numpy" or (acting == "auto" and small):
+    def _decide_acting(self, acting: str) -> str:
+        """``"numpy"`` or ``"backend"``: a static rule, so that every run of a configuration acts alike."""
+        parameters = self.executor.statistics["trainable_parameters"]
+        if acting == "auto" and parameters > NUMPY_ACTING_LIMIT:
+            return "backend"
+        if acting != "backend":
             try:
-                return "numpy", [self.executor.numpy_program(method) for method in methods]
+                for method in self._acting_methods():
+                    self.executor.numpy_program(method)
+                return "numpy"
             except CapabilityError:  # a part of it has native kernels only
                 if acting == "numpy":
                     raise
-        return "backend", [self.executor.program(method) for method in methods]
+        return "backend"
+
+    def _acting_methods(self) -> list[str]:
+        suffix = "" if self.preprocessing is None else "_from_preprocessed"
+        return [self.greedy_method + suffix, self.exploring_method + suffix]
+
+    def _acting_programs(self) -> tuple[Acting, Acting]:
+        """How it acts on raw states and on preprocessed ones."""
+        make = self.executor.numpy_program if self.acting == "numpy" else self.executor.program
+
+        def acting(methods: Sequence[str], space: Space) -> Acting:
+            rank = len(space.shape) + 1 if hasattr(space, "shape") else -1
+            return Acting(rank, *(make(method) for method in methods))
+
+        preprocessed = acting(self._acting_methods(), self.preprocessed_space)
+        if self.preprocessing is None:
+            return preprocessed, preprocessed
+        if self.preprocessing.has_state:
+            return preprocessed._replace(rank=-1), preprocessed
+        return acting([self.greedy_method, self.exploring_method], self.state_space), preprocessed
 
     @classmethod
     def from_spec(cls, spec: Any, *, path: str = "agent", env: Any = None, **kwargs: Any) -> Self:
@@ -153,30 +220,118 @@ class Agent(Specifiable, ABC):
 
     # Acting.
 
-    def get_actions(self, states: Any, use_exploration: bool = True) -> Any:
+    def get_actions(
+        self,
+        states: Any,
+        use_exploration: bool = True,
+        apply_preprocessing: bool = True,
+        extra_returns: str | Sequence[str] | None = None,
+    ) -> Any:
         """Actions for states.
 
         Args:
-            states: a batch ``[B, ...]`` as the state Space says, or one state (then one action is returned).
+            states: a batch ``[B, ...]`` as the state Space says, or one state (then one action is returned). Where the
+                preprocessor keeps state, row i is of environment i, and one state of environment 0 (`env_0`).
             use_exploration: explore; else act greedily.
+            apply_preprocessing: False: the states are preprocessed already.
+            extra_returns: names of what else to return, ``"preprocessed_states"`` or one of `extra_methods`.
+
+        Returns:
+            The actions; ``(actions, extra)`` if `extra_returns` is one name, ``(actions, {name: extra})`` if it is a
+            list of names.
+
+        Raises:
+            InputError: the states do not fit their Space, or there is no such extra.
+        """
+        if extra_returns is None:
+            acting = self._acting_raw if apply_preprocessing else self._acting_preprocessed
+            if getattr(states, "ndim", None) == acting.rank:
+                return (
+                    acting.explore(states, self._time_percentage)
+                    if use_exploration
+                    else acting.greedy(states)
+                )
+        return self._get_actions(states, use_exploration, apply_preprocessing, extra_returns)
+
+    get_action = get_actions
+
+    def _get_actions(
+        self, states: Any, use_exploration: bool, apply_preprocessing: bool, extra_returns: Any
+    ) -> Any:
+        """`get_actions` for all that is no plain batch, or needs the preprocessed states."""
+        names = [extra_returns] if isinstance(extra_returns, str) else list(extra_returns or ())
+        for name in names:
+            if name != "preprocessed_states" and name not in self.extra_methods:
+                known = ["preprocessed_states", *self.extra_methods]
+                raise InputError(
+                    f"get_actions: extra_returns: there is no {name!r}. {nearest(str(name), known)}"
+                )
+        space = self.state_space if apply_preprocessing else self.preprocessed_space
+        batch, was_added = force_batch("get_actions", "states", states, space)
+        acting = self._acting_raw
+        if not apply_preprocessing:
+            acting = self._acting_preprocessed
+        elif self.preprocessing is not None and (names or self.preprocessing.has_state):
+            acting = self._acting_preprocessed
+            batch = self.preprocessing(batch, self._env_ids(None, length(batch), was_added))
+        actions = acting.explore(batch, self._time_percentage) if use_exploration else acting.greedy(batch)
+        extras = {name: self._extra(name, batch) for name in names}
+        if was_added:
+            actions, extras = row(actions, 0), {name: row(extra, 0) for name, extra in extras.items()}
+        if extra_returns is None:
+            return actions
+        return (actions, extras[extra_returns]) if isinstance(extra_returns, str) else (actions, extras)
+
+    def _extra(self, name: str, preprocessed_states: Any) -> Any:
+        if name == "preprocessed_states":
+            return preprocessed_states
+        return self.executor.program(self.extra_methods[name])(preprocessed_states)
+
+    def preprocess_states(self, states: Any, env_id: Any = None) -> Any:
+        """What the policy sees of states; they are returned as they are where there is no preprocessor.
+
+        Where the preprocessor keeps state, each state of an environment must come here, or to `get_actions`, once.
+
+        Args:
+            states: a batch ``[B, ...]``, or one state.
+            env_id: of which environments. None: row i is of environment i; a list: of ``env_id[i]``; else the rows are
+                consecutive states of this one environment.
 
         Raises:
             InputError: the states do not fit the state Space.
         """
-        if getattr(states, "ndim", None) == self._batch_rank:
-            return self._explore(states, self._time_percentage) if use_exploration else self._greedy(states)
-        batch, was_added = self._force_batch("get_actions", "states", states)
-        actions = self._explore(batch, self._time_percentage) if use_exploration else self._greedy(batch)
-        return actions[0] if was_added else actions
+        batch, was_added = force_batch("preprocess_states", "states", states, self.state_space)
+        if self.preprocessing is not None:
+            batch = self.preprocessing(batch, self._env_ids(env_id, length(batch), was_added))
+        return row(batch, 0) if was_added else batch
 
-    get_action = get_actions
+    def reset(self, env_id: Any = None) -> None:
+        """Tell the agent that a new episode begins: the preprocessor forgets the one before.
 
-    def _force_batch(self, method: str, argument: str, states: Any) -> tuple[Any, bool]:
-        """States with a batch rank, and whether it had to be added."""
-        try:
-            return self.state_space.force_batch(states)
-        except SpaceError as error:
-            raise InputError(f"{method}: argument {argument}: {error}") from None
+        Args:
+            env_id: the environment, or a list of them; None: all.
+        """
+        if self.preprocessing is not None:
+            self.preprocessing.reset(None if env_id is None else self._ids(env_id))
+
+    @staticmethod
+    def _ids(env_id: Any) -> list[str]:
+        """Environments by the name they have inside: ``3`` is another word for ``"env_3"``."""
+        listed = env_id if isinstance(env_id, list | tuple | range | np.ndarray) else [env_id]
+        return [f"env_{i}" if isinstance(i, int | np.integer) else str(i) for i in listed]
+
+    def _env_ids(self, env_id: Any, rows: int, single: bool = False) -> list[str]:
+        """The environment of each of `rows` rows, as ``env_id`` of `observe` says."""
+        if env_id is None:
+            return [DEFAULT_ENV_ID] if single else self._ids(range(rows))
+        ids = self._ids(env_id)
+        if isinstance(env_id, list | tuple | range | np.ndarray):
+            if len(ids) != rows:
+                raise InputError(
+                    f"env_id: expected one environment for each of {rows} rows, given {len(ids)}"
+                )
+            return ids
+        return ids * rows
 
     def set_progress(self, fraction: float) -> None:
         """Tell the schedules how much of training is done (0 to 1)."""
@@ -187,28 +342,80 @@ class Agent(Specifiable, ABC):
     @abstractmethod
     def observe(
         self,
-        states: Any,
-        actions: Any,
-        rewards: Any,
-        terminals: Any,
-        next_states: Any,
+        states: Any = None,
+        actions: Any = None,
+        rewards: Any = None,
+        terminals: Any = None,
+        next_states: Any = None,
         truncations: Any = None,
+        internals: Any = None,
+        env_id: Any = None,
         batched: bool = False,
+        *,
+        preprocessed_states: Any = None,
     ) -> None:
-        """Take in experience: one step, or a batch of steps of different environments (``batched=True``).
+        """Take in experience: one step of one environment, or a batch of steps (``batched=True``).
 
         Args:
             states, actions: what was seen and done.
             rewards: what came of it.
-            terminals: where the episode ended in a terminal state; a truncation is none.
-            next_states: the states that followed (the true last ones, not those after a reset).
-            truncations: where the episode was cut for a reason outside the task.
+            terminals: where the episode ended in a terminal state; a truncation is none. None: nowhere.
+            next_states: the states that followed (the true last ones, not those after a reset), of the kind of the
+                states given. None: each step waits for the next state observed of its environment; a terminal one
+                needs none.
+            truncations: where the episode was cut for a reason outside the task; this needs `next_states`. Where
+                both are true, `terminals` decides.
+            internals: internal states of recurrent policies; None, or an empty list, where there are none.
+            env_id: the environment, a name or a number (``3`` is ``"env_3"``). Without `batched`: None is ``env_0``.
+                With it: None: row i is a step of environment i; a list: of ``env_id[i]``; else the rows are
+                consecutive steps of this one environment.
             batched: everything has a batch rank.
+            preprocessed_states: in place of `states`, what `get_actions` or `preprocess_states` made of them. For a
+                single step, `next_states` may be raw all the same: they are taken to be so if they fit the Space of
+                raw states and not that of preprocessed ones.
+
+        Raises:
+            InputError: something does not fit, or is missing; nothing was taken in.
         """
 
     @abstractmethod
-    def update(self, batch: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Learn from memory, or from an external batch; returns named results, among them ``loss``."""
+    def reset_env_buffers(self, env_id: Any = None) -> None:
+        """Throw away what waits of an environment (or a list of them; None: all), e.g. because it crashed."""
+
+    @abstractmethod
+    def flush_buffers(self, env_id: Any = None) -> None:
+        """Cut the running episodes of an environment (or a list; None: all) as a truncation does.
+
+        What is complete but for rewards to come becomes records; a step whose next state is not known is thrown away.
+        """
+
+    @abstractmethod
+    def import_observations(self, observations: Any) -> int:
+        """Take in steps that were made elsewhere, whole episodes say; returns their number.
+
+        They count neither as steps nor towards the next update.
+
+        Args:
+            observations: a list of steps, each a dict of the arguments of `observe`, or one dict of these with batch
+                rank; ``sequence_indices`` marks the last rows of fragments (see `update`).
+
+        Raises:
+            InputError: as `observe`.
+        """
+
+    @abstractmethod
+    def update(self, batch: Mapping[str, Any] | None = None, sequence_indices: Any = None) -> dict[str, Any]:
+        """Learn from memory, or from an external batch; returns named results, among them ``loss``.
+
+        Args:
+            batch: fields with a batch rank, by name; None: from memory.
+            sequence_indices: the rows are consecutive steps, in fragments of one or several environments: the last
+                row of each fragment, as [B] bool or as integer indices. It may also stand in `batch`.
+
+        Raises:
+            InputError: the batch lacks a field, is empty, or its fields differ in length.
+            NumericalError: the loss is not finite. The variables have been written by then.
+        """
 
     @abstractmethod
     def update_if_due(self) -> dict[str, Any] | None:
@@ -291,7 +498,8 @@ class Agent(Specifiable, ABC):
         Raises:
             CheckpointError: it cannot be written.
         """
-        return self.executor.save(directory, facts=self.progress_facts(), host=memory)
+        with self._updating, self._observing:  # counters, weights and memory of one moment
+            return self.executor.save(directory, facts=self.progress_facts(), host=memory)
 
     def load_model(self, directory: str | Path, *, scope: str | None = None) -> None:
         """Restore a checkpoint of the same kind of agent, from any backend.
@@ -305,23 +513,30 @@ class Agent(Specifiable, ABC):
             CheckpointError: it is missing, damaged, or of another component graph; then nothing changes.
             InputError: there is no such component, or it has no variables.
         """
-        if scope is not None:
-            self.executor.load(directory, scope=scope)
-        else:
+        with self._updating, self._observing:
+            if scope is not None:
+                self.executor.load(directory, scope=scope)
+                return
             self.restore_progress(self.executor.load(directory, required_facts=self.progress_facts()))
+            self.reset_env_buffers()
 
     def progress_facts(self) -> dict[str, Any]:
         """The counters a checkpoint keeps; JSON-able."""
-        return {
+        facts = {
             "timesteps": self.timesteps,
             "updates": self.updates,
             "time_percentage": float(self._time_percentage),
         }
+        if self.preprocessing is not None and self.preprocessing.has_state:
+            facts["preprocessor_slots"] = dict(self.preprocessing.slots)
+        return facts
 
     def restore_progress(self, facts: Mapping[str, Any]) -> None:
         """Take over what `progress_facts` gave."""
         self.timesteps, self.updates = int(facts["timesteps"]), int(facts["updates"])
         self.set_progress(facts["time_percentage"])
+        if self.preprocessing is not None:
+            self.preprocessing.slots = dict(facts.get("preprocessor_slots", {}))
 
     export_model, import_model = store_model, load_model
 
@@ -340,6 +555,17 @@ class Agent(Specifiable, ABC):
     def call_api_method(self, method: str, *args: Any, **kwargs: Any) -> Any:
         """Run an API method of the root component."""
         return self.executor.execute(method, *args, **kwargs)
+
+    def terminate(self) -> None:
+        """Say that the agent is done with: what waits is dropped, and it refuses to act, observe and learn."""
+
+        def refuse(*_: Any, **__: Any) -> Any:
+            raise RLGraphError("the agent was terminated: make another one, and load what it has stored")
+
+        with self._updating, self._observing:
+            self.reset_env_buffers()
+            self._get_actions = self.observe = self.update = refuse  # type: ignore[method-assign]
+            self._acting_raw = self._acting_preprocessed = Acting(-1, refuse, refuse)
 
 
 def _spaces(arguments: Mapping[str, Any], kwargs: Mapping[str, Any], env: Any, path: str) -> dict[str, Any]:

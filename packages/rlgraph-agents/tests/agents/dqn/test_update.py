@@ -153,12 +153,11 @@ def test_an_empty_memory(make_agent, backend):
 # What cannot be learned from.
 
 
-@pytest.mark.parametrize("reward", [np.nan, np.inf, 1e38])
-def test_a_loss_that_is_not_finite(make_agent, make_batch, backend, reward):
+def test_a_loss_that_is_not_finite(make_agent, make_batch, backend):
     agent, batch = make_agent(backend), make_batch(4)
     agent.update(batch)
     agent.observe(**batch, batched=True)
-    batch["rewards"][1] = reward
+    batch["rewards"][1] = 1e38
     with pytest.raises(
         NumericalError, match=r"^dqn/loss: the loss of update 2 \(step 4\) is (nan|inf): lower"
     ):
@@ -166,10 +165,25 @@ def test_a_loss_that_is_not_finite(make_agent, make_batch, backend, reward):
     assert agent.updates == 1
 
 
+@pytest.mark.parametrize("reward", [np.nan, np.inf])
+def test_rewards_that_are_no_numbers_are_refused_before_anything_is_written(
+    make_agent, make_batch, backend, reward
+):
+    agent, batch = make_agent(backend), make_batch(4)
+    before = agent.get_weights()
+    batch["rewards"][1] = reward
+    with pytest.raises(InputError, match=f"update: the reward of row 1 is {reward}: rewards must be finite"):
+        agent.update(batch)
+    with pytest.raises(InputError, match=f"observe: the reward of row 1 is {reward}"):
+        agent.observe(**batch, batched=True)
+    np.testing.assert_equal(agent.get_weights(), before)
+    assert (agent.updates, agent.timesteps) == (0, 0)
+
+
 def test_a_loss_from_memory_that_is_not_finite(make_agent, backend):
     agent = make_agent(backend)
-    agent.observe(np.zeros(3), 0, np.nan, False, np.zeros(3))
-    with pytest.raises(NumericalError, match=r"^dqn/loss: the loss of update 1 \(step 1\) is nan"):
+    agent.observe(np.zeros(3), 0, 1e38, False, np.zeros(3))
+    with pytest.raises(NumericalError, match=r"^dqn/loss: the loss of update 1 \(step 1\) is inf"):
         agent.update()
 
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isfinite
-from typing import Any
+from typing import Any, ClassVar
 
-import numpy as np
-
-from rlgraph.agents.agent import Agent
 from rlgraph.agents.dqn.algorithm import DQN
+from rlgraph.agents.memory_agent import MemoryAgent
 from rlgraph.agents.specs import UpdateSpec, parse_spec
 from rlgraph.components import Adam, DQNLoss, DuelingPolicy, EpsilonGreedy, QPolicy, ReplayMemory
 from rlgraph.components.policies.q_policy import count_actions
-from rlgraph.core import InputError, NumericalError
 from rlgraph.spaces import BoolBox, FloatBox, IntBox, Space
 
 DEFAULT_NETWORK = (
@@ -22,11 +18,7 @@ DEFAULT_NETWORK = (
 )
 
 
-#: What a transition consists of.
-FIELDS = ("states", "actions", "rewards", "terminals", "next_states")
-
-
-class DQNAgent(Agent):
+class DQNAgent(MemoryAgent):
     """Deep Q-learning with replay memory and target network (Mnih et al., 2015).
 
     Args:
@@ -45,6 +37,8 @@ class DQNAgent(Agent):
     Raises:
         SpecError: a key or value is wrong; names its path.
     """
+
+    extra_methods: ClassVar[Mapping[str, str]] = {"q_values": "get_q_values"}
 
     def __init__(
         self,
@@ -66,7 +60,7 @@ class DQNAgent(Agent):
         acting: str = "auto",
         env: Any = None,
     ):
-        self.update_spec = parse_spec(UpdateSpec, update_spec, "update_spec")
+        updates = parse_spec(UpdateSpec, update_spec, "update_spec")
         policy_class = DuelingPolicy if dueling_q else QPolicy
         root = DQN(
             policy_class(list(DEFAULT_NETWORK) if network_spec is None else network_spec, action_space),
@@ -78,7 +72,7 @@ class DQNAgent(Agent):
             ),
             DQNLoss(discount=discount, double_q=double_q, huber_loss=huber_loss),
             Adam.from_spec(optimizer_spec, path="optimizer_spec"),
-            sync_tau=self.update_spec.sync_tau,
+            sync_tau=updates.sync_tau,
         )
         states = state_space.with_batch_rank()
         super().__init__(
@@ -94,6 +88,8 @@ class DQNAgent(Agent):
                 "time_percentage": FloatBox(0.0, 1.0),
                 "num_records": IntBox(1, None),
             },
+            update_spec=updates,
+            discount=discount,
             backend=backend,
             execution_spec=execution_spec,
             seed=seed,
@@ -101,112 +97,26 @@ class DQNAgent(Agent):
             env=env,
         )
         self._exploration = root.exploration
-        self._insert = self.executor.program("insert_records")
-        self._batch_size = np.array(self.update_spec.batch_size)
-        self._next_update = max(self.update_spec.steps_before_update, self.update_spec.update_interval)
         self._next_sync = self.update_spec.sync_interval
         # The target starts as the policy, whatever their own starting values were.
         policy = self.executor.get_weights(trainable_only=True)
         self.executor.set_weights({f"target-{name}": value for name, value in policy.items()})
 
-    def observe(
-        self,
-        states: Any,
-        actions: Any,
-        rewards: Any,
-        terminals: Any,
-        next_states: Any,
-        truncations: Any = None,
-        batched: bool = False,
-    ) -> None:
-        """Put transitions into the memory; see `Agent.observe`.
-
-        A truncated step is an ordinary transition: its next state is bootstrapped, so `truncations` needs no place in
-        the memory.
-
-        Raises:
-            InputError: a value does not fit its Space, or the batches differ in length.
-        """
-        if not batched:
-            states, _ = self._force_batch("observe", "states", states)
-            next_states, _ = self._force_batch("observe", "next_states", next_states)
-            actions = np.asarray(actions)[None]
-            rewards, terminals = np.asarray(rewards, np.float32)[None], np.asarray(terminals, bool)[None]
-        _check_lengths("observe", states, actions, rewards, terminals, next_states)
-        self._insert(states, actions, rewards, terminals, next_states)
-        self.timesteps += len(actions)
-
-    def update(self, batch: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """One optimizer step.
-
-        Args:
-            batch: ``states, actions, rewards, terminals, next_states``; None: drawn from the memory.
-
-        Returns:
-            ``{"loss": float}``, and ``"loss_per_item" [B]`` for an external batch.
-
-        Raises:
-            InputError: the batch lacks a field, is empty, or its fields differ in length.
-            NumericalError: the loss is not finite.
-        """
-        if batch is None:
-            results = self.executor.program("update_from_memory")(self._batch_size)
-        else:
-            if set(batch) != set(FIELDS):
-                raise InputError(
-                    f"update: expected a batch of {', '.join(FIELDS)}, given {', '.join(batch) or 'nothing'}"
-                )
-            _check_lengths("update", *(batch[field] for field in FIELDS))
-            if not len(batch["actions"]):
-                raise InputError("update: the batch is empty")
-            results = self.executor.execute("update_from_external_batch", **batch)
-        loss = float(results["loss"])
-        if not isfinite(loss):
-            raise NumericalError(
-                f"{self.executor.root.scope_path}/loss: the loss of update {self.updates + 1} (step {self.timesteps}) "
-                f"is {loss}: lower optimizer_spec.learning_rate, set clip_grad_norm, or look for rewards and states "
-                "that are very large"
-            )
-        self.updates += 1
-        return {**results, "loss": loss}
-
-    def update_if_due(self) -> dict[str, Any] | None:
-        spec, results = self.update_spec, None
-        while spec.do_updates and self.timesteps >= self._next_update:
-            self._next_update += spec.update_interval
-            for _ in range(spec.update_steps):
-                results = self.update()
-            if self.timesteps >= self._next_sync:
-                # The next multiple, so that intervals that do not divide each other keep the rate.
-                self._next_sync = (self.timesteps // spec.sync_interval + 1) * spec.sync_interval
-                self.executor.program("sync_target")()
-        return results
+    def _after_updates(self) -> None:
+        """Synchronise the target if it is due."""
+        if self.timesteps >= self._next_sync:
+            interval = self.update_spec.sync_interval
+            # The next multiple, so that intervals that do not divide each other keep the rate.
+            self._next_sync = (self.timesteps // interval + 1) * interval
+            self.executor.program("sync_target")()
 
     def metrics(self) -> dict[str, float]:
         """``{"epsilon": probability of a random action}``."""
         return {"epsilon": self._exploration.epsilon.value(float(self._time_percentage))}
 
     def progress_facts(self) -> dict[str, Any]:
-        return {**super().progress_facts(), "next_update": self._next_update, "next_sync": self._next_sync}
+        return {**super().progress_facts(), "next_sync": self._next_sync}
 
     def restore_progress(self, facts: Mapping[str, Any]) -> None:
         super().restore_progress(facts)
-        self._next_update, self._next_sync = int(facts["next_update"]), int(facts["next_sync"])
-
-
-def _check_lengths(
-    method: str, states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any
-) -> None:
-    """Fields of different lengths would be paired wrongly, in silence."""
-    if len(actions) == len(rewards) == len(terminals) == _length(states) == _length(next_states):
-        return
-    values = (states, actions, rewards, terminals, next_states)
-    lengths = ", ".join(f"{_length(value)} {field}" for field, value in zip(FIELDS, values, strict=True))
-    raise InputError(f"{method}: batches differ in length: {lengths}")
-
-
-def _length(batch: Any) -> int:
-    """Rows of a batch; of a container's first leaf."""
-    while isinstance(batch, (dict, tuple)) and batch:
-        batch = next(iter(batch.values() if isinstance(batch, dict) else batch))
-    return len(batch)
+        self._next_sync = int(facts["next_sync"])

@@ -45,13 +45,19 @@ def every_fault(make: Callable[[Any], Any], spec: Any, where: str) -> Iterator[N
     except SpecError as error:
         if is_nested() or is_collecting() or not isinstance(spec, Mapping | list | tuple):
             raise
-        faults = _Search(make, spec, where).after(error)
+        faults = _Search(make, spec, where).after([*error.args])
         if len(faults) == len(error.args):
             raise
         complete = SpecError(*faults)
         complete.located = True
         complete.__notes__ = list(getattr(error, "__notes__", ()))
         raise complete from error
+
+
+def faults_of(make: Callable[[Any], Any], spec: Any, where: str) -> list[str]:
+    """All mistakes of `spec`, found without the expensive part of what `make` makes; see `every_fault`."""
+    search = _Search(make, spec, where)
+    return search.after(search.attempt())
 
 
 class _Search:
@@ -61,31 +67,35 @@ class _Search:
         self.faults: list[str] = []
         self.removed: list[tuple[Any, ...]] = []
 
-    def after(self, error: SpecError) -> list[str]:
-        token = _collecting.set(True)
-        try:
-            found: SpecError | None = error
-            for _ in range(MOST_ROUNDS):
-                if found is None or not self._take_out(found):
-                    break
-                found = self._attempt()
-        finally:
-            _collecting.reset(token)
+    def after(self, found: list[str]) -> list[str]:
+        """The faults `found` at first, and all others."""
+        for _ in range(MOST_ROUNDS):
+            if not self._take_out(found):
+                break
+            found = self.attempt()
         return self.faults
 
-    def _attempt(self) -> SpecError | None:
+    def attempt(self) -> list[str]:
+        """The faults that are found in what is left of the spec."""
+        token = _collecting.set(True)
         try:
             self.make(_plain(self.tree))
         except SpecError as error:
-            return error
-        except Exception:  # what follows from a spec with holes in it, or `Stop`
-            return None
-        return None
+            return [*error.args]
+        except Stop:
+            return []
+        except Exception:
+            if not self.removed:
+                raise
+            return []  # it follows from the holes in the spec
+        finally:
+            _collecting.reset(token)
+        return []
 
-    def _take_out(self, error: SpecError) -> bool:
+    def _take_out(self, found: list[str]) -> bool:
         """Note the faults that do not come from what was taken out before, and take out what they are about."""
         places = []
-        for fault in error.args:
+        for fault in found:
             keys, place, text = self._place(str(fault))
             if keys in self.removed:
                 keys = keys[:-1]  # what stood around it cannot be without it

@@ -1,0 +1,178 @@
+"""From observed steps to records of a memory: what waits for its next state, and sums of n rewards.
+
+A record is ``(s_t, a_t, r_t + g r_t+1 + .. + g^(k-1) r_t+k-1, terminal, s_t+k, g^k)`` with ``k = n`` inside of an
+episode, and smaller at its end (Sutton and Barto, 2018, section 7.1). The steps of each environment are kept apart;
+they stay here, on the host, until their record is complete.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rlgraph.agents.structures import map_arrays, row, stack
+
+
+class Record(NamedTuple):
+    """What goes into a memory; `discount` is what the value of the next state is multiplied by."""
+
+    state: Any
+    action: Any
+    reward: float
+    terminal: bool
+    next_state: Any
+    discount: float
+
+
+class Step(NamedTuple):
+    """One step of one environment; `next_state` may be None: the next step observed there brings it."""
+
+    state: Any
+    action: Any
+    reward: float
+    terminal: bool
+    truncated: bool
+    next_state: Any
+
+
+def rows_of(
+    states: Any,
+    actions: Any,
+    rewards: np.ndarray,
+    terminals: np.ndarray,
+    truncations: np.ndarray,
+    next_states: Any,
+) -> list[Step]:
+    """The rows of columns, copied: whoever observes may use the arrays again. `next_states` may be None."""
+
+    def copied(batch: Any, index: int) -> Any:
+        return map_arrays(np.array, row(batch, index))
+
+    ends = zip(rewards.tolist(), terminals.tolist(), truncations.tolist(), strict=True)
+    return [
+        Step(
+            copied(states, i),
+            copied(actions, i),
+            *end,
+            None if next_states is None else copied(next_states, i),
+        )
+        for i, end in enumerate(ends)
+    ]
+
+
+class Window:
+    """The last steps of one environment that are no records yet: at most n, and one that waits for its next state."""
+
+    __slots__ = ("_discount", "_n_step", "_next_state", "_steps", "_waiting")
+
+    def __init__(self, n_step: int, discount: float):
+        self._n_step, self._discount = n_step, discount
+        self._steps: deque[list[Any]] = deque()
+        self._waiting: Step | None = None
+        self._next_state: Any = None
+
+    def __bool__(self) -> bool:
+        return bool(self._steps) or self._waiting is not None
+
+    def add(self, step: Step) -> list[Record]:
+        """Take in `step`; the records that are complete with it."""
+        records = [] if self._waiting is None else self._advance(self._waiting, step.state)
+        self._waiting = None
+        if step.terminal:
+            return records + self._advance(step, step.state if step.next_state is None else step.next_state)
+        if step.next_state is None:
+            self._waiting = step
+            return records
+        return records + self._advance(step, step.next_state)
+
+    def flush(self) -> list[Record]:
+        """The episode was cut behind the last state that is known: its shorter windows; nothing is left."""
+        next_state = self._next_state if self._waiting is None else self._waiting.state
+        records = [self._record(entry, False, next_state) for entry in self._steps]
+        self._steps.clear()
+        self._waiting = self._next_state = None
+        return records
+
+    def _advance(self, step: Step, next_state: Any) -> list[Record]:
+        self._steps.append([step.state, step.action, 0.0, 1.0])
+        for entry in self._steps:
+            entry[2] += entry[3] * step.reward
+            entry[3] *= self._discount
+        self._next_state = next_state
+        if step.terminal or step.truncated:
+            records = [self._record(entry, step.terminal, next_state) for entry in self._steps]
+            self._steps.clear()
+            return records
+        if len(self._steps) == self._n_step:
+            return [self._record(self._steps.popleft(), False, next_state)]
+        return []
+
+    @staticmethod
+    def _record(entry: list[Any], terminal: bool, next_state: Any) -> Record:
+        state, action, reward, discount = entry
+        return Record(state, action, reward, terminal, next_state, discount)
+
+
+class ObserveBuffers:
+    """One `Window` per environment; complete records are inserted at once.
+
+    Not safe by itself where several threads observe: whoever owns it holds a lock.
+
+    Args:
+        insert: takes the columns ``states, actions, rewards, terminals, next_states``, and ``discounts`` where
+            `n_step` is above 1, each with a batch rank.
+        n_step: rewards summed into one record.
+        discount: discount factor of one step.
+        dtype: of rewards and discounts.
+    """
+
+    def __init__(self, insert: Callable[..., Any], n_step: int, discount: float, dtype: str):
+        self._insert, self._n_step, self._discount, self._dtype = insert, n_step, discount, dtype
+        self._windows: dict[str, Window] = {}
+
+    def __bool__(self) -> bool:
+        """Whether anything waits."""
+        return bool(self._windows)
+
+    def add(self, steps: Sequence[Step], env_ids: Sequence[str]) -> None:
+        """Take in ``steps[i]`` of environment ``env_ids[i]``; those of the same one follow each other."""
+        records: list[Record] = []
+        for step, env_id in zip(steps, env_ids, strict=True):
+            window = self._windows.get(env_id) or Window(self._n_step, self._discount)
+            records += window.add(step)
+            if window:
+                self._windows[env_id] = window
+            else:
+                self._windows.pop(env_id, None)
+        self._put(records)
+
+    def flush(self, env_ids: Iterable[str] | None = None) -> None:
+        """Cut the episodes of these environments, or of all, as truncations; see `Window.flush`."""
+        records: list[Record] = []
+        for env_id in list(self._windows) if env_ids is None else env_ids:
+            if window := self._windows.pop(env_id, None):
+                records += window.flush()
+        self._put(records)
+
+    def drop(self, env_ids: Iterable[str] | None = None) -> None:
+        """Throw away what waits of these environments, or of all."""
+        for env_id in list(self._windows) if env_ids is None else env_ids:
+            self._windows.pop(env_id, None)
+
+    def _put(self, records: Sequence[Record]) -> None:
+        if not records:
+            return
+        states, actions, rewards, terminals, next_states, discounts = zip(*records, strict=True)
+        columns = [
+            stack(states),
+            stack(actions),
+            np.array(rewards, self._dtype),
+            np.array(terminals),
+            stack(next_states),
+        ]
+        if self._n_step > 1:
+            columns.append(np.array(discounts, self._dtype))
+        self._insert(*columns)

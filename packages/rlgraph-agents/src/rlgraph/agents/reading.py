@@ -1,0 +1,298 @@
+"""What users hand to agents, held against the Spaces: steps to observe, and batches to learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rlgraph.agents.preprocessing import Preprocessing
+from rlgraph.agents.sequences import fragment_ends, n_step_transitions
+from rlgraph.agents.structures import length, with_batch_rank
+from rlgraph.core import GraphExecutor, InputError
+from rlgraph.core.errors import nearest
+from rlgraph.core.executor import converter
+from rlgraph.core.graph.nodes import Input
+from rlgraph.core.graph.plan import Leaf
+from rlgraph.core.graph.values import Value, describe
+from rlgraph.spaces import IntBox, Space, SpaceError
+
+#: What a transition consists of, in the order of the root's ``insert_records``.
+FIELDS = ("states", "actions", "rewards", "terminals", "next_states")
+
+
+class Reader:
+    """Arguments and batches as columns: arrays as the memory takes them, of one length.
+
+    Args:
+        executor: its root has ``insert_records`` with the `FIELDS`.
+        state_space, action_space: of the task.
+        preprocessing: what states go through; None: nothing.
+    """
+
+    def __init__(
+        self,
+        executor: GraphExecutor,
+        state_space: Space,
+        action_space: Space,
+        preprocessing: Preprocessing | None,
+    ):
+        self.preprocessing = preprocessing
+        preprocessed = state_space if preprocessing is None else preprocessing.space
+        self._spaces = {
+            "states": state_space,
+            "preprocessed_states": preprocessed,
+            "actions": action_space,
+        }
+        if preprocessing is None:
+            self._spaces["next_states"] = state_space
+        self._executor = executor
+        self._action_boxes = action_space.flatten()
+
+    # Steps.
+
+    def steps(self, given: Mapping[str, Any], batched: bool) -> dict[str, Any]:
+        """The arguments of `Agent.observe` that are not None, checked, each with a batch rank.
+
+        ``states``, ``preprocessed_states`` and ``next_states`` still have to go through `preprocessed`.
+
+        Raises:
+            InputError: something does not fit, or is missing.
+        """
+        columns = {name: value for name, value in given.items() if value is not None}
+        if ("states" in columns) == ("preprocessed_states" in columns):
+            raise InputError("observe: expected either states or preprocessed_states")
+        for name in ("actions", "rewards"):
+            if name not in columns:
+                raise InputError(f"observe: argument {name} is missing")
+        for name, value in columns.items():
+            if name in self._spaces:
+                columns[name] = self._with_rank(name, value, self._spaces[name], batched)
+            elif not batched:
+                columns[name] = with_batch_rank(value)
+        check_lengths("observe", columns)
+        return self._numbers("observe", columns)
+
+    def _with_rank(self, name: str, value: Any, space: Space, batched: bool) -> Any:
+        batch, was_added = force_batch("observe", name, value, space)
+        if was_added == batched:
+            expected = "a batch, given one" if batched else "one, given a batch"
+            raise InputError(f"observe: argument {name}: expected {expected}; batched={batched}")
+        return batch
+
+    def preprocessed(self, columns: Mapping[str, Any], env_ids: list[str], batched: bool) -> dict[str, Any]:
+        """Checked `columns` with preprocessed ``states``, and with ``next_states`` where they are known.
+
+        Raises:
+            InputError: states do not fit, or are raw ones that a preprocessor with state would be shown twice.
+        """
+        left = dict(columns)
+        if self.preprocessing is not None:
+            if "states" in left:
+                self._preprocess_both(left, env_ids)
+            else:
+                self._preprocess_next(left, env_ids, batched)
+        if "preprocessed_states" in left:
+            left["states"] = left.pop("preprocessed_states")
+        for name in ("states", "next_states"):
+            if name in left:
+                left[name] = self._convert("observe", name, left[name])
+        return left
+
+    def _preprocess_both(self, columns: dict[str, Any], env_ids: list[str]) -> None:
+        assert self.preprocessing is not None
+        if self.preprocessing.has_state:
+            raise InputError(
+                "observe: the preprocessor remembers states, and is to see each of them once: give "
+                "preprocessed_states=, as get_actions(..., extra_returns='preprocessed_states') returns them"
+            )
+        for name in ("states", "next_states"):
+            if name in columns:
+                batch, _ = force_batch("observe", name, columns[name], self.preprocessing.raw)
+                columns[name] = self.preprocessing(batch, env_ids)
+
+    def _preprocess_next(self, columns: dict[str, Any], env_ids: list[str], batched: bool) -> None:
+        """Raw next states beside preprocessed states: of whole batches they cannot be mistaken, of one step they may.
+
+        A preprocessor with state is shown the next state of a single step with the next `get_actions`, which then
+        completes this step; only at a truncation nobody else will.
+        """
+        preprocessing, next_states = self.preprocessing, columns.get("next_states")
+        assert preprocessing is not None
+        is_raw = preprocessing.is_raw if batched else preprocessing.fits_raw
+        if next_states is not None and not is_raw(next_states):
+            return
+        if not preprocessing.has_state:
+            if next_states is not None:
+                columns["next_states"] = preprocessing(next_states, env_ids)
+            return
+        if batched:
+            if next_states is not None:
+                raise InputError(
+                    "observe: next_states are raw, and the preprocessor remembers states: give what "
+                    "preprocess_states(next_states) returns, and the same to the next get_actions"
+                )
+            return
+        terminal, truncated = bool(columns["terminals"][0]), bool(columns["truncations"][0])
+        if next_states is not None:
+            if truncated and not terminal:
+                columns["next_states"] = preprocessing(next_states, env_ids)
+            else:
+                del columns["next_states"]
+        if terminal or truncated:
+            preprocessing.reset(env_ids)
+
+    # Batches.
+
+    def batch(
+        self, method: str, update: str, batch: Any, sequence_indices: Any, n_step: int, discount: float
+    ) -> dict[str, Any]:
+        """An external batch as transitions.
+
+        Args:
+            method: named in errors.
+            update: the root's API method that takes the fields.
+            batch, sequence_indices: see `Agent.update`. Fragments become transitions of up to `n_step` steps.
+            n_step, discount: of the agent.
+
+        Raises:
+            InputError: a field is missing, unknown, or does not fit; or nothing is left.
+        """
+        if not isinstance(batch, Mapping):
+            raise InputError(
+                f"{method}: expected a dict of {', '.join(FIELDS)}, given {type(batch).__name__}"
+            )
+        fields = {name: value for name, value in batch.items() if value is not None}
+        if "sequence_indices" in fields:
+            if sequence_indices is not None:
+                raise InputError(
+                    f"{method}: sequence_indices are given twice, as an argument and in the batch"
+                )
+            sequence_indices = fields.pop("sequence_indices")
+        self._check_fields(method, update, fields, fragments=sequence_indices is not None)
+        check_lengths(method, fields)
+        if not length(fields["rewards"]):
+            raise InputError(f"{method}: the batch is empty")
+        columns = self._numbers(method, fields)
+        truncations = columns.pop("truncations")
+        for name in ("states", "next_states"):
+            if name in columns:
+                columns[name] = self._convert(method, name, self._raw_to_preprocessed(columns[name]))
+        if sequence_indices is None:
+            return columns
+        ends = fragment_ends(method, sequence_indices, len(truncations)) | truncations
+        columns = n_step_transitions(columns, ends, n_step, discount)
+        if not len(columns["rewards"]):
+            raise InputError(
+                f"{method}: no row of the batch has a next state: give next_states, or longer fragments"
+            )
+        return columns
+
+    def _check_fields(self, method: str, update: str, fields: Mapping[str, Any], fragments: bool) -> None:
+        known = {*FIELDS, "truncations", *self._executor.built.graph.methods[update].parameters}
+        unknown = [name for name in fields if name not in known]
+        missing = [
+            name for name in FIELDS if name not in fields and not (fragments and name == "next_states")
+        ]
+        if not unknown and not missing:
+            return
+        hint = f"; there is no {unknown[0]!r}. {nearest(str(unknown[0]), known)}" if unknown else ""
+        if missing == ["next_states"]:
+            hint += "; where the rows are consecutive steps, sequence_indices= says so, and no next_states are needed"
+        given = ", ".join(map(str, fields)) or "nothing"
+        raise InputError(f"{method}: expected a batch of {', '.join(FIELDS)}, given {given}{hint}")
+
+    def _raw_to_preprocessed(self, states: Any) -> Any:
+        """A batch that can only be raw goes through a preprocessor without state."""
+        preprocessing = self.preprocessing
+        if preprocessing is None or preprocessing.has_state or not preprocessing.is_raw(states):
+            return states
+        return preprocessing(states, [])
+
+    # Both.
+
+    def _numbers(self, method: str, columns: dict[str, Any]) -> dict[str, Any]:
+        """`columns` with everything but the states checked and converted; ends that were not given are none."""
+        rows = length(columns["rewards"])
+        left = {"terminals": np.zeros(rows, bool), "truncations": np.zeros(rows, bool), **columns}
+        for name in ("actions", "rewards", "terminals"):
+            left[name] = self._convert(method, name, left[name])
+        left["truncations"] = self._convert(method, "terminals", left["truncations"], "truncations")
+        finite = np.isfinite(left["rewards"])
+        if not finite.all():
+            place = int(np.argmin(finite))
+            raise InputError(
+                f"{method}: the reward of row {place} is {left['rewards'][place]}: rewards must be finite"
+            )
+        self._check_actions(method, left["actions"])
+        return left
+
+    def _check_actions(self, method: str, actions: Any) -> None:
+        for path, array in self._spaces["actions"].flatten_sample(actions).items():
+            box = self._action_boxes[path]
+            if isinstance(box, IntBox):
+                low, high = box.low, box.high
+                outside = np.zeros(array.shape, bool)
+                outside |= False if low is None else array < low
+                outside |= False if high is None else array >= high
+            else:
+                outside = ~np.isfinite(array)
+            if outside.any():
+                place = int(np.argwhere(outside)[0, 0])
+                where = f" of {path!r}" if path else ""
+                raise InputError(
+                    f"{method}: the action{where} in row {place}, {array[place]}, is not in {box!r}"
+                )
+
+    def _convert(self, method: str, field: str, value: Any, name: str | None = None) -> Any:
+        """`value` with the dtypes of a field of the records.
+
+        Raises:
+            InputError: another structure, shape or kind of numbers.
+        """
+        source = Input("insert_records", field)
+
+        def converted(spec: Value, part: Any, path: tuple[Any, ...]) -> Any:
+            if isinstance(spec, dict):
+                return {key: converted(item, part[key], (*path, key)) for key, item in spec.items()}
+            if isinstance(spec, tuple):
+                return tuple(converted(item, part[i], (*path, i)) for i, item in enumerate(spec))
+            return converter(method, Leaf(Input(method, name or field), path), spec)(part)
+
+        expected = self._executor.built.values[source]
+        try:
+            return converted(expected, value, ())
+        except (LookupError, TypeError):
+            raise InputError(
+                f"{method}: argument {name or field}: expected {describe(expected)}, given {value!r}"
+            ) from None
+
+
+def force_batch(method: str, argument: str, value: Any, space: Space) -> tuple[Any, bool]:
+    """A value with a batch rank, and whether it had to be added.
+
+    Raises:
+        InputError: it does not fit `space`.
+    """
+    try:
+        return space.force_batch(value)
+    except SpaceError as error:
+        raise InputError(f"{method}: argument {argument}: {error}") from None
+
+
+def check_lengths(method: str, columns: Mapping[str, Any]) -> None:
+    """Columns of different lengths would be paired wrongly, in silence.
+
+    Raises:
+        InputError: they differ, or one is no batch at all.
+    """
+    try:
+        lengths = {name: length(column) for name, column in columns.items()}
+    except TypeError:
+        raise InputError(
+            f"{method}: batches differ in length: one of {', '.join(columns)} is a single value"
+        ) from None
+    if len(set(lengths.values())) > 1:
+        shown = ", ".join(f"{number} {name}" for name, number in lengths.items())
+        raise InputError(f"{method}: batches differ in length: {shown}")

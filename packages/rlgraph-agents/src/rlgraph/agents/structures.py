@@ -1,0 +1,41 @@
+"""Batches as Spaces describe them: an array, or dicts and tuples of arrays, with the batch rank first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+
+def map_arrays(function: Callable[..., Any], value: Any, *others: Any) -> Any:
+    """`function` of every array of `value`, and of the arrays in the same places of `others`."""
+    if isinstance(value, dict):
+        return {key: map_arrays(function, part, *(o[key] for o in others)) for key, part in value.items()}
+    if isinstance(value, tuple):
+        return tuple(map_arrays(function, *parts) for parts in zip(value, *others, strict=True))
+    return function(value, *others)
+
+
+def row(batch: Any, index: Any) -> Any:
+    """Row `index` of every array; a slice or an array of indices gives a batch again."""
+    return batch[index] if isinstance(batch, np.ndarray) else map_arrays(lambda array: array[index], batch)
+
+
+def stack(rows: Sequence[Any]) -> Any:
+    """One batch of `rows`, at least one."""
+    if isinstance(rows[0], dict | tuple):
+        return map_arrays(lambda *parts: np.stack(parts), *rows)
+    return np.stack(rows)
+
+
+def with_batch_rank(value: Any) -> Any:
+    """A batch of one."""
+    return map_arrays(lambda part: np.asarray(part)[None], value)
+
+
+def length(batch: Any) -> int:
+    """Rows of a batch; of a container's first array."""
+    while isinstance(batch, dict | tuple) and batch:
+        batch = next(iter(batch.values() if isinstance(batch, dict) else batch))
+    return len(batch)
