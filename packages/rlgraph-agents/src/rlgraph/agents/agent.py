@@ -308,6 +308,9 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
     def reset(self, env_id: Any = None) -> None:
         """Tell the agent that a new episode begins: the preprocessor forgets the one before.
 
+        What waits in the buffers of `observe` stays: the last steps may not have been observed yet. An episode that is
+        given up without a terminal or truncated step is ended by `flush_buffers` or `reset_env_buffers`.
+
         Args:
             env_id: the environment, or a list of them; None: all.
         """
@@ -522,7 +525,7 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
 
     def progress_facts(self) -> dict[str, Any]:
         """The counters a checkpoint keeps; JSON-able."""
-        facts = {
+        facts: dict[str, Any] = {
             "timesteps": self.timesteps,
             "updates": self.updates,
             "time_percentage": float(self._time_percentage),

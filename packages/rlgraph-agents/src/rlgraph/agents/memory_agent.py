@@ -51,9 +51,11 @@ class MemoryAgent(Agent):
         self._reader = Reader(self.executor, state_space, action_space, self.preprocessing)
         self._insert = self.executor.program("insert_records")
         self._buffers = ObserveBuffers(self._insert, n_step, discount, self.executor.execution.dtype)
-        #: Whole vector steps need no buffer where a record is one step.
-        self._direct = n_step == 1
+        self._waiting = self._buffers.windows
+        self._preprocesses = self.preprocessing is not None
+        #: Steps to look at closely; then whole vector steps need neither that nor a buffer where a record is one step.
         self._unchecked = CHECKED_STEPS
+        self._direct = False
         self._batch_size = np.array(update_spec.batch_size)
         self._next_update = max(update_spec.steps_before_update, update_spec.update_interval)
 
@@ -80,17 +82,14 @@ class MemoryAgent(Agent):
         if (
             batched
             and self._direct
-            and self._unchecked <= 0
             and env_id is None
             and internals is None
             and next_states is not None
-            and (states is None) is (self.preprocessing is not None)
-            and type(rewards) is np.ndarray
-            and isfinite(np.vdot(rewards, rewards))
+            and (states is None) is self._preprocesses
         ):
             seen = preprocessed_states if states is None else states
             with self._observing:
-                if not self._buffers:
+                if not self._waiting and _all_finite(rewards):
                     try:
                         self._insert(seen, actions, rewards, terminals, next_states)
                     except InputError as error:
@@ -128,6 +127,7 @@ class MemoryAgent(Agent):
                     )
             self._buffers.add(steps, env_ids)
             self._unchecked -= len(steps)
+            self._direct = self._unchecked <= 0 and self.n_step == 1
             self.timesteps += len(steps)
 
     def reset_env_buffers(self, env_id: Any = None) -> None:
@@ -137,12 +137,6 @@ class MemoryAgent(Agent):
     def flush_buffers(self, env_id: Any = None) -> None:
         with self._observing:
             self._buffers.flush(None if env_id is None else self._ids(env_id))
-
-    def reset(self, env_id: Any = None) -> None:
-        """See `Agent.reset`; what waits of the episode before is flushed (see `flush_buffers`)."""
-        with self._observing:
-            self.flush_buffers(env_id)
-            super().reset(env_id)
 
     def import_observations(self, observations: Any) -> int:
         if not isinstance(observations, Mapping):
@@ -175,7 +169,8 @@ class MemoryAgent(Agent):
         """
         with self._updating:
             if batch is not None:
-                results = self._update_from_batch(self._external_batch("update", batch, sequence_indices))
+                fields = self._external_batch("update", batch, sequence_indices)
+                results = self._update_from_batch(self._completed(fields))
             elif sequence_indices is not None:
                 raise InputError("update: sequence_indices without a batch")
             else:
@@ -199,6 +194,10 @@ class MemoryAgent(Agent):
         """One step on checked fields; ``{"loss": [], "loss_per_item": [B]}``."""
         results: dict[str, Any] = self.executor.program("update_from_external_batch")(**batch)
         return results
+
+    def _completed(self, batch: dict[str, Any]) -> dict[str, Any]:
+        """Checked fields, with defaults for those of the root's arguments that they lack."""
+        return batch
 
     def _external_batch(self, method: str, batch: Any, sequence_indices: Any) -> dict[str, Any]:
         return self._reader.batch(
@@ -225,7 +224,7 @@ class MemoryAgent(Agent):
             InputError: as `update`.
         """
         fields = self._external_batch("get_td_loss", batch, sequence_indices)
-        results = self.executor.program("get_td_loss")(**fields)
+        results = self.executor.program("get_td_loss")(**self._completed(fields))
         return float(results["loss"]), results["loss_per_item"]
 
     def update_if_due(self) -> dict[str, Any] | None:
@@ -247,6 +246,14 @@ class MemoryAgent(Agent):
     def restore_progress(self, facts: Mapping[str, Any]) -> None:
         super().restore_progress(facts)
         self._next_update = int(facts["next_update"])
+
+
+def _all_finite(rewards: Any) -> bool:
+    """Whether rewards [B] are; at the least doubt False. A few Python numbers cost less than one call of NumPy's."""
+    try:
+        return isfinite(sum(rewards.tolist()))
+    except (AttributeError, TypeError, ValueError):
+        return False
 
 
 def _columns(steps: Sequence[Any]) -> dict[str, Any]:

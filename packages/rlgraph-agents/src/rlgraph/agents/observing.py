@@ -131,36 +131,33 @@ class ObserveBuffers:
 
     def __init__(self, insert: Callable[..., Any], n_step: int, discount: float, dtype: str):
         self._insert, self._n_step, self._discount, self._dtype = insert, n_step, discount, dtype
-        self._windows: dict[str, Window] = {}
-
-    def __bool__(self) -> bool:
-        """Whether anything waits."""
-        return bool(self._windows)
+        #: What waits, by environment.
+        self.windows: dict[str, Window] = {}
 
     def add(self, steps: Sequence[Step], env_ids: Sequence[str]) -> None:
         """Take in ``steps[i]`` of environment ``env_ids[i]``; those of the same one follow each other."""
         records: list[Record] = []
         for step, env_id in zip(steps, env_ids, strict=True):
-            window = self._windows.get(env_id) or Window(self._n_step, self._discount)
+            window = self.windows.get(env_id) or Window(self._n_step, self._discount)
             records += window.add(step)
             if window:
-                self._windows[env_id] = window
+                self.windows[env_id] = window
             else:
-                self._windows.pop(env_id, None)
+                self.windows.pop(env_id, None)
         self._put(records)
 
     def flush(self, env_ids: Iterable[str] | None = None) -> None:
         """Cut the episodes of these environments, or of all, as truncations; see `Window.flush`."""
         records: list[Record] = []
-        for env_id in list(self._windows) if env_ids is None else env_ids:
-            if window := self._windows.pop(env_id, None):
+        for env_id in list(self.windows) if env_ids is None else env_ids:
+            if window := self.windows.pop(env_id, None):
                 records += window.flush()
         self._put(records)
 
     def drop(self, env_ids: Iterable[str] | None = None) -> None:
         """Throw away what waits of these environments, or of all."""
-        for env_id in list(self._windows) if env_ids is None else env_ids:
-            self._windows.pop(env_id, None)
+        for env_id in list(self.windows) if env_ids is None else env_ids:
+            self.windows.pop(env_id, None)
 
     def _put(self, records: Sequence[Record]) -> None:
         if not records:

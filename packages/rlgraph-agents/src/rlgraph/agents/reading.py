@@ -21,6 +21,9 @@ from rlgraph.spaces import IntBox, Space, SpaceError
 #: What a transition consists of, in the order of the root's ``insert_records``.
 FIELDS = ("states", "actions", "rewards", "terminals", "next_states")
 
+#: Further fields of a batch, where the root's update has Spaces for them.
+OPTIONS = ("discounts", "importance_weights")
+
 
 class Reader:
     """Arguments and batches as columns: arrays as the memory takes them, of one length.
@@ -190,7 +193,14 @@ class Reader:
         return columns
 
     def _check_fields(self, method: str, update: str, fields: Mapping[str, Any], fragments: bool) -> None:
-        known = {*FIELDS, "truncations", *self._executor.built.graph.methods[update].parameters}
+        values, parameters = (
+            self._executor.built.values,
+            self._executor.built.graph.methods[update].parameters,
+        )
+        options = {
+            name for name in OPTIONS if name in parameters and values.get(Input(update, name)) is not None
+        }
+        known = {*FIELDS, "truncations", *options}
         unknown = [name for name in fields if name not in known]
         missing = [
             name for name in FIELDS if name not in fields and not (fragments and name == "next_states")

@@ -23,8 +23,8 @@ def fragment_ends(method: str, sequence_indices: Any, size: int) -> np.ndarray:
         InputError: another length, or indices that are no rows.
     """
     ends = np.zeros(size, bool)
-    if sequence_indices is not None:
-        given = np.asarray(sequence_indices)
+    given = np.asarray([] if sequence_indices is None else sequence_indices)
+    if given.shape != (0,):
         if given.dtype == bool and given.shape == (size,):
             ends |= given
         elif given.ndim == 1 and given.dtype.kind in "iu" and ((given >= 0) & (given < size)).all():

@@ -10,7 +10,7 @@ from rlgraph.runs.run_spec import (
     WandbSpec,
     WorkerSpec,
 )
-from rlgraph.runs.training import RunSummary, train
+from rlgraph.runs.training import RunSummary, resume, train
 
 __all__ = [
     "CheckpointsSpec",
@@ -22,5 +22,6 @@ __all__ = [
     "StopSpec",
     "WandbSpec",
     "WorkerSpec",
+    "resume",
     "train",
 ]

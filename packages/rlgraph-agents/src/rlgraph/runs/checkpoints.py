@@ -16,7 +16,8 @@ from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.core.errors import CheckpointWarning
 from rlgraph.runs.state_json import from_json, to_json
 
-BEST, LAST = "best", "last"
+#: The best policy; where training ended; where it ended because a number was not finite.
+BEST, LAST, FAILED = "best", "last", "failed"
 #: The name of the state of a run among a checkpoint's facts.
 RUN = "run"
 _STEP = re.compile(r"step-(\d+)")
@@ -40,21 +41,22 @@ class RunCheckpoints:
 
     def store_step(self, agent: Agent, timesteps: int, state: Mapping[str, Any]) -> Path:
         """A full checkpoint by its step; older ones than the last few are removed."""
-        folder = self._store(agent, f"step-{timesteps:09d}", state)
+        folder = self.store(agent, f"step-{timesteps:09d}", state)
         for number, old in sorted(self._steps(), reverse=True)[self.keep_last :]:
             if number < timesteps:
                 shutil.rmtree(old)
         return folder
 
-    def store_last(self, agent: Agent, state: Mapping[str, Any]) -> Path:
-        """A full checkpoint where training ended."""
-        return self._store(agent, LAST, state)
+    def store(self, agent: Agent, name: str, state: Mapping[str, Any]) -> Path:
+        """A full checkpoint, with the state of the run."""
+        facts = {**agent.progress_facts(), RUN: to_json(state)}
+        return agent.executor.save(self.folder / name, facts=facts, host=self.memory)
 
-    def newest(self) -> tuple[Path, dict[str, Any]]:
-        """The whole full checkpoint with the most steps, and the state of its run.
+    def newest(self) -> tuple[Path, dict[str, Any]] | None:
+        """The whole full checkpoint with the most steps, and the state of its run; None: there is none yet.
 
         Raises:
-            CheckpointError: there is none; says what is wrong with those that are there.
+            CheckpointError: all that are there are damaged; says how.
 
         Warns:
             CheckpointWarning: about each with more steps that is damaged, and why.
@@ -68,6 +70,8 @@ class RunCheckpoints:
             state = from_json(read_manifest(path).facts.get(RUN))
             if state is not None:
                 found.append((int(state["worker"]["done"]), path, state))
+        if not found and not problems:
+            return None
         if not found:
             raise CheckpointError(
                 "\n".join([f"there is no checkpoint to go on from in {self.folder}", *problems])
@@ -76,10 +80,6 @@ class RunCheckpoints:
             warnings.warn(f"{problem}; skipped", CheckpointWarning, stacklevel=3)
         _, path, state = max(found, key=lambda each: each[0])
         return path, state
-
-    def _store(self, agent: Agent, name: str, state: Mapping[str, Any]) -> Path:
-        facts = {**agent.progress_facts(), RUN: to_json(state)}
-        return agent.executor.save(self.folder / name, facts=facts, host=self.memory)
 
     def _full(self) -> Iterator[Path]:
         yield from (path for _, path in self._steps())

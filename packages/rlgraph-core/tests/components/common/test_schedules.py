@@ -1,8 +1,19 @@
+import math
+
+import numpy as np
 import pytest
 
 from rlgraph.components import Schedule
-from rlgraph.components.common.schedules import Constant, LinearDecay
-from rlgraph.core import SpecError
+from rlgraph.components.common.schedules import (
+    Constant,
+    CosineDecay,
+    ExponentialDecay,
+    LinearDecay,
+    PolynomialDecay,
+)
+from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.spaces import FloatBox
+from rlgraph.testing import ComponentTest
 
 
 @pytest.mark.parametrize(
@@ -10,12 +21,24 @@ from rlgraph.core import SpecError
     [
         (0.3, Constant(0.3)),
         (1, Constant(1.0)),
+        (["constant", 2], Constant(2.0)),
+        ({"type": "constant", "constant": 2.0}, Constant(2.0)),
         ((1.0, 0.1), LinearDecay(1.0, 0.1)),
         ([1, 0], LinearDecay(1.0, 0.0)),
         (["linear", 1.0, 0.1], LinearDecay(1.0, 0.1)),
+        (["lin", 1.0, 0.1], LinearDecay(1.0, 0.1)),
         ({"type": "linear", "from": 1.0, "to": 0.5, "end": 0.2}, LinearDecay(1.0, 0.5, 0.2)),
-        ({"type": "linear_decay", "from": 1.0, "to": 0.5}, LinearDecay(1.0, 0.5)),
-        ({"type": "constant", "constant": 2.0}, Constant(2.0)),
+        ({"type": "linear_decay", "from": 1.0, "to": 0.5, "start": 0.1}, LinearDecay(1.0, 0.5, start=0.1)),
+        (["polynomial", 1.0, 0.1], PolynomialDecay(1.0, 0.1, power=2.0)),
+        (["poly", 1.0, 0.1, 3], PolynomialDecay(1.0, 0.1, power=3.0)),
+        (
+            {"type": "polynomial_decay", "from": 1.0, "to": 0.5, "power": 0.5},
+            PolynomialDecay(1.0, 0.5, power=0.5),
+        ),
+        (["exponential", 1.0, 0.1], ExponentialDecay(1.0, 0.1, decay_rate=0.1)),
+        (["exp", 1.0, 0.1, 0.01], ExponentialDecay(1.0, 0.1, decay_rate=0.01)),
+        (["cosine", 1.0, 0.1], CosineDecay(1.0, 0.1)),
+        ({"type": "cosine_decay", "from": 1.0, "to": 0.5}, CosineDecay(1.0, 0.5)),
     ],
 )
 def test_specs(spec, expected):
@@ -23,14 +46,52 @@ def test_specs(spec, expected):
     assert Schedule.from_spec(expected) is expected
 
 
-def test_values():
-    schedule = LinearDecay(1.0, 0.2)
-    assert [schedule.value(t) for t in (-0.5, 0.0, 0.25, 0.5, 1.0, 1.5)] == pytest.approx(
-        [1.0, 1.0, 0.8, 0.6, 0.2, 0.2]
-    )
-    early = LinearDecay(0.0, 10.0, end=0.1)
-    assert [early.value(t) for t in (0.0, 0.05, 0.1, 0.5)] == pytest.approx([0.0, 5.0, 10.0, 10.0])
-    assert [Constant(3.0).value(t) for t in (0.0, 2.0)] == [3.0, 3.0]
+#: spec -> (time_percentage, value), computed by hand from RLgraph 0.5's definitions.
+VALUES = [
+    (0.25, [(-1.0, 0.25), (0.5, 0.25), (2.0, 0.25)]),
+    ([1.0, 0.2], [(-0.5, 1.0), (0.0, 1.0), (0.25, 0.8), (0.5, 0.6), (1.0, 0.2), (1.5, 0.2)]),
+    (
+        {"type": "lin", "from": 0.0, "to": 10.0, "end": 0.1},
+        [(0.0, 0.0), (0.05, 5.0), (0.1, 10.0), (0.5, 10.0)],
+    ),
+    (
+        {"type": "lin", "from": 4.0, "to": 2.0, "start": 0.2, "end": 0.6},
+        [(0.0, 4.0), (0.2, 4.0), (0.3, 3.5), (0.4, 3.0), (0.6, 2.0), (1.0, 2.0)],
+    ),
+    (["poly", 1.0, 0.0], [(0.0, 1.0), (0.5, 0.25), (0.9, 0.01), (1.0, 0.0), (1.1, 0.0)]),
+    (["poly", 3.0, 1.0, 3], [(0.0, 3.0), (0.5, 1.25), (1.0, 1.0)]),
+    (["exp", 1.0, 0.0], [(0.0, 1.0), (0.5, math.sqrt(0.1)), (1.0, 0.1), (2.0, 0.1)]),
+    (["exp", 3.0, 1.0, 0.25], [(0.0, 3.0), (0.5, 2.0), (1.0, 1.5)]),
+    (["cosine", 3.0, 1.0], [(0.0, 3.0), (1 / 3, 2.5), (0.5, 2.0), (2 / 3, 1.5), (1.0, 1.0)]),
+]
+
+
+@pytest.mark.parametrize(("spec", "points"), VALUES)
+def test_values_on_the_host(spec, points):
+    schedule = Schedule.from_spec(spec)
+    assert [schedule.value(t) for t, _ in points] == pytest.approx([value for _, value in points], abs=1e-12)
+    assert all(type(schedule.value(t)) is float for t, _ in points)
+
+
+class Rate(Component):
+    def __init__(self, spec):
+        self.schedule = Schedule.from_spec(spec)
+        super().__init__(scope="rate")
+
+    @rlgraph_api
+    def call(self, time_percentage):
+        return self._call(time_percentage)
+
+    @graph_fn
+    def _call(self, ops, time_percentage):
+        return time_percentage * 0.0 + self.schedule.tensor(ops, time_percentage)
+
+
+@pytest.mark.parametrize(("spec", "points"), VALUES)
+def test_values_in_a_graph_function(spec, points, backend):
+    test = ComponentTest(Rate(spec), {"time_percentage": FloatBox()}, backend=backend)
+    for t, value in points:
+        test.test("call", np.float32(t), expected_outputs=value, decimals=5)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +104,17 @@ def test_values():
         ([], "agent.rate: expected a number, "),
         ({"from": 1.0}, "agent.rate: expected a number, "),
         (["lineal", 1.0, 0.1], "agent.rate.type: unknown schedule 'lineal'. Did you mean 'linear'?"),
-        ({"type": "exponential"}, "agent.rate.type: unknown schedule 'exponential'"),
+        ({"type": "quadratic"}, "agent.rate.type: unknown schedule 'quadratic'"),
+        (["linear", 1.0, 0.1, 0.5], "agent.rate: expected a number, "),
+        (["poly", 1.0, 0.1, 2.0, 3.0], "agent.rate: expected a number, "),
+        (["poly", 1.0, 0.1, 0], "agent.rate.power: expected a number > 0, given 0"),
+        (["exp", 1.0, 0.1, 1.5], "agent.rate.decay_rate: expected a number in (0, 1), given 1.5"),
+        ({"type": "lin", "from": "a", "to": 1.0}, "agent.rate.from: expected a number, given 'a'"),
+        ([float("nan"), 1.0], "agent.rate.from: expected a number, given nan"),
+        (
+            {"type": "lin", "from": 1.0, "to": 0.0, "start": 0.5, "end": 0.5},
+            "agent.rate.start: expected a fraction in [0, 0.5), given 0.5",
+        ),
         (
             {"type": "linear", "form": 1.0, "to": 2.0},
             "agent.rate.form: LinearDecay has no such key. Did you mean 'from",
@@ -53,9 +124,9 @@ def test_values():
         (["constant", 1.0, 2.0], "agent.rate"),
         (
             {"type": "linear", "from": 1.0, "to": 0.0, "end": 0.0},
-            r"linear_decay.end: expected a fraction in (0, 1]",
+            "agent.rate.end: expected a fraction in (0, 1], given 0.0",
         ),
-        ({"type": "linear", "from": 1.0, "to": 0.0, "end": 1.1}, r"linear_decay.end"),
+        ({"type": "linear", "from": 1.0, "to": 0.0, "end": 1.1}, "agent.rate.end"),
     ],
 )
 def test_wrong_specs(spec, message):

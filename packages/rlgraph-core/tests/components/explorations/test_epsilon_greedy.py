@@ -3,7 +3,7 @@ import pytest
 
 from rlgraph.components import EpsilonGreedy
 from rlgraph.core import SpecError
-from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 from rlgraph.testing import ComponentTest
 
 SPACES = {"actions": IntBox(4, add_batch_rank=True), "time_percentage": FloatBox()}
@@ -11,7 +11,7 @@ SPACES = {"actions": IntBox(4, add_batch_rank=True), "time_percentage": FloatBox
 
 def explorer(epsilon, backend, seed=10, **options):
     return ComponentTest(
-        EpsilonGreedy(4, epsilon, **options), SPACES, backend=backend, seed=seed
+        EpsilonGreedy(IntBox(4), epsilon, **options), SPACES, backend=backend, seed=seed
     ).executor.program("get_action")
 
 
@@ -83,4 +83,62 @@ def test_the_input_stays_as_it_is(backend):
 
 def test_wrong_schedule():
     with pytest.raises(SpecError, match="e.epsilon_spec: expected a number"):
-        EpsilonGreedy(3, "often", scope="e")
+        EpsilonGreedy(IntBox(3), "often", scope="e")
+
+
+# Other actions.
+
+NESTED = Dict(jump=BoolBox(), move=Tuple(IntBox(3), IntBox(4, shape=(2,), dtype="uint8")))
+
+
+def nested_explorer(epsilon, backend, seed=10):
+    spaces = {"actions": NESTED.with_batch_rank(), "time_percentage": FloatBox()}
+    exploration = EpsilonGreedy(NESTED, epsilon)
+    return ComponentTest(exploration, spaces, backend=backend, seed=seed).executor.program("get_action")
+
+
+def nested_actions(number):
+    return {
+        "jump": np.ones(number, bool),
+        "move": (np.full(number, 2), np.full((number, 2), 3, np.uint8)),
+    }
+
+
+def test_nested_actions(backend):
+    greedy = nested_actions(4000)
+    actions = nested_explorer(0.6, backend)(greedy, np.float32(0.0))
+    assert NESTED.with_batch_rank().contains(actions)
+    move, pair = actions["move"]
+    assert (actions["jump"].dtype, move.dtype, pair.dtype) == (bool, np.int64, np.uint8)
+    # Every value of every part, the greedy one among them, with probability epsilon / n when all is drawn.
+    assert abs(np.mean(~actions["jump"]) - 0.3) < 0.04
+    for value in (0, 1):
+        assert abs(np.mean(move == value) - 0.2) < 0.03
+    for value in (0, 1, 2):
+        assert (np.abs(np.mean(pair == value, axis=0) - 0.15) < 0.03).all()
+    # All parts are drawn, or none: the whole action stays with probability 0.4 + 0.6 / (2 * 3 * 16).
+    kept = actions["jump"] & (move == 2) & (pair == 3).all(axis=1)
+    assert abs(np.mean(kept) - 0.40625) < 0.04
+    np.testing.assert_equal(greedy, nested_actions(4000))
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_no_exploration_of_nested_actions(number, backend):
+    greedy = nested_actions(number)
+    np.testing.assert_equal(nested_explorer(0.0, backend)(greedy, np.float32(0.0)), greedy)
+
+
+@pytest.mark.parametrize("space", [BoolBox(), IntBox(3, shape=(2,)), IntBox(5, dtype="int32")])
+def test_single_actions_of_all_kinds(space, backend):
+    batch = space.with_batch_rank()
+    test = ComponentTest(
+        EpsilonGreedy(space, 1.0), {"actions": batch, "time_percentage": FloatBox()}, backend=backend
+    )
+    drawn = test.test(("get_action", [batch.zeros(300), np.float32(0.0)]))
+    assert batch.contains(drawn)
+    assert len(np.unique(drawn)) == space.num_categories
+
+
+def test_wrong_actions():
+    with pytest.raises(SpecError, match=r"exploration: Q-learning needs categorical actions.*given FloatBox"):
+        EpsilonGreedy(FloatBox())

@@ -5,7 +5,7 @@ import pytest
 
 from rlgraph.components import DQNLoss
 from rlgraph.core import SpecError
-from rlgraph.spaces import BoolBox, FloatBox, IntBox
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 from rlgraph.testing import ComponentTest
 
 
@@ -23,7 +23,7 @@ def spaces(actions):
 
 def by_hand(discount, double, huber, q, actions, rewards, terminals, q_next, q_target):
     """Mnih et al. (2015), Algorithm 1; van Hasselt et al. (2016), eq. 4; Huber (1964)."""
-    losses = []
+    losses, sizes = [], []
     for b in range(len(actions)):
         if double:
             preferred = max(range(q.shape[1]), key=lambda a: q_next[b, a])
@@ -36,7 +36,8 @@ def by_hand(discount, double, huber, q, actions, rewards, terminals, q_next, q_t
             losses.append(abs(error) - 0.5)
         else:
             losses.append(0.5 * error * error)
-    return sum(losses) / len(losses), losses
+        sizes.append(abs(error))
+    return sum(losses) / len(losses), losses, sizes
 
 
 def test_hand_computed(backend):
@@ -44,14 +45,16 @@ def test_hand_computed(backend):
     batch = [q, [1, 0, 0], [1.0, -1.0, 0.0], [False, True, False]]
     q_next, q_target = [[0.0, 1.0], [5.0, 5.0], [2.0, 1.0]], [[4.0, 2.0], [9.0, 9.0], [1.0, 6.0]]
     # Double: the online network prefers actions 1 and 0; targets 1 + 0.5*2 = 2, -1, 0 + 0.5*1 = 0.5.
+    sizes = [0.0, 1.5, 2.5]
     # Errors 0, -1.5, -2.5: half squares 0, 1.125, 3.125; Huber 0, 1.0, 2.0.
     for huber, items in ((False, [0.0, 1.125, 3.125]), (True, [0.0, 1.0, 2.0])):
         test = ComponentTest(DQNLoss(0.5, True, huber), spaces(2), backend=backend)
-        test.test(("loss", [*batch, q_next, q_target]), expected_outputs=(sum(items) / 3, items))
+        test.test(("loss", [*batch, q_next, q_target]), expected_outputs=(sum(items) / 3, items, sizes))
+    sizes = [1.0, 1.5, 0.0]
     # Not double: targets 1 + 0.5*4 = 3, -1, 0.5*6 = 3; errors 1, -1.5, 0: half squares 0.5, 1.125, 0; Huber 0.5, 1, 0.
     for huber, items in ((False, [0.5, 1.125, 0.0]), (True, [0.5, 1.0, 0.0])):
         test = ComponentTest(DQNLoss(0.5, False, huber), spaces(2), backend=backend)
-        test.test(("loss", [*batch, q_next, q_target]), expected_outputs=(sum(items) / 3, items))
+        test.test(("loss", [*batch, q_next, q_target]), expected_outputs=(sum(items) / 3, items, sizes))
 
 
 @pytest.mark.parametrize(("double", "huber"), list(itertools.product([True, False], repeat=2)))
@@ -64,8 +67,8 @@ def test_against_a_loop(double, huber, backend):
         rewards = rng.normal(size=batch).astype(np.float32)
         arguments = [q, actions, rewards, terminals, q_next, q_target]
         expected = by_hand(0.9, double, huber, *arguments)
-        mean, items = test.test(("loss", arguments), expected_outputs=expected, decimals=5)
-        assert (mean.shape, items.shape) == ((), (batch,))
+        mean, items, sizes = test.test(("loss", arguments), expected_outputs=expected, decimals=5)
+        assert (mean.shape, items.shape, sizes.shape) == ((), (batch,), (batch,))
 
 
 def test_the_default_is_double_and_squared():
@@ -82,4 +85,97 @@ def test_wrong_discount(discount):
 def test_infinite_values_of_the_next_state_do_not_matter_at_the_end(backend):
     test = ComponentTest(DQNLoss(0.5), spaces(2), backend=backend)
     bad = [[np.inf, np.nan]]
-    test.test(("loss", [[[1.0, 2.0]], [0], [3.0], [True], bad, bad]), expected_outputs=(2.0, [2.0]))
+    test.test(("loss", [[[1.0, 2.0]], [0], [3.0], [True], bad, bad]), expected_outputs=(2.0, [2.0], [2.0]))
+
+
+# Weights, n steps.
+
+Q, Q_NEXT, Q_TARGET = [[1.0, 2.0], [0.5, 0.0]], [[0.0, 1.0], [2.0, 1.0]], [[4.0, 2.0], [1.0, 6.0]]
+FLOATS = FloatBox(add_batch_rank=True)
+
+
+def test_importance_weights_multiply_the_loss_not_the_error(backend):
+    """Schaul et al. (2016), Algorithm 1, line 13: the gradient is weighted, w * delta * grad Q."""
+    test = ComponentTest(DQNLoss(0.5), {**spaces(2), "importance_weights": FLOATS}, backend=backend)
+    # Targets 1 + 0.5*2 = 2 and -1 + 0.5*1 = -0.5; errors 2 - 1 = 1 and -0.5 - 0 = -0.5; half squares 0.5 and 0.125.
+    arguments = [Q, [0, 1], [1.0, -1.0], [False, False], Q_NEXT, Q_TARGET, [0.5, 2.0]]
+    test.test(("loss", arguments), expected_outputs=((0.25 + 0.25) / 2, [0.5, 0.125], [1.0, 0.5]))
+
+
+def test_discounts_take_the_place_of_the_discount(backend):
+    test = ComponentTest(DQNLoss(0.5, huber_loss=True), {**spaces(2), "discounts": FLOATS}, backend=backend)
+    # Targets 1 + 0.25*2 = 1.5 and, terminal, -1; errors 0.5 and -1; Huber 0.125 and 0.5.
+    arguments = {
+        **dict(zip(spaces(2), [Q, [0, 1], [1.0, -1.0], [False, True], Q_NEXT, Q_TARGET], strict=True)),
+        "discounts": [0.25, 0.9],
+    }
+    test.test(("loss", arguments), expected_outputs=(0.3125, [0.125, 0.5], [0.5, 1.0]))
+
+
+# Container actions.
+
+PARTS = Dict(jump=BoolBox(), move=Tuple(IntBox(3), IntBox(2, shape=(2,))))
+PART_VALUES = Dict(
+    jump=FloatBox(shape=(2,)), move=Tuple(FloatBox(shape=(3,)), FloatBox(shape=(2, 2))), add_batch_rank=True
+)
+PART_SPACES = {
+    "q_values": PART_VALUES,
+    "actions": PARTS.with_batch_rank(),
+    "rewards": FLOATS,
+    "terminals": BoolBox(add_batch_rank=True),
+    "q_next": PART_VALUES,
+    "q_next_target": PART_VALUES,
+}
+# One transition; four parts: jump, the first move, and both elements of the second.
+TAKEN = {
+    "q_values": {"jump": [[1.0, 0.0]], "move": ([[0.0, 3.0, 0.0]], [[[0.0, 2.0], [1.0, 0.0]]])},
+    "actions": {"jump": [False], "move": ([1], [[1, 1]])},
+    "rewards": [1.0],
+    "terminals": [False],
+}
+ONLINE = {"jump": [[0.0, 1.0]], "move": ([[1.0, 0.0, 0.0]], [[[1.0, 0.0], [0.0, 1.0]]])}
+TARGET = {"jump": [[9.0, 2.0]], "move": ([[4.0, 9.0, 9.0]], [[[0.0, 9.0], [9.0, 6.0]]])}
+# Values of what was done 1, 3, 2, 0. Next values, the target's of what the online network prefers: 2, 4, 0, 6.
+# With discount 0.5: targets 2, 3, 1, 4, errors 1, 0, -1, 4. Shared: the mean 3, target 2.5, errors 1.5, -0.5, 0.5, 2.5.
+
+
+@pytest.mark.parametrize(
+    ("options", "loss", "size"),
+    [
+        ({}, (0.5 + 0.0 + 0.5 + 8.0) / 4, 6.0 / 4),
+        ({"huber_loss": True}, (0.5 + 0.0 + 0.5 + 3.5) / 4, 6.0 / 4),
+        ({"shared_container_action_target": True}, (1.125 + 0.125 + 0.125 + 3.125) / 4, 5.0 / 4),
+        ({"td_aggregation": "mean_error"}, 0.5 * (4.0 / 4) ** 2, 4.0 / 4),
+        ({"td_aggregation": "mean_error", "shared_container_action_target": True}, 0.5, 1.0),
+        # Not double: next values 9, 9, 9, 9; targets 5.5, errors 4.5, 2.5, 3.5, 5.5.
+        ({"double_q": False}, 0.5 * (4.5**2 + 2.5**2 + 3.5**2 + 5.5**2) / 4, 16.0 / 4),
+    ],
+)
+def test_container_actions(options, loss, size, backend):
+    test = ComponentTest(DQNLoss(0.5, action_space=PARTS, **options), PART_SPACES, backend=backend)
+    arguments = {**TAKEN, "q_next": ONLINE, "q_next_target": TARGET}
+    test.test(("loss", arguments), expected_outputs=(loss, [loss], [size]), decimals=5)
+
+
+def test_a_terminal_ends_all_parts(backend):
+    test = ComponentTest(DQNLoss(0.5, action_space=PARTS), PART_SPACES, backend=backend)
+    arguments = {**TAKEN, "terminals": [True], "q_next": ONLINE, "q_next_target": TARGET}
+    # All targets 1; errors 0, -2, -1, 1.
+    test.test(("loss", arguments), expected_outputs=(0.75, [0.75], [1.0]), decimals=5)
+
+
+@pytest.mark.parametrize("space", [BoolBox(), IntBox(2, dtype="uint8"), IntBox(2, dtype="int32")])
+def test_one_action_of_another_type_is_the_same(space, backend):
+    actions = np.array([1, 0], space.dtype)
+    test = ComponentTest(
+        DQNLoss(0.5, action_space=space), {**spaces(2), "actions": space.with_batch_rank()}, backend=backend
+    )
+    plain = ComponentTest(DQNLoss(0.5), spaces(2), backend=backend)
+    rest = [[1.0, -1.0], [False, False], Q_NEXT, Q_TARGET]
+    expected = plain.test(("loss", [Q, actions.astype(np.int64), *rest]))
+    test.test(("loss", [Q, actions, *rest]), expected_outputs=expected)
+
+
+def test_wrong_aggregation():
+    with pytest.raises(SpecError, match="loss.td_aggregation: unknown 'mean_eror'.*mean_error"):
+        DQNLoss(td_aggregation="mean_eror")

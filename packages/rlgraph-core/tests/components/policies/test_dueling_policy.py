@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from rlgraph.components import DuelingPolicy
-from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 from rlgraph.testing import ComponentTest
 
 STATES = {"states": FloatBox(shape=(3,), add_batch_rank=True)}
@@ -48,3 +48,23 @@ def test_the_mean_over_actions_is_the_state_value(backend):
     x = np.random.default_rng(2).normal(size=(5, 3)).astype(np.float32)
     value = dense(np.maximum(dense(x, w, "network/dense-0"), 0.0), w, "value")
     np.testing.assert_allclose(test.test(("get_q_values", [x])).mean(axis=1), value[:, 0], atol=1e-5)
+
+
+@pytest.mark.parametrize("units", [0, 8])
+def test_the_parts_of_an_action_share_the_state_value(units, backend):
+    space = Dict(jump=BoolBox(), move=IntBox(3, shape=(2,)))
+    policy = DuelingPolicy(NETWORK, space, units_state_value_stream=units)
+    test = ComponentTest(policy, STATES, backend=backend)
+    w = test.read_variable_values()
+    x = np.random.default_rng(1).normal(size=(5, 3)).astype(np.float32)
+    value_features = advantage_features = np.maximum(dense(x, w, "network/dense-0"), 0.0)
+    if units:
+        value_features = np.maximum(dense(value_features, w, "value-hidden"), 0.0)
+        advantage_features = np.maximum(dense(advantage_features, w, "advantages-hidden"), 0.0)
+    value = dense(value_features, w, "value")
+    jump = q_values(value, dense(advantage_features, w, "advantages-jump"))
+    columns = dense(advantage_features, w, "advantages-move").reshape(5, 2, 3)
+    move = np.stack([q_values(value, columns[:, i]) for i in range(2)], axis=1)
+    test.test(("get_q_values", [x]), expected_outputs={"jump": jump, "move": move}, decimals=5)
+    actions = {"jump": np.argmax(jump, axis=1).astype(bool), "move": np.argmax(move, axis=2)}
+    test.test(("get_deterministic_action", [x]), expected_outputs=actions)

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from rlgraph.components import QPolicy
-from rlgraph.components.policies.q_policy import count_actions
+from rlgraph.components.policies.categorical import categories
 from rlgraph.core import SpecError
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 from rlgraph.testing import ComponentTest
 
 STATES = {"states": FloatBox(shape=(3,), add_batch_rank=True)}
@@ -32,18 +32,62 @@ def test_the_first_of_equal_values(backend):
     test.test(("get_deterministic_action", [np.zeros((2, 3))]), expected_outputs=[0, 0])
 
 
-@pytest.mark.parametrize(
-    "space", [FloatBox(), IntBox(3, shape=(2,)), IntBox(), BoolBox(), Dict(a=IntBox(2)), None]
-)
+CONTAINER = Dict(jump=BoolBox(), move=Tuple(IntBox(3), IntBox(4, shape=(2,))))
+
+
+def test_container_actions(backend):
+    """A head for each part, named after its path; an element of an array has values of its own."""
+    test = ComponentTest(QPolicy(NETWORK, CONTAINER), STATES, backend=backend)
+    w = test.read_variable_values()
+    x = np.random.default_rng(0).normal(size=(6, 3)).astype(np.float32)
+    hidden = np.tanh(x @ w["network/dense-0/weights"] + w["network/dense-0/biases"])
+    heads = {
+        name: hidden @ w[f"q-values-{name}/weights"] + w[f"q-values-{name}/biases"]
+        for name in ("jump", "move-0", "move-1")
+    }
+    assert {name: head.shape for name, head in heads.items()} == {
+        "jump": (6, 2),
+        "move-0": (6, 3),
+        "move-1": (6, 8),
+    }
+    rows = heads["move-1"].reshape(6, 2, 4)
+    expected = {"jump": heads["jump"], "move": (heads["move-0"], rows)}
+    test.test(("get_q_values", [x]), expected_outputs=expected, decimals=5)
+    jump = [values[1] > values[0] for values in heads["jump"]]
+    move = [max(range(3), key=values.__getitem__) for values in heads["move-0"]]
+    both = [[max(range(4), key=values.__getitem__) for values in row] for row in rows]
+    actions = test.test(
+        ("get_deterministic_action", [x]), expected_outputs={"jump": jump, "move": (move, both)}
+    )
+    assert (actions["jump"].dtype, actions["move"][1].dtype) == (bool, np.int64)
+    assert CONTAINER.with_batch_rank().contains(actions)
+
+
+def test_actions_of_a_smaller_type(backend):
+    test = ComponentTest(QPolicy(NETWORK, IntBox(5, dtype="uint8")), STATES, backend=backend)
+    x = np.random.default_rng(0).normal(size=(6, 3)).astype(np.float32)
+    actions = test.test(("get_deterministic_action", [x]))
+    assert actions.dtype == np.uint8
+    np.testing.assert_array_equal(actions, test.test(("get_q_values", [x])).argmax(axis=1))
+
+
+@pytest.mark.parametrize("space", [FloatBox(), IntBox(), IntBox([3, 5]), IntBox(1, 4), None])
 def test_wrong_action_spaces(space):
     with pytest.raises(
-        SpecError, match=r"pi: Q-learning needs one categorical action, an IntBox\(n\); given"
+        SpecError, match=r"pi: Q-learning needs categorical actions, an IntBox\(n\), .*given (F|I|N)"
     ):
         QPolicy(NETWORK, space, scope="pi")
 
 
+def test_the_wrong_part_is_named():
+    space = Dict(move=IntBox(3), turn=Tuple(BoolBox(), FloatBox()))
+    with pytest.raises(SpecError, match=r"pi: Q-learning .*given FloatBox\(\), part 'turn/1' of Dict\("):
+        QPolicy(NETWORK, space, scope="pi")
+
+
 def test_number_of_actions():
-    assert count_actions(IntBox(7), "here") == 7
+    assert categories(IntBox(7), "here") == {"": 7}
+    assert categories(CONTAINER, "here") == {"jump": 2, "move/0": 3, "move/1": 4}
 
 
 def test_wrong_network():

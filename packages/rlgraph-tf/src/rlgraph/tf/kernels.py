@@ -14,13 +14,18 @@ from rlgraph.tf.handles import VariableHandle
 
 
 def adam_apply(
-    self: Any, ops: Any, variables: Sequence[VariableHandle], gradients: Sequence[tf.Tensor]
+    self: Any,
+    ops: Any,
+    variables: Sequence[VariableHandle],
+    gradients: Sequence[tf.Tensor],
+    learning_rate: tf.Tensor | None = None,
 ) -> None:
     """`Adam._apply` by TensorFlow's fused step, where every block is a whole buffer; else the single source."""
     blocks = [*variables, *self.first_moments, *self.second_moments]
     if not all(block.is_whole for block in blocks):
-        Adam._apply.function(self, ops, variables, gradients)
+        Adam._apply.function(self, ops, variables, gradients, learning_rate)
         return
+    rate = self.learning_rate.value(0.0) if learning_rate is None else learning_rate
     steps = ops.read(self.steps) + 1.0
     ops.assign(self.steps, steps)
     if self.clip_grad_norm is not None:
@@ -36,7 +41,7 @@ def adam_apply(
             v=second.buffer.handle,
             beta1_power=power1,
             beta2_power=power2,
-            lr=self.learning_rate,
+            lr=rate,
             beta1=self.beta1,
             beta2=self.beta2,
             epsilon=epsilon,

@@ -88,13 +88,13 @@ def dqn_loss(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Tensor]]:
     return loss
 
 
-def adam_apply(self: Any, ops: Any) -> Callable[[Sequence[Tensor], Sequence[Tensor]], None]:
+def adam_apply(self: Any, ops: Any) -> Callable[..., None]:
     """`Adam._apply` by torch's fused step: one pass over each flat block."""
     fused_adam: Any = torch._fused_adam_
     steps, first_moments, second_moments = self.steps, self.first_moments, self.second_moments
     several_steps, max_norm = [steps] * len(first_moments), self.clip_grad_norm
+    constant_rate = self.learning_rate.value(0.0) if self.learning_rate.is_constant else None
     constants = {
-        "lr": self.learning_rate,
         "beta1": self.beta1,
         "beta2": self.beta2,
         "weight_decay": 0.0,
@@ -103,7 +103,10 @@ def adam_apply(self: Any, ops: Any) -> Callable[[Sequence[Tensor], Sequence[Tens
         "maximize": False,
     }
 
-    def apply(variables: Sequence[Tensor], gradients: Sequence[Tensor]) -> None:
+    def apply(
+        variables: Sequence[Tensor], gradients: Sequence[Tensor], learning_rate: Tensor | None = None
+    ) -> None:
+        rate = constant_rate if learning_rate is None else learning_rate
         if max_norm is not None:
             clip_(gradients, max_norm)
         steps.add_(1.0)
@@ -112,7 +115,9 @@ def adam_apply(self: Any, ops: Any) -> Callable[[Sequence[Tensor], Sequence[Tens
         flushed = flushes_denormals()
         set_flush_denormal(True)
         try:
-            fused_adam(variables, gradients, first_moments, second_moments, [], several_steps, **constants)
+            fused_adam(
+                variables, gradients, first_moments, second_moments, [], several_steps, lr=rate, **constants
+            )
         finally:
             set_flush_denormal(flushed)
 

@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import numpy as np
+
 from rlgraph.agents.dqn.algorithm import DQN
 from rlgraph.agents.memory_agent import MemoryAgent
 from rlgraph.agents.specs import UpdateSpec, parse_spec
-from rlgraph.components import Adam, DQNLoss, DuelingPolicy, EpsilonGreedy, QPolicy, ReplayMemory
-from rlgraph.components.policies.q_policy import count_actions
-from rlgraph.spaces import BoolBox, FloatBox, IntBox, Space
+from rlgraph.components import (
+    Adam,
+    DictPreprocessorStack,
+    DQNLoss,
+    DuelingPolicy,
+    Exploration,
+    PreprocessorStack,
+    QPolicy,
+    ReplayMemory,
+)
+from rlgraph.core import SpecError
+from rlgraph.spaces import Space
 
 DEFAULT_NETWORK = (
     {"type": "dense", "units": 64, "activation": "relu"},
@@ -22,15 +33,23 @@ class DQNAgent(MemoryAgent):
     """Deep Q-learning with replay memory and target network (Mnih et al., 2015).
 
     Args:
-        state_space, action_space: the task; actions are one `IntBox` with categories.
+        state_space, action_space: the task. Actions are an `IntBox` with categories or a `BoolBox`, of any shape, or
+            a `Dict` or `Tuple` of them.
         discount: discount factor.
+        preprocessing_spec: what states go through first: a list of layer specs, or by path of a container state
+            (see `rlgraph.components.preprocessing`).
         network_spec: list of layer specs; default: two dense layers of 64 with ReLU.
+        policy_spec: further arguments of the policy, e.g. ``{"units_state_value_stream": 128}``, or another ``type``.
         double_q: double Q-learning.
         dueling_q: dueling architecture.
+        n_step: number of rewards before the value of the next state is taken.
         huber_loss: Huber loss instead of squared error.
-        memory_spec: the replay memory, e.g. ``{"capacity": 50000}``.
-        exploration_spec: e.g. ``{"epsilon_spec": [1.0, 0.05]}``.
-        optimizer_spec: e.g. ``{"type": "adam", "learning_rate": 1e-3}``.
+        shared_container_action_target: the parts of a container action share one target; see `DQNLoss`.
+        td_aggregation: how the errors of the parts of a container action become one loss; see `DQNLoss`.
+        memory_spec: the replay memory, e.g. ``{"type": "prioritized_replay", "capacity": 50000, "beta": [0.4, 1.0]}``;
+            default: `replay_memory` of 10,000.
+        exploration_spec: ``{"epsilon_spec": [1.0, 0.05]}``, or ``{"noise_spec": {"type": "gumbel", "scale": 0.1}}``.
+        optimizer_spec: e.g. ``{"type": "adam", "learning_rate": [1e-3, 1e-4]}``.
         update_spec: see `UpdateSpec`.
         backend, execution_spec, seed, acting, env: see `Agent`.
 
@@ -46,10 +65,15 @@ class DQNAgent(MemoryAgent):
         action_space: Space,
         *,
         discount: float = 0.99,
+        preprocessing_spec: Any = None,
         network_spec: Any = None,
+        policy_spec: Mapping[str, Any] | None = None,
         double_q: bool = True,
         dueling_q: bool = True,
+        n_step: int = 1,
         huber_loss: bool = False,
+        shared_container_action_target: bool = False,
+        td_aggregation: str = "mean_loss",
         memory_spec: Any = None,
         exploration_spec: Any = None,
         optimizer_spec: Any = None,
@@ -60,36 +84,36 @@ class DQNAgent(MemoryAgent):
         acting: str = "auto",
         env: Any = None,
     ):
+        if isinstance(n_step, bool) or not isinstance(n_step, int) or n_step < 1:
+            raise SpecError(f"n_step: expected an integer >= 1, given {n_step!r}")
         updates = parse_spec(UpdateSpec, update_spec, "update_spec")
-        policy_class = DuelingPolicy if dueling_q else QPolicy
+        preprocessor = make_preprocessor(preprocessing_spec)
         root = DQN(
-            policy_class(list(DEFAULT_NETWORK) if network_spec is None else network_spec, action_space),
+            _policy(policy_spec, network_spec, action_space, dueling_q),
             ReplayMemory.from_spec(memory_spec or {"capacity": 10_000}, path="memory_spec"),
-            EpsilonGreedy.from_spec(
-                exploration_spec,
-                path="exploration_spec",
-                num_actions=count_actions(action_space, "action_space"),
+            Exploration.from_spec(exploration_spec, path="exploration_spec", action_space=action_space),
+            DQNLoss(
+                discount=discount,
+                double_q=double_q,
+                huber_loss=huber_loss,
+                action_space=action_space,
+                shared_container_action_target=shared_container_action_target,
+                td_aggregation=td_aggregation,
             ),
-            DQNLoss(discount=discount, double_q=double_q, huber_loss=huber_loss),
             Adam.from_spec(optimizer_spec, path="optimizer_spec"),
             sync_tau=updates.sync_tau,
+            preprocessor=preprocessor,
+            n_step=n_step,
         )
-        states = state_space.with_batch_rank()
         super().__init__(
             state_space,
             action_space,
             root,
-            {
-                "states": states,
-                "next_states": states,
-                "actions": action_space.with_batch_rank(),
-                "rewards": FloatBox(add_batch_rank=True),
-                "terminals": BoolBox(add_batch_rank=True),
-                "time_percentage": FloatBox(0.0, 1.0),
-                "num_records": IntBox(1, None),
-            },
+            root.get_input_spaces(state_space, action_space),
+            preprocessor=preprocessor,
             update_spec=updates,
             discount=discount,
+            n_step=n_step,
             backend=backend,
             execution_spec=execution_spec,
             seed=seed,
@@ -97,10 +121,32 @@ class DQNAgent(MemoryAgent):
             env=env,
         )
         self._exploration = root.exploration
+        #: What updates from the memory are given: the batch size, and how much of training is done if that matters.
+        self._update_arguments = (self._batch_size, *[self._time_percentage] * root.memory_follows_time)
+        #: What external batches are given unless they bring it: of one row.
+        self._batch_defaults = {
+            **({"discounts": discount**n_step} if root.has_discounts else {}),
+            **({"importance_weights": 1.0} if root.is_prioritized else {}),
+        }
+        self._step_follows_time = root.step_follows_time
         self._next_sync = self.update_spec.sync_interval
         # The target starts as the policy, whatever their own starting values were.
         policy = self.executor.get_weights(trainable_only=True)
         self.executor.set_weights({f"target-{name}": value for name, value in policy.items()})
+
+    def _update_from_memory(self) -> dict[str, Any]:
+        results: dict[str, Any] = self.executor.program("update_from_memory")(*self._update_arguments)
+        return results
+
+    def _update_from_batch(self, batch: Mapping[str, Any]) -> dict[str, Any]:
+        if self._step_follows_time:
+            batch = {**batch, "time_percentage": self._time_percentage}
+        return super()._update_from_batch(batch)
+
+    def _completed(self, batch: dict[str, Any]) -> dict[str, Any]:
+        rows, dtype = len(batch["rewards"]), self.executor.execution.dtype
+        missing = {name: value for name, value in self._batch_defaults.items() if name not in batch}
+        return {**batch, **{name: np.full(rows, value, dtype) for name, value in missing.items()}}
 
     def _after_updates(self) -> None:
         """Synchronise the target if it is due."""
@@ -111,8 +157,8 @@ class DQNAgent(MemoryAgent):
             self.executor.program("sync_target")()
 
     def metrics(self) -> dict[str, float]:
-        """``{"epsilon": probability of a random action}``."""
-        return {"epsilon": self._exploration.epsilon.value(float(self._time_percentage))}
+        """``{"epsilon": probability of a random action}``, or ``{"noise_scale": scale of the noise}``."""
+        return self._exploration.metrics(float(self._time_percentage))
 
     def progress_facts(self) -> dict[str, Any]:
         return {**super().progress_facts(), "next_sync": self._next_sync}
@@ -120,3 +166,27 @@ class DQNAgent(MemoryAgent):
     def restore_progress(self, facts: Mapping[str, Any]) -> None:
         super().restore_progress(facts)
         self._next_sync = int(facts["next_sync"])
+
+
+def make_preprocessor(spec: Any) -> PreprocessorStack | DictPreprocessorStack | None:
+    """What ``preprocessing_spec`` says: a stack for a list, one per part of the state for a mapping of paths."""
+    if spec is None or isinstance(spec, DictPreprocessorStack):
+        return spec
+    if isinstance(spec, Mapping) and "type" not in spec and "layers" not in spec:
+        return DictPreprocessorStack.from_spec(spec, path="preprocessing_spec")
+    return PreprocessorStack.from_spec(spec, path="preprocessing_spec")
+
+
+def _policy(
+    spec: Mapping[str, Any] | None, network_spec: Any, action_space: Space, dueling_q: bool
+) -> QPolicy:
+    if not isinstance(spec, Mapping | None):
+        raise SpecError(f"policy_spec: expected a mapping of the policy's arguments, given {spec!r}")
+    if network_spec is not None and "network_spec" in (spec or {}):
+        raise SpecError("network_spec: given twice, here and as policy_spec.network_spec")
+    arguments = {
+        "network_spec": list(DEFAULT_NETWORK) if network_spec is None else network_spec,
+        **(spec or {}),
+    }
+    kind = DuelingPolicy if dueling_q else QPolicy
+    return kind.from_spec(arguments, path="policy_spec", action_space=action_space)

@@ -1,7 +1,9 @@
 """Deep Q-learning as a component: Mnih et al. (2015), https://www.nature.com/articles/nature14236.
 
-With double Q-learning (van Hasselt et al., 2016, https://arxiv.org/abs/1509.06461) and the dueling architecture (Wang
-et al., 2016, https://arxiv.org/abs/1511.06581) as options.
+Options: double Q-learning (van Hasselt et al., 2016, https://arxiv.org/abs/1509.06461), the dueling architecture (Wang
+et al., 2016, https://arxiv.org/abs/1511.06581), prioritized replay (Schaul et al., 2016,
+https://arxiv.org/abs/1511.05952), n-step returns (Sutton, 1988; Hessel et al., 2018,
+https://arxiv.org/abs/1710.02298), container actions (Tavakoli et al., 2018, https://arxiv.org/abs/1711.08946).
 """
 
 from __future__ import annotations
@@ -10,75 +12,173 @@ from typing import Any
 
 from rlgraph.components import (
     Adam,
+    DictPreprocessorStack,
     DQNLoss,
     DuelingPolicy,
-    EpsilonGreedy,
+    Exploration,
+    PreprocessorStack,
+    PrioritizedReplay,
     QPolicy,
     ReplayMemory,
     Synchronizer,
 )
 from rlgraph.core import Component, rlgraph_api
+from rlgraph.spaces import BoolBox, FloatBox, IntBox, Space
 
 
 class DQN(Component):
     """Policy, target policy, replay memory, loss, optimizer and exploration of a DQN agent.
 
+    Arguments with the default None are there if they have a Space: `importance_weights` and `discounts` as in
+    `DQNLoss.loss`, and `time_percentage` where the memory or the optimizer follows a schedule.
+
     Args:
         policy: the online policy; the target policy is its copy.
-        memory: the replay memory.
-        exploration: turns greedy actions into explored ones.
+        memory: the replay memory; a prioritized one is told the errors of what was drawn from it.
+        exploration: turns greedy actions, or action values, into explored actions.
         loss: the loss.
         optimizer: steps the policy's variables.
         sync_tau: share of the policy in the target policy's new value; 1 for a plain copy.
+        preprocessor: a `PreprocessorStack` or the like, None for none. Policy, memory and loss see preprocessed
+            states; so do API methods but `preprocess_states`, `get_greedy_actions` and `get_actions`. The latter two
+            are missing if it keeps state.
+        n_step: number of rewards in a record; above 1 records have a field ``discounts``.
     """
 
     def __init__(
         self,
         policy: QPolicy | DuelingPolicy,
         memory: ReplayMemory,
-        exploration: EpsilonGreedy,
+        exploration: Exploration,
         loss: DQNLoss,
         optimizer: Adam,
         sync_tau: float = 1.0,
+        preprocessor: PreprocessorStack | DictPreprocessorStack | None = None,
+        n_step: int = 1,
         scope: str = "dqn",
     ):
         self.policy = policy
         self.target_policy = policy.copy(scope="target-policy", trainable=False)
         self.memory, self.exploration, self.loss, self.optimizer = memory, exploration, loss, optimizer
         self.synchronizer = Synchronizer(tau=sync_tau)
+        self.preprocessor = preprocessor
+        self.is_prioritized = isinstance(memory, PrioritizedReplay)
+        self.has_discounts = n_step > 1
+        #: Whether the optimizer needs to know how much of training is done, and whether updates from memory do.
+        self.step_follows_time = not optimizer.learning_rate.is_constant
+        self.memory_follows_time = self.is_prioritized or self.step_follows_time
+        parts = [policy, self.target_policy, memory, exploration, loss, optimizer, self.synchronizer]
         super().__init__(
-            policy, self.target_policy, memory, exploration, loss, optimizer, self.synchronizer, scope=scope
+            *parts,
+            *([] if preprocessor is None else [preprocessor]),
+            scope=scope,
+            switched_off_apis=_unused_methods(preprocessor),
         )
+
+    def get_input_spaces(self, state_space: Space, action_space: Space) -> dict[str, Any]:
+        """Spaces of the arguments of all API methods; an optional one has a Space where an option needs it.
+
+        Args:
+            state_space: one raw state, without ranks.
+            action_space: one action, without ranks.
+        """
+        states = state_space.with_batch_rank()
+        floats, time = FloatBox(add_batch_rank=True), FloatBox(0.0, 1.0)
+        spaces: dict[str, Any] = {
+            "actions": action_space.with_batch_rank(),
+            "rewards": floats,
+            "terminals": BoolBox(add_batch_rank=True),
+            "num_records": IntBox(1, None),
+        }
+        if self.preprocessor is not None:
+            spaces["preprocess_states.states"] = states
+            spaces["get_actions_from_preprocessed.time_percentage"] = time
+            if self.preprocessor.has_state:
+                spaces["env_indices"] = IntBox(add_batch_rank=True)
+            else:
+                spaces["get_greedy_actions.states"] = spaces["get_actions.states"] = states
+            states = spaces["preprocessed_states"] = self.preprocessor.get_preprocessed_space(states)
+        spaces["states"] = spaces["next_states"] = states
+        if "get_actions" not in self.switched_off_apis:
+            spaces["get_actions.time_percentage"] = time
+        if self.has_discounts:
+            spaces["discounts"] = floats
+        if self.is_prioritized:
+            spaces["importance_weights"] = floats
+        if self.memory_follows_time:
+            spaces["update_from_memory.time_percentage"] = time
+        if self.step_follows_time:
+            spaces["update_from_external_batch.time_percentage"] = time
+        return spaces
+
+    # Acting.
+
+    @rlgraph_api
+    def preprocess_states(self, states: Any, env_indices: Any = None) -> Any:
+        """``states [B, ...]``, and which environments they are from ``[B]`` if the preprocessor keeps state."""
+        return self.preprocessor.preprocess(states, env_indices)  # type: ignore[union-attr]
+
+    @rlgraph_api
+    def reset_preprocessor(self, env_indices: Any) -> Any:
+        """The environments ``env_indices [N]`` begin new episodes."""
+        return self.preprocessor.reset(env_indices)  # type: ignore[union-attr]
 
     @rlgraph_api
     def get_greedy_actions(self, states: Any) -> Any:
         """``states [B, ...] -> actions [B]``."""
-        return self.policy.get_deterministic_action(states)
+        return self.policy.get_deterministic_action(self._preprocessed(states))
 
     @rlgraph_api
     def get_actions(self, states: Any, time_percentage: Any) -> Any:
         """``states [B, ...], time_percentage [] -> actions [B]``, explored."""
-        return self.exploration.get_action(self.policy.get_deterministic_action(states), time_percentage)
+        return self._explore(self._preprocessed(states), time_percentage)
+
+    @rlgraph_api
+    def get_greedy_actions_from_preprocessed(self, preprocessed_states: Any) -> Any:
+        """As `get_greedy_actions`, for states that are preprocessed already."""
+        return self.policy.get_deterministic_action(preprocessed_states)
+
+    @rlgraph_api
+    def get_actions_from_preprocessed(self, preprocessed_states: Any, time_percentage: Any) -> Any:
+        """As `get_actions`, for states that are preprocessed already."""
+        return self._explore(preprocessed_states, time_percentage)
 
     @rlgraph_api
     def get_q_values(self, states: Any) -> Any:
-        """``states [B, ...] -> [B, A]``."""
+        """``states [B, ...]``, preprocessed, ``-> [B, A]``; of a container action a container of such."""
         return self.policy.get_q_values(states)
+
+    def _preprocessed(self, states: Any) -> Any:
+        return states if self.preprocessor is None else self.preprocessor.preprocess(states)
+
+    def _explore(self, states: Any, time_percentage: Any) -> Any:
+        if self.exploration.explores == "q_values":
+            return self.exploration.get_action(self.policy.get_q_values(states), time_percentage)
+        return self.exploration.get_action(self.policy.get_deterministic_action(states), time_percentage)
+
+    # Learning.
 
     @rlgraph_api
     def insert_records(
-        self, states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any
+        self,
+        states: Any,
+        actions: Any,
+        rewards: Any,
+        terminals: Any,
+        next_states: Any,
+        discounts: Any = None,
     ) -> Any:
         """Put transitions into the memory; every argument has batch rank."""
-        return self.memory.insert_records(
-            {
-                "states": states,
-                "actions": actions,
-                "rewards": rewards,
-                "terminals": terminals,
-                "next_states": next_states,
-            }
-        )
+        records = {
+            "states": states,
+            "actions": actions,
+            "rewards": rewards,
+            "terminals": terminals,
+            "next_states": next_states,
+        }
+        if discounts is not None:
+            records["discounts"] = discounts
+        return self.memory.insert_records(records)
 
     @rlgraph_api
     def get_memory_size(self) -> Any:
@@ -86,36 +186,87 @@ class DQN(Component):
         return self.memory.get_size()
 
     @rlgraph_api
-    def get_td_loss(self, states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any) -> Any:
+    def get_td_loss(
+        self,
+        states: Any,
+        actions: Any,
+        rewards: Any,
+        terminals: Any,
+        next_states: Any,
+        importance_weights: Any = None,
+        discounts: Any = None,
+    ) -> Any:
         """The loss of a batch without learning from it: ``{"loss": [], "loss_per_item": [B]}``."""
-        q_values, q_next = self.policy.get_q_values(states), self.policy.get_q_values(next_states)
-        q_next_target = self.target_policy.get_q_values(next_states)
-        loss, per_item = self.loss.loss(q_values, actions, rewards, terminals, q_next, q_next_target)
+        loss, per_item, _ = self._losses(
+            states, actions, rewards, terminals, next_states, importance_weights, discounts
+        )
         return {"loss": loss, "loss_per_item": per_item}
 
     @rlgraph_api
     def update_from_external_batch(
-        self, states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any
+        self,
+        states: Any,
+        actions: Any,
+        rewards: Any,
+        terminals: Any,
+        next_states: Any,
+        importance_weights: Any = None,
+        discounts: Any = None,
+        time_percentage: Any = None,
     ) -> Any:
         """One optimizer step on a batch; the loss before it, as `get_td_loss` gives it."""
-        results = self.get_td_loss(states, actions, rewards, terminals, next_states)
-        self.optimizer.step(self.policy.variables(trainable_only=True), results["loss"])
-        return results
+        loss, per_item, _ = self._losses(
+            states, actions, rewards, terminals, next_states, importance_weights, discounts
+        )
+        self._step(loss, time_percentage)
+        return {"loss": loss, "loss_per_item": per_item}
 
     @rlgraph_api
-    def update_from_memory(self, num_records: Any) -> Any:
+    def update_from_memory(self, num_records: Any, time_percentage: Any = None) -> Any:
         """One optimizer step on ``num_records`` [] transitions from the memory; ``{"loss": []}``."""
-        records = self.memory.get_records(num_records)
-        results = self.update_from_external_batch(
+        indices = weights = None
+        if self.is_prioritized:
+            records, indices, weights = self.memory.get_records(num_records, time_percentage)
+        else:
+            records = self.memory.get_records(num_records)
+        loss, _, errors = self._losses(
             records["states"],
             records["actions"],
             records["rewards"],
             records["terminals"],
             records["next_states"],
+            weights,
+            records["discounts"] if self.has_discounts else None,
         )
-        return {"loss": results["loss"]}
+        self._step(loss, time_percentage)
+        if self.is_prioritized:
+            self.memory.update_records(indices, errors)
+        return {"loss": loss}
+
+    def _losses(
+        self, states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any, *options: Any
+    ) -> Any:
+        q_values, q_next = self.policy.get_q_values(states), self.policy.get_q_values(next_states)
+        q_next_target = self.target_policy.get_q_values(next_states)
+        return self.loss.loss(q_values, actions, rewards, terminals, q_next, q_next_target, *options)
+
+    def _step(self, loss: Any, time_percentage: Any) -> None:
+        progress = [time_percentage] if self.step_follows_time else []
+        self.optimizer.step(self.policy.variables(trainable_only=True), loss, *progress)
 
     @rlgraph_api
     def sync_target(self) -> Any:
         """Copy the policy into the target policy."""
         return self.synchronizer.sync(self.policy.variables(), self.target_policy.variables())
+
+
+def _unused_methods(preprocessor: Any) -> set[str]:
+    """The API methods that there is no use for with this preprocessor."""
+    if preprocessor is None:
+        return {
+            "preprocess_states",
+            "reset_preprocessor",
+            "get_greedy_actions_from_preprocessed",
+            "get_actions_from_preprocessed",
+        }
+    return {"get_greedy_actions", "get_actions"} if preprocessor.has_state else {"reset_preprocessor"}

@@ -7,41 +7,59 @@ from typing import Any
 import numpy as np
 
 from rlgraph.components.common.schedules import Schedule
-from rlgraph.core import Component, graph_fn, rlgraph_api
-from rlgraph.spaces import IntBox
+from rlgraph.components.explorations.exploration import Exploration
+from rlgraph.components.policies.categorical import categories, is_one_integer
+from rlgraph.core import graph_fn, rlgraph_api
+from rlgraph.spaces import Space, from_spec
 
 
-class EpsilonGreedy(Component):
+def action_batch(exploration: Any, *_: Any) -> Space:
+    """The Space of a batch of actions, for ``spaces=``."""
+    return exploration.action_space.with_batch_rank()
+
+
+class EpsilonGreedy(Exploration):
     """With probability epsilon an action drawn uniformly, else the greedy one.
 
-    The draws come from the component's host stream whichever backend computes the greedy actions, so a run explores
-    alike on all backends.
+    Of a container action all parts are drawn, or none.
 
     Args:
-        num_actions: number of actions.
+        action_space: an `IntBox` with categories or a `BoolBox`, or a container of them.
         epsilon_spec: epsilon over training (see `Schedule.from_spec`).
         scope: name among its siblings.
+
+    Raises:
+        SpecError: an action has no categories, or no schedule.
     """
 
     def __init__(
         self,
-        num_actions: int,
+        action_space: Any,
         epsilon_spec: Any = (1.0, 0.05),
         scope: str = "exploration",
         **kwargs: Any,
     ):
-        self.num_actions = num_actions
+        self.action_space = from_spec(action_space).without_ranks()
+        self.categories = categories(self.action_space, scope)
+        #: The number of actions of the usual Space: one number of type int64; a draw of it is several times faster.
+        self.num_actions = self.categories[""] if is_one_integer(self.action_space) else None
         self.epsilon = Schedule.from_spec(epsilon_spec, path=f"{scope}.epsilon_spec")
         super().__init__(scope=scope, **kwargs)
 
+    def metrics(self, time_percentage: float) -> dict[str, float]:
+        """``{"epsilon": probability of a random action}``."""
+        return {"epsilon": self.epsilon.value(time_percentage)}
+
     @rlgraph_api
     def get_action(self, actions: Any, time_percentage: Any) -> Any:
-        """``actions [B]`` (greedy), ``time_percentage []`` (fraction of training done) ``-> [B]``."""
+        """``actions [B]`` (greedy; or a container), ``time_percentage []`` (fraction of training done) ``-> [B]``."""
         return self._explore(actions, time_percentage)
 
-    @graph_fn(host=True, spaces=lambda self, *_: IntBox(self.num_actions, add_batch_rank=True))
-    def _explore(self, actions: np.ndarray, time_percentage: np.ndarray) -> np.ndarray:
+    @graph_fn(host=True, spaces=action_batch)
+    def _explore(self, actions: Any, time_percentage: np.ndarray) -> Any:
         epsilon = self.epsilon.value(float(time_percentage))
+        if self.num_actions is None:
+            return self._explore_parts(actions, epsilon)
         rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
         if len(actions) == 1:
             # One environment: scalars are several times faster than arrays of one.
@@ -52,3 +70,14 @@ class EpsilonGreedy(Component):
         if not explore.any():
             return actions
         return np.where(explore, (rng.random(len(actions)) * self.num_actions).astype(np.int64), actions)
+
+    def _explore_parts(self, actions: Any, epsilon: float) -> Any:
+        rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
+        parts = self.action_space.flatten_sample(actions)
+        explore = rng.random(len(next(iter(parts.values())))) < epsilon
+        if not explore.any():
+            return actions
+        for path, greedy in parts.items():
+            drawn = (rng.random(greedy.shape) * self.categories[path]).astype(np.int64).astype(greedy.dtype)
+            parts[path] = np.where(explore.reshape(-1, *[1] * (greedy.ndim - 1)), drawn, greedy)
+        return self.action_space.unflatten_sample(parts)

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.layers.activations import apply_activation, check_activation
+from rlgraph.components.layers.inputs import check_inputs
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
-from rlgraph.spaces import FloatBox, Space, sanity_check_space
+from rlgraph.spaces import FloatBox, Space
 
 
 class Dense(Component):
@@ -43,9 +44,7 @@ class Dense(Component):
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        sanity_check_space(
-            input_spaces["inputs"], allowed_types=[FloatBox], must_have_batch_rank=True, rank=1
-        )
+        check_inputs(input_spaces["inputs"], rank=1)
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         size = input_spaces["inputs"].shape[0]

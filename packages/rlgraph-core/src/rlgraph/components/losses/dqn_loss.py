@@ -4,18 +4,42 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlgraph.components.policies.categorical import is_one_integer
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
-from rlgraph.core.functional.q_learning import action_values, double_q_next_values, huber, q_learning_target
+from rlgraph.core.errors import nearest
+from rlgraph.core.functional.q_learning import (
+    action_values,
+    branching_td_errors,
+    double_q_next_values,
+    greedy_next_values,
+    huber,
+    q_learning_target,
+)
+from rlgraph.spaces import Space
+
+#: How the TD errors of the parts of an action become one loss.
+TD_AGGREGATIONS = ("mean_loss", "mean_error")
 
 
 class DQNLoss(Component):
     """Mean of squared (or Huber) temporal-difference errors (Mnih et al., 2015).
 
+    Each part of a container action is a Q-learner of its own, on the same rewards; the loss of a transition is the mean
+    of theirs.
+
     Args:
         discount: discount factor in [0, 1].
         double_q: choose the next action with the online network (van Hasselt et al., 2016).
         huber_loss: Huber instead of half the square; limits the gradient of large errors to 1.
+        action_space: an `IntBox` with categories or a `BoolBox`, or a container of them; None: one `IntBox`.
+        shared_container_action_target: all parts of an action share one target, made of the mean of their next values
+            (Tavakoli et al., 2018, https://arxiv.org/abs/1711.08946).
+        td_aggregation: ``"mean_loss"``: the mean of the parts' losses; ``"mean_error"``: the loss of the mean of the
+            parts' errors, as in RLgraph 0.5 (errors of opposite sign cancel).
         scope: name among its siblings.
+
+    Raises:
+        SpecError: a discount outside [0, 1], or an unknown aggregation.
     """
 
     def __init__(
@@ -23,31 +47,58 @@ class DQNLoss(Component):
         discount: float = 0.99,
         double_q: bool = True,
         huber_loss: bool = False,
+        action_space: Space | None = None,
+        shared_container_action_target: bool = False,
+        td_aggregation: str = "mean_loss",
         scope: str = "loss",
         **kwargs: Any,
     ):
         if not isinstance(discount, int | float) or not 0.0 <= discount <= 1.0:
             raise SpecError(f"{scope}.discount: expected a number in [0, 1], given {discount!r}")
+        if td_aggregation not in TD_AGGREGATIONS:
+            raise SpecError(
+                f"{scope}.td_aggregation: unknown {td_aggregation!r}. {nearest(str(td_aggregation), TD_AGGREGATIONS)}"
+            )
         self.discount = float(discount)
         self.double_q = double_q
         self.huber_loss = huber_loss
+        self.has_parts = not (action_space is None or is_one_integer(action_space))
+        self.shared_container_action_target = shared_container_action_target
+        self.td_aggregation = td_aggregation
         super().__init__(scope=scope, **kwargs)
 
-    @rlgraph_api
+    @rlgraph_api(returns=3)
     def loss(
-        self, q_values: Any, actions: Any, rewards: Any, terminals: Any, q_next: Any, q_next_target: Any
+        self,
+        q_values: Any,
+        actions: Any,
+        rewards: Any,
+        terminals: Any,
+        q_next: Any,
+        q_next_target: Any,
+        importance_weights: Any = None,
+        discounts: Any = None,
     ) -> Any:
-        """The mean loss [] and the loss per item [B].
+        """The mean loss [], the loss per item [B], and the size of the TD error per item [B].
 
         Args:
-            q_values: online values of the states [B, A].
-            actions: actions taken [B].
-            rewards: rewards [B].
+            q_values: online values of the states [B, A]; of a container action a container of such.
+            actions: actions taken [B], or a container of such.
+            rewards: rewards [B], or discounted sums of several.
             terminals: where the episode terminated [B], bool; truncation is no termination.
-            q_next: online values of the next states [B, A]; not used without double Q.
-            q_next_target: target network's values of the next states [B, A].
+            q_next: online values of the next states, as `q_values`; not used without double Q.
+            q_next_target: target network's values of the next states, as `q_values`.
+            importance_weights: what each item's loss is multiplied by in the mean [B] (Schaul et al., 2016, Algorithm
+                1); the loss per item is without.
+            discounts: what the value of each next state is multiplied by [B]; default: `discount`.
         """
-        return self._loss(q_values, actions, rewards, terminals, q_next, q_next_target)
+        arguments = (q_values, actions, rewards, terminals, q_next, q_next_target)
+        errors = self._errors(*arguments, discounts)
+        if self.has_parts or importance_weights is not None or discounts is not None:
+            loss, per_item = self._weighted_loss(errors, importance_weights)
+        else:
+            loss, per_item = self._loss(*arguments)
+        return loss, per_item, self._sizes(errors)
 
     @graph_fn(returns=2)
     def _loss(
@@ -60,11 +111,64 @@ class DQNLoss(Component):
         q_next: Any,
         q_next_target: Any,
     ) -> Any:
-        if self.double_q:
-            next_values = double_q_next_values(ops, q_next, q_next_target)
-        else:
-            next_values = ops.max(q_next_target, axis=1)
+        """One integer action, and no more options: what backends have kernels for."""
+        next_values = self._next_values(ops, q_next, q_next_target)
         targets = q_learning_target(ops, rewards, terminals, next_values, self.discount)
-        errors = targets - action_values(ops, q_values, actions)
-        per_item = huber(ops, errors) if self.huber_loss else 0.5 * ops.square(errors)
+        per_item = self._penalty(ops, targets - action_values(ops, q_values, actions))
         return ops.mean(per_item), per_item
+
+    @graph_fn(flatten_ops={"q_values", "actions", "q_next", "q_next_target"})
+    def _errors(
+        self,
+        ops: Any,
+        q_values: Any,
+        actions: Any,
+        rewards: Any,
+        terminals: Any,
+        q_next: Any,
+        q_next_target: Any,
+        discounts: Any = None,
+    ) -> Any:
+        """TD errors of all elements of an action, ``[B, D]``; ``[B, 1]`` if they are averaged."""
+        taken, following = [], []
+        for path, values in q_values.items():
+            taken.append(_flat(ops, action_values(ops, values, ops.astype(actions[path], "int64"))))
+            following.append(_flat(ops, self._next_values(ops, q_next[path], q_next_target[path])))
+        errors = branching_td_errors(
+            ops,
+            ops.concat(taken, axis=1),
+            rewards,
+            terminals,
+            ops.concat(following, axis=1),
+            self.discount if discounts is None else discounts,
+            shared_target=self.shared_container_action_target,
+        )
+        return ops.mean(errors, axis=1, keepdims=True) if self.td_aggregation == "mean_error" else errors
+
+    @graph_fn(returns=2)
+    def _weighted_loss(self, ops: Any, errors: Any, importance_weights: Any = None) -> Any:
+        """``errors [B, D], importance_weights [B] -> [], [B]``."""
+        per_item = ops.mean(self._penalty(ops, errors), axis=1)
+        weighted = per_item if importance_weights is None else importance_weights * per_item
+        return ops.mean(weighted), per_item
+
+    @graph_fn
+    def _sizes(self, ops: Any, errors: Any) -> Any:
+        """``[B, D] -> [B]``."""
+        return ops.mean(ops.abs(errors), axis=1)
+
+    def _next_values(self, ops: Any, q_next: Any, q_next_target: Any) -> Any:
+        if self.double_q:
+            return double_q_next_values(ops, q_next, q_next_target)
+        return greedy_next_values(ops, q_next_target)
+
+    def _penalty(self, ops: Any, errors: Any) -> Any:
+        return huber(ops, errors) if self.huber_loss else 0.5 * ops.square(errors)
+
+
+def _flat(ops: Any, values: Any) -> Any:
+    """``[B, ...] -> [B, d]``."""
+    size = 1
+    for length in values.shape[1:]:
+        size *= length
+    return ops.reshape(values, (-1, size))

@@ -72,6 +72,22 @@ class ReplayMemory(Component):
 
     @graph_fn(returns=0, host=True, spaces=())
     def _insert(self, records: Any) -> None:
+        self.write(records)
+
+    @graph_fn(host=True, spaces=_record_space)
+    def _sample(self, num_records: np.ndarray) -> Any:
+        size = self.filled()
+        rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
+        return self.read((rng.random(int(num_records)) * size).astype(np.int64))
+
+    @graph_fn(host=True, spaces=IntBox())
+    def _size(self) -> np.ndarray:
+        return np.array(self.cursor[1])  # type: ignore[index]
+
+    # The ring; for host functions only.
+
+    def write(self, records: Any) -> tuple[int, int]:
+        """Put `records` where the cursor stands, and move it on: where they begin, and how many they are."""
         fields = list(records.values()) if self.flat else [_part(records, keys) for keys in self.keys]
         count = len(fields[0])
         for values in fields:
@@ -88,21 +104,24 @@ class ReplayMemory(Component):
                 store(rows, index, values)
         cursor[0] = (index + count) % self.capacity
         cursor[1] = min(int(cursor[1]) + count, self.capacity)
+        return index, count
 
-    @graph_fn(host=True, spaces=_record_space)
-    def _sample(self, num_records: np.ndarray) -> Any:
+    def filled(self) -> int:
+        """The number of records held.
+
+        Raises:
+            RLGraphError: none.
+        """
         size = int(self.cursor[1])  # type: ignore[index]
         if size == 0:
             raise RLGraphError(f"{self.scope_path} is empty: insert records before drawing from it")
-        rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
-        indices = (rng.random(int(num_records)) * size).astype(np.int64)
+        return size
+
+    def read(self, indices: np.ndarray) -> Any:
+        """The records at ``indices [N]``: fields [N, ...]."""
         held: Any = self.rows
         drawn = {path: rows.take(indices, axis=0) for path, rows in held.items()}
         return drawn if self.flat else self.record_space.unflatten_sample(drawn)
-
-    @graph_fn(host=True, spaces=IntBox())
-    def _size(self) -> np.ndarray:
-        return np.array(self.cursor[1])  # type: ignore[index]
 
 
 def stacked(box: BoxSpace, number: int) -> BoxSpace:

@@ -23,6 +23,12 @@ class NeuralNetwork(Component):
         if isinstance(layers, str) or not isinstance(layers, Sequence) or not layers:
             raise SpecError(f"{scope}.layers: expected a list of layer specs, given {layers!r}")
         self.layers: list[Any] = [_layer(spec, f"{scope}.layers[{i}]", i) for i, spec in enumerate(layers)]
+        stateful = [layer.scope for layer in self.layers if getattr(layer, "has_state", False)]
+        if stateful:
+            raise SpecError(
+                f"{scope}.layers: {stateful[0]} remembers something of each environment, and a network does not know "
+                "them: put it into preprocessing_spec"
+            )
         super().__init__(*self.layers, scope=scope, **kwargs)
 
     @classmethod

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.core import Component, SpecError, gradients, graph_fn, rlgraph_api
+from rlgraph.components.optimizers.learning_rate import read_learning_rate
+from rlgraph.core import AssemblyError, Component, SpecError, gradients, graph_fn, rlgraph_api
 from rlgraph.core.functional.optimization import adam, clip_by_global_norm
 from rlgraph.spaces import FloatBox, Space
 
@@ -14,7 +15,8 @@ class Adam(Component):
     """Adam (Kingma and Ba, 2015, Algorithm 1), with an optional limit on the global gradient norm.
 
     Args:
-        learning_rate: step size.
+        learning_rate: step size; a number, or a schedule of one (see `Schedule.from_spec`): ``[1e-3, 1e-5]``. With a
+            schedule, `step` needs the fraction of training that is done.
         beta1, beta2: decay rates of the moments.
         epsilon: added to the root of the second moment.
         clip_grad_norm: largest L2 norm of all gradients together; None for no limit.
@@ -23,7 +25,7 @@ class Adam(Component):
 
     def __init__(
         self,
-        learning_rate: float = 1e-3,
+        learning_rate: Any = 1e-3,
         beta1: float = 0.9,
         beta2: float = 0.999,
         epsilon: float = 1e-8,
@@ -31,9 +33,8 @@ class Adam(Component):
         scope: str = "optimizer",
         **kwargs: Any,
     ):
-        for name, value in (("learning_rate", learning_rate), ("epsilon", epsilon)):
-            if not isinstance(value, int | float) or value < 0:
-                raise SpecError(f"{scope}.{name}: expected a number >= 0, given {value!r}")
+        if not isinstance(epsilon, int | float) or epsilon < 0:
+            raise SpecError(f"{scope}.epsilon: expected a number >= 0, given {epsilon!r}")
         for name, value in (("beta1", beta1), ("beta2", beta2)):
             if not isinstance(value, int | float) or not 0 <= value < 1:
                 raise SpecError(f"{scope}.{name}: expected a number in [0, 1), given {value!r}")
@@ -43,7 +44,7 @@ class Adam(Component):
             raise SpecError(
                 f"{scope}.clip_grad_norm: expected a number > 0 or None, given {clip_grad_norm!r}"
             )
-        self.learning_rate = float(learning_rate)
+        self.learning_rate = read_learning_rate(learning_rate, f"{scope}.learning_rate")
         self.beta1, self.beta2, self.epsilon = float(beta1), float(beta2), float(epsilon)
         self.clip_grad_norm = clip_grad_norm
         super().__init__(scope=scope, **kwargs)
@@ -55,12 +56,32 @@ class Adam(Component):
         self.second_moments = self.get_slots("second_moments", variables)
 
     @rlgraph_api
-    def step(self, variables: Any, loss: Any) -> Any:
-        """One step on `variables` (of ``component.variables()``) down the gradient of the scalar `loss`."""
-        return self._apply(variables, gradients(loss, variables))
+    def step(self, variables: Any, loss: Any, time_percentage: Any = None) -> Any:
+        """One step on `variables` (of ``component.variables()``) down the gradient of the scalar `loss`.
+
+        Args:
+            variables: what to step.
+            loss: a float without axes.
+            time_percentage: the fraction of training done, []; only needed where the learning rate is a schedule.
+        """
+        derivatives = gradients(loss, variables)
+        if self.learning_rate.is_constant:
+            return self._apply(variables, derivatives)
+        if time_percentage is None:
+            raise AssemblyError(
+                f"{self.scope_path}.step needs time_percentage, the fraction of training done: "
+                f"the learning rate is {self.learning_rate}"
+            )
+        return self._apply(variables, derivatives, self._get_learning_rate(time_percentage))
+
+    @graph_fn
+    def _get_learning_rate(self, ops: Any, time_percentage: Any) -> Any:
+        return self.learning_rate.tensor(ops, time_percentage)
 
     @graph_fn(returns=0)
-    def _apply(self, ops: Any, variables: Any, gradients: Any) -> None:
+    def _apply(self, ops: Any, variables: Any, gradients: Any, learning_rate: Any = None) -> None:
+        if learning_rate is None:
+            learning_rate = self.learning_rate.value(0.0)
         ops.assign_add(self.steps, 1.0)
         if self.clip_grad_norm is not None:
             gradients = clip_by_global_norm(ops, gradients, self.clip_grad_norm)
@@ -73,7 +94,7 @@ class Adam(Component):
                 first,
                 second,
                 self.steps,
-                self.learning_rate,
+                learning_rate,
                 self.beta1,
                 self.beta2,
                 self.epsilon,

@@ -14,9 +14,11 @@ from rlgraph.spaces import Space
 class DuelingPolicy(QPolicy):
     """``Q = V + A - mean(A)`` (Wang et al., 2016, eq. 9).
 
+    The parts of a container action share the state value (Tavakoli et al., 2018, https://arxiv.org/abs/1711.08946).
+
     Args:
         network_spec: the shared network.
-        action_space: an `IntBox` with categories.
+        action_space: an `IntBox` with categories or a `BoolBox`, or a container of them.
         units_state_value_stream: units of one hidden layer in each stream; 0 for none.
         activation: activation of these hidden layers.
         scope: name among its siblings.
@@ -43,21 +45,31 @@ class DuelingPolicy(QPolicy):
             else []
         )
         self.value_head = Dense(1, scope="value")
-        self.advantage_head = Dense(self.num_actions, scope="advantages")
-        return [*self.streams, self.value_head, self.advantage_head]
+        self.advantage_heads = self.linear_heads("advantages")
+        return [*self.streams, self.value_head, *self.advantage_heads.values()]
 
     @rlgraph_api
     def get_q_values(self, states: Any) -> Any:
-        """``states [B, ...] -> [B, A]``."""
+        """``states [B, ...] -> [B, A]``, or a container."""
         value_features = advantage_features = self.network.call(states)
         if self.streams:
             value_features = self.streams[0].call(value_features)
             advantage_features = self.streams[1].call(advantage_features)
-        return self._combine(
-            self.value_head.call(value_features), self.advantage_head.call(advantage_features)
-        )
+        state_values = self.value_head.call(value_features)
+        advantages = self.head_outputs(self.advantage_heads, advantage_features)
+        q_values = {
+            path: (self._combine_elements if self.boxes[path].shape else self._combine)(state_values, part)
+            for path, part in advantages.items()
+        }
+        return self.action_space.unflatten_sample(q_values)
 
     @graph_fn
     def _combine(self, ops: Any, state_values: Any, advantages: Any) -> Any:
         """``state_values [B, 1], advantages [B, A] -> [B, A]``."""
         return dueling_q_values(ops, state_values, advantages)
+
+    @graph_fn
+    def _combine_elements(self, ops: Any, state_values: Any, advantages: Any) -> Any:
+        """``state_values [B, 1], advantages [B, ..., A] -> [B, ..., A]``."""
+        aligned = ops.reshape(state_values, (-1, *[1] * (len(advantages.shape) - 1)))
+        return dueling_q_values(ops, aligned, advantages)

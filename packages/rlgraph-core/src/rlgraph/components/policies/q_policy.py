@@ -2,61 +2,79 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.neural_network import NeuralNetwork
-from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
-from rlgraph.spaces import IntBox, Space
+from rlgraph.components.policies.categorical import categories
+from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.spaces import Space
 
 
 class QPolicy(Component):
-    """A network and a linear head: one value per action.
+    """A network and linear heads: one value per action.
+
+    A container action has a head for each part, and action values of its structure: ``[B, A]`` for an ``IntBox(A)``,
+    ``[B, 2]`` for a `BoolBox`, ``[B, k, A]`` for an ``IntBox(A, shape=(k,))``.
 
     Args:
         network_spec: the network (instance, list of layer specs, or spec).
-        action_space: an `IntBox` with categories.
+        action_space: an `IntBox` with categories or a `BoolBox`, or a container of them.
         scope: name among its siblings.
 
     Raises:
-        SpecError: the action Space has no categories.
+        SpecError: an action has no categories.
     """
 
     def __init__(self, network_spec: Any, action_space: Space, scope: str = "policy", **kwargs: Any):
         self.action_space = action_space
-        self.num_actions = count_actions(action_space, scope)
+        self.categories = categories(action_space, scope)
+        self.boxes = action_space.flatten()
         self.network = NeuralNetwork.from_spec(network_spec, path=f"{scope}.network_spec")
         heads = self.make_heads()
         super().__init__(self.network, *heads, scope=scope, **kwargs)
 
     def make_heads(self) -> list[Component]:
         """The components behind the network."""
-        self.q_head = Dense(self.num_actions, scope="q-values")
-        return [self.q_head]
+        self.q_heads = self.linear_heads("q-values")
+        return list(self.q_heads.values())
+
+    def linear_heads(self, name: str) -> dict[str, Dense]:
+        """A linear layer for each part of an action, one output per action of each of its elements."""
+        return {
+            path: Dense(
+                prod(box.shape) * self.categories[path],
+                scope=f"{name}-{path.replace('/', '-')}" if path else name,
+            )
+            for path, box in self.boxes.items()
+        }
 
     @rlgraph_api
     def get_q_values(self, states: Any) -> Any:
-        """``states [B, ...] -> [B, A]``."""
-        return self.q_head.call(self.network.call(states))
+        """``states [B, ...] -> [B, A]``, or a container."""
+        features = self.network.call(states)
+        return self.action_space.unflatten_sample(self.head_outputs(self.q_heads, features))
+
+    def head_outputs(self, heads: dict[str, Dense], features: Any) -> dict[str, Any]:
+        """What each head says, for use in API methods: by path, ``[B, ..., A]``."""
+        outputs = {path: head.call(features) for path, head in heads.items()}
+        return {
+            path: self._split(output, path) if self.boxes[path].shape else output
+            for path, output in outputs.items()
+        }
 
     @rlgraph_api
     def get_deterministic_action(self, states: Any) -> Any:
-        """The action of largest value: ``states [B, ...] -> [B]`` (int64)."""
+        """The action of largest value: ``states [B, ...] -> [B]``, or a container."""
         return self._argmax(self.get_q_values(states))
 
     @graph_fn
-    def _argmax(self, ops: Any, q_values: Any) -> Any:
-        return ops.argmax(q_values, axis=1)
+    def _split(self, ops: Any, outputs: Any, path: str) -> Any:
+        """``[B, k * A] -> [B, k, A]``."""
+        return ops.reshape(outputs, (-1, *self.boxes[path].shape, self.categories[path]))
 
-
-def count_actions(action_space: Space, where: str) -> int:
-    """The number of actions of a categorical action Space.
-
-    Raises:
-        SpecError: it is none.
-    """
-    if not isinstance(action_space, IntBox) or not action_space.num_categories or action_space.shape != ():
-        raise SpecError(
-            f"{where}: Q-learning needs one categorical action, an IntBox(n); given {action_space!r}"
-        )
-    return int(action_space.num_categories)
+    @graph_fn(flatten_ops=True, split_ops=True, add_auto_key_as_first_param=True)
+    def _argmax(self, ops: Any, key: str, q_values: Any) -> Any:
+        best, dtype = ops.argmax(q_values, axis=-1), self.boxes[key].dtype
+        return best if dtype == "int64" else ops.astype(best, dtype)

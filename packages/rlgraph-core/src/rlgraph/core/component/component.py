@@ -124,7 +124,8 @@ class Component(Composition):
             initializer: a number, a name such as ``"glorot_uniform"``, ``f(shape, dtype, rng) -> array``, or what
                 else `resolve_initializer` takes.
             trainable: default: as the component, for floats.
-            host: a NumPy array for this component's host functions, read and written directly.
+            host: a NumPy array for this component's host functions, read and written directly; the only kind of
+                variable whose Space may ask for float64, whatever the execution computes in.
 
         Raises:
             BuildError: the name is taken, or the Space has no fixed shape.
@@ -135,7 +136,9 @@ class Component(Composition):
             raise BuildError(f"variable {path} is declared twice")
         if not isinstance(box, BoxSpace) or box.has_batch_rank or box.has_time_rank:
             raise BuildError(f"variable {path} needs a Space with a fixed shape and no ranks, given {box!r}")
-        spec = TensorSpec.from_space(box, self._float_dtype)
+        # What a host function computes in double precision stays so; everything else has the dtype of the execution.
+        keeps = host and box.dtype == "float64"
+        spec = TensorSpec.from_space(box, "float64" if keeps else self._float_dtype)
         may_train = spec.is_float and not host
         wants = self.trainable if trainable is None else (trainable and self.trainable)
         start = resolve_initializer(initializer, where=path)

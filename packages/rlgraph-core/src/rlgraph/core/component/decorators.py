@@ -187,6 +187,11 @@ class GraphFunction(Member):
             arguments = bind_arguments(self.signature, component, (*[None] * leading, *args), kwargs, where)
             for name in list(arguments)[:leading]:
                 arguments.pop(name)
+            for name in reversed(list(arguments)):
+                # What is None by default and not given is not in the plan: Python fills it in.
+                if arguments[name] is not None or self.signature.parameters[name].default is not None:
+                    break
+                arguments.pop(name)
             return trace.call_graph_function(component, self.name, arguments, self.returns, self.host)
 
         return call

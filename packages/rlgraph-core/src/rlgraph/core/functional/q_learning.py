@@ -8,29 +8,60 @@ Tensor = Any
 
 
 def action_values(ops: Any, q_values: Tensor, actions: Tensor) -> Tensor:
-    """Q(s, a) of the actions taken: ``q_values [B, A], actions [B] -> [B]``."""
-    return ops.squeeze(ops.take_along_axis(q_values, ops.expand_dims(actions, 1), axis=1), axis=1)
+    """Q(s, a) of the actions taken: ``q_values [B, ..., A], actions [B, ...] (int64) -> [B, ...]``."""
+    return ops.squeeze(ops.take_along_axis(q_values, ops.expand_dims(actions, -1), axis=-1), axis=-1)
 
 
 def q_learning_target(
-    ops: Any, rewards: Tensor, terminals: Tensor, next_values: Tensor, discount: float
+    ops: Any, rewards: Tensor, terminals: Tensor, next_values: Tensor, discount: Any
 ) -> Tensor:
     """``r + discount * V(s')``, without the bootstrap where the episode terminated.
 
-    Shapes: ``rewards [B], terminals [B] (bool), next_values [B] -> [B]``. Watkins and Dayan (1992); the target of
-    DQN, Mnih et al. (2015), https://www.nature.com/articles/nature14236. No gradient flows through the target.
+    Shapes: ``rewards [B], terminals [B] (bool), next_values [B], discount`` a number or ``[B] -> [B]``. Watkins and
+    Dayan (1992); the target of DQN, Mnih et al. (2015), https://www.nature.com/articles/nature14236. With the
+    discounted sum of n rewards as r, s' the state n steps on and a discount of ``gamma ** n``, the n-step target
+    (Sutton, 1988; Hessel et al., 2018, eq. 1, https://arxiv.org/abs/1710.02298). No gradient flows through the target.
     """
     bootstrap = ops.where(terminals, ops.zeros_like(next_values), next_values)
     return ops.stop_gradient(rewards + discount * bootstrap)
 
 
+def greedy_next_values(ops: Any, q_next_target: Tensor) -> Tensor:
+    """The largest value of the target network: ``q_next_target [B, ..., A] -> [B, ...]``. Mnih et al. (2015)."""
+    return ops.max(q_next_target, axis=-1)
+
+
 def double_q_next_values(ops: Any, q_next: Tensor, q_next_target: Tensor) -> Tensor:
     """The target network's value of the action the online network prefers.
 
-    Shapes: ``q_next [B, A], q_next_target [B, A] -> [B]``. Double DQN, van Hasselt et al. (2016), eq. 4,
+    Shapes: ``q_next [B, ..., A], q_next_target [B, ..., A] -> [B, ...]``. Double DQN, van Hasselt et al. (2016), eq. 4,
     https://arxiv.org/abs/1509.06461.
     """
-    return action_values(ops, q_next_target, ops.argmax(q_next, axis=1))
+    return action_values(ops, q_next_target, ops.argmax(q_next, axis=-1))
+
+
+def branching_td_errors(
+    ops: Any,
+    taken: Tensor,
+    rewards: Tensor,
+    terminals: Tensor,
+    next_values: Tensor,
+    discount: Any,
+    *,
+    shared_target: bool = False,
+) -> Tensor:
+    """TD errors of actions of D parts, each with action values of its own: ``[B, D]``.
+
+    Shapes: ``taken [B, D]`` (values of what was done), ``rewards [B], terminals [B], next_values [B, D], discount`` a
+    number or ``[B]``. Tavakoli et al. (2018), https://arxiv.org/abs/1711.08946, "Temporal-difference target": each part
+    has a target of its own, or all share the one with the mean of the parts' next values.
+    """
+    if shared_target:
+        next_values = ops.mean(next_values, axis=1, keepdims=True)
+    if not isinstance(discount, float):
+        discount = ops.expand_dims(discount, 1)
+    rewards, terminals = ops.expand_dims(rewards, 1), ops.expand_dims(terminals, 1)
+    return q_learning_target(ops, rewards, terminals, next_values, discount) - taken
 
 
 def huber(ops: Any, errors: Tensor, delta: float = 1.0) -> Tensor:

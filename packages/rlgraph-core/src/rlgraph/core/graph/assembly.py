@@ -20,7 +20,8 @@ def assemble(root: Any, input_spaces: Mapping[str, Any] | None = None) -> Compon
 
     Args:
         root: a component.
-        input_spaces: as for `build`; API methods with `flatten_ops` see the containers among them.
+        input_spaces: as for `build`; API methods with `flatten_ops` see the containers among them, and an argument
+            whose default is None and that has no Space is left out: the method gets None.
 
     Raises:
         AssemblyError: wiring that cannot be, with the component's scope: wrong arity, a cycle, a symbol used as a
@@ -39,6 +40,8 @@ def assemble(root: Any, input_spaces: Mapping[str, Any] | None = None) -> Compon
                     raise AssemblyError(
                         f"{root.scope_path}.{name}: a root API method takes no *args or **kwargs"
                     )
+            if input_spaces is not None:
+                parameters = [p for p in parameters if not _is_left_out(p, name, input_spaces)]
             first_call = set(trace.calls)
             symbols = {p.name: Symbol(Ref(Input(name, p.name))) for p in parameters}
             trace.call_api(root, name, method, (), symbols)
@@ -55,6 +58,12 @@ def assemble(root: Any, input_spaces: Mapping[str, Any] | None = None) -> Compon
             f"{root.scope_path} has no API method: decorate at least one method with @rlgraph_api"
         )
     return ComponentGraph(root.scope_path, components, methods, trace.nodes, trace.calls)
+
+
+def _is_left_out(parameter: inspect.Parameter, method: str, input_spaces: Mapping[str, Any]) -> bool:
+    """Whether an optional argument gets no Space, so that the root does without it."""
+    given = input_spaces.get(f"{method}.{parameter.name}", input_spaces.get(parameter.name))
+    return parameter.default is None and given is None
 
 
 @contextmanager

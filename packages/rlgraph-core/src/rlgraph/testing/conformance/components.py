@@ -107,7 +107,7 @@ CASES: dict[str, Case] = {
     "dqn_loss_double_huber": _loss(double_q=True, huber_loss=True),
     "dueling_policy": _policy(DuelingPolicy),
     "epsilon_greedy": Case(
-        lambda: EpsilonGreedy(num_actions=4, epsilon_spec=0.5),
+        lambda: EpsilonGreedy(IntBox(4), epsilon_spec=0.5),
         {"actions": IntBox(4, add_batch_rank=True), "time_percentage": FloatBox(0.0, 1.0)},
         ("get_action", "get_action"),
     ),

@@ -37,7 +37,7 @@ class QLearner(Component):
     def __init__(self) -> None:
         self.policy = DuelingPolicy(LAYERS, action_space=IntBox(3))
         self.target_policy = self.policy.copy(scope="target-policy", trainable=False)
-        self.memory, self.exploration = ReplayMemory(50), EpsilonGreedy(num_actions=3, epsilon_spec=0.3)
+        self.memory, self.exploration = ReplayMemory(50), EpsilonGreedy(IntBox(3), epsilon_spec=0.3)
         self.loss, self.optimizer = DQNLoss(double_q=True), Adam(0.01, clip_grad_norm=5.0)
         self.synchronizer = Synchronizer()
         parts = (self.memory, self.exploration, self.loss, self.optimizer, self.synchronizer)

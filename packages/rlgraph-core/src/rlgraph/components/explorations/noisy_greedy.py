@@ -1,0 +1,82 @@
+"""Exploration by noise on the action values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rlgraph.components.common.schedules import Schedule
+from rlgraph.components.explorations.epsilon_greedy import action_batch
+from rlgraph.components.explorations.exploration import Exploration
+from rlgraph.components.policies.categorical import categories
+from rlgraph.core import SpecError, graph_fn, rlgraph_api
+from rlgraph.core.errors import nearest
+from rlgraph.spaces import from_spec
+
+#: Name in a spec -> how noise of scale 1 is drawn.
+NOISES: dict[str, Callable[[np.random.Generator, Any], np.ndarray]] = {
+    "gaussian": lambda rng, shape: rng.standard_normal(shape),
+    "gumbel": lambda rng, shape: rng.gumbel(size=shape),
+}
+
+
+class NoisyGreedy(Exploration):
+    """The action of largest value after noise was added to all values.
+
+    With Gumbel noise this is Boltzmann exploration: action a has probability ``softmax(q / scale)[a]`` (Gumbel, 1954).
+
+    Args:
+        action_space: an `IntBox` with categories or a `BoolBox`, or a container of them.
+        noise_spec: ``{"type": "gaussian" | "gumbel", "scale": ...}``; the scale in units of the action values, over
+            training (see `Schedule.from_spec`), default 1.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: an action has no categories, or an unknown noise, key or schedule.
+    """
+
+    explores: ClassVar[str] = "q_values"
+
+    def __init__(
+        self, action_space: Any, noise_spec: Mapping[str, Any], scope: str = "exploration", **kwargs: Any
+    ):
+        self.action_space = from_spec(action_space).without_ranks()
+        self.boxes = self.action_space.flatten()
+        categories(self.action_space, scope)
+        self.noise, self.scale = _read(noise_spec, f"{scope}.noise_spec")
+        super().__init__(scope=scope, **kwargs)
+
+    def metrics(self, time_percentage: float) -> dict[str, float]:
+        """``{"noise_scale": scale of the noise}``."""
+        return {"noise_scale": self.scale.value(time_percentage)}
+
+    @rlgraph_api
+    def get_action(self, q_values: Any, time_percentage: Any) -> Any:
+        """``q_values [B, A]`` (or a container), ``time_percentage []`` (fraction of training done) ``-> [B]``."""
+        return self._explore(q_values, time_percentage)
+
+    @graph_fn(host=True, spaces=action_batch)
+    def _explore(self, q_values: Any, time_percentage: np.ndarray) -> Any:
+        scale = self.scale.value(float(time_percentage))
+        rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
+        draw, actions = NOISES[self.noise], {}
+        for path, values in self.action_space.flatten_sample(q_values).items():
+            best = (values + scale * draw(rng, values.shape)).argmax(axis=-1)
+            actions[path] = best.astype(self.boxes[path].dtype, copy=False)
+        return self.action_space.unflatten_sample(actions)
+
+
+def _read(spec: Any, path: str) -> tuple[str, Schedule]:
+    if not isinstance(spec, Mapping):
+        raise SpecError(
+            f"{path}: expected a mapping such as {{'type': 'gumbel', 'scale': [1.0, 0.1]}}, given {spec!r}"
+        )
+    for key in spec:
+        if key not in ("type", "scale"):
+            raise SpecError(f"{path}.{key}: there is no such key. {nearest(str(key), ('type', 'scale'))}")
+    kind = spec.get("type", "gaussian")
+    if kind not in NOISES:
+        raise SpecError(f"{path}.type: unknown noise {kind!r}. {nearest(str(kind), NOISES)}")
+    return kind, Schedule.from_spec(spec.get("scale", 1.0), path=f"{path}.scale")

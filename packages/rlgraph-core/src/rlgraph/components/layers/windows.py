@@ -1,0 +1,42 @@
+"""The windows of convolution and pooling layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlgraph.core import SpecError
+from rlgraph.core.errors import nearest
+from rlgraph.spaces import BoxSpace, SpaceError
+
+PADDINGS = ("valid", "same")
+
+
+def check_pair(value: Any, where: str) -> tuple[int, int]:
+    """`value`, one number for both or a pair, as (height, width).
+
+    Raises:
+        SpecError: neither, or a number below 1.
+    """
+    pair = value if isinstance(value, list | tuple) else (value, value)
+    if len(pair) != 2 or any(isinstance(n, bool) or not isinstance(n, int) or n < 1 for n in pair):
+        raise SpecError(f"{where}: expected an integer >= 1 or a pair of them, given {value!r}")
+    return pair[0], pair[1]
+
+
+def check_padding(value: Any, where: str) -> str:
+    """`value`.
+
+    Raises:
+        SpecError: it is no name of a padding.
+    """
+    if value not in PADDINGS:
+        raise SpecError(f"{where}: unknown padding {value!r}. {nearest(str(value), PADDINGS)}")
+    return str(value)
+
+
+def check_fits(space: BoxSpace, window: tuple[int, int], padding: str) -> None:
+    """Raise `SpaceError` if a window does not fit into images ``[H, W, C]``."""
+    if padding == "valid" and (space.shape[0] < window[0] or space.shape[1] < window[1]):
+        raise SpaceError(
+            f"a window of {window[0]} x {window[1]} does not fit into {space!r}; padding='same' adds what is missing"
+        )

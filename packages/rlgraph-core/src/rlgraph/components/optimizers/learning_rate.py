@@ -1,0 +1,21 @@
+"""The learning rate of an optimizer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlgraph.components.common.schedules import Schedule
+from rlgraph.core import SpecError
+
+
+def read_learning_rate(spec: Any, where: str) -> Schedule:
+    """The learning rate, a number or a schedule of one.
+
+    Raises:
+        SpecError: neither, or it is below 0 at some time.
+    """
+    schedule = Schedule.from_spec(spec, path=where)
+    # Schedules run in one direction, so their ends say it.
+    if min(schedule.value(0.0), schedule.value(1.0)) < 0.0:
+        raise SpecError(f"{where}: expected a number >= 0, given {spec!r}")
+    return schedule

@@ -1,0 +1,117 @@
+"""Preprocessing of the parts of a container state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from rlgraph.components.preprocessing.preprocessor_stack import PreprocessorStack
+from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.spaces import Dict, Space, SpaceError, Tuple, from_spec
+
+
+class DictPreprocessorStack(Component):
+    """A `PreprocessorStack` of its own for each part of a container state; what has none stays as it is.
+
+    Args:
+        preprocessors: path of a part (``"image"``, ``"camera/image"``, ``"0"`` for the first of a `Tuple`) -> a
+            stack or a list of layer specs.
+        scope: name among its siblings.
+
+    Attributes:
+        has_state: whether a layer remembers what it was given; then ``preprocess`` needs ``env_indices``.
+
+    Raises:
+        SpecError: no mapping of paths, a path inside of another one, or a spec that is wrong (named by its path).
+        SpaceError: the state has no such part.
+    """
+
+    def __init__(self, preprocessors: Mapping[str, Any], scope: str = "preprocessor", **kwargs: Any):
+        if not isinstance(preprocessors, Mapping) or not all(isinstance(key, str) for key in preprocessors):
+            raise SpecError(f"{scope}.preprocessors: expected a mapping of paths, given {preprocessors!r}")
+        _check_disjoint(list(preprocessors), f"{scope}.preprocessors")
+        self.stacks: dict[str, PreprocessorStack] = {
+            path: _stack(spec, path, f"{scope}.preprocessors.{path}") for path, spec in preprocessors.items()
+        }
+        self.has_state = any(stack.has_state for stack in self.stacks.values())
+        if not self.has_state:
+            kwargs["switched_off_apis"] = {"reset", *kwargs.get("switched_off_apis", ())}
+        super().__init__(*self.stacks.values(), scope=scope, **kwargs)
+
+    @classmethod
+    def from_spec(cls, spec: Any, *, path: str = "", **kwargs: Any) -> Self:
+        """As `Specifiable.from_spec`; a mapping without ``type`` is one of paths."""
+        if isinstance(spec, Mapping) and not spec.keys() & {"type", "preprocessors"}:
+            spec = {"preprocessors": {key: _stack(s, key, f"{path}.{key}") for key, s in spec.items()}}
+        return super().from_spec(spec, path=path, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        self.get_preprocessed_space(input_spaces["inputs"])
+
+    def get_preprocessed_space(self, space: Any) -> Space:
+        """The Space of what comes out if `space` goes in.
+
+        Raises:
+            SpaceError: there is no part for one of the stacks, or a layer cannot take the Space it gets.
+        """
+        space = from_spec(space)
+        if not isinstance(space, Dict | Tuple):
+            raise SpaceError(
+                f"{self.scope_path}: expected a Dict or Tuple with {list(self.stacks)}, given {space!r}; "
+                "for a single Space give a list of layers"
+            )
+        for path, stack in self.stacks.items():
+            part = stack.get_preprocessed_space(space.flat_key_lookup(path))
+            space = from_spec(_replaced(space, _keys(path), part))
+        return space
+
+    @rlgraph_api
+    def preprocess(self, inputs: Any, env_indices: Any = None) -> Any:
+        """``inputs``, a container of ``[B, ...]``, and ``env_indices [B]`` if a stack has state."""
+        parts = {}
+        for path, stack in self.stacks.items():
+            part = inputs
+            for key in _keys(path):
+                part = part[key]
+            parts[path] = stack.preprocess(part, env_indices)
+        return self._put_back(inputs, tuple(parts.values())) if parts else inputs
+
+    @rlgraph_api
+    def reset(self, env_indices: Any) -> Any:
+        """The environments ``env_indices [N]`` begin new episodes."""
+        for stack in self.stacks.values():
+            if stack.has_state:
+                stack.reset(env_indices)
+
+    @graph_fn
+    def _put_back(self, ops: Any, inputs: Any, parts: Any) -> Any:
+        for path, part in zip(self.stacks, parts, strict=True):
+            inputs = _replaced(inputs, _keys(path), part)
+        return inputs
+
+
+def _keys(path: str) -> list[str | int]:
+    return [int(key) if key.isdigit() else key for key in path.split("/")]
+
+
+def _replaced(container: Any, keys: list[str | int], part: Any) -> Any:
+    """`container`, with `part` where `keys` lead to; a plain dict or tuple."""
+    if not keys:
+        return part
+    first, *rest = keys
+    new = _replaced(container[first], rest, part)
+    if isinstance(container, Mapping):
+        return {**container, first: new}
+    return tuple(new if i == first else item for i, item in enumerate(container))
+
+
+def _check_disjoint(paths: list[str], where: str) -> None:
+    for outer in paths:
+        for inner in paths:
+            if inner.startswith(f"{outer}/"):
+                raise SpecError(f"{where}: {inner!r} lies inside of {outer!r}; name each part once")
+
+
+def _stack(spec: Any, path: str, where: str) -> PreprocessorStack:
+    scope = {} if isinstance(spec, PreprocessorStack) else {"scope": path.replace("/", "-")}
+    return PreprocessorStack.from_spec(spec, path=where, **scope)

@@ -1,0 +1,93 @@
+"""Mean 0 and standard deviation 1, by what was seen so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rlgraph.components.preprocessing.preprocess_layer import (
+    StatefulLayer,
+    check_number,
+    check_numeric,
+)
+from rlgraph.core import graph_fn, rlgraph_api
+from rlgraph.spaces import BoxSpace, FloatBox, IntBox, Space
+
+
+class MovingStandardize(StatefulLayer):
+    """``(x - mean) / sqrt(variance + epsilon)``, elementwise, with mean and variance of all states so far.
+
+    All environments share them, the states of a call are counted before they are standardized, and a reset keeps
+    them: they tell of the environment, not of an episode. The variance is that of the population; the moments are
+    merged as by Chan et al. (1983), eq. 1.5, https://doi.org/10.1080/00031305.1983.10483115. It lives on the host, in
+    NumPy.
+
+    Args:
+        epsilon: keeps what never changes at 0.
+        num_environments: for how many environments there is room.
+        scope: name among its siblings.
+
+    Raises:
+        SpaceError: text.
+        InputError: an environment that there is no room for, or that is named twice in one call.
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1e-8,
+        num_environments: int = 64,
+        scope: str = "moving-standardize",
+        **kwargs: Any,
+    ):
+        super().__init__(num_environments, scope=scope, **kwargs)
+        self.epsilon = check_number(epsilon, f"{scope}.epsilon")
+
+    def preprocessed_box(self, box: BoxSpace) -> BoxSpace:
+        check_numeric(box, self.scope_path)
+        return FloatBox(shape=box.shape, **box.ranks.options())
+
+    def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        super().create_variables(input_spaces, action_space)
+        self.count: Any = {}
+        self.mean: Any = {}
+        self.variance: Any = {}
+        for path, box in self.boxes.items():
+            moment = FloatBox(shape=box.shape)
+            self.count[path] = self.get_variable(f"count/{path}", IntBox(), host=True)
+            self.mean[path] = self.get_variable(f"mean/{path}", moment, host=True)
+            self.variance[path] = self.get_variable(f"variance/{path}", moment, host=True)
+
+    @rlgraph_api
+    def call(self, inputs: Any, env_indices: Any) -> Any:
+        """``inputs [B, ...], env_indices [B] -> [B, ...]``, floats."""
+        return self._standardize(inputs, env_indices)
+
+    @rlgraph_api
+    def reset(self, env_indices: Any) -> Any:
+        """The environments ``env_indices [N]`` begin new episodes; what was learned of them stays."""
+        return self._reset(env_indices)
+
+    @graph_fn(
+        host=True,
+        spaces=lambda self, key, inputs, env_indices: self.get_preprocessed_space(inputs),
+        flatten_ops={"inputs"},
+        split_ops=True,
+        add_auto_key_as_first_param=True,
+    )
+    def _standardize(self, key: str, inputs: np.ndarray, env_indices: np.ndarray) -> np.ndarray:
+        new = len(inputs)
+        self.check_indices(env_indices, new)
+        count, mean, variance = self.count[key], self.mean[key], self.variance[key]
+        inputs = inputs.astype(mean.dtype)
+        count += new
+        share = new / int(count)
+        difference = inputs.mean(axis=0) - mean
+        mean += share * difference
+        variance += share * (inputs.var(axis=0) - variance + (1.0 - share) * difference**2)
+        return (inputs - mean) / np.sqrt(variance + self.epsilon)
+
+    @graph_fn(host=True, returns=0, spaces=())
+    def _reset(self, env_indices: np.ndarray) -> None:
+        self.check_range(env_indices.tolist())

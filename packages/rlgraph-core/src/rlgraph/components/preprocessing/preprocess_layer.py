@@ -1,0 +1,148 @@
+"""The base of preprocessing layers."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rlgraph.core import Component, InputError, SpecError
+from rlgraph.spaces import BoxSpace, FloatBox, IntBox, Space, SpaceError, TextBox, from_spec
+
+
+class PreprocessLayer(Component):
+    """One step of preprocessing, applied to every leaf of what it is given.
+
+    A layer without state has an API method ``call(inputs)``; one with state ``call(inputs, env_indices)`` and
+    ``reset(env_indices)`` (see `StatefulLayer`).
+
+    Attributes:
+        has_state: whether it remembers what it was given.
+        boxes: the leaves of its input Space by path, once it is built.
+    """
+
+    has_state: ClassVar[bool] = False
+    boxes: dict[str, BoxSpace]
+
+    def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        self.get_preprocessed_space(input_spaces["inputs"])
+        self.boxes = input_spaces["inputs"].flatten()
+
+    def get_preprocessed_space(self, space: Any) -> Space:
+        """The Space of what comes out if `space` goes in; the ranks stay as they are.
+
+        Raises:
+            SpaceError: the layer cannot take such a Space, with the path of the leaf.
+        """
+        return from_spec(space).map(self._preprocessed_leaf)
+
+    def _preprocessed_leaf(self, path: str, box: BoxSpace) -> BoxSpace:
+        try:
+            return self.preprocessed_box(box)
+        except SpaceError as error:
+            raise error.under(path) if path else error from error
+
+    @abstractmethod
+    def preprocessed_box(self, box: BoxSpace) -> BoxSpace:
+        """`get_preprocessed_space` of a leaf."""
+
+
+class StatefulLayer(PreprocessLayer):
+    """A layer with something to remember of each of up to `num_environments` environments.
+
+    Args:
+        num_environments: for how many environments there is room; their indices are 0 to ``num_environments - 1``.
+        scope: name among its siblings.
+    """
+
+    has_state = True
+
+    def __init__(self, num_environments: int = 64, scope: str = "", **kwargs: Any):
+        super().__init__(scope=scope, **kwargs)
+        self.num_environments = check_whole(num_environments, f"{self.scope}.num_environments", least=1)
+
+    def check_indices(self, env_indices: np.ndarray, rows: int) -> None:
+        """Raise `InputError` unless there is one index within range for each row, and none comes twice."""
+        given: list[int] = env_indices.tolist()
+        if len(given) != rows:
+            raise InputError(
+                f"{self.scope_path}: {rows} states and {len(given)} env_indices; each state needs one"
+            )
+        self.check_range(given)
+        if len(set(given)) != rows:
+            raise InputError(f"{self.scope_path}: env_indices name an environment twice in one call: {given}")
+
+    def check_range(self, given: list[int]) -> None:
+        """Raise `InputError` if an index is out of range."""
+        if given and not 0 <= min(given) <= max(given) < self.num_environments:
+            raise InputError(
+                f"{self.scope_path}: env_indices must lie in 0..{self.num_environments - 1}, given {given}; "
+                "num_environments= of the layer says for how many environments there is room"
+            )
+
+
+def check_whole(value: Any, where: str, least: int) -> int:
+    """`value`.
+
+    Raises:
+        SpecError: it is no integer of at least `least`.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise SpecError(f"{where}: expected an integer >= {least}, given {value!r}")
+    return value
+
+
+def check_number(value: Any, where: str) -> float:
+    """`value` as a float.
+
+    Raises:
+        SpecError: it is no finite number.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
+        raise SpecError(f"{where}: expected a number, given {value!r}")
+    return float(value)
+
+
+def float_bounds(box: BoxSpace) -> tuple[Any, Any]:
+    """The bounds of a leaf, both inclusive, as floats or arrays of them; None where there is none."""
+    if isinstance(box, IntBox):
+        high = None if box.high is None else np.asarray(box.high, np.float64) - 1.0
+        return _plain(box.low), _plain(high)
+    if isinstance(box, FloatBox):
+        return box.low, box.high
+    return 0.0, 1.0
+
+
+def _plain(bound: Any) -> Any:
+    return None if bound is None else np.asarray(bound, np.float64).tolist()
+
+
+def with_shape(box: BoxSpace, shape: tuple[int, ...], keep_bounds: bool = True) -> BoxSpace:
+    """A Space of other elements of the same kind; bounds stay if all elements share them."""
+    options: dict[str, Any] = box.ranks.options()
+    if isinstance(box, IntBox | FloatBox):
+        shared = not isinstance(box.low, np.ndarray) and not isinstance(box.high, np.ndarray)
+        low, high = (box.low, box.high) if shared and keep_bounds else (None, None)
+        return type(box)(low, high, shape=shape, dtype=box.dtype, **options)
+    return type(box)(shape=shape, **options)
+
+
+def scaled_box(box: BoxSpace, factor: float, where: str) -> FloatBox:
+    """The Space of ``box * factor``, in floats.
+
+    Raises:
+        SpaceError: text.
+    """
+    check_numeric(box, where)
+    low, high = (None if bound is None else np.asarray(bound) * factor for bound in float_bounds(box))
+    if factor < 0.0:
+        low, high = high, low
+    return FloatBox(low, high, shape=box.shape, **box.ranks.options())
+
+
+def check_numeric(box: BoxSpace, where: str) -> None:
+    """Raise `SpaceError` for text."""
+    if isinstance(box, TextBox):
+        raise SpaceError(f"{where}: expected numbers, given {box!r}")

@@ -1,0 +1,102 @@
+"""The last states of each environment, stacked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rlgraph.components.preprocessing.preprocess_layer import StatefulLayer, check_whole, with_shape
+from rlgraph.core import graph_fn, rlgraph_api
+from rlgraph.spaces import BoolBox, BoxSpace, Space, SpaceError
+
+
+class Sequence(StatefulLayer):
+    """The last `sequence_length` states of each environment, the oldest first ("frame stack", Mnih et al., 2015).
+
+    The first state after a reset fills the whole sequence. It lives on the host, in NumPy.
+
+    Args:
+        sequence_length: how many states.
+        add_rank: stack them along a new last axis, ``[B, ...] -> [B, ..., sequence_length]``; False: put them behind
+            each other along the last axis, ``[B, ..., C] -> [B, ..., sequence_length * C]``.
+        num_environments: for how many environments there is room.
+        scope: name among its siblings.
+
+    Raises:
+        SpaceError: a Space without axes, and `add_rank` is False.
+        InputError: an environment that there is no room for, or that is named twice in one call.
+    """
+
+    def __init__(
+        self,
+        sequence_length: int = 4,
+        add_rank: bool = True,
+        num_environments: int = 64,
+        scope: str = "sequence",
+        **kwargs: Any,
+    ):
+        super().__init__(num_environments, scope=scope, **kwargs)
+        self.sequence_length = check_whole(sequence_length, f"{scope}.sequence_length", least=1)
+        self.add_rank = add_rank
+
+    def preprocessed_box(self, box: BoxSpace) -> BoxSpace:
+        if self.add_rank:
+            return with_shape(box, (*box.shape, self.sequence_length))
+        if not box.shape:
+            raise SpaceError(
+                f"{self.scope_path}: without add_rank it needs a Space with a last axis, given {box!r}"
+            )
+        return with_shape(box, (*box.shape[:-1], box.shape[-1] * self.sequence_length))
+
+    def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        super().create_variables(input_spaces, action_space)
+        self.slots: dict[str, Any] = {}
+        self.is_filled: dict[str, Any] = {}
+        for path, box in self.boxes.items():
+            stacked = self.preprocessed_box(box).without_ranks()
+            rows = with_shape(stacked, (self.num_environments, *stacked.shape))
+            flags = BoolBox(shape=(self.num_environments,))
+            self.slots[path] = self.get_variable(f"slots/{path}", rows, host=True)
+            self.is_filled[path] = self.get_variable(f"is_filled/{path}", flags, host=True)
+
+    @rlgraph_api
+    def call(self, inputs: Any, env_indices: Any) -> Any:
+        """``inputs [B, ...], env_indices [B] -> [B, ..., sequence_length]``."""
+        return self._stack(inputs, env_indices)
+
+    @rlgraph_api
+    def reset(self, env_indices: Any) -> Any:
+        """The environments ``env_indices [N]`` begin new episodes."""
+        return self._reset(env_indices)
+
+    @graph_fn(
+        host=True,
+        spaces=lambda self, key, inputs, env_indices: self.get_preprocessed_space(inputs),
+        flatten_ops={"inputs"},
+        split_ops=True,
+        add_auto_key_as_first_param=True,
+    )
+    def _stack(self, key: str, inputs: np.ndarray, env_indices: np.ndarray) -> np.ndarray:
+        count = len(inputs)
+        self.check_indices(env_indices, count)
+        slots, is_filled = self.slots[key], self.is_filled[key]
+        newest = inputs[..., None] if self.add_rank else inputs
+        stacked = slots[env_indices]
+        # Everything moves one state to the front; what that brings in from the next pixel is overwritten.
+        step, rows = newest.shape[-1], stacked.reshape(count, -1)
+        rows[:, :-step] = rows[:, step:]
+        stacked[..., -step:] = newest
+        filled = is_filled[env_indices]
+        if not filled.all():
+            stacked[~filled] = np.tile(newest[~filled], self.sequence_length)
+            is_filled[env_indices] = True
+        slots[env_indices] = stacked
+        return stacked
+
+    @graph_fn(host=True, returns=0, spaces=())
+    def _reset(self, env_indices: np.ndarray) -> None:
+        self.check_range(env_indices.tolist())
+        for is_filled in self.is_filled.values():
+            is_filled[env_indices] = False

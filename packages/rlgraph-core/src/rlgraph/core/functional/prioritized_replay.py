@@ -1,0 +1,14 @@
+"""Prioritized experience replay."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def importance_weights(priorities: np.ndarray, beta: float) -> np.ndarray:
+    """``w_i = (N P(i)) ** -beta / max_j w_j`` over a batch: ``priorities [B] -> [B]``, in (0, 1].
+
+    Schaul et al. (2016), section 3.4, https://arxiv.org/abs/1511.05952. The number of records and the sum of all
+    priorities cancel out: only the ratios to the smallest priority of the batch are left.
+    """
+    return (priorities.min() / priorities) ** beta

@@ -1,0 +1,110 @@
+import numpy as np
+import pytest
+
+from rlgraph.components import EpsilonGreedy, Exploration, NoisyGreedy
+from rlgraph.core import SpecError
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
+from rlgraph.testing import ComponentTest
+
+Q_VALUES = np.array([1.0, 0.5, -1.0], np.float32)
+
+
+def explorer(noise_spec, backend, seed=10):
+    test = ComponentTest(
+        NoisyGreedy(IntBox(3), noise_spec),
+        {"q_values": FloatBox(shape=(3,), add_batch_rank=True), "time_percentage": FloatBox()},
+        backend=backend,
+        seed=seed,
+    )
+    return test.executor.program("get_action")
+
+
+def shares(act, number=6000, time=0.0):
+    actions = act(np.tile(Q_VALUES, (number, 1)), np.float32(time))
+    assert actions.dtype == np.int64
+    return np.bincount(actions, minlength=3) / number
+
+
+@pytest.mark.parametrize("scale", [0.5, 2.0])
+def test_gumbel_noise_is_boltzmann_exploration(scale, backend):
+    weights = np.exp(Q_VALUES / scale)
+    p = weights / weights.sum()
+    deviation = np.sqrt(p * (1 - p) / 6000)
+    assert (np.abs(shares(explorer({"type": "gumbel", "scale": scale}, backend)) - p) < 4.5 * deviation).all()
+
+
+def test_gaussian_noise_of_two_values(backend):
+    """The difference of two values with noise is normal around theirs, with variance 2."""
+    from math import erf
+
+    act = explorer({"type": "gaussian", "scale": 1.5}, backend)
+    actions = act(np.tile(np.float32([1.0, 0.0, -1e6]), (6000, 1)), np.float32(0.0))
+    p = 0.5 * (1 + erf(1.0 / (1.5 * np.sqrt(2)) / np.sqrt(2)))
+    assert abs(np.mean(actions == 0) - p) < 4.5 * np.sqrt(p * (1 - p) / 6000)
+
+
+def test_scale_over_time(backend):
+    act = explorer({"type": "gumbel", "scale": [4.0, 0.0]}, backend)
+    start, middle, end = (shares(act, 3000, time) for time in (0.0, 0.75, 1.0))
+    assert start[0] < middle[0] < end[0] == 1.0
+
+
+def test_all_backends_explore_alike(backend):
+    runs = [
+        explorer({"scale": 1.0}, name, seed)(np.tile(Q_VALUES, (50, 1)), np.float32(0.0)).tolist()
+        for name, seed in (("numpy", 1), (backend, 1), (backend, 2))
+    ]
+    assert runs[0] == runs[1] != runs[2]
+
+
+def test_nested_actions(backend):
+    space = Dict(jump=BoolBox(), move=IntBox(3, shape=(2,), dtype="uint8"))
+    values = Dict(jump=FloatBox(shape=(2,)), move=FloatBox(shape=(2, 3)), add_batch_rank=True)
+    q_values = {
+        "jump": np.tile(np.float32([0.0, 1.0]), (2000, 1)),
+        "move": np.tile(np.float32([[5.0, 0.0, 0.0], [0.0, 0.0, 5.0]]), (2000, 1, 1)),
+    }
+    for scale in (0.0, 1.0):
+        exploration = NoisyGreedy(space, {"type": "gumbel", "scale": scale})
+        test = ComponentTest(
+            exploration, {"q_values": values, "time_percentage": FloatBox()}, backend=backend
+        )
+        actions = test.test(("get_action", [q_values, np.float32(0.0)]))
+        assert space.with_batch_rank().contains(actions)
+        if scale == 0.0:
+            assert actions["jump"].all() and (actions["move"] == [0, 2]).all()
+        else:
+            assert abs(np.mean(actions["jump"]) - np.e / (1 + np.e)) < 0.05
+            most = np.exp(5.0) / (2 + np.exp(5.0))
+            assert (np.abs(np.mean(actions["move"] == [0, 2], axis=0) - most) < 0.01).all()
+
+
+def test_what_a_spec_means():
+    def made(spec):
+        return Exploration.from_spec(spec, path="exploration_spec", action_space=IntBox(2))
+
+    assert isinstance(made(None), EpsilonGreedy)
+    assert isinstance(made({"epsilon_spec": 0.1}), EpsilonGreedy)
+    assert isinstance(made({"noise_spec": {"type": "gumbel"}}), NoisyGreedy)
+    assert isinstance(made({"type": "noisy_greedy", "noise_spec": {"scale": 2.0}}), NoisyGreedy)
+    assert made({"epsilon_spec": [1.0, 0.5]}).metrics(0.5) == {"epsilon": 0.75}
+    assert made({"noise_spec": {"scale": [1.0, 0.5]}}).metrics(0.5) == {"noise_scale": 0.75}
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        (
+            {"epsilon_spec": 0.1, "noise_spec": {}},
+            "exploration_spec: expected epsilon_spec .* or noise_spec .*, given both",
+        ),
+        ({"noise_spec": "gumbel"}, r"noise_spec: expected a mapping such as .*, given 'gumbel'"),
+        ({"noise_spec": {"type": "gumble"}}, r"noise_spec.type: unknown noise 'gumble'. .*gumbel"),
+        ({"noise_spec": {"scal": 1.0}}, r"noise_spec.scal: there is no such key. .*scale"),
+        ({"noise_spec": {"scale": "big"}}, r"noise_spec.scale: expected a number"),
+        ({"epsilon": 0.1}, r"exploration_spec.epsilon: EpsilonGreedy has no such key. .*epsilon_spec"),
+    ],
+)
+def test_wrong_specs(spec, said):
+    with pytest.raises(SpecError, match=said):
+        Exploration.from_spec(spec, path="exploration_spec", action_space=IntBox(2))
