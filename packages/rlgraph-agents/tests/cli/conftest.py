@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from rlgraph.cli.main import main
+from rlgraph.runs.run_folder import RunFolder
 
 
 @dataclass
@@ -58,3 +59,10 @@ def tiny(tmp_path):
         return file.name
 
     return write
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Pictures take longer than short runs."""
+    monkeypatch.setattr(RunFolder, "draw_graph", lambda self: None)
+    monkeypatch.setattr("rlgraph.runs.curve.draw_curve", lambda *arguments: None)

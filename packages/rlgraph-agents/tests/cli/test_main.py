@@ -6,19 +6,10 @@ from importlib.metadata import entry_points
 
 import pytest
 
-import rlgraph.runs.curve
 from rlgraph.agents.presets import preset
 from rlgraph.cli.main import main
-from rlgraph.core import CheckpointWarning, RLGraphError, registry
+from rlgraph.core import CheckpointWarning, RLGraphError
 from rlgraph.runs import training
-from rlgraph.runs.run_folder import RunFolder
-
-
-@pytest.fixture
-def undrawn(monkeypatch):
-    """Pictures take longer than short runs."""
-    monkeypatch.setattr(RunFolder, "draw_graph", lambda self: None)
-    monkeypatch.setattr(rlgraph.runs.curve, "draw_curve", lambda *arguments: None)
 
 
 @pytest.fixture
@@ -162,25 +153,6 @@ def test_evaluate_what_is_no_run(rlgraph, tmp_path, content):
 
 
 # plugins, plan, graph
-
-
-def test_plugins(rlgraph, backends):
-    outcome = rlgraph("plugins")
-    assert outcome.code == 0
-    rows = [
-        [cell.strip() for cell in line.split("│")[1:-1]] for line in outcome.out.splitlines() if "│" in line
-    ]
-    listed = {(row[0], row[1]) for row in rows if row[0]}
-    assert {("backend", name) for name in [*backends, "numpy"]} <= listed
-    assert {("agent", "dqn"), ("environment", "grid_world"), ("component", "dense")} <= listed
-    # Long targets go on in the next line: nothing is cut off.
-    assert "…" not in outcome.out
-    targets, current = {}, None
-    for kind, name, _, target in rows:
-        current = (kind, name) if kind else current
-        targets[current] = targets.get(current, "") + target
-    for plugin in registry("rlgraph.environments").plugins():
-        assert targets["environment", plugin.name] == plugin.target
 
 
 def test_listing_plugins_imports_no_framework(python):
