@@ -7,18 +7,35 @@ from importlib.metadata import version
 
 import numpy as np
 import pytest
+import yaml
 from matplotlib import image
 from tensorboard.compat.proto.event_pb2 import Event
 
 from rlgraph.agents import Agent
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core.draw import graph_definition
-from rlgraph.runs.run_folder import COLUMNS, RunFolder, installed_versions, keep_earlier_run
+from rlgraph.environments import environment_seed
+from rlgraph.runs.provenance import installed_versions
+from rlgraph.runs.records import read_evaluations, read_metrics
+from rlgraph.runs.run_folder import RunFolder, keep_earlier_run
 from rlgraph.runs.run_spec import RunSpec
-from rlgraph.workers import Evaluation
+from rlgraph.workers import Evaluation, SingleThreadedWorker
+from rlgraph.workers.metrics import METRICS
 
 PNG = b"\x89PNG\r\n\x1a\n"
-FILES = ["checkpoints", "config.json", "curve.png", "graph.png", "graph.svg", "metrics.csv", "tensorboard"]
+FILES = [
+    "checkpoints",
+    "config.json",
+    "config.yaml",
+    "curve.png",
+    "episodes.csv",
+    "evaluations.jsonl",
+    "graph.png",
+    "graph.svg",
+    "metrics.csv",
+    "metrics.jsonl",
+    "tensorboard",
+]
 
 
 @pytest.fixture(scope="module")
@@ -46,18 +63,18 @@ def folder(tmp_path_factory, spec, make):
     """The folder of a run that reports twice and evaluates three times; the weights differ every time."""
     agent = make()
     folder = RunFolder(tmp_path_factory.mktemp("runs") / "above" / "run", spec, agent)
-    folder.seen = {}
+    worker = SingleThreadedWorker(agent, spec.environment)
 
     def evaluate(timesteps, *returns):
         weights = agent.get_weights()
         agent.set_weights({name: np.full_like(value, timesteps) for name, value in weights.items()})
         agent.timesteps = timesteps
         lengths = (1,) * len(returns)
-        folder.seen[timesteps] = folder.on_evaluation(None, Evaluation(returns, lengths, timesteps))
+        folder.on_evaluation(worker, Evaluation(returns, lengths, timesteps))
 
     folder.on_report(
         None,
-        {"timesteps": 10.0, "episodes": 2.0, "updates": 1.0, "loss": 0.5, "epsilon": 1.0, "unknown": 3.0},
+        {"timesteps": 10.0, "episodes": 2.0, "updates": 1.0, "loss": 0.5, "epsilon": 1.0},
     )
     evaluate(20, 10.0, 30.0)
     evaluate(30, 40.0, 60.0)
@@ -65,7 +82,9 @@ def folder(tmp_path_factory, spec, make):
         None, {"timesteps": 40.0, "mean_return": -3.5, "mean_length": 5.0, "steps_per_second": 1e3}
     )
     evaluate(50, 1.0, 2.0)
-    folder.on_end(None)
+    folder.on_episode(worker, 3.5, 7)
+    folder.store_end(worker, "last", finished=True)
+    folder.close()
     return folder
 
 
@@ -76,7 +95,7 @@ def test_all_files_are_there(folder):
 
 def test_config(folder, spec, backend):
     config = json.loads((folder.folder / "config.json").read_text())
-    assert sorted(config) == ["chosen", "run", "versions"]
+    assert yaml.safe_load((folder.folder / "config.yaml").read_text()) == config
     assert parse_spec(RunSpec, config["run"], "run") == spec
     assert config["run"]["evaluation"] == {
         "interval": 2500,
@@ -89,29 +108,39 @@ def test_config(folder, spec, backend):
         "acting": "numpy",
         "dtype": "float32",
         "use_kernels": True,
+        "choices": {},
     }
+    assert config["seeds"] == {"root": 7, "environments": [environment_seed(7, 0)]}
+    assert set(config["git"] or {"revision", "dirty"}) == {"revision", "dirty"}
+    assert len(config["history"]) == 1
+    assert config["history"][0]["command"] == config["command"] != ""
     assert config["versions"]["python"] == platform.python_version()
     for name in ("rlgraph-agents", "rlgraph-core", "numpy", "gymnasium", f"rlgraph-{backend}"):
         assert config["versions"][name] == version(name)
 
 
 def test_versions_of_what_is_not_installed_are_left_out(monkeypatch):
-    monkeypatch.setattr("rlgraph.runs.run_folder.DISTRIBUTIONS", ("numpy", "no-such-distribution"))
-    assert installed_versions() == {"python": platform.python_version(), "numpy": version("numpy")}
+    monkeypatch.setattr("rlgraph.runs.provenance.THIRD_PARTIES", ("numpy", "no-such-distribution"))
+    versions = installed_versions()
+    assert versions["numpy"] == version("numpy")
+    assert "no-such-distribution" not in versions
 
 
 def test_metrics(folder):
     with (folder.folder / "metrics.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert tuple(rows[0]) == COLUMNS
+    assert tuple(rows[0]) == tuple(METRICS)
     filled = [{name: float(value) for name, value in row.items() if value} for row in rows]
     assert filled == [
         {"timesteps": 10, "episodes": 2, "updates": 1, "loss": 0.5, "epsilon": 1},
-        {"timesteps": 20, "evaluation_return": 20},
-        {"timesteps": 30, "evaluation_return": 50},
+        {"timesteps": 20, "evaluation_return": 20, "evaluation_return_std": 10, "evaluation_length": 1},
+        {"timesteps": 30, "evaluation_return": 50, "evaluation_return_std": 10, "evaluation_length": 1},
         {"timesteps": 40, "mean_return": -3.5, "mean_length": 5, "steps_per_second": 1000},
-        {"timesteps": 50, "evaluation_return": 1.5},
+        {"timesteps": 50, "evaluation_return": 1.5, "evaluation_return_std": 0.5, "evaluation_length": 1},
     ]
+    assert read_metrics(folder.folder) == filled
+    assert (folder.folder / "episodes.csv").read_text().splitlines() == ["timesteps,return,length", "0,3.5,7"]
+    assert read_evaluations(folder.folder)[1] == Evaluation((40.0, 60.0), (1, 1), 30)
 
 
 def test_rows_are_on_disk_at_once(tmp_path, spec, make, undrawn):
@@ -119,7 +148,7 @@ def test_rows_are_on_disk_at_once(tmp_path, spec, make, undrawn):
     for number in (1, 2):
         folder.on_report(None, {"timesteps": 10.0 * number})
         assert len((tmp_path / "run" / "metrics.csv").read_text().splitlines()) == 1 + number
-    folder.on_end(None)
+    folder.close()
 
 
 def test_tensorboard_events(folder):
@@ -135,11 +164,11 @@ def test_tensorboard_events(folder):
     assert found == [
         (0, {}),
         (0, {}),
-        (10, {"episodes": 2, "updates": 1, "loss": 0.5, "epsilon": 1, "unknown": 3}),
-        (20, {"evaluation_return": 20}),
-        (30, {"evaluation_return": 50}),
+        (10, {"episodes": 2, "updates": 1, "loss": 0.5, "epsilon": 1}),
+        (20, {"evaluation_return": 20, "evaluation_return_std": 10, "evaluation_length": 1}),
+        (30, {"evaluation_return": 50, "evaluation_return_std": 10, "evaluation_length": 1}),
         (40, {"mean_return": -3.5, "mean_length": 5, "steps_per_second": 1000}),
-        (50, {"evaluation_return": 1.5}),
+        (50, {"evaluation_return": 1.5, "evaluation_return_std": 0.5, "evaluation_length": 1}),
     ]
 
 
@@ -181,22 +210,9 @@ def test_the_later_of_two_equal_evaluations_is_the_best(tmp_path, spec, make, un
     for timesteps in (10, 20):
         agent.timesteps = timesteps
         folder.on_evaluation(None, Evaluation((4.0,), (1,), timesteps))
-    folder.on_end(None)
+    folder.close()
     agent.load_model(tmp_path / "checkpoints" / "best")
     assert agent.timesteps == 20
-
-
-def test_training_ends_at_the_return_that_was_wanted(folder):
-    assert folder.seen == {20: False, 30: True, 50: False}
-
-
-def test_without_such_a_return_it_goes_on(tmp_path, spec, make, undrawn):
-    endless = spec.model_copy(
-        update={"evaluation": spec.evaluation.model_copy(update={"stop_at_return": None})}
-    )
-    folder = RunFolder(tmp_path, endless, make())
-    assert folder.on_evaluation(None, Evaluation((1e9,), (1,), 1)) is False
-    folder.on_end(None)
 
 
 def test_an_earlier_run_is_kept(tmp_path):

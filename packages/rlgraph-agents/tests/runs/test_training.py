@@ -72,7 +72,7 @@ def test_a_run(spec, tmp_path):
     again = evaluate(best_agent, "CartPole-v1", 4, FINAL_EVALUATION_SEED + 2)
     assert summary.evaluation.returns == again.returns
     steps = [line.split(",")[0] for line in (tmp_path / "run" / "metrics.csv").read_text().splitlines()[1:]]
-    assert steps == ["20.0", "30", "40.0", "60.0", "60"]
+    assert steps == ["20.0", "30.0", "40.0", "60.0", "60.0"]
     assert {"config.json", "curve.png", "graph.svg"} <= {file.name for file in summary.folder.iterdir()}
 
 
@@ -144,7 +144,10 @@ def test_an_error_leaves_a_checkpoint(spec, tmp_path, undrawn):
     deterministic = {"type": "deterministic", "reward_start": 1e30}
     with pytest.raises(NumericalError, match="dqn/loss: the loss of update 1"):
         train({**spec, "environment": deterministic}, tmp_path)
-    assert agent_of(tmp_path, "last").timesteps == 4
+    # It is no place to go on from.
+    assert agent_of(tmp_path, "failed").timesteps == 4
+    assert not (tmp_path / "checkpoints" / "last").exists()
+    assert json.loads((tmp_path / "result.json").read_text())["outcome"] == "failed"
 
 
 def test_mistakes_are_found_before_anything_is_written(actor, tmp_path):

@@ -239,6 +239,7 @@ def test_order_of_events(agent):
         "episode 6 3",
         "report 6",
         "evaluation 8 6",
+        "report 8",
         "end",
     ]
 
@@ -252,7 +253,7 @@ def test_reported_numbers(agent):
     assert second["timesteps"] == 8.0
     assert second["episodes"] == second["updates"] == 2.0
     for metrics in (first, second):
-        assert set(metrics) == {*expected, "loss", "epsilon", "steps_per_second"}
+        assert set(metrics) == {*expected, "loss", "epsilon", "steps_per_second", "seconds"}
         assert metrics["steps_per_second"] > 0
         assert metrics["loss"] > 0
 
@@ -270,14 +271,19 @@ def test_nothing_is_reported_that_is_not_known(agent):
     log = Log()
     agent.learn(2, callbacks=log, report_interval=1)
     assert [set(metrics) for metrics in log.metrics] == [
-        {"timesteps", "episodes", "updates", "epsilon", "steps_per_second"}
+        {"timesteps", "episodes", "updates", "epsilon", "steps_per_second", "seconds"}
     ] * 2
 
 
 def test_several_callbacks_are_told_in_turn(agent):
     events = []
     agent.learn(3, callbacks=[Log("a ", events), Log("b ", events)])
-    assert events == ["a start 3", "b start 3", "a episode 6 3", "b episode 6 3", "a end", "b end"]
+    assert events == [
+        f"{name} {event}" for event in ("start 3", "episode 6 3", "report 3") for name in "ab"
+    ] + [
+        "a end",
+        "b end",
+    ]
 
 
 def test_one_callback_ends_the_training_and_all_are_told(agent):
@@ -286,7 +292,9 @@ def test_one_callback_ends_the_training_and_all_are_told(agent):
     result = agent.learn(100, callbacks=stopping, evaluation_interval=5, evaluation_episodes=1)
     assert result.timesteps == 5
     assert not result.interrupted
-    assert events[-6:] == [*(f"{name} evaluation 5 6" for name in "abc"), *(f"{name} end" for name in "abc")]
+    assert events[-9:] == [
+        f"{name} {event}" for event in ("evaluation 5 6", "report 5", "end") for name in "abc"
+    ]
 
 
 @pytest.mark.parametrize("answer", [None, False, "no"])

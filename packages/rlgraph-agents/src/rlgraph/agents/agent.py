@@ -306,6 +306,9 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
     def reset(self, env_id: Any = None) -> None:
         """Tell the agent that a new episode begins: the preprocessor forgets the one before.
 
+        What waits in the buffers of `observe` stays: the last steps may not have been observed yet. An episode that is
+        given up without a terminal or truncated step is ended by `flush_buffers` or `reset_env_buffers`.
+
         Args:
             env_id: the environment, or a list of them; None: all.
         """

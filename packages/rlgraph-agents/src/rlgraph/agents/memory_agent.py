@@ -138,12 +138,6 @@ class MemoryAgent(Agent):
         with self._observing:
             self._buffers.flush(None if env_id is None else self._ids(env_id))
 
-    def reset(self, env_id: Any = None) -> None:
-        """See `Agent.reset`; what waits of the episode before is flushed (see `flush_buffers`)."""
-        with self._observing:
-            self.flush_buffers(env_id)
-            super().reset(env_id)
-
     def import_observations(self, observations: Any) -> int:
         if not isinstance(observations, Mapping):
             observations = _columns(list(observations))

@@ -1,15 +1,27 @@
 """A run: one document that describes it, and the folder in which everything it leaves behind can be trusted."""
 
 from rlgraph.runs.run_folder import RunFolder
-from rlgraph.runs.run_spec import EvaluationSpec, LoggingSpec, RunSpec, WorkerSpec
-from rlgraph.runs.training import RunSummary, train
+from rlgraph.runs.run_spec import (
+    CheckpointsSpec,
+    EvaluationSpec,
+    LoggingSpec,
+    RunSpec,
+    StopSpec,
+    WandbSpec,
+    WorkerSpec,
+)
+from rlgraph.runs.training import RunSummary, resume, train
 
 __all__ = [
+    "CheckpointsSpec",
     "EvaluationSpec",
     "LoggingSpec",
     "RunFolder",
     "RunSpec",
     "RunSummary",
+    "StopSpec",
+    "WandbSpec",
     "WorkerSpec",
+    "resume",
     "train",
 ]

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from tensorboard.compat.proto.event_pb2 import Event
+from tensorboard.compat.proto.event_pb2 import Event, SessionLog
 from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.record_writer import RecordWriter
 
@@ -16,13 +16,19 @@ class EventFile:
 
     Args:
         directory: where the file is made.
+        first_step: where a run goes on: TensorBoard forgets what earlier files say of later steps.
     """
 
-    def __init__(self, directory: Path):
+    def __init__(self, directory: Path, first_step: int | None = None):
         directory.mkdir(parents=True, exist_ok=True)
-        self._file = (directory / f"events.out.tfevents.{int(time.time())}.rlgraph").open("wb")
+        # TensorBoard reads files in the order of their names, and two may be made within a second.
+        number = len(list(directory.iterdir()))
+        self._file = (directory / f"events.out.tfevents.{int(time.time())}.{number:03d}.rlgraph").open("xb")
         self._writer = RecordWriter(self._file)
         self._write(Event(wall_time=time.time(), file_version="brain.Event:2"))
+        if first_step is not None:
+            start = SessionLog(status=SessionLog.START)
+            self._write(Event(wall_time=time.time(), step=first_step, session_log=start))
 
     def add_scalars(self, step: int, scalars: Mapping[str, float]) -> None:
         """Write one value per tag at `step`."""

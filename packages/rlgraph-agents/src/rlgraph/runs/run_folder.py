@@ -1,135 +1,211 @@
-"""What a run leaves behind: configuration, drawing, metrics, checkpoints, curve."""
+"""What a run leaves behind: configuration, drawing, metrics, checkpoints, curve, result."""
 
 from __future__ import annotations
 
-import csv
 import json
-import platform
+import secrets
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
 from itertools import count
 from pathlib import Path
+from typing import Any, Protocol
+
+import yaml
 
 from rlgraph.agents.agent import Agent
+from rlgraph.core import SpecError
+from rlgraph.environments import environment_seed
+from rlgraph.runs.checkpoints import RunCheckpoints
 from rlgraph.runs.event_file import EventFile
+from rlgraph.runs.provenance import provenance
+from rlgraph.runs.records import Records, read_metrics
 from rlgraph.runs.run_spec import RunSpec
+from rlgraph.runs.wandb_log import WandbLog
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.evaluation import Evaluation
 from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
 
-COLUMNS = (
-    "timesteps",
-    "episodes",
-    "updates",
-    "mean_return",
-    "mean_length",
-    "loss",
-    "epsilon",
-    "steps_per_second",
-    "evaluation_return",
-)
-DISTRIBUTIONS = (
-    "rlgraph-spaces",
-    "rlgraph-core",
-    "rlgraph-torch",
-    "rlgraph-tf",
-    "rlgraph-agents",
-    "numpy",
-    "gymnasium",
-    "torch",
-    "tensorflow",
-)
+CONFIG = "config.json"
+
+
+class Scalars(Protocol):
+    """Something that metrics are written to, besides the records."""
+
+    def add_scalars(self, step: int, scalars: Mapping[str, float]) -> None: ...
+
+    def close(self) -> None: ...
 
 
 class RunFolder(Callback):
     """Writes a run's folder while the run goes on.
 
-    ``config.json`` resolved configuration, ``graph.svg`` and ``graph.png`` component graph, ``metrics.csv`` and
-    ``tensorboard/`` metrics and component graph, ``checkpoints/best`` and ``checkpoints/last``, ``curve.png`` learning
-    curve.
+    ``config.yaml`` and ``config.json`` resolved configuration and where the run comes from, ``graph.svg`` and
+    ``graph.png`` component graph, ``metrics.csv``, ``metrics.jsonl``, ``episodes.csv``, ``evaluations.jsonl`` and
+    ``tensorboard/`` what happened, ``checkpoints/`` the best policy and the last full ones, ``curve.png`` learning
+    curve, ``result.json`` the outcome.
 
     Args:
         folder: where; made if missing.
         spec: the run's description.
         agent: the agent that is trained.
+        state: of the run in the checkpoint that it goes on from; None: it begins, or begins again.
     """
 
-    def __init__(self, folder: Path, spec: RunSpec, agent: Agent):
+    def __init__(self, folder: Path, spec: RunSpec, agent: Agent, state: Mapping[str, Any] | None = None):
         self.folder, self.spec, self.agent = folder, spec, agent
-        keep_earlier_run(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        self.best: Evaluation | None = None
-        self.history: list[dict[str, float]] = []
-        self._csv = (folder / "metrics.csv").open("w", newline="")
-        self._rows = csv.DictWriter(self._csv, COLUMNS, extrasaction="ignore")
-        self._rows.writeheader()
-        self._events = EventFile(folder / "tensorboard")
+        earlier = read_config(folder) if (folder / CONFIG).exists() else {}
+        self.history = [*earlier.get("history", []), provenance()]
+        self.identity = earlier.get("identity") or secrets.token_hex(8)
+        self.best = None if state is None else _evaluation(state["best"])
+        #: The run is still the one that its seed determines.
+        self.exact = state is None or bool(state["exact"])
+        self.checkpoints = RunCheckpoints(
+            folder / "checkpoints", spec.checkpoints.keep_last, spec.checkpoints.memory
+        )
+        self._records = Records(folder, None if state is None else state["records"])
         self.write_config()
-        self.draw_graph()
+        first_step = 0 if state is None else int(state["worker"]["timesteps"])
+        self._scalars = self._open_scalars(first_step if earlier else None)
+        if state is None:
+            self.draw_graph()
 
     def write_config(self) -> None:
-        """Write ``config.json``: the spec with its defaults, what was chosen, and the versions."""
-        execution = self.agent.executor.execution
-        chosen = {
-            "backend": self.agent.executor.backend.name,
-            "acting": self.agent.acting,
-            "dtype": execution.dtype,
-            "use_kernels": execution.use_kernels,
+        """Write ``config.json`` and ``config.yaml``: the spec with its defaults, what was chosen, where it runs."""
+        executor = self.agent.executor
+        content = {
+            "run": self.spec.model_dump(mode="json"),
+            "chosen": {
+                "backend": executor.backend.name,
+                "acting": self.agent.acting,
+                "dtype": executor.execution.dtype,
+                "use_kernels": executor.execution.use_kernels,
+                "choices": dict(executor.choices),
+            },
+            "seeds": {
+                "root": self.agent.seed,
+                "environments": [
+                    environment_seed(self.agent.seed, i) for i in range(self.spec.worker.num_envs)
+                ],
+            },
+            **self.history[0],
+            "identity": self.identity,
+            "history": self.history,
         }
-        content = {"run": self.spec.model_dump(), "chosen": chosen, "versions": installed_versions()}
-        (self.folder / "config.json").write_text(json.dumps(content, indent=2, default=str) + "\n")
+        text = json.dumps(content, indent=2, default=str) + "\n"
+        _replace(self.folder / CONFIG, text)
+        _replace(self.folder / "config.yaml", yaml.safe_dump(json.loads(text), sort_keys=False))
 
     def draw_graph(self) -> None:
         """Write ``graph.svg``, ``graph.png`` and TensorBoard's graph page."""
         from rlgraph.core.draw import draw, graph_definition
 
-        self._events.add_graph(graph_definition(self.agent.executor.built))
+        for scalars in self._scalars:
+            if isinstance(scalars, EventFile):
+                scalars.add_graph(graph_definition(self.agent.executor.built))
         drawing = draw(self.agent.executor.built)
         drawing.save(self.folder / "graph.svg")
         drawing.save(self.folder / "graph.png")
 
+    def store_checkpoint(self, worker: SingleThreadedWorker) -> Path:
+        """Write a full checkpoint at a reset point of the worker."""
+        return self.checkpoints.store_step(self.agent, worker.timesteps, self._state(worker, scheduled=True))
+
+    def store_end(self, worker: SingleThreadedWorker, name: str, finished: bool) -> Path:
+        """Write a full checkpoint where training ended; `finished`: all steps are done."""
+        self.agent.flush_buffers()
+        return self.checkpoints.store(self.agent, name, self._state(worker, scheduled=finished))
+
     def on_report(self, worker: SingleThreadedWorker, metrics: Mapping[str, float]) -> None:
         self._write(metrics)
 
-    def on_evaluation(self, worker: SingleThreadedWorker, evaluation: Evaluation) -> bool | None:
-        self._write({"timesteps": evaluation.timesteps, "evaluation_return": evaluation.mean})
+    def on_episode(self, worker: SingleThreadedWorker, episode_return: float, length: int) -> None:
+        self._records.add_episode(worker.timesteps, episode_return, length)
+
+    def on_evaluation(self, worker: SingleThreadedWorker, evaluation: Evaluation) -> None:
+        self._records.add_evaluation(evaluation)
+        self._write(
+            {
+                "timesteps": float(evaluation.timesteps),
+                "evaluation_return": evaluation.mean,
+                "evaluation_return_std": evaluation.std,
+                "evaluation_length": sum(evaluation.lengths) / len(evaluation.lengths),
+            }
+        )
         if self.best is None or evaluation.mean >= self.best.mean:
             self.best = evaluation
-            self.agent.store_model(self.folder / "checkpoints" / "best", memory=False)
-        limit = self.spec.evaluation.stop_at_return
-        return limit is not None and evaluation.mean >= limit
+            self.checkpoints.store_best(self.agent)
 
-    def on_end(self, worker: SingleThreadedWorker) -> None:
+    def close(self) -> None:
+        """Draw the curve, complete the configuration and close all files."""
         from rlgraph.runs.curve import draw_curve
 
-        self._csv.close()
-        self._events.close()
-        try:
-            self.agent.store_model(self.folder / "checkpoints" / "last")
-        finally:
-            draw_curve(self.history, self.folder / "curve.png", str(self.spec.environment), self.spec.seed)
+        self._records.close()
+        for scalars in self._scalars:
+            scalars.close()
+        self.write_config()  # what is chosen at the first update is known by now
+        history = read_metrics(self.folder)
+        draw_curve(history, self.folder / "curve.png", str(self.spec.environment), self.spec.seed)
+
+    def write_result(self, result: Mapping[str, Any]) -> None:
+        """Write ``result.json``."""
+        _replace(self.folder / "result.json", json.dumps(result, indent=2) + "\n")
+
+    def _open_scalars(self, first_step: int | None) -> list[Scalars]:
+        logging, scalars = self.spec.logging, list[Scalars]()
+        if logging.tensorboard:
+            scalars.append(EventFile(self.folder / "tensorboard", first_step))
+        if logging.wandb is not None:
+            config = self.spec.model_dump(mode="json")
+            scalars.append(WandbLog(logging.wandb, self.folder, self.identity, config))
+        return scalars
 
     def _write(self, metrics: Mapping[str, float]) -> None:
-        self.history.append(dict(metrics))
-        self._rows.writerow(metrics)
-        self._csv.flush()
+        self._records.add_metrics(metrics)
         step = int(metrics["timesteps"])
-        self._events.add_scalars(step, {k: v for k, v in metrics.items() if k != "timesteps"})
+        values = {name: value for name, value in metrics.items() if name != "timesteps"}
+        for scalars in self._scalars:
+            scalars.add_scalars(step, values)
+
+    def _state(self, worker: SingleThreadedWorker, scheduled: bool) -> dict[str, Any]:
+        """Where the run stands. `scheduled`: a run that was never left comes by here, too."""
+        return {
+            "worker": worker.get_state(),
+            "best": None if self.best is None else vars(self.best),
+            "records": self._records.sync(),
+            "exact": self.exact and scheduled and self.checkpoints.memory,
+        }
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """The ``config.json`` of a run.
+
+    Raises:
+        SpecError: `folder` is no run folder.
+    """
+    try:
+        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        if not isinstance(config, dict) or "run" not in config:
+            raise ValueError("it does not describe a run")
+    except (OSError, ValueError) as error:
+        raise SpecError(f"{folder} is no run folder: {CONFIG} cannot be read ({error})") from None
+    return config
 
 
 def keep_earlier_run(folder: Path) -> None:
     """Move a run that is already in `folder` to the first free of ``folder.1``, ``folder.2`` ...: nothing is lost."""
-    if (folder / "config.json").exists():
+    if (folder / CONFIG).exists():
         number = next(n for n in count(1) if not folder.with_name(f"{folder.name}.{n}").exists())
         folder.rename(folder.with_name(f"{folder.name}.{number}"))
 
 
-def installed_versions() -> dict[str, str]:
-    """Python's version and those of the distributions that matter, as far as they are installed."""
-    versions = {"python": platform.python_version()}
-    for name in DISTRIBUTIONS:
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return versions
+def _evaluation(fields: Mapping[str, Any] | None) -> Evaluation | None:
+    if fields is None:
+        return None
+    return Evaluation(tuple(fields["returns"]), tuple(fields["lengths"]), int(fields["timesteps"]))
+
+
+def _replace(file: Path, text: str) -> None:
+    """Write a file so that it is there whole, the old one or the new one, whenever the process ends."""
+    aside = file.with_name(f".{file.name}.new")
+    aside.write_text(text, encoding="utf-8")
+    aside.replace(file)

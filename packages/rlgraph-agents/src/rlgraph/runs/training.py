@@ -1,20 +1,27 @@
-"""A whole run: build the agent, train it, keep everything, evaluate the best policy."""
+"""A whole run: build the agent, train it, keep everything, evaluate the best policy; and going on with one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 from typing import Any
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
-from rlgraph.core import SpecError
-from rlgraph.runs.run_folder import RunFolder
+from rlgraph.core import NumericalError, SpecError
+from rlgraph.core.checkpoint.manifest import read_manifest
+from rlgraph.environments.stepped_env import stepped
+from rlgraph.runs.checkpoints import BEST, FAILED, LAST, RunCheckpoints
+from rlgraph.runs.provenance import installed_versions
+from rlgraph.runs.records import read_episodes, read_evaluations
+from rlgraph.runs.run_folder import RunFolder, keep_earlier_run, read_config
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.evaluation import Evaluation, evaluate
 from rlgraph.workers.single_threaded_worker import SingleThreadedWorker, TrainingResult
+from rlgraph.workers.stopping import StopAfterEpisodes, StopAfterSeconds, StopAtEvaluation, StopAtReturn
 
 #: Far from the seeds of evaluations during training.
 FINAL_EVALUATION_SEED = 777_000_777
@@ -28,11 +35,14 @@ class RunSummary:
         folder: where everything is.
         training: what the training did.
         evaluation: closing evaluation of the best policy, on episodes never used before; None after Ctrl-C.
+        exact: the run is the one that its seed determines; False if it went on from where Ctrl-C or an error had ended
+            it, without its memory, or with other versions.
     """
 
     folder: Path
     training: TrainingResult
     evaluation: Evaluation | None
+    exact: bool = True
 
 
 def train(
@@ -54,23 +64,171 @@ def train(
         if key in run.agent:
             raise SpecError(f"run.agent.{key}: say it once, as run.{key}")
     agent = Agent.from_spec(run.agent, env=run.environment, backend=run.backend, seed=run.seed)
-    worker = SingleThreadedWorker(
-        agent,
-        run.environment,
-        num_envs=run.worker.num_envs,
-        validate=run.worker.validate_states,
-        report_interval=run.logging.report_interval,
-        evaluation_interval=run.evaluation.interval,
-        evaluation_episodes=run.evaluation.episodes,
+    keep_earlier_run(Path(folder))
+    return _Run(Path(folder), run, agent, None).execute(callbacks)
+
+
+def resume(
+    folder: str | Path,
+    *,
+    steps: int | None = None,
+    spec: RunSpec | Mapping[str, Any] | None = None,
+    callbacks: Sequence[Callback] = (),
+) -> RunSummary:
+    """Go on with a run from its newest whole checkpoint, however it ended.
+
+    From a checkpoint that was written on schedule the run equals the uninterrupted one bit for bit: weights, memory,
+    random numbers, metrics but times. From where Ctrl-C or an error ended it, it goes on without that promise
+    (`RunSummary.exact`).
+
+    Args:
+        folder: the run's folder.
+        steps: more environment steps than before; schedules follow the new length from here on.
+        spec: the document the run is meant to have, to be held against that of the folder.
+        callbacks: told what happens, besides the folder's own.
+
+    Raises:
+        SpecError: the folder has no run, or something but a larger ``steps`` differs; names the keys.
+        CheckpointError: there is no whole checkpoint.
+    """
+    folder = Path(folder)
+    config = read_config(folder)
+    run = parse_spec(RunSpec, config["run"], "run")
+    wanted = run if spec is None else parse_spec(RunSpec, spec, "run")
+    if steps is not None:
+        wanted = wanted.model_copy(update={"steps": steps})
+    _check_same(run, wanted)
+    found = RunCheckpoints(folder / "checkpoints", run.checkpoints.keep_last, run.checkpoints.memory).newest()
+    agent = _agent(run, config, found)
+    if found is None:  # it ended before its first checkpoint
+        return _Run(folder, wanted, agent, None).execute(callbacks)
+    path, state = found
+    agent.load_model(path)
+    same = config["versions"] == installed_versions() and wanted.steps == run.steps
+    return _Run(folder, wanted, agent, {**state, "exact": state["exact"] and same}).execute(callbacks)
+
+
+def stop_conditions(spec: RunSpec) -> list[Callback]:
+    """The conditions under which a run ends before all its steps are done."""
+    stop, at_evaluation = spec.stop, spec.evaluation.stop_at_return
+    conditions: list[Callback] = []
+    if stop.mean_return is not None:
+        conditions.append(StopAtReturn(stop.mean_return))
+    if stop.episodes is not None:
+        conditions.append(StopAfterEpisodes(stop.episodes))
+    if stop.seconds is not None:
+        conditions.append(StopAfterSeconds(stop.seconds))
+    if at_evaluation is not None:
+        conditions.append(StopAtEvaluation(at_evaluation))
+    return conditions
+
+
+def _agent(run: RunSpec, config: Mapping[str, Any], found: tuple[Path, Any] | None) -> Agent:
+    """The agent of a run, on the backend and with the choices that it had."""
+    spec = dict(run.agent)
+    if found is not None and (choices := read_manifest(found[0]).choices):
+        spec["execution_spec"] = {**spec.get("execution_spec", {}), "choices": dict(choices)}
+    return Agent.from_spec(spec, env=run.environment, backend=config["chosen"]["backend"], seed=run.seed)
+
+
+def _check_same(before: RunSpec, wanted: RunSpec) -> None:
+    """Only ``steps`` may differ, and grow.
+
+    Raises:
+        SpecError: names the keys that differ.
+    """
+    problems = _differences(before.model_dump(exclude={"steps"}), wanted.model_dump(exclude={"steps"}), "run")
+    if wanted.steps < before.steps:
+        problems.append(f"run.steps: {before.steps} in the run, {wanted.steps} given; it may only grow")
+    if problems:
+        raise SpecError("\n".join(["a run goes on as it began:", *problems]))
+
+
+def _differences(before: Any, wanted: Any, path: str) -> list[str]:
+    if not (isinstance(before, Mapping) and isinstance(wanted, Mapping)):
+        return [] if before == wanted else [f"{path}: {before!r} in the run, {wanted!r} given"]
+    keys = [*before, *(key for key in wanted if key not in before)]
+    return [line for key in keys for line in _differences(before.get(key), wanted.get(key), f"{path}.{key}")]
+
+
+def _outcome(summary: RunSummary, best: Evaluation | None, steps: int) -> dict[str, Any]:
+    """The content of ``result.json``; what is not known is null."""
+    training = summary.training
+    outcome = (
+        "interrupted" if training.interrupted else "finished" if training.timesteps >= steps else "stopped"
     )
-    try:
-        run_folder = RunFolder(Path(folder), run, agent)
-        result = worker.execute_timesteps(run.steps, callbacks=[run_folder, *callbacks])
-    finally:
-        worker.terminate()
-    if result.interrupted:
-        return RunSummary(run_folder.folder, result, None)
-    if run_folder.best is not None:
-        agent.load_model(run_folder.folder / "checkpoints" / "best")
-    final = evaluate(agent, run.environment, run.evaluation.final_episodes, FINAL_EVALUATION_SEED + run.seed)
-    return RunSummary(run_folder.folder, result, final)
+    numbers = {**training.statistics, "mean_return": training.mean_return, "updates": training.updates}
+    return {
+        "outcome": outcome,
+        "exact": summary.exact,
+        **{name: None if isnan(value) else value for name, value in numbers.items()},
+        "best": None if best is None else {"timesteps": best.timesteps, "mean_return": best.mean},
+        "evaluation": None if summary.evaluation is None else vars(summary.evaluation),
+    }
+
+
+class _Run:
+    """One run, or the rest of one.
+
+    Args:
+        folder: where it is kept.
+        spec: its description.
+        agent: trained so far.
+        state: of the run, in the checkpoint that it goes on from.
+    """
+
+    def __init__(self, folder: Path, spec: RunSpec, agent: Agent, state: Mapping[str, Any] | None):
+        self.spec, self.agent = spec, agent
+        self.worker = SingleThreadedWorker(
+            agent,
+            spec.environment,
+            num_envs=spec.worker.num_envs,
+            frameskip=spec.worker.frameskip,
+            max_timesteps_per_episode=spec.worker.max_timesteps_per_episode,
+            validate=spec.worker.validate_states,
+            report_interval=spec.logging.report_interval,
+            evaluation_interval=spec.evaluation.interval,
+            evaluation_episodes=spec.evaluation.episodes,
+            checkpoint_interval=spec.checkpoints.interval,
+            store_checkpoint=lambda worker: self.folder.store_checkpoint(worker),
+        )
+        try:
+            self.folder = RunFolder(folder, spec, agent, state)
+            if state is not None:
+                returns, lengths = read_episodes(folder)
+                self.worker.set_state(state["worker"], returns, lengths, read_evaluations(folder))
+        except BaseException:
+            self.worker.terminate()
+            raise
+
+    def execute(self, callbacks: Sequence[Callback]) -> RunSummary:
+        """Train, and evaluate the best policy."""
+        try:
+            result = self._train([self.folder, *callbacks])
+        finally:
+            self.worker.terminate()
+        final = None if result.interrupted else self._evaluate_best()
+        summary = RunSummary(self.folder.folder, result, final, self.folder.exact)
+        self.folder.write_result(_outcome(summary, self.folder.best, self.spec.steps))
+        return summary
+
+    def _train(self, callbacks: list[Callback]) -> TrainingResult:
+        worker, folder, steps = self.worker, self.folder, self.spec.steps
+        try:
+            result = worker.execute_timesteps(steps, callbacks=callbacks, stop=stop_conditions(self.spec))
+            folder.store_end(worker, LAST, finished=result.timesteps >= steps)
+        except Exception as error:
+            folder.write_result({"outcome": "failed", "error": f"{type(error).__name__}: {error}"})
+            # What has numbers that are not finite is kept to look at, not to go on from.
+            folder.store_end(worker, FAILED if isinstance(error, NumericalError) else LAST, finished=False)
+            raise
+        finally:
+            folder.close()
+        return result
+
+    def _evaluate_best(self) -> Evaluation:
+        spec, agent = self.spec, self.agent
+        if self.folder.best is not None:
+            agent.load_model(self.folder.checkpoints.folder / BEST)
+        env = stepped(spec.environment, spec.worker.frameskip, spec.worker.max_timesteps_per_episode)
+        return evaluate(agent, env, spec.evaluation.final_episodes, FINAL_EVALUATION_SEED + spec.seed)

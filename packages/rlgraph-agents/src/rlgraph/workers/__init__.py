@@ -2,6 +2,19 @@
 
 from rlgraph.workers.callbacks import Callback, Step
 from rlgraph.workers.evaluation import Evaluation, evaluate
-from rlgraph.workers.single_threaded_worker import SingleThreadedWorker, TrainingResult
+from rlgraph.workers.results import TrainingResult
+from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
+from rlgraph.workers.stopping import StopAfterEpisodes, StopAfterSeconds, StopAtEvaluation, StopAtReturn
 
-__all__ = ["Callback", "Evaluation", "SingleThreadedWorker", "Step", "TrainingResult", "evaluate"]
+__all__ = [
+    "Callback",
+    "Evaluation",
+    "SingleThreadedWorker",
+    "Step",
+    "StopAfterEpisodes",
+    "StopAfterSeconds",
+    "StopAtEvaluation",
+    "StopAtReturn",
+    "TrainingResult",
+    "evaluate",
+]

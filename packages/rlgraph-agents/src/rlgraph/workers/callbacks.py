@@ -39,7 +39,7 @@ class Step:
 
 
 class Callback:
-    """Override what you need. Returning True from any method but the first and the last two ends the training.
+    """Override what you need. Returning True from any method but the first and the last ends the training.
 
     What is not overridden costs nothing, not even a call.
     """

@@ -11,6 +11,9 @@ from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError
 from rlgraph.environments import SequentialVectorEnv, make_environments
 from rlgraph.environments.factory import is_instance
+from rlgraph.environments.vector_env import VectorEnv
+from rlgraph.workers.episodes import Episodes
+from rlgraph.workers.preprocessed_env import PreprocessedVectorEnv
 
 #: Environments stepped in turn during an evaluation; acting in batches is cheaper than one by one.
 PARALLEL = 10
@@ -56,22 +59,24 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
     if episodes < 1:
         raise SpecError(f"episodes: expected an integer >= 1, given {episodes!r}")
     number = 1 if is_instance(env) else min(PARALLEL, episodes)
-    vector = SequentialVectorEnv(make_environments(env, number))
+    vector: VectorEnv = SequentialVectorEnv(make_environments(env, number))
     quota = [episodes // number + (i < episodes % number) for i in range(number)]
     returns: list[list[float]] = [[] for _ in range(number)]
     lengths: list[list[int]] = [[] for _ in range(number)]
-    running_return, running_length = np.zeros(number), np.zeros(number, np.int64)
+    episodes_of = Episodes(number)
+    raw = agent.preprocessing is None
+    seen = vector if raw else PreprocessedVectorEnv(vector, agent, prefix="evaluation")
     try:
-        states = vector.reset(seed=seed)
+        states = seen.reset(seed=seed)
         while any(len(done) < wanted for done, wanted in zip(returns, quota, strict=True)):
-            states, rewards, _, _, _ = vector.step(agent.get_actions(states, use_exploration=False))
-            running_return += rewards
-            running_length += 1
-            for i in vector.finished:
-                if len(returns[i]) < quota[i]:
-                    returns[i].append(float(running_return[i]))
-                    lengths[i].append(int(running_length[i]))
-                running_return[i] = running_length[i] = 0
+            states, rewards, _, _, infos = seen.step(agent.get_actions(states, False, raw))
+            episodes_of.running_return += rewards
+            episodes_of.running_length += 1
+            for i in seen.finished:
+                ended = episodes_of.end(i, infos[i])
+                if ended is not None and len(returns[i]) < quota[i]:
+                    returns[i].append(ended[0])
+                    lengths[i].append(ended[1])
     finally:
         if not is_instance(env):
             vector.terminate()

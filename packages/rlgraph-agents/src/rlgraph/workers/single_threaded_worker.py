@@ -2,200 +2,382 @@
 
 from __future__ import annotations
 
-import time
-from collections import deque
-from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
-from math import inf, isfinite
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError
-from rlgraph.environments import SequentialVectorEnv, check_finite, environment_seed, make_environments
-from rlgraph.environments.factory import is_instance
-from rlgraph.workers.callbacks import Callback
+from rlgraph.environments import check_finite, environment_seed
+from rlgraph.environments.factory import is_instance, make_vector_env
+from rlgraph.environments.stepped_env import stepped
+from rlgraph.environments.vector_env import VectorEnv
+from rlgraph.workers.callbacks import Callback, Step
+from rlgraph.workers.course import Course
+from rlgraph.workers.episodes import Episodes
 from rlgraph.workers.evaluation import Evaluation, evaluate
-
-#: Episodes the reported mean return is taken over.
-WINDOW = 100
-
-
-@dataclass(frozen=True)
-class TrainingResult:
-    """What a training run did.
-
-    Attributes:
-        timesteps: environment steps done in this run.
-        episodes: episodes that ended.
-        updates: updates done.
-        seconds: wall-clock time, evaluations left out.
-        returns: return of each episode, in the order they ended.
-        evaluations: what was evaluated beside the training.
-        interrupted: it was ended by Ctrl-C.
-    """
-
-    timesteps: int
-    episodes: int
-    updates: int
-    seconds: float
-    returns: tuple[float, ...]
-    evaluations: tuple[Evaluation, ...]
-    interrupted: bool
-
-    @property
-    def steps_per_second(self) -> float:
-        return self.timesteps / self.seconds if self.seconds else 0.0
-
-    @property
-    def mean_return(self) -> float:
-        """Mean return of the last 100 episodes; NaN before the first ended."""
-        return float(np.mean(self.returns[-WINDOW:])) if self.returns else float("nan")
+from rlgraph.workers.listeners import Listeners, as_list
+from rlgraph.workers.preprocessed_env import PreprocessedVectorEnv, take_rows
+from rlgraph.workers.results import TrainingResult
 
 
 class SingleThreadedWorker:
-    """Trains an agent in environments stepped in turn.
+    """Trains an agent in environments stepped together.
 
     Args:
         agent: the agent.
-        env: environment spec (see `rlgraph.environments.make_environment`).
-        num_envs: how many of them.
+        env_spec: environment spec (see `rlgraph.environments.make_environment`).
+        num_envs: how many of them (alias `num_environments`).
+        frameskip: how often an action is done in an environment; the rewards are summed, and all of it is one step.
+        max_timesteps_per_episode: steps after which an episode is truncated; None: the environment's own limit only.
         validate: hold every state and action against its Space, not only those of the first episodes.
-        report_interval: environment steps between two reports to the callbacks.
+        report_interval: environment steps between two reports to the callbacks; what is left is reported at the end.
         evaluation_interval: environment steps between two evaluations; None: none.
         evaluation_episodes: episodes of one evaluation.
+        checkpoint_interval: environment steps between two checkpoints; None: none. Each is a reset point: see
+            `rlgraph.workers.course`.
+        store_checkpoint: writes a checkpoint, given the worker, and returns its folder.
+
+    Raises:
+        SpecError: an option is wrong.
     """
 
     def __init__(
         self,
         agent: Agent,
-        env: Any,
+        env_spec: Any,
         *,
         num_envs: int = 1,
+        num_environments: int | None = None,
+        frameskip: int = 1,
+        max_timesteps_per_episode: int | None = None,
         validate: bool = False,
         report_interval: int = 1000,
         evaluation_interval: int | None = None,
         evaluation_episodes: int = 10,
+        checkpoint_interval: int | None = None,
+        store_checkpoint: Callable[[SingleThreadedWorker], Path] | None = None,
     ):
+        self.num_envs = num_envs if num_environments is None else num_environments
         for name, value in (
             ("report_interval", report_interval),
             ("evaluation_episodes", evaluation_episodes),
+            ("frameskip", frameskip),
         ):
-            if value < 1:
-                raise SpecError(f"{name}: expected an integer >= 1, given {value!r}")
-        if evaluation_interval is not None and evaluation_interval < 1:
-            raise SpecError(
-                f"evaluation_interval: expected an integer >= 1 or None, given {evaluation_interval!r}"
-            )
-        if evaluation_interval is not None and is_instance(env):
+            _check_number(name, value)
+        for name, optional in (
+            ("evaluation_interval", evaluation_interval),
+            ("checkpoint_interval", checkpoint_interval),
+            ("max_timesteps_per_episode", max_timesteps_per_episode),
+        ):
+            if optional is not None:
+                _check_number(name, optional, " or None")
+        if evaluation_interval is not None and is_instance(env_spec):
             raise SpecError(
                 "evaluation_interval: evaluations need environments of their own: give a spec or a function that "
                 "makes environments, not one instance"
             )
-        self.agent = agent
-        self.env_spec = env
-        self.vector_env = SequentialVectorEnv(make_environments(env, num_envs), validate=validate)
-        self.num_envs = num_envs
+        if checkpoint_interval is not None and store_checkpoint is None:
+            raise SpecError("checkpoint_interval: store_checkpoint= has to say how a checkpoint is written")
+        self.agent, self.env_spec = agent, env_spec
+        self.frameskip, self.max_timesteps_per_episode = frameskip, max_timesteps_per_episode
+        self.validate = validate
         self.report_interval = report_interval
         self.evaluation_interval = evaluation_interval
         self.evaluation_episodes = evaluation_episodes
+        self.checkpoint_interval = checkpoint_interval
+        self.store_checkpoint = store_checkpoint
+        self.vector_env = self._make_environments(max_timesteps_per_episode)
         self.callbacks: list[Callback] = []
-        self.returns: list[float] = []
         self.evaluations: list[Evaluation] = []
-        self.timesteps = 0
-        self._recent: deque[float] = deque(maxlen=WINDOW)
-        self._recent_lengths: deque[int] = deque(maxlen=WINDOW)
-        self._evaluation_seconds = 0.0
+        self.episodes = Episodes(self.num_envs)
+        #: Steps done; steps thrown away because their environment was restarted.
+        self.timesteps = self.dropped_steps = 0
+        self._limit = max_timesteps_per_episode
+        self._listeners = Listeners([])
+        self._course = Course(self)
+        self._goes_on = False
+
+    # Training.
 
     def execute_timesteps(
-        self, timesteps: int, *, callbacks: Callback | Sequence[Callback] | None = None
+        self,
+        timesteps: int,
+        max_timesteps_per_episode: int | None = None,
+        use_exploration: bool = True,
+        *,
+        callbacks: Callback | Sequence[Callback] | None = None,
+        stop: Callback | Sequence[Callback] | None = None,
     ) -> TrainingResult:
         """Train for `timesteps` environment steps, all environments together.
 
-        Ctrl-C ends the training in good order; the result says so.
+        Every call begins new episodes. Ctrl-C ends the training in good order; the result says so.
+
+        Args:
+            timesteps: how many; after `set_state` those that were done before are among them.
+            max_timesteps_per_episode: for this call; None: what the constructor was given.
+            use_exploration: explore; else act greedily.
+            callbacks: told what happens.
+            stop: conditions that end it earlier (see `rlgraph.workers.stopping`).
 
         Raises:
             EnvironmentFault: an environment breaks its contract; names it and the step.
             NumericalError: a loss is not finite.
         """
-        self.callbacks = (
-            list(callbacks) if isinstance(callbacks, Sequence) else [callbacks] if callbacks else []
-        )
-        timesteps_before, updates_before, interrupted = self.timesteps, self.agent.updates, False
-        episodes_before, evaluations_before = len(self.returns), len(self.evaluations)
-        started, self._evaluation_seconds = time.perf_counter(), 0.0
-        self._tell("on_start", timesteps)
-        try:
-            self._run(timesteps)
-        except KeyboardInterrupt:
-            interrupted = True
-        finally:
-            seconds = time.perf_counter() - started - self._evaluation_seconds
-            # One that fails keeps none of the others from ending well.
-            with ExitStack() as ends:
-                for callback in reversed(self.callbacks):
-                    ends.callback(callback.on_end, self)
-        return TrainingResult(
-            self.timesteps - timesteps_before,
-            len(self.returns) - episodes_before,
-            self.agent.updates - updates_before,
-            seconds,
-            tuple(self.returns[episodes_before:]),
-            tuple(self.evaluations[evaluations_before:]),
-            interrupted,
-        )
+        return self._execute(timesteps, None, max_timesteps_per_episode, use_exploration, callbacks, stop)
+
+    def execute_episodes(
+        self,
+        episodes: int,
+        max_timesteps_per_episode: int | None = None,
+        use_exploration: bool = True,
+        *,
+        callbacks: Callback | Sequence[Callback] | None = None,
+        stop: Callback | Sequence[Callback] | None = None,
+    ) -> TrainingResult:
+        """Train until `episodes` episodes ended; otherwise as `execute_timesteps`.
+
+        Several environments may end more of them in the last step.
+        """
+        _check_number("episodes", episodes)
+        return self._execute(None, episodes, max_timesteps_per_episode, use_exploration, callbacks, stop)
 
     def terminate(self) -> None:
         """Release the environments; one given as an instance belongs to whoever gave it."""
         if not is_instance(self.env_spec):
             self.vector_env.terminate()
 
-    def _tell(self, event: str, *arguments: Any) -> bool:
-        """Tell all callbacks; whether one of them wants the training to end."""
-        answers = [getattr(callback, event)(self, *arguments) for callback in self.callbacks]
-        return any(answer is True for answer in answers)
+    # What it did.
 
-    def _run(self, timesteps: int) -> None:
-        agent, vector, number = self.agent, self.vector_env, self.num_envs
-        get_actions, observe, update, step = (
-            agent.get_actions,
-            agent.observe,
-            agent.update_if_due,
-            vector.step,
+    @property
+    def seconds(self) -> float:
+        """Time of training in the present run, evaluations and checkpoints left out."""
+        return self._course.seconds
+
+    @property
+    def returns(self) -> Sequence[float]:
+        """Return of each episode, in the order they ended."""
+        return self.episodes.returns
+
+    @property
+    def recent_returns(self) -> tuple[float, ...]:
+        """Returns of the last 100 episodes."""
+        return self.episodes.recent_returns
+
+    @property
+    def recent_lengths(self) -> tuple[int, ...]:
+        """Lengths of the last 100 episodes."""
+        return tuple(self.episodes.recent_lengths)
+
+    @property
+    def episodes_of_run(self) -> int:
+        """Episodes that ended in the present run."""
+        return len(self.returns) - self._course.episodes_before
+
+    @property
+    def restarts(self) -> int:
+        """Environments that were replaced because they crashed or hung."""
+        return self.vector_env.restarts
+
+    # Going on with a run.
+
+    def get_state(self) -> dict[str, Any]:
+        """Where the present run stands, JSON-able but for the states of environments; see `set_state`.
+
+        Finished episodes and evaluations are not in it.
+        """
+        return {
+            **self._course.get_state(),
+            "timesteps": self.timesteps,
+            "dropped_steps": self.dropped_steps,
+            "running": self.episodes.running(),
+        }
+
+    def set_state(
+        self,
+        state: Mapping[str, Any],
+        returns: Sequence[float],
+        lengths: Sequence[int],
+        evaluations: Sequence[Evaluation],
+    ) -> None:
+        """The next `execute_timesteps` goes on with the run of `state`.
+
+        Args:
+            state: what `get_state` gave. The agent has to be restored by itself.
+            returns, lengths: of the episodes that had ended.
+            evaluations: those that were done.
+        """
+        self.timesteps, self.dropped_steps = int(state["timesteps"]), int(state["dropped_steps"])
+        self.episodes.restore(returns, lengths)
+        if state["environments"] is None:
+            self.episodes.forget()
+        else:
+            self.episodes.restore_running(state["running"])
+        self.evaluations = list(evaluations)
+        self._course.set_state(state)
+        self._goes_on = True
+
+    def _execute(
+        self,
+        timesteps: int | None,
+        episodes: int | None,
+        limit: int | None,
+        use_exploration: bool,
+        callbacks: Callback | Sequence[Callback] | None,
+        stop: Callback | Sequence[Callback] | None,
+    ) -> TrainingResult:
+        self._limit_episodes(self.max_timesteps_per_episode if limit is None else limit)
+        self.callbacks = [*as_list(callbacks), *as_list(stop)]
+        self._listeners = Listeners(self.callbacks)
+        if not self._goes_on:
+            self._course = Course(self)
+            self.episodes.forget()
+        self._goes_on, interrupted, course = False, False, self._course
+        self._listeners.tell("on_start", self, 0 if timesteps is None else timesteps - course.done)
+        course.start(timesteps, episodes)
+        try:
+            self._run(course, use_exploration)
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            course.stop_clock()
+            self._listeners.tell_end(self)
+        return TrainingResult(
+            course.done,
+            self.episodes_of_run,
+            self.agent.updates - course.updates_before,
+            self.seconds,
+            tuple(self.returns[course.episodes_before :]),
+            tuple(self.evaluations[course.evaluations_before :]),
+            interrupted,
+            self.num_envs,
+            self.frameskip,
         )
-        running_return, running_length = np.zeros(number), np.zeros(number, np.int64)
-        report = _Report(self)
-        next_evaluation = self.evaluation_interval or inf
-        # A run that goes on with a trained agent must not see the episodes of the first one again.
-        seed = environment_seed(agent.seed, 0, agent.timesteps) if agent.timesteps else agent.seed
-        states = vector.reset(seed=seed)
-        done = 0
-        while done < timesteps:
-            agent.set_progress(done / timesteps)
-            actions = get_actions(states)
-            next_states, rewards, terminated, truncated, _ = step(actions)
+
+    def _run(self, course: Course, use_exploration: bool) -> None:
+        agent, episodes, listeners = self.agent, self.episodes, self._listeners
+        vector, get_actions, observe = self._connect()
+        set_progress, update, step = agent.set_progress, agent.update_if_due, vector.step
+        running_return, running_length = episodes.running_return, episodes.running_length
+        raw, raw_states = agent.preprocessing is None, self.vector_env
+        on_step, number = listeners.to("on_step"), self.num_envs
+        report = course.report
+        states = self._begin(vector, course)
+        while not course.is_over:
+            set_progress(course.fraction)
+            actions = get_actions(states, use_exploration, raw)
+            next_states, rewards, terminated, truncated, infos = step(actions)
             running_return += rewards
             running_length += 1
             final_states = vector.final_states
-            self._check_finite(final_states, running_length)
-            observe(states, actions, rewards, terminated, final_states, truncated, batched=True)
+            self._check_finite(raw_states.final_states, running_length)
+            if vector.dropped:
+                done = self._observe_kept(
+                    vector, observe, (states, actions, rewards, terminated, final_states, truncated)
+                )
+            else:
+                observe(states, actions, rewards, terminated, final_states, truncated, batched=True)
+                done = number
+            course.done += done
+            self.timesteps += done
+            if on_step:
+                values = Step(
+                    states,
+                    actions,
+                    rewards,
+                    terminated,
+                    truncated,
+                    final_states,
+                    infos,
+                    tuple(vector.dropped),
+                )
+                course.stop_if(listeners.tell("on_step", self, values))
             states = next_states
-            done += number
-            self.timesteps += number
-            for i in vector.finished:
-                self._finish_episode(float(running_return[i]), int(running_length[i]))
-                running_return[i] = running_length[i] = 0
             if vector.finished:
+                self._finish_episodes(course, vector.finished, infos)
                 self._check_finite(states, running_length)
-            report.add_update(update())
-            if done >= report.due:
-                self._tell("on_report", report.take(done))
-            if done >= next_evaluation:
-                next_evaluation += self.evaluation_interval or inf
-                if self._evaluate():
-                    return
+            if (results := update()) is not None:
+                report.add_update(results)
+                course.stop_if(listeners.tell("on_update", self, results))
+            if course.done >= course.next_event:
+                states = self._do_what_is_due(vector, course, states)
+        if report.is_new(course.done):
+            listeners.tell("on_report", self, report.take(course.done))
+
+    def _connect(self) -> tuple[VectorEnv, Callable[..., Any], Callable[..., None]]:
+        """The environments as the agent sees them, and how it acts there and observes."""
+        agent = self.agent
+        if agent.preprocessing is None:
+            return self.vector_env, agent.get_actions, agent.observe
+
+        def observe(states: Any, *values: Any, **options: Any) -> None:
+            agent.observe(None, *values, preprocessed_states=states, **options)
+
+        return PreprocessedVectorEnv(self.vector_env, agent), agent.get_actions, observe
+
+    def _begin(self, vector: VectorEnv, course: Course) -> Any:
+        """The first states to act on."""
+        if course.environments is not None:
+            return vector.set_states(course.environments)
+        agent = self.agent
+        # A run that goes on with a trained agent must not see the episodes of the first one again.
+        return vector.reset(
+            seed=environment_seed(agent.seed, 0, agent.timesteps) if agent.timesteps else agent.seed
+        )
+
+    def _observe_kept(self, vector: VectorEnv, observe: Callable[..., None], columns: Any) -> int:
+        """Observe a step without the environments that were restarted in it; the number of rows that are left."""
+        kept = [i for i in range(self.num_envs) if i not in vector.dropped]
+        for i in vector.dropped:
+            self.agent.reset_env_buffers(i)
+            self.episodes.forget(i)
+        self.dropped_steps += len(vector.dropped)
+        if kept:
+            observe(*(take_rows(column, kept) for column in columns), batched=True, env_id=kept)
+        return len(kept)
+
+    def _finish_episodes(
+        self, course: Course, finished: Sequence[int], infos: Sequence[Mapping[str, Any]]
+    ) -> None:
+        for i in finished:
+            ended = self.episodes.end(i, infos[i])
+            if ended is not None:
+                course.stop_if(self._listeners.tell("on_episode", self, *ended))
+        course.stop_if(self.episodes_of_run >= course.episodes)
+
+    def _do_what_is_due(self, vector: VectorEnv, course: Course, states: Any) -> Any:
+        """Report, evaluate, write a checkpoint; the states to act on next."""
+        if course.take_due("report"):
+            course.stop_if(self._listeners.tell("on_report", self, course.report.take(course.done)))
+        if course.take_due("evaluation"):
+            with course.pause():
+                course.stop_if(self._evaluate())
+        if course.take_due("checkpoint"):
+            with course.pause():
+                return self._checkpoint(vector, course, states)
+        return states
+
+    def _evaluate(self) -> bool:
+        seed = self.agent.seed + 1_000_003 * (len(self.evaluations) + 1)
+        env = stepped(self.env_spec, self.frameskip, self._limit)
+        evaluation = evaluate(self.agent, env, self.evaluation_episodes, seed)
+        self.evaluations.append(evaluation)
+        return self._listeners.tell("on_evaluation", self, evaluation)
+
+    def _checkpoint(self, vector: VectorEnv, course: Course, states: Any) -> Any:
+        """Write a checkpoint; where environments cannot go on exactly from it, they begin anew here too."""
+        assert self.store_checkpoint is not None
+        self.agent.flush_buffers()
+        course.environments = vector.get_states()
+        if course.environments is None:
+            self.episodes.forget()
+        folder = self.store_checkpoint(self)
+        course.stop_if(self._listeners.tell("on_checkpoint", self, folder))
+        exactly, course.environments = course.environments is not None, None
+        return states if exactly else self._begin(vector, course)
 
     def _check_finite(self, states: Any, steps: np.ndarray, name: str = "state") -> None:
         """One cheap look at the whole batch; only if it is suspicious the search for the place.
@@ -212,64 +394,19 @@ class SingleThreadedWorker:
             for key, part in states.items() if isinstance(states, dict) else enumerate(states):
                 self._check_finite(part, steps, f"{name}/{key}")
 
-    def _finish_episode(self, episode_return: float, length: int) -> None:
-        self.returns.append(episode_return)
-        self._recent.append(episode_return)
-        self._recent_lengths.append(length)
-        self._tell("on_episode", episode_return, length)
+    def _make_environments(self, limit: int | None) -> VectorEnv:
+        return make_vector_env(
+            stepped(self.env_spec, self.frameskip, limit), self.num_envs, validate=self.validate
+        )
 
-    def _evaluate(self) -> bool:
-        started = time.perf_counter()
-        seed = self.agent.seed + 1_000_003 * (len(self.evaluations) + 1)
-        evaluation = evaluate(self.agent, self.env_spec, self.evaluation_episodes, seed)
-        self.evaluations.append(evaluation)
-        stop = self._tell("on_evaluation", evaluation)
-        self._evaluation_seconds += time.perf_counter() - started
-        return stop
-
-    @property
-    def recent_returns(self) -> tuple[float, ...]:
-        """Returns of the last 100 episodes."""
-        return tuple(self._recent)
-
-    @property
-    def recent_lengths(self) -> tuple[int, ...]:
-        """Lengths of the last 100 episodes."""
-        return tuple(self._recent_lengths)
+    def _limit_episodes(self, limit: int | None) -> None:
+        """Environments whose episodes are truncated after `limit` steps, made anew if they are others."""
+        if limit != self._limit:
+            _check_number("max_timesteps_per_episode", limit, " or None")
+            self.terminate()
+            self.vector_env, self._limit = self._make_environments(limit), limit
 
 
-class _Report:
-    """Collects what happens between two reports."""
-
-    def __init__(self, worker: SingleThreadedWorker):
-        self.worker = worker
-        self.due = worker.report_interval
-        self._loss, self._count = 0.0, 0
-        self._since, self._steps = time.perf_counter(), 0
-        self._evaluated = 0.0
-
-    def add_update(self, results: dict[str, Any] | None) -> None:
-        if results is not None:
-            self._loss += results["loss"]
-            self._count += 1
-
-    def take(self, done: int) -> dict[str, float]:
-        """The metrics since the last report."""
-        worker, now = self.worker, time.perf_counter()
-        evaluating = worker._evaluation_seconds - self._evaluated
-        metrics = {
-            "timesteps": float(worker.timesteps),
-            "episodes": float(len(worker.returns)),
-            "updates": float(worker.agent.updates),
-            "steps_per_second": (done - self._steps) / max(now - self._since - evaluating, 1e-9),
-            **worker.agent.metrics(),
-        }
-        if self._count:
-            metrics["loss"] = self._loss / self._count
-        if worker.recent_returns:
-            metrics["mean_return"] = float(np.mean(worker.recent_returns))
-            metrics["mean_length"] = float(np.mean(worker.recent_lengths))
-        self._loss, self._count, self._since, self._steps = 0.0, 0, now, done
-        self._evaluated = worker._evaluation_seconds
-        self.due += worker.report_interval
-        return metrics
+def _check_number(name: str, value: Any, more: str = "") -> None:
+    if not isinstance(value, int) or value < 1:
+        raise SpecError(f"{name}: expected an integer >= 1{more}, given {value!r}")

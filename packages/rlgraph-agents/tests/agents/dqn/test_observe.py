@@ -98,3 +98,175 @@ def test_a_single_state_that_does_not_fit(make_agent):
         InputError, match="observe: argument next_states: expected 1 axes, or 2 with a batch rank"
     ):
         make_agent("numpy").observe(np.zeros(3), 0, 0.0, False, 0.0)
+
+
+# Steps that wait.
+
+
+def test_the_next_state_comes_with_the_next_step(make_agent):
+    agent = make_agent("numpy")
+    agent.observe(np.full(3, 1.0), 0, 0.5, False)
+    assert len(rows(agent)["states"]) == 0
+    assert agent.timesteps == 1
+    agent.observe(np.full(3, 2.0), 1, 0.25, False)
+    agent.observe(np.full(3, 3.0), 2, -1.0, True)
+    stored = rows(agent)
+    assert stored["states"][:, 0].tolist() == [1, 2, 3]
+    assert stored["next_states"][:, 0].tolist() == [2, 3, 3]
+    assert stored["rewards"].tolist() == [0.5, 0.25, -1.0]
+    assert stored["terminals"].tolist() == [False, False, True]
+    assert agent.timesteps == 3
+
+
+def test_environments_wait_apart(make_agent):
+    agent = make_agent("numpy")
+    for env_id, value in ((0, 1.0), (1, 5.0), ("env_0", 2.0), ("env_1", 6.0)):
+        agent.observe(np.full(3, value), 0, value, env_id=env_id)
+    assert rows(agent)["states"][:, 0].tolist() == [1, 5]
+    assert rows(agent)["next_states"][:, 0].tolist() == [2, 6]
+
+
+@pytest.mark.parametrize("env_id", [None, [0, 1], ["left", "right"]])
+def test_a_batch_is_one_step_of_each_environment(make_agent, env_id):
+    agent = make_agent("numpy")
+    for time in range(3):
+        states = np.array([[time] * 3, [10 + time] * 3], np.float32)
+        agent.observe(states, [0, 1], [time, -time], [False, time == 1], batched=True, env_id=env_id)
+    stored = rows(agent)
+    pairs = set(zip(stored["states"][:, 0].tolist(), stored["next_states"][:, 0].tolist(), strict=True))
+    assert pairs == {(0, 1), (10, 11), (11, 11), (1, 2)}
+
+
+def test_a_batch_of_one_environment_is_consecutive(make_agent):
+    """The documents' meaning: ``agent.observe(..., batched=True, env_id="env_3")``."""
+    agent = make_agent("numpy")
+    states = np.arange(5, dtype=np.float32)[:, None].repeat(3, axis=1)
+    terminals = np.array([False, True, False, False, False])
+    agent.observe(states, np.arange(5) % 4, np.arange(5), terminals, batched=True, env_id="env_3")
+    assert rows(agent)["states"][:, 0].tolist() == [0, 1, 2, 3]
+    assert rows(agent)["next_states"][:, 0].tolist() == [1, 1, 3, 4]
+    agent.observe(np.full(3, 5.0), 0, 5.0, env_id="env_3")
+    assert rows(agent)["next_states"][-1, 0] == 5
+
+
+def test_the_first_next_state_given_wins_over_waiting(make_agent):
+    """A step that waits is completed by the state observed, then the new one stands for itself."""
+    agent = make_agent("numpy")
+    agent.observe(np.full(3, 1.0), 0, 0.0)
+    agent.observe(np.full((1, 3), 2.0), [0], [1.0], [False], np.full((1, 3), 7.0), batched=True)
+    assert rows(agent)["next_states"][:, 0].tolist() == [2, 7]
+
+
+def test_what_waits_can_be_thrown_away_or_cut(make_agent):
+    agent = make_agent("numpy", n_step=3)
+    for env_id in (0, 1, 2):
+        agent.observe(np.full(3, 1.0 + env_id), 0, 1.0, next_states=np.full(3, 9.0), env_id=env_id)
+    agent.reset_env_buffers(1)
+    assert len(rows(agent)["states"]) == 0
+    agent.flush_buffers()
+    assert rows(agent)["states"][:, 0].tolist() == [1, 3]
+    assert rows(agent)["next_states"][:, 0].tolist() == [9, 9]
+    np.testing.assert_allclose(rows(agent)["discounts"], 0.99)
+    assert agent.timesteps == 3
+
+
+def test_n_steps_by_hand(make_agent):
+    agent = make_agent("numpy", n_step=2, discount=0.5)
+    for time in range(3):
+        agent.observe(
+            np.full((1, 3), time),
+            [0],
+            [2.0**time],
+            [False],
+            np.full((1, 3), time + 1),
+            [time == 2],
+            batched=True,
+        )
+    stored = rows(agent)
+    assert stored["rewards"].tolist() == [1 + 0.5 * 2, 2 + 0.5 * 4, 4]
+    assert stored["discounts"].tolist() == [0.25, 0.25, 0.5]
+    assert stored["next_states"][:, 0].tolist() == [2, 3, 3]
+    assert not stored["terminals"].any()
+
+
+def test_close_looks_end_and_nothing_changes(make_agent, make_batch):
+    """The first steps are checked more; both ways store the same."""
+    agent, batch = make_agent("numpy"), make_batch(7)
+    agent.observe(**batch, batched=True)
+    agent._direct = True
+    agent.observe(**batch, batched=True)
+    for values in rows(agent).values():
+        np.testing.assert_array_equal(values[:7], values[7:])
+    with pytest.raises(InputError, match=r"observe: argument states: expected float32\[B, 3\]"):
+        agent.observe(**{**batch, "states": batch["states"][:, :2]}, batched=True)
+    with pytest.raises(InputError, match="observe: the reward of row 2 is nan"):
+        agent.observe(**{**batch, "rewards": np.where(np.arange(7) == 2, np.nan, 1)}, batched=True)
+    with pytest.raises(InputError, match="differ"):
+        agent.observe(**{**batch, "actions": batch["actions"][:2]}, batched=True)
+    with pytest.raises(InputError, match="observe: argument terminals"):
+        agent.observe(**{**batch, "terminals": batch["rewards"]}, batched=True)
+    assert agent.timesteps == len(rows(agent)["states"]) == 14
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"actions": [0, 4, 1]}, r"observe: the action in row 1, 4, is not in IntBox\(low=0, high=4\)"),
+        ({"actions": [0, -1, 1]}, "observe: the action in row 1, -1, is not in"),
+        ({"rewards": [0.0, np.inf, 0.0]}, "observe: the reward of row 1 is inf: rewards must be finite"),
+        (
+            {"next_states": None, "truncations": [False, True, False]},
+            "observe: row 1 is truncated: give next_states",
+        ),
+        ({"rewards": None}, "observe: argument rewards is missing"),
+        ({"states": None}, "observe: expected either states or preprocessed_states"),
+        ({"preprocessed_states": np.zeros((3, 3))}, "observe: expected either states or preprocessed_states"),
+        ({"internals": [1]}, "observe: internals: the policy has no internal states"),
+        ({"env_id": [0, 1]}, "env_id: expected one environment for each of 3 rows, given 2"),
+        ({"batched": False}, "observe: argument states: expected one, given a batch; batched=False"),
+        ({"states": np.zeros(3)}, "observe: argument states: expected a batch, given one; batched=True"),
+        ({"rewards": 1.0}, "observe: batches differ in length"),
+    ],
+)
+def test_wrong_calls(make_agent, make_batch, change, said):
+    agent = make_agent("numpy")
+    with pytest.raises(InputError, match=said):
+        agent.observe(**{**make_batch(3), "batched": True, **change})
+    assert agent.timesteps == len(rows(agent)["states"]) == 0
+    agent.flush_buffers()
+    assert len(rows(agent)["states"]) == 0
+
+
+# Steps made elsewhere.
+
+
+def test_imported_steps_are_no_steps_of_its_own(make_agent, make_batch):
+    batch = make_batch(6)
+    steps = [{name: values[i] for name, values in batch.items()} for i in range(6)]
+    for observations in (batch, steps, {**batch, "sequence_indices": [2]}):
+        agent = make_agent("numpy")
+        assert agent.import_observations(observations) == 6
+        for name, values in rows(agent).items():
+            np.testing.assert_array_equal(values, batch[name])
+        assert agent.timesteps == 0
+
+
+def test_imported_episodes_need_no_next_states(make_agent, make_batch):
+    batch = make_batch(6)  # rows 2 and 5 are terminal
+    del batch["next_states"]
+    agent = make_agent("numpy")
+    assert agent.import_observations(batch) == 6
+    np.testing.assert_array_equal(rows(agent)["next_states"][[0, 1, 3, 4]], batch["states"][[1, 2, 4, 5]])
+
+
+@pytest.mark.parametrize(
+    ("observations", "said"),
+    [
+        ([], "the list of steps is empty"),
+        ([{"states": 1}, {"rewards": 1}], "expected dicts with the same keys; step 1 has rewards"),
+        ({"states": np.zeros((2, 3))}, "expected a batch of states, actions, .*, given states"),
+    ],
+)
+def test_imports_that_are_no_steps(make_agent, observations, said):
+    with pytest.raises(InputError, match="import_observations: " + said):
+        make_agent("numpy").import_observations(observations)

@@ -1,0 +1,77 @@
+"""What a worker asks of environments besides their own rules: repeated actions, a limit of steps."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from rlgraph.environments.environment import Environment, StepFunction, StepResult
+from rlgraph.environments.factory import is_instance, make_environment
+
+
+class SteppedEnv(Environment):
+    """Repeats each action, and truncates an episode after a number of steps.
+
+    Args:
+        environment: the environment.
+        frameskip: how often an action is done; the rewards are summed, and the repetition ends with the episode.
+        max_timesteps: steps (of `frameskip` frames) after which an episode that did not end is truncated; None: no
+            limit.
+    """
+
+    def __init__(self, environment: Environment, frameskip: int = 1, max_timesteps: int | None = None):
+        super().__init__(environment.state_space, environment.action_space)
+        self.environment, self.frameskip, self.max_timesteps = environment, frameskip, max_timesteps
+        self._steps = 0
+
+    @property
+    def name(self) -> str:
+        return self.environment.name
+
+    def reset(self, seed: int | None = None) -> Any:
+        self._steps = 0
+        return self.environment.reset(seed=seed)
+
+    def step(self, action: Any) -> StepResult:
+        return self._step(self.environment.step, action)
+
+    def unchecked_step(self) -> StepFunction:
+        return partial(self._step, self.environment.unchecked_step())
+
+    def _step(self, step: StepFunction, action: Any) -> StepResult:
+        state, reward, terminated, truncated, info = step(action)
+        for _ in range(self.frameskip - 1):
+            if terminated or truncated:
+                break
+            state, more, terminated, truncated, info = step(action)
+            reward = float(reward) + float(more)
+        self._steps += 1
+        return state, reward, terminated, truncated or self._steps == self.max_timesteps, info
+
+    def render(self) -> Any:
+        return self.environment.render()
+
+    def get_state(self) -> Any:
+        inner = self.environment.get_state()
+        return None if inner is None else {"environment": inner, "steps": self._steps}
+
+    def set_state(self, state: Any) -> Any:
+        self._steps = int(state["steps"])
+        return self.environment.set_state(state["environment"])
+
+    def terminate(self) -> None:
+        self.environment.terminate()
+
+
+def stepped(spec: Any, frameskip: int, max_timesteps: int | None) -> Any:
+    """The environment spec of `spec` with these rules; `spec` itself where there are none."""
+    if frameskip == 1 and max_timesteps is None:
+        return spec
+    if is_instance(spec):
+        return make_stepped(spec, frameskip, max_timesteps)
+    return partial(make_stepped, spec, frameskip, max_timesteps)
+
+
+def make_stepped(spec: Any, frameskip: int, max_timesteps: int | None) -> SteppedEnv:
+    """A `SteppedEnv` around the environment of `spec`."""
+    return SteppedEnv(make_environment(spec), frameskip, max_timesteps)

@@ -1,0 +1,95 @@
+"""The checkpoints of a run: the best policy, the last full ones, and which of them a run is resumed from."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from rlgraph.agents.agent import Agent
+from rlgraph.core import CheckpointError
+from rlgraph.core.checkpoint.finding import find_checkpoint, problem_with
+from rlgraph.core.checkpoint.manifest import read_manifest
+from rlgraph.core.errors import CheckpointWarning
+from rlgraph.runs.state_json import from_json, to_json
+
+#: The best policy; where training ended; where it ended because a number was not finite.
+BEST, LAST, FAILED = "best", "last", "failed"
+#: The name of the state of a run among a checkpoint's facts.
+RUN = "run"
+_STEP = re.compile(r"step-(\d+)")
+
+
+class RunCheckpoints:
+    """The folder ``checkpoints`` of a run.
+
+    Args:
+        folder: where.
+        keep_last: full checkpoints that are kept.
+        memory: full checkpoints hold the replay memory.
+    """
+
+    def __init__(self, folder: Path, keep_last: int, memory: bool):
+        self.folder, self.keep_last, self.memory = folder, keep_last, memory
+
+    def store_best(self, agent: Agent) -> Path:
+        """Keep the policy as the best one; weights without memory."""
+        return agent.store_model(self.folder / BEST, memory=False)
+
+    def store_step(self, agent: Agent, timesteps: int, state: Mapping[str, Any]) -> Path:
+        """A full checkpoint by its step; older ones than the last few are removed."""
+        folder = self.store(agent, f"step-{timesteps:09d}", state)
+        for number, old in sorted(self._steps(), reverse=True)[self.keep_last :]:
+            if number < timesteps:
+                shutil.rmtree(old)
+        return folder
+
+    def store(self, agent: Agent, name: str, state: Mapping[str, Any]) -> Path:
+        """A full checkpoint, with the state of the run."""
+        facts = {**agent.progress_facts(), RUN: to_json(state)}
+        return agent.executor.save(self.folder / name, facts=facts, host=self.memory)
+
+    def newest(self) -> tuple[Path, dict[str, Any]] | None:
+        """The whole full checkpoint with the most steps, and the state of its run; None: there is none yet.
+
+        Raises:
+            CheckpointError: all that are there are damaged; says how.
+
+        Warns:
+            CheckpointWarning: about each with more steps that is damaged, and why.
+        """
+        problems: list[str] = []
+        found: list[tuple[int, Path, dict[str, Any]]] = []
+        for path in self._full():
+            if problem := problem_with(path):
+                problems.append(problem)
+                continue
+            state = from_json(read_manifest(path).facts.get(RUN))
+            if state is not None:
+                found.append((int(state["worker"]["done"]), path, state))
+        if not found and not problems:
+            return None
+        if not found:
+            raise CheckpointError(
+                "\n".join([f"there is no checkpoint to go on from in {self.folder}", *problems])
+            )
+        for problem in problems:
+            warnings.warn(f"{problem}; skipped", CheckpointWarning, stacklevel=3)
+        _, path, state = max(found, key=lambda each: each[0])
+        return path, state
+
+    def _full(self) -> Iterator[Path]:
+        yield from (path for _, path in self._steps())
+        # One whose save was cut off between two renames is found beside its place.
+        last = find_checkpoint(self.folder / LAST)
+        if last.exists():
+            yield last
+
+    def _steps(self) -> list[tuple[int, Path]]:
+        if not self.folder.is_dir():
+            return []
+        matches = ((_STEP.fullmatch(path.name), path) for path in self.folder.iterdir())
+        return [(int(match[1]), path) for match, path in matches if match]

@@ -1,0 +1,36 @@
+"""Environment states in a manifest: arrays as text."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import numpy as np
+
+_ARRAY = "__array__"
+
+
+def to_json(value: Any) -> Any:
+    """`value` with arrays and NumPy numbers as JSON can hold them."""
+    if isinstance(value, np.ndarray):
+        data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
+        return {_ARRAY: data, "dtype": value.dtype.str, "shape": list(value.shape)}
+    if isinstance(value, np.generic):
+        return to_json(np.asarray(value))
+    if isinstance(value, dict):
+        return {key: to_json(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_json(part) for part in value]
+    return value
+
+
+def from_json(value: Any) -> Any:
+    """The inverse of `to_json`; tuples come back as lists, NumPy numbers as arrays without a rank."""
+    if isinstance(value, dict) and _ARRAY in value:
+        array = np.frombuffer(base64.b64decode(value[_ARRAY]), np.dtype(value["dtype"]))
+        return array.reshape(value["shape"]).copy()
+    if isinstance(value, dict):
+        return {key: from_json(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [from_json(part) for part in value]
+    return value

@@ -1,0 +1,51 @@
+"""Metrics to Weights & Biases, for who wants them there too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rlgraph.core import SpecError
+from rlgraph.runs.run_spec import WandbSpec
+
+
+class WandbLog:
+    """One run in Weights & Biases. A resumed run goes on there under its identity.
+
+    Args:
+        spec: where it is shown.
+        folder: of the run; offline data is written there.
+        identity: of the run.
+        config: shown beside it.
+
+    Raises:
+        SpecError: the package ``wandb`` is not installed.
+    """
+
+    def __init__(self, spec: WandbSpec, folder: Path, identity: str, config: Mapping[str, Any]):
+        try:
+            import wandb
+        except ImportError:
+            raise SpecError(
+                "run.logging.wandb needs the package wandb: pip install 'rlgraph-agents[wandb]'"
+            ) from None
+        self._run = wandb.init(
+            project=spec.project,
+            entity=spec.entity,
+            name=spec.name or folder.name,
+            group=spec.group,
+            tags=spec.tags,
+            mode=spec.mode,
+            dir=str(folder),
+            id=identity,
+            resume="allow",
+            config=dict(config),
+        )
+
+    def add_scalars(self, step: int, scalars: Mapping[str, float]) -> None:
+        """Log one value per name at `step`."""
+        self._run.log(dict(scalars), step=step)
+
+    def close(self) -> None:
+        self._run.finish()

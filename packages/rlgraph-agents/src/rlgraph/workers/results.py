@@ -1,0 +1,83 @@
+"""What a training run did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rlgraph.core.errors import InputError, nearest
+from rlgraph.workers.episodes import WINDOW
+from rlgraph.workers.evaluation import Evaluation
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """What a training run did; ``result["mean_episode_reward"]`` and so on are its `statistics`.
+
+    Attributes:
+        timesteps: environment steps done in this run, also by the parts of it before it was resumed.
+        episodes: episodes that ended.
+        updates: updates done.
+        seconds: wall-clock time; evaluations and checkpoints are left out.
+        returns: return of each episode, in the order they ended.
+        evaluations: what was evaluated beside the training.
+        interrupted: it was ended by Ctrl-C.
+        num_envs: environments stepped together.
+        frameskip: frames per step.
+    """
+
+    timesteps: int
+    episodes: int
+    updates: int
+    seconds: float
+    returns: tuple[float, ...]
+    evaluations: tuple[Evaluation, ...]
+    interrupted: bool
+    num_envs: int = 1
+    frameskip: int = 1
+
+    @property
+    def steps_per_second(self) -> float:
+        return self.timesteps / self.seconds if self.seconds else 0.0
+
+    @property
+    def mean_return(self) -> float:
+        """Mean return of the last 100 episodes; NaN before the first ended."""
+        return _mean(self.returns[-WINDOW:])
+
+    @property
+    def statistics(self) -> dict[str, float]:
+        """The statistics of a worker by the names of RLgraph 0.5; NaN where no episode ended.
+
+        Times are in seconds, rewards undiscounted sums of an episode; `mean_episode_runtime` is that of one
+        environment.
+        """
+        frames, seconds, returns = self.timesteps * self.frameskip, self.seconds, self.returns
+        return {
+            "runtime": seconds,
+            "timesteps_executed": self.timesteps,
+            "ops_per_second": self.steps_per_second,
+            "env_frames": frames,
+            "env_frames_per_second": self.steps_per_second * self.frameskip,
+            "episodes_executed": self.episodes,
+            "episodes_per_minute": 60.0 * self.episodes / seconds if seconds else 0.0,
+            "mean_episode_runtime": seconds * self.num_envs / self.episodes
+            if self.episodes
+            else float("nan"),
+            "mean_episode_reward": _mean(returns),
+            "mean_episode_reward_last_10_episodes": _mean(returns[-10:]),
+            "max_episode_reward": max(returns, default=float("nan")),
+            "final_episode_reward": returns[-1] if returns else float("nan"),
+        }
+
+    def __getitem__(self, name: str) -> Any:
+        statistics = self.statistics
+        if name not in statistics:
+            raise InputError(f"there is no statistic {name!r}. {nearest(name, statistics)}")
+        return statistics[name]
+
+
+def _mean(values: tuple[float, ...]) -> float:
+    return float(np.mean(values)) if values else float("nan")

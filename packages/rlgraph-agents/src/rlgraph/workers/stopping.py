@@ -1,0 +1,76 @@
+"""Conditions that end a training: ``agent.learn(100_000, stop=StopAtReturn(475))``."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rlgraph.core import SpecError
+from rlgraph.workers.callbacks import Callback
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rlgraph.workers.evaluation import Evaluation
+    from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
+
+
+class StopAtReturn(Callback):
+    """Ends training once the last episodes are good enough.
+
+    Args:
+        mean: the mean return that is enough.
+        window: episodes it is taken over; so many have to be there.
+    """
+
+    def __init__(self, mean: float, window: int = 100):
+        _require(isinstance(window, int) and window >= 1, "window", "an integer >= 1", window)
+        _require(isfinite(mean), "mean", "a finite number", mean)
+        self.mean, self.window = mean, window
+
+    def on_episode(self, worker: SingleThreadedWorker, episode_return: float, length: int) -> bool:
+        last = worker.returns[-self.window :]
+        return len(last) == self.window and float(np.mean(last)) >= self.mean
+
+
+class StopAfterEpisodes(Callback):
+    """Ends training after `episodes` episodes of the run."""
+
+    def __init__(self, episodes: int):
+        _require(isinstance(episodes, int) and episodes >= 1, "episodes", "an integer >= 1", episodes)
+        self.episodes = episodes
+
+    def on_episode(self, worker: SingleThreadedWorker, episode_return: float, length: int) -> bool:
+        return worker.episodes_of_run >= self.episodes
+
+
+class StopAfterSeconds(Callback):
+    """Ends training after `seconds` of training, those before a resume counted; seen at episode ends and reports."""
+
+    def __init__(self, seconds: float):
+        _require(seconds > 0, "seconds", "a number above 0", seconds)
+        self.seconds = seconds
+
+    def on_episode(self, worker: SingleThreadedWorker, episode_return: float, length: int) -> bool:
+        return worker.seconds >= self.seconds
+
+    def on_report(self, worker: SingleThreadedWorker, metrics: Mapping[str, float]) -> bool:
+        return worker.seconds >= self.seconds
+
+
+class StopAtEvaluation(Callback):
+    """Ends training once an evaluation has a mean return of at least `mean`."""
+
+    def __init__(self, mean: float):
+        _require(isfinite(mean), "mean", "a finite number", mean)
+        self.mean = mean
+
+    def on_evaluation(self, worker: SingleThreadedWorker, evaluation: Evaluation) -> bool:
+        return evaluation.mean >= self.mean
+
+
+def _require(fits: bool, name: str, expected: str, given: object) -> None:
+    if not fits:
+        raise SpecError(f"{name}: expected {expected}, given {given!r}")
