@@ -185,7 +185,7 @@ def test_no_spec():
             {"optimizer_spec": {"type": "adm"}},
             "optimizer_spec.type: unknown component 'adm'. Did you mean 'adam'?",
         ),
-        ({"optimizer_spec": {"learning_rate": "fast"}}, "optimizer.learning_rate: expected a number >= 0"),
+        ({"optimizer_spec": {"learning_rate": "fast"}}, "optimizer.learning_rate: expected a number"),
         ({"network_spec": [{"type": "dens"}]}, "policy.network_spec[0].type: unknown component 'dens'"),
         ({"network_spec": []}, "network.layers: expected a list of layer specs, given []"),
         (
@@ -215,10 +215,10 @@ def test_all_mistakes_of_the_update_spec_at_once():
     ]
 
 
-@pytest.mark.parametrize("space", [FloatBox(shape=(2,)), IntBox(), IntBox(3, shape=(2,))])
+@pytest.mark.parametrize("space", [FloatBox(shape=(2,)), IntBox(), IntBox(1, 4)])
 def test_actions_that_are_no_categories(space):
     message = refusal("dqn", action_space=space)
-    assert "Q-learning needs one categorical action, an IntBox(n)" in message
+    assert "Q-learning needs categorical actions, an IntBox(n)" in message
     assert repr(space) in message
 
 
