@@ -120,16 +120,46 @@ def test_no_record_is_torn_or_lost(agent, backend, waiting, tmp_path):
     np.testing.assert_array_equal(terminals, numbers % STEPS == STEPS - 1)
     following = number_of(host["memory/rows/next_states"][:size])
     np.testing.assert_array_equal(following[~terminals], numbers[~terminals] + 1)
-    check_checkpoint(agent, tmp_path / "model", backend)
+    check_checkpoint(agent, tmp_path / "model")
 
 
-def check_checkpoint(agent, folder, backend):
+def check_checkpoint(agent, folder):
     """Whatever moment was saved: its memory has as many whole records as its counter says, or some wait."""
     agent.load_model(folder)
     host, size = agent.executor.storage.host, int(agent.call_api_method("get_memory_size"))
     numbers = number_of(host["memory/rows/states"][:size])
     np.testing.assert_array_equal(host["memory/rows/rewards"][:size], numbers)
     assert agent.timesteps - THREADS <= size <= agent.timesteps
+
+
+def test_a_checkpoint_is_of_one_moment(agent, tmp_path):
+    """A save in the middle of an observe would have a record that its counter has not."""
+    insert, inside = agent._insert, threading.Event()
+
+    def slow_insert(*columns):
+        insert(*columns)
+        inside.set()
+        time.sleep(0.05)
+
+    agent._insert, agent._direct = slow_insert, True
+
+    def observe():
+        agent.observe(
+            state_of(1)[None],
+            np.zeros(1, int),
+            np.ones(1, np.float32),
+            np.zeros(1, bool),
+            state_of(2)[None],
+            batched=True,
+        )
+
+    def save():
+        inside.wait(timeout=30)
+        agent.store_model(tmp_path / "model")
+
+    run_all(observe, save)
+    agent.load_model(tmp_path / "model")
+    assert agent.timesteps == int(agent.call_api_method("get_memory_size")) == 1
 
 
 def test_acting_sees_whole_weights(agent):
