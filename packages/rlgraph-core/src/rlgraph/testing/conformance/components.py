@@ -18,11 +18,13 @@ from rlgraph.components import (
     EpsilonGreedy,
     NeuralNetwork,
     NoisyGreedy,
+    PrioritizedReplay,
     QPolicy,
     Synchronizer,
 )
 from rlgraph.core import Component, GraphExecutor, rlgraph_api
 from rlgraph.core.graph.nodes import GraphFunctionCall
+from rlgraph.core.ops import map_nested
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space, Tuple, from_spec
 from rlgraph.testing.conformance.checks import Subject, check, check_each
 from rlgraph.testing.conformance.comparison import assert_same
@@ -31,6 +33,7 @@ from rlgraph.testing.conformance.gradients import LAYERS, REGRESSION_SPACES, Reg
 BATCH = 5
 FEATURES = FloatBox(shape=(3,), add_batch_rank=True)
 VALUES = FloatBox(shape=(4,), add_batch_rank=True)
+ACTIONS = IntBox(4)
 
 
 @dataclass(frozen=True)
@@ -96,10 +99,10 @@ PER_ITEM = FloatBox(0.0, 1.0, add_batch_rank=True)
 
 
 def _loss(spaces: Mapping[str, Any] = LOSS_SPACES, **options: Any) -> Case:
-    return Case(lambda: DQNLoss(**options), spaces, ("loss",))
+    return Case(lambda: DQNLoss(**options), spaces, ("loss", "get_td_errors"))
 
 
-def _policy(kind: Callable[..., Component], action_space: Space = IntBox(4)) -> Case:
+def _policy(kind: Callable[..., Component], action_space: Space = ACTIONS) -> Case:
     methods = ("get_q_values", "get_deterministic_action")
     return Case(lambda: kind(LAYERS, action_space=action_space), {"states": FEATURES}, methods)
 
@@ -148,6 +151,17 @@ CASES: dict[str, Case] = {
         {"q_values": VALUES, "time_percentage": FloatBox(0.0, 1.0)},
         ("get_action", "get_action"),
     ),
+    "prioritized_replay": Case(
+        lambda: PrioritizedReplay(7, beta=[0.4, 1.0]),
+        {
+            "records": Dict(state=FloatBox(shape=(2,)), action=PARTS, add_batch_rank=True),
+            "num_records": IntBox(BATCH, BATCH + 1),
+            "time_percentage": FloatBox(0.0, 1.0),
+            "indices": IntBox(BATCH, add_batch_rank=True),
+            "errors": FloatBox(add_batch_rank=True),
+        },
+        ("insert_records", "get_records", "update_records", "insert_records", "get_records", "get_size"),
+    ),
     "q_policy": _policy(QPolicy),
     "q_policy_parts": _policy(QPolicy, PARTS),
     "synchronizer": Case(lambda: Synchronized(1.0), {"inputs": FEATURES}, ("both", "sync", "both")),
@@ -158,12 +172,11 @@ CASES: dict[str, Case] = {
 def run_case(case: Case, executor: GraphExecutor) -> Any:
     """What all calls return, on the same inputs every time, and the variables behind them."""
     rng = np.random.default_rng(0)
-    inputs = {}
+    inputs, dtype = {}, executor.execution.dtype
     for name, given in case.spaces.items():
         space = from_spec(given)
-        inputs[name] = space.sample(BATCH if space.has_batch_rank else None, rng=rng)
-        if str(inputs[name].dtype).startswith("float"):
-            inputs[name] = inputs[name].astype(executor.execution.dtype)
+        sample = space.sample(BATCH if space.has_batch_rank else None, rng=rng)
+        inputs[name] = map_nested(lambda x: x.astype(dtype) if x.dtype.kind == "f" else x, sample)
     outputs = []
     for method in case.methods:
         wanted = inspect.signature(executor.root.api_methods()[method]).parameters
