@@ -183,6 +183,16 @@ def test_n_steps_of_an_external_batch_are_those_of_observe(make_agent, make_batc
         np.testing.assert_allclose(transitions[name], values, rtol=1e-6)
 
 
+def test_priorities_are_the_sizes_of_the_errors(make_agent, make_batch, reference):
+    agent, batch = make_agent("numpy", discount=0.9), make_batch(6)
+    weights = reference.randomised(agent.get_weights(), seed=1)
+    agent.set_weights(weights)
+    targets = reference.targets(weights, batch, 0.9, True)
+    chosen = reference.q_values(weights, batch["states"])[np.arange(6), batch["actions"]]
+    priorities = agent.post_process(batch)["priorities"]
+    np.testing.assert_allclose(priorities, np.abs(targets - chosen), rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
