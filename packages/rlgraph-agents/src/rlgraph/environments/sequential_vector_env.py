@@ -177,6 +177,24 @@ class SequentialVectorEnv(VectorEnv):
         """Renders one of the environments."""
         return self.environments[index].render()
 
+    def get_states(self) -> list[Any] | None:
+        """The whole inner state of each environment; None if one of them cannot give it."""
+        states = [environment.get_state() for environment in self.environments]
+        return None if any(state is None for state in states) else states
+
+    def set_states(self, states: Sequence[Any]) -> Rows:
+        """Puts every environment where `get_states` found it; returns the states to act on `[N, ...]`."""
+        self._running = False  # until all are there
+        self._front, self._back = self._back, self._front
+        for index, (environment, inner) in enumerate(zip(self.environments, states, strict=True)):
+            state = environment.set_state(inner)
+            self._checked[index].begin(state)
+            write_row(self._front.states, index, state)
+        self.finished = []
+        self._final_states = self._front.states
+        self._running = True
+        return self._front.states
+
     def terminate(self) -> None:
         """Terminates all environments."""
         self._running = False

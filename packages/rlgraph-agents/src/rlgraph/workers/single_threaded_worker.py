@@ -193,7 +193,8 @@ class SingleThreadedWorker:
             **self._course.get_state(),
             "timesteps": self.timesteps,
             "dropped_steps": self.dropped_steps,
-            "running": self.episodes.running(),
+            # Episodes that are cut here count nowhere.
+            "running": None if self._course.environments is None else self.episodes.running(),
         }
 
     def set_state(
@@ -402,7 +403,8 @@ class SingleThreadedWorker:
     def _limit_episodes(self, limit: int | None) -> None:
         """Environments whose episodes are truncated after `limit` steps, made anew if they are others."""
         if limit != self._limit:
-            _check_number("max_timesteps_per_episode", limit, " or None")
+            if limit is not None:
+                _check_number("max_timesteps_per_episode", limit, " or None")
             self.terminate()
             self.vector_env, self._limit = self._make_environments(limit), limit
 

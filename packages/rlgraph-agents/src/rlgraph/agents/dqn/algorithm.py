@@ -205,6 +205,20 @@ class DQN(Component):
         return {"loss": loss, "loss_per_item": per_item}
 
     @rlgraph_api
+    def get_td_errors(
+        self,
+        states: Any,
+        actions: Any,
+        rewards: Any,
+        terminals: Any,
+        next_states: Any,
+        discounts: Any = None,
+    ) -> Any:
+        """The sizes of the TD errors of a batch [B]: priorities."""
+        values = self._values(states, actions, rewards, terminals, next_states)
+        return self.loss.get_td_errors(*values, discounts)
+
+    @rlgraph_api
     def update_from_external_batch(
         self,
         states: Any,
