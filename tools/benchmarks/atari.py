@@ -40,7 +40,11 @@ def main() -> None:
         import torch
 
         torch.set_num_threads(1)
-    subjects = {"acting": acting(options.backend), "emulator": emulator(), "network": network(options.backend)}
+    subjects = {
+        "acting": acting(options.backend),
+        "emulator": emulator(),
+        "network": network(options.backend),
+    }
     figures = {
         name: figure.times(1e6 / STEPS)
         for name, figure in interleaved(subjects, blocks=10, single=True, clock=time.process_time).items()
@@ -73,9 +77,7 @@ def acting(backend: str) -> Any:
         for _ in range(STEPS):
             actions = agent.get_actions(states)
             next_states, rewards, terminated, truncated, _ = vector.step(actions)
-            agent.observe(
-                states, actions, rewards, terminated, vector.final_states, truncated, batched=True
-            )
+            agent.observe(states, actions, rewards, terminated, vector.final_states, truncated, batched=True)
             states = next_states
 
     for _ in range(20):  # past the steps whose states are held against their Space
