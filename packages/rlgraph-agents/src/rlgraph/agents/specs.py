@@ -46,7 +46,7 @@ def parse_spec(model: type[S], spec: S | Mapping[str, Any] | None, path: str) ->
     try:
         return model.model_validate(dict(spec or {}))
     except ValidationError as error:
-        raise SpecError("\n".join(_describe(model, path, e) for e in error.errors())) from None
+        raise SpecError(*(_describe(model, path, e) for e in error.errors())) from None
 
 
 def _describe(model: type[Spec], path: str, error: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium
 
 from rlgraph.core import SpecError, registry
-from rlgraph.core.component.specifiable import check_arguments
+from rlgraph.core.component.specifiable import call_checked
 from rlgraph.environments.environment import Environment
 from rlgraph.environments.gym_env import OpenAIGymEnv
 from rlgraph.environments.sequential_vector_env import SequentialVectorEnv
@@ -40,8 +40,7 @@ def make_environment(spec: Any, *, path: str = "environment") -> Environment:
             )
         arguments = {key: value for key, value in spec.items() if key != "type"}
         target = known.load(spec["type"], where=f"{path}.type")
-        check_arguments(target, arguments, path)
-        environment = target(**arguments)
+        environment = call_checked(target, (), arguments, path, name=str(spec["type"]))
         if not isinstance(environment, Environment):
             raise SpecError(
                 f"{path}.type: {spec['type']!r} gives a {type(environment).__name__}, no Environment"
