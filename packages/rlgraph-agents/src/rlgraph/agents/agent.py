@@ -36,7 +36,7 @@ from rlgraph.spaces import Space, from_spec
 if TYPE_CHECKING:
     from rlgraph.workers.callbacks import Callback
     from rlgraph.workers.evaluation import Evaluation
-    from rlgraph.workers.single_threaded_worker import TrainingResult
+    from rlgraph.workers.results import TrainingResult
 
 #: Networks of at most so many parameters, and without convolutions, act on NumPy: one call costs less than a
 #: framework's overhead. Others stay on the backend. Override with ``acting``.
@@ -446,6 +446,7 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         env: Any = None,
         num_envs: int = 1,
         callbacks: Callback | list[Callback] | None = None,
+        stop: Callback | list[Callback] | None = None,
         **worker_options: Any,
     ) -> TrainingResult:
         """Train in an environment; a thin front of `rlgraph.workers.SingleThreadedWorker`.
@@ -455,13 +456,14 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
             env: environment spec; default: the one given to `from_spec`.
             num_envs: environments stepped in turn.
             callbacks: told what happens; see `rlgraph.workers.Callback`.
+            stop: conditions that end it earlier; see `rlgraph.workers.stopping`.
             worker_options: further arguments of the worker.
         """
         from rlgraph.workers import SingleThreadedWorker
 
         worker = SingleThreadedWorker(self, self._environment(env), num_envs=num_envs, **worker_options)
         try:
-            return worker.execute_timesteps(timesteps, callbacks=callbacks)
+            return worker.execute_timesteps(timesteps, callbacks=callbacks, stop=stop)
         finally:
             worker.terminate()
 
