@@ -63,9 +63,7 @@ def test_a_network_in_a_file(tmp_path):
     assert [layer.units for layer in NeuralNetwork.from_spec(str(file)).layers] == [5, 2]
     assert [layer.units for layer in NeuralNetwork.from_spec(file).layers] == [5, 2]
     file.write_text(json.dumps([{"type": "dense", "units": 0}]))
-    with pytest.raises(
-        SpecError, match=r"^net \(net.json\)\[0\]: dense-0.units: expected an integer >= 1, given 0"
-    ):
+    with pytest.raises(SpecError, match=r"^net\[0\].units: expected an integer >= 1, given 0"):
         NeuralNetwork.from_spec(file, path="net")
 
 

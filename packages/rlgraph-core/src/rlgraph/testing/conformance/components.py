@@ -20,13 +20,16 @@ from rlgraph.components import (
     EpsilonGreedy,
     MaxPool2D,
     NeuralNetwork,
+    NoisyGreedy,
     PreprocessorStack,
+    PrioritizedReplay,
     QPolicy,
     Synchronizer,
 )
 from rlgraph.core import Component, GraphExecutor, graph_fn, rlgraph_api
 from rlgraph.core.graph.nodes import GraphFunctionCall
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, from_spec
+from rlgraph.core.ops import map_nested
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space, Tuple, from_spec
 from rlgraph.testing.conformance.checks import Subject, check, check_each
 from rlgraph.testing.conformance.comparison import assert_same
 from rlgraph.testing.conformance.gradients import LAYERS, REGRESSION_SPACES, Regression
@@ -42,6 +45,7 @@ IMAGE_LAYERS: list[dict[str, Any]] = [
     {"type": "reshape", "flatten": True},
     {"type": "dense", "units": 2},
 ]
+ACTIONS = IntBox(4)
 
 
 @dataclass(frozen=True)
@@ -113,13 +117,26 @@ def _dense(**options: Any) -> Case:
     return Case(lambda: Dense(4, **options), {"inputs": FEATURES}, ("call",))
 
 
-def _loss(**options: Any) -> Case:
-    return Case(lambda: DQNLoss(**options), LOSS_SPACES, ("loss",))
+#: An action of several parts, and the Spaces of its values.
+PARTS = Dict(jump=BoolBox(), move=Tuple(IntBox(3), IntBox(2, shape=(2,))))
+PART_VALUES = Dict(
+    jump=FloatBox(shape=(2,)), move=Tuple(FloatBox(shape=(3,)), FloatBox(shape=(2, 2))), add_batch_rank=True
+)
+PART_LOSS_SPACES = {
+    **LOSS_SPACES,
+    **dict.fromkeys(("q_values", "q_next", "q_next_target"), PART_VALUES),
+    "actions": PARTS.with_batch_rank(),
+}
+PER_ITEM = FloatBox(0.0, 1.0, add_batch_rank=True)
 
 
-def _policy(kind: Callable[..., Component]) -> Case:
+def _loss(spaces: Mapping[str, Any] = LOSS_SPACES, **options: Any) -> Case:
+    return Case(lambda: DQNLoss(**options), spaces, ("loss", "get_td_errors"))
+
+
+def _policy(kind: Callable[..., Component], action_space: Space = ACTIONS) -> Case:
     methods = ("get_q_values", "get_deterministic_action")
-    return Case(lambda: kind(LAYERS, action_space=IntBox(4)), {"states": FEATURES}, methods)
+    return Case(lambda: kind(LAYERS, action_space=action_space), {"states": FEATURES}, methods)
 
 
 def _adam(**options: Any) -> Case:
@@ -179,7 +196,19 @@ CASES: dict[str, Case] = {
     "dqn_loss": _loss(double_q=False),
     "dqn_loss_double": _loss(double_q=True),
     "dqn_loss_double_huber": _loss(double_q=True, huber_loss=True),
+    "dqn_loss_weights_and_discounts": _loss(
+        {**LOSS_SPACES, "importance_weights": PER_ITEM, "discounts": PER_ITEM}, huber_loss=True
+    ),
+    "dqn_loss_parts": _loss(PART_LOSS_SPACES, action_space=PARTS),
+    "dqn_loss_parts_one_target": _loss(
+        PART_LOSS_SPACES,
+        action_space=PARTS,
+        double_q=False,
+        shared_container_action_target=True,
+        td_aggregation="mean_error",
+    ),
     "dueling_policy": _policy(DuelingPolicy),
+    "dueling_policy_parts": _policy(DuelingPolicy, PARTS),
     "epsilon_greedy": Case(
         lambda: EpsilonGreedy(IntBox(4), epsilon_spec=0.5),
         {"actions": IntBox(4, add_batch_rank=True), "time_percentage": FloatBox(0.0, 1.0)},
@@ -196,7 +225,28 @@ CASES: dict[str, Case] = {
     "moving_standardize": _remembered(type="moving_standardize"),
     "multiply": _preprocessed({"type": "multiply", "factor": 0.5}),
     "normalize": _preprocessed({"type": "normalize"}),
+    "epsilon_greedy_parts": Case(
+        lambda: EpsilonGreedy(PARTS, epsilon_spec=0.5),
+        {"actions": PARTS.with_batch_rank(), "time_percentage": FloatBox(0.0, 1.0)},
+        ("get_action", "get_action"),
+    ),
     "network": Case(lambda: NeuralNetwork(LAYERS), {"inputs": FEATURES}, ("call",)),
+    "noisy_greedy": Case(
+        lambda: NoisyGreedy(IntBox(4), {"type": "gumbel", "scale": [1.0, 0.1]}),
+        {"q_values": VALUES, "time_percentage": FloatBox(0.0, 1.0)},
+        ("get_action", "get_action"),
+    ),
+    "prioritized_replay": Case(
+        lambda: PrioritizedReplay(7, beta=[0.4, 1.0]),
+        {
+            "records": Dict(state=FloatBox(shape=(2,)), action=PARTS, add_batch_rank=True),
+            "num_records": IntBox(BATCH, BATCH + 1),
+            "time_percentage": FloatBox(0.0, 1.0),
+            "indices": IntBox(BATCH, add_batch_rank=True),
+            "errors": FloatBox(add_batch_rank=True),
+        },
+        ("insert_records", "get_records", "update_records", "insert_records", "get_records", "get_size"),
+    ),
     "q_policy": _policy(QPolicy),
     "reshape": _preprocessed({"type": "reshape", "new_shape": [-1, 3]}),
     "reshape_categories": _preprocessed(
@@ -204,6 +254,7 @@ CASES: dict[str, Case] = {
         space=IntBox(4, shape=(2,), add_batch_rank=True),
     ),
     "sequence": _remembered(type="sequence", sequence_length=2),
+    "q_policy_parts": _policy(QPolicy, PARTS),
     "synchronizer": Case(lambda: Synchronized(1.0), {"inputs": FEATURES}, ("both", "sync", "both")),
     "synchronizer_slow": Case(lambda: Synchronized(0.25), {"inputs": FEATURES}, ("both", "sync", "both")),
 }
@@ -212,15 +263,11 @@ CASES: dict[str, Case] = {
 def run_case(case: Case, executor: GraphExecutor) -> Any:
     """What all calls return, on the same inputs every time, and the variables behind them."""
     rng = np.random.default_rng(0)
-    inputs = {}
+    inputs, dtype = {}, executor.execution.dtype
     for name, given in case.spaces.items():
         space = from_spec(given)
         sample = space.sample(BATCH if space.has_batch_rank else None, rng=rng)
-        leaves = {
-            path: value.astype(executor.execution.dtype) if value.dtype.kind == "f" else value
-            for path, value in space.flatten_sample(sample).items()
-        }
-        inputs[name] = space.unflatten_sample(leaves)
+        inputs[name] = map_nested(lambda x: x.astype(dtype) if x.dtype.kind == "f" else x, sample)
     outputs = []
     for method in case.methods:
         wanted = inspect.signature(executor.root.api_methods()[method]).parameters
