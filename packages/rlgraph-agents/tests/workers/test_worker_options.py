@@ -282,7 +282,7 @@ def test_rows_of_restarted_environments_are_left_out(actor):
     assert memory(agent, "states").ravel().tolist() == [0] * 3 + [1] * 3 + [2] * 2 + [3] * 3 + [4] * 3
     assert (reports[0]["restarts"], reports[0]["dropped_steps"]) == (1.0, 1.0)
     assert forgotten == [1]
-    assert worker.episodes.running_length.tolist() == [5, 2, 5]
+    assert worker.episodes.running_lengths == [5, 2, 5]
 
 
 # Statistics that are not what is learned from.

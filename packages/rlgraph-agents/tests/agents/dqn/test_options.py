@@ -232,7 +232,7 @@ def test_the_streams_of_the_dueling_policy(make_agent):
     ("options", "said"),
     [
         ({"n_step": 0}, r"n_step: expected an integer >= 1, given 0"),
-        ({"n_step": True}, r"n_step: expected an integer >= 1, given True"),
+        ({"n_step": True}, r"n_step: expected an integer.*, given True"),
         ({"memory_spec": {"type": "priorized_replay"}}, r"memory_spec.type: .*prioritized_replay"),
         ({"memory_spec": {"type": "prioritized_replay", "alfa": 1.0}}, r"memory_spec.alfa: .*alpha"),
         ({"memory_spec": {"capacity": 10, "alpha": 1.0}}, r"memory_spec.alpha: ReplayMemory has no such key"),

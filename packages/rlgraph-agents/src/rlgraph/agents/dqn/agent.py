@@ -192,9 +192,8 @@ def _policy(
         raise SpecError(f"policy_spec: expected a mapping of the policy's arguments, given {spec!r}")
     if network_spec is not None and "network_spec" in (spec or {}):
         raise SpecError("network_spec: given twice, here and as policy_spec.network_spec")
-    arguments = {
-        "network_spec": list(DEFAULT_NETWORK) if network_spec is None else network_spec,
-        **(spec or {}),
-    }
     kind = DuelingPolicy if dueling_q else QPolicy
-    return kind.from_spec(arguments, path="policy_spec", action_space=action_space)
+    if "network_spec" in (spec or {}):
+        return kind.from_spec(spec, path="policy_spec", action_space=action_space)
+    network = list(DEFAULT_NETWORK) if network_spec is None else network_spec
+    return kind.from_spec(spec, path="policy_spec", action_space=action_space, network_spec=network)

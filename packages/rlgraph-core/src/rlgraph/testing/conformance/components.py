@@ -12,17 +12,21 @@ import numpy as np
 
 from rlgraph.components import (
     Adam,
+    Conv2D,
     Dense,
+    DictPreprocessorStack,
     DQNLoss,
     DuelingPolicy,
     EpsilonGreedy,
+    MaxPool2D,
     NeuralNetwork,
     NoisyGreedy,
+    PreprocessorStack,
     PrioritizedReplay,
     QPolicy,
     Synchronizer,
 )
-from rlgraph.core import Component, GraphExecutor, rlgraph_api
+from rlgraph.core import Component, GraphExecutor, graph_fn, rlgraph_api
 from rlgraph.core.graph.nodes import GraphFunctionCall
 from rlgraph.core.ops import map_nested
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space, Tuple, from_spec
@@ -33,6 +37,14 @@ from rlgraph.testing.conformance.gradients import LAYERS, REGRESSION_SPACES, Reg
 BATCH = 5
 FEATURES = FloatBox(shape=(3,), add_batch_rank=True)
 VALUES = FloatBox(shape=(4,), add_batch_rank=True)
+SCREENS = IntBox(256, shape=(5, 6, 3), dtype="uint8", add_batch_rank=True)
+IMAGE_LAYERS: list[dict[str, Any]] = [
+    {"type": "divide", "divisor": 255},
+    {"type": "conv2d", "filters": 3, "kernel_size": 2, "activation": "relu", "padding": "same"},
+    {"type": "conv2d", "filters": 2, "kernel_size": 3, "activation": "tanh"},
+    {"type": "reshape", "flatten": True},
+    {"type": "dense", "units": 2},
+]
 ACTIONS = IntBox(4)
 
 
@@ -69,6 +81,26 @@ class Synchronized(Component):
     @rlgraph_api
     def sync(self) -> Any:
         return self.synchronizer.sync(self.source.variables(), self.target.variables())
+
+
+class Preprocessed(Component):
+    """A stack of preprocessing layers, each row of the batch from an environment of its own."""
+
+    def __init__(self, layers: list[Any]):
+        self.stack = PreprocessorStack(layers)
+        super().__init__(self.stack, scope="preprocessed")
+
+    @rlgraph_api
+    def preprocess(self, inputs: Any) -> Any:
+        return self.stack.preprocess(inputs, self._environments(inputs) if self.stack.has_state else None)
+
+    @rlgraph_api
+    def begin(self, inputs: Any) -> Any:
+        self.stack.reset(self._environments(inputs))
+
+    @graph_fn(host=True, spaces=IntBox(add_batch_rank=True))
+    def _environments(self, inputs: Any) -> np.ndarray:
+        return np.arange(len(inputs))
 
 
 LOSS_SPACES = {
@@ -112,13 +144,55 @@ def _adam(**options: Any) -> Case:
     return Case(lambda: Regression(Adam(0.05, **options), LAYERS), REGRESSION_SPACES, methods, True)
 
 
+def _image(make: Callable[[], Component]) -> Case:
+    return Case(make, {"inputs": FloatBox(shape=(5, 6, 2), add_batch_rank=True)}, ("call",))
+
+
+def _conv(**options: Any) -> Case:
+    return _image(lambda: Conv2D(3, (2, 3), **options))
+
+
+def _preprocessed(*layers: Any, space: Any = SCREENS) -> Case:
+    return Case(lambda: PreprocessorStack(layers), {"inputs": space}, ("preprocess",))
+
+
+def _remembered(**layer: Any) -> Case:
+    methods = ("preprocess", "preprocess", "begin", "preprocess")
+    return Case(lambda: Preprocessed([layer]), {"inputs": FEATURES}, methods)
+
+
 CASES: dict[str, Case] = {
     "adam": _adam(),
     "adam_clipped": _adam(clip_grad_norm=0.1),
+    "adam_scheduled": Case(
+        lambda: Regression(Adam(["poly", 0.05, 0.01], clip_grad_norm=1.0), LAYERS),
+        {**REGRESSION_SPACES, "time_percentage": FloatBox(0.0, 1.0)},
+        ("update",) * 3,
+        True,
+    ),
+    "clip": _preprocessed({"type": "clip", "min": -0.5, "max": 0.5}, space=FEATURES),
+    "concat": _preprocessed({"type": "concat"}, space=Dict(a=FEATURES, b=VALUES)),
+    "conv2d": _conv(),
+    "conv2d_elu_without_biases": _conv(activation="elu", biases_spec=False, padding="same"),
+    "conv2d_relu": _conv(activation="relu", biases_spec=0.5, strides=2),
+    "conv2d_tanh_same": _conv(activation="tanh", biases_spec=0.5, strides=(2, 1), padding="same"),
+    "convert_type": _preprocessed({"type": "convert_type", "to_dtype": "float"}),
+    "convolutional_network": Case(
+        lambda: Regression(Adam(0.05), IMAGE_LAYERS),
+        {**REGRESSION_SPACES, "inputs": SCREENS},
+        ("update", "update"),
+        True,
+    ),
     "dense": _dense(),
     "dense_relu": _dense(activation="relu", biases_spec={"type": "normal", "stddev": 1.0}),
     "dense_tanh_without_biases": _dense(activation="tanh", biases_spec=False),
     "dense_elu": _dense(activation="elu"),
+    "dict_preprocessor_stack": Case(
+        lambda: DictPreprocessorStack({"b": [{"type": "reshape", "flatten": True}]}),
+        {"inputs": Dict(a=FEATURES, b=IntBox(3, add_batch_rank=True))},
+        ("preprocess",),
+    ),
+    "divide": _preprocessed({"type": "divide", "divisor": 255}),
     "dqn_loss": _loss(double_q=False),
     "dqn_loss_double": _loss(double_q=True),
     "dqn_loss_double_huber": _loss(double_q=True, huber_loss=True),
@@ -140,6 +214,17 @@ CASES: dict[str, Case] = {
         {"actions": IntBox(4, add_batch_rank=True), "time_percentage": FloatBox(0.0, 1.0)},
         ("get_action", "get_action"),
     ),
+    "grayscale": _preprocessed({"type": "grayscale"}),
+    "image_crop": _preprocessed({"type": "image_crop", "x": 1, "width": 3, "height": 2}),
+    "image_resize": _preprocessed(
+        # Floats: where a mean lies between two integers, the last bit decides.
+        {"type": "convert_type", "to_dtype": "float"},
+        {"type": "image_resize", "width": 3, "height": 4},
+    ),
+    "max_pool2d": _image(lambda: MaxPool2D((2, 3), 1, "same")),
+    "moving_standardize": _remembered(type="moving_standardize"),
+    "multiply": _preprocessed({"type": "multiply", "factor": 0.5}),
+    "normalize": _preprocessed({"type": "normalize"}),
     "epsilon_greedy_parts": Case(
         lambda: EpsilonGreedy(PARTS, epsilon_spec=0.5),
         {"actions": PARTS.with_batch_rank(), "time_percentage": FloatBox(0.0, 1.0)},
@@ -163,6 +248,12 @@ CASES: dict[str, Case] = {
         ("insert_records", "get_records", "update_records", "insert_records", "get_records", "get_size"),
     ),
     "q_policy": _policy(QPolicy),
+    "reshape": _preprocessed({"type": "reshape", "new_shape": [-1, 3]}),
+    "reshape_categories": _preprocessed(
+        {"type": "reshape", "flatten": True, "flatten_categories": True},
+        space=IntBox(4, shape=(2,), add_batch_rank=True),
+    ),
+    "sequence": _remembered(type="sequence", sequence_length=2),
     "q_policy_parts": _policy(QPolicy, PARTS),
     "synchronizer": Case(lambda: Synchronized(1.0), {"inputs": FEATURES}, ("both", "sync", "both")),
     "synchronizer_slow": Case(lambda: Synchronized(0.25), {"inputs": FEATURES}, ("both", "sync", "both")),
