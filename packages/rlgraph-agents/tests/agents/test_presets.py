@@ -13,6 +13,7 @@ SHIPPED = sorted(
     file.name for file in files("rlgraph.agents.presets").iterdir() if file.name.endswith(".json")
 )
 ENVIRONMENTS = {
+    "acrobot_v1": "Acrobot-v1",
     "cartpole_v1": "CartPole-v1",
     "grid_world_4x4": {"type": "grid_world", "world": "4x4"},
 }

@@ -116,3 +116,15 @@ def _split_tuple(parts: list[Callable[[Any], Iterable[Any]]], name: str) -> Call
         return list(zip(*(part(leaf) for part, leaf in zip(parts, batch, strict=True)), strict=True))
 
     return split
+
+
+def leaves_of(value: Any, path: str = "") -> Iterable[tuple[str, Any]]:
+    """Every leaf of a structure with its path, such as `("/position", array)`; `("", array)` where it is one."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from leaves_of(part, f"{path}/{key}")
+    elif isinstance(value, (tuple, list)):
+        for index, part in enumerate(value):
+            yield from leaves_of(part, f"{path}/{index}")
+    else:
+        yield path, value

@@ -239,17 +239,17 @@ class DQN(Component):
     @rlgraph_api
     def update_from_memory(self, num_records: Any, time_percentage: Any = None) -> Any:
         """One optimizer step on ``num_records`` [] transitions from the memory; ``{"loss": []}``."""
-        indices = weights = None
-        if self.is_prioritized:
-            records, indices, weights = self.memory.get_records(num_records, time_percentage)
+        memory, indices, weights = self.memory, None, None
+        if isinstance(memory, PrioritizedReplay):
+            records, indices, weights = memory.get_records(num_records, time_percentage)
         else:
-            records = self.memory.get_records(num_records)
+            records = memory.get_records(num_records)
         values = self._values(*(records[field] for field in FIELDS))
         discounts = records["discounts"] if self.has_discounts else None
         loss, _ = self.loss.loss(*values, weights, discounts)
         self._step(loss, time_percentage)
-        if self.is_prioritized:
-            self.memory.update_records(indices, self.loss.get_td_errors(*values, discounts))
+        if isinstance(memory, PrioritizedReplay):
+            memory.update_records(indices, self.loss.get_td_errors(*values, discounts))
         return {"loss": loss}
 
     def _values(

@@ -19,6 +19,8 @@ class Exploration(Component):
     #: What `get_action` is given: greedy ``"actions"``, or ``"q_values"``.
     explores: ClassVar[str] = "actions"
 
+    get_action: Any
+
     @classmethod
     def from_spec(cls, spec: Any, *, path: str = "", **kwargs: Any) -> Self:
         """As `Specifiable.from_spec`; without ``type``, ``noise_spec`` or ``epsilon_spec`` says which one is meant.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 #: The tree's upper levels are not kept: one cumulative sum over this many nodes is cheaper than to go down ten levels.
@@ -25,7 +27,7 @@ class SumTree:
         # Two siblings are one complex number, so that one gather fetches both.
         self._siblings = nodes.view(np.complex128)
         # Single numbers are read and written several times faster through a memoryview.
-        self._numbers = memoryview(nodes)
+        self._numbers: Any = nodes.data
 
     @staticmethod
     def size_for(capacity: int) -> int:
