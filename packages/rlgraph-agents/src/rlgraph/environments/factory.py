@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import gymnasium
 
 from rlgraph.core import SpecError, registry
-from rlgraph.core.component.specifiable import check_arguments
+from rlgraph.core.component.all_faults import every_fault
+from rlgraph.core.component.specifiable import call_checked
 from rlgraph.environments.environment import Environment
+from rlgraph.environments.envpool_vector_env import EnvPoolVectorEnv
 from rlgraph.environments.gym_env import OpenAIGymEnv
+from rlgraph.environments.native_vector_env import NativeVectorEnv, vectorised_id
+from rlgraph.environments.process_vector_env import STEP_TIMEOUT, ProcessVectorEnv
+from rlgraph.environments.restarts import MAX_RESTARTS
 from rlgraph.environments.sequential_vector_env import SequentialVectorEnv
 from rlgraph.environments.vector_env import VectorEnv
+
+VECTORIZATIONS = ("auto", "sequential", "processes", "native", "envpool")
+
+GYMNASIUM_TYPES = ("openai_gym", "openai", "gym")
+"""Names of the adapter for Gymnasium."""
+
+NATIVE_FROM = 16
+"""With so many environments a vectorised class of Gymnasium's is faster than steps in turn (CartPole: 3 times)."""
 
 
 def make_environment(spec: Any, *, path: str = "environment") -> Environment:
@@ -40,8 +54,12 @@ def make_environment(spec: Any, *, path: str = "environment") -> Environment:
             )
         arguments = {key: value for key, value in spec.items() if key != "type"}
         target = known.load(spec["type"], where=f"{path}.type")
-        check_arguments(target, arguments, path)
-        environment = target(**arguments)
+
+        def make(arguments: Any) -> Any:
+            return call_checked(target, (), arguments, path, name=str(spec["type"]))
+
+        with every_fault(make, arguments, path):
+            environment = make(arguments)
         if not isinstance(environment, Environment):
             raise SpecError(
                 f"{path}.type: {spec['type']!r} gives a {type(environment).__name__}, no Environment"
@@ -59,18 +77,83 @@ def is_instance(spec: Any) -> bool:
     return isinstance(spec, Environment | gymnasium.Env)
 
 
-def make_vector_env(spec: Any, num_envs: int = 1, *, validate: bool = False) -> VectorEnv:
+def make_vector_env(
+    spec: Any,
+    num_envs: int = 1,
+    vectorization: str = "auto",
+    *,
+    validate: bool = False,
+    processes: int | None = None,
+    step_timeout: float | None = STEP_TIMEOUT,
+    max_restarts: int = MAX_RESTARTS,
+) -> VectorEnv:
     """`num_envs` environments behind one `reset` and one `step`.
 
     Args:
-        spec: as `make_environment` takes it.
+        spec: as `make_environment` takes it; a `gymnasium.vector.VectorEnv`; or ``{"type": "envpool", ...}``.
         num_envs: how many.
+        vectorization: ``"sequential"``: one after another in this process; ``"processes"``: in processes of their own,
+            for steps that take longer than some 100 us; ``"native"``: by Gymnasium's vectorised class of the id;
+            ``"envpool"``: by EnvPool, the id being one of its tasks; ``"auto"``: native where nothing but an id was
+            given, it has such a class, and there are at least 16 environments; else sequential.
         validate: hold every state and action against its Space.
+        processes: how many processes; None: as many as there are cores, less one.
+        step_timeout: seconds after which an environment in a process hangs; None: any time.
+        max_restarts: how often each environment may be replaced after a crash.
 
     Raises:
-        SpecError: several are wanted from one instance.
+        SpecError: several are wanted from one instance; a kind of vectorization that does not fit.
     """
-    return SequentialVectorEnv(make_environments(spec, num_envs), validate=validate)
+    if isinstance(spec, VectorEnv):
+        return spec
+    if isinstance(spec, gymnasium.vector.VectorEnv):
+        return NativeVectorEnv(spec)
+    if vectorization not in VECTORIZATIONS:
+        raise SpecError(
+            f"vectorization: expected one of {', '.join(VECTORIZATIONS)}, given {vectorization!r}"
+        )
+    is_envpool = isinstance(spec, Mapping) and spec.get("type") == "envpool"
+    if vectorization == "envpool" or (is_envpool and vectorization == "auto"):
+        return _make_envpool(spec, num_envs)
+    gym_id, arguments = _plain_id(spec)
+    if vectorization == "native":
+        if gym_id is None:
+            raise SpecError(f"vectorization='native' takes a gymnasium id, given {spec!r}")
+        return NativeVectorEnv(gym_id, num_envs, **arguments)
+    wants_native = vectorization == "auto" and num_envs >= NATIVE_FROM and not validate
+    if wants_native and gym_id is not None and not arguments and vectorised_id(gym_id):
+        return NativeVectorEnv(gym_id, num_envs)
+    if vectorization == "processes":
+        if is_instance(spec):
+            raise SpecError("vectorization='processes' needs a spec or a function, given one instance")
+        make = partial(make_environment, spec)
+        return ProcessVectorEnv(make, num_envs, processes, validate, step_timeout, max_restarts)
+    if is_instance(spec):
+        return SequentialVectorEnv(make_environments(spec, num_envs), validate, max_restarts)
+    if num_envs < 1:
+        raise SpecError(f"num_envs: expected an integer >= 1, given {num_envs!r}")
+    return SequentialVectorEnv([partial(make_environment, spec)] * num_envs, validate, max_restarts)
+
+
+def _plain_id(spec: Any) -> tuple[str | None, dict[str, Any]]:
+    """The gymnasium id and the arguments of a spec that is nothing else; None: it is something else."""
+    known = registry("rlgraph.environments")
+    if isinstance(spec, str):
+        return (None if spec in known else spec), {}
+    if isinstance(spec, Mapping) and spec.get("type") in GYMNASIUM_TYPES:
+        arguments = {key: value for key, value in spec.items() if key != "type"}
+        gym_id = arguments.pop("gym_env", arguments.pop("env_id", None))
+        return (gym_id if isinstance(gym_id, str) else None), arguments
+    return None, {}
+
+
+def _make_envpool(spec: Any, num_envs: int) -> VectorEnv:
+    if isinstance(spec, str):
+        return EnvPoolVectorEnv(spec, num_envs)
+    if not isinstance(spec, Mapping) or "task_id" not in spec:
+        raise SpecError(f"envpool: expected {{'type': 'envpool', 'task_id': ...}} or a task, given {spec!r}")
+    arguments = {key: value for key, value in spec.items() if key != "type"}
+    return EnvPoolVectorEnv(num_environments=num_envs, **arguments)
 
 
 def make_environments(spec: Any, number: int) -> list[Environment]:
