@@ -33,9 +33,11 @@ class Records:
 
     def __init__(self, folder: Path, sizes: Mapping[str, int] | None = None):
         self._files: dict[str, IO[str]] = {}
-        for name in (METRICS_CSV, METRICS_JSONL, EPISODES, EVALUATIONS):
-            if sizes is not None:
+        names = (METRICS_CSV, METRICS_JSONL, EPISODES, EVALUATIONS)
+        if sizes is not None:
+            for name in names:
                 _cut(folder / name, int(sizes[name]))
+        for name in names:
             mode = "w" if sizes is None else "a"
             self._files[name] = (folder / name).open(mode, newline="", encoding="utf-8")
         if sizes is None:

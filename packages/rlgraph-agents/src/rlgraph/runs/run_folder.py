@@ -62,10 +62,10 @@ class RunFolder(Callback):
         self.checkpoints = RunCheckpoints(
             folder / "checkpoints", spec.checkpoints.keep_last, spec.checkpoints.memory
         )
-        self._records = Records(folder, None if state is None else state["records"])
-        self.write_config()
         first_step = 0 if state is None else int(state["worker"]["timesteps"])
         self._scalars = self._open_scalars(first_step if earlier else None)
+        self._records = Records(folder, None if state is None else state["records"])
+        self.write_config()
         if state is None:
             self.draw_graph()
 
@@ -152,11 +152,11 @@ class RunFolder(Callback):
 
     def _open_scalars(self, first_step: int | None) -> list[Scalars]:
         logging, scalars = self.spec.logging, list[Scalars]()
-        if logging.tensorboard:
-            scalars.append(EventFile(self.folder / "tensorboard", first_step))
         if logging.wandb is not None:
             config = self.spec.model_dump(mode="json")
             scalars.append(WandbLog(logging.wandb, self.folder, self.identity, config))
+        if logging.tensorboard:
+            scalars.append(EventFile(self.folder / "tensorboard", first_step))
         return scalars
 
     def _write(self, metrics: Mapping[str, float]) -> None:

@@ -18,7 +18,8 @@ from rlgraph.runs.run_folder import RunFolder, keep_earlier_run
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.evaluation import Evaluation, evaluate
-from rlgraph.workers.single_threaded_worker import SingleThreadedWorker, TrainingResult
+from rlgraph.workers.results import TrainingResult
+from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
 from rlgraph.workers.stopping import StopAfterEpisodes, StopAfterSeconds, StopAtEvaluation, StopAtReturn
 
 #: Far from the seeds of evaluations during training.
