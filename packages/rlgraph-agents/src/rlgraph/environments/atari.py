@@ -27,7 +27,7 @@ class AtariEnv(Environment):
 
     **Statistics of the game.** Rewards may be clipped and a lost life may end an episode; `info` tells what was
     played: `lives` in every step; `episode_return` (the score, unclipped) and `episode_length` (steps) in the one that
-    ends the game; `episode_continues: True` in one that ends an episode while the game goes on.
+    ends the game; `episode_return: None` in one that ends an episode while the game goes on.
 
     Args:
         game: a name in any spelling ("Pong", "space_invaders"), or an id of Gymnasium ("ALE/Pong-v5"), of which
@@ -229,7 +229,7 @@ class AtariEnv(Environment):
         if game_is_over:
             info["episode_return"], info["episode_length"] = self._score, self._length
         else:
-            info["episode_continues"] = True
+            info["episode_return"] = None
 
 
 def _at_least(least: int, **numbers: int) -> None:

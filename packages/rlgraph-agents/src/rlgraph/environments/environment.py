@@ -50,7 +50,7 @@ class Environment(ABC):
 
         An environment whose episodes or rewards for learning are not those of the task (Atari: a lost life, clipped
         rewards) says in `info` what the task's are: `episode_return` and `episode_length` in the step that ends
-        an episode of the task, `episode_continues: True` in one that ends only an episode for learning.
+        an episode of the task, `episode_return: None` in one that ends only an episode for learning.
         Statistics of workers are made of these where they are given.
         """
 
