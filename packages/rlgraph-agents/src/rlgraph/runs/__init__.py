@@ -1,5 +1,7 @@
 """A run: one document that describes it, and the folder in which everything it leaves behind can be trusted."""
 
+from rlgraph.runs.equality import run_differences
+from rlgraph.runs.resuming import resume
 from rlgraph.runs.run_folder import RunFolder
 from rlgraph.runs.run_spec import (
     CheckpointsSpec,
@@ -10,7 +12,7 @@ from rlgraph.runs.run_spec import (
     WandbSpec,
     WorkerSpec,
 )
-from rlgraph.runs.training import RunSummary, resume, train
+from rlgraph.runs.training import RunSummary, train
 
 __all__ = [
     "CheckpointsSpec",
@@ -23,5 +25,6 @@ __all__ = [
     "WandbSpec",
     "WorkerSpec",
     "resume",
+    "run_differences",
     "train",
 ]

@@ -57,8 +57,8 @@ class RunFolder(Callback):
         self.history = [*earlier.get("history", []), provenance()]
         self.identity = earlier.get("identity") or secrets.token_hex(8)
         self.best = None if state is None else _evaluation(state["best"])
-        #: The run is still the one that its seed determines.
-        self.exact = state is None or bool(state["exact"])
+        #: Why the run is no longer the one that its seed determines.
+        self.departures: list[str] = [] if state is None else list(state["departures"])
         self.checkpoints = RunCheckpoints(
             folder / "checkpoints", spec.checkpoints.keep_last, spec.checkpoints.memory
         )
@@ -172,7 +172,10 @@ class RunFolder(Callback):
             "worker": worker.get_state(),
             "best": None if self.best is None else vars(self.best),
             "records": self._records.sync(),
-            "exact": self.exact and scheduled and self.checkpoints.memory,
+            "steps": self.spec.steps,
+            "scheduled": scheduled,
+            "memory": self.checkpoints.memory,
+            "departures": self.departures,
         }
 
 

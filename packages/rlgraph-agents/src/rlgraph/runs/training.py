@@ -1,4 +1,4 @@
-"""A whole run: build the agent, train it, keep everything, evaluate the best policy; and going on with one."""
+"""A whole run: build the agent, train it, keep everything, evaluate the best policy."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from typing import Any
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core import NumericalError, SpecError
-from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.environments.stepped_env import stepped
-from rlgraph.runs.checkpoints import BEST, FAILED, LAST, RunCheckpoints
-from rlgraph.runs.provenance import installed_versions
+from rlgraph.runs.checkpoints import BEST, FAILED, LAST
 from rlgraph.runs.records import read_episodes, read_evaluations
-from rlgraph.runs.run_folder import RunFolder, keep_earlier_run, read_config
+from rlgraph.runs.run_folder import RunFolder, keep_earlier_run
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.evaluation import Evaluation, evaluate
@@ -35,14 +33,14 @@ class RunSummary:
         folder: where everything is.
         training: what the training did.
         evaluation: closing evaluation of the best policy, on episodes never used before; None after Ctrl-C.
-        exact: the run is the one that its seed determines; False if it went on from where Ctrl-C or an error had ended
-            it, without its memory, or with other versions.
+        departures: why the run is not the one that its seed determines: it went on from where Ctrl-C or an error had
+            ended it, without its memory, with more steps or with other versions. Empty: it is that one.
     """
 
     folder: Path
     training: TrainingResult
     evaluation: Evaluation | None
-    exact: bool = True
+    departures: tuple[str, ...] = ()
 
 
 def train(
@@ -65,47 +63,7 @@ def train(
             raise SpecError(f"run.agent.{key}: say it once, as run.{key}")
     agent = Agent.from_spec(run.agent, env=run.environment, backend=run.backend, seed=run.seed)
     keep_earlier_run(Path(folder))
-    return _Run(Path(folder), run, agent, None).execute(callbacks)
-
-
-def resume(
-    folder: str | Path,
-    *,
-    steps: int | None = None,
-    spec: RunSpec | Mapping[str, Any] | None = None,
-    callbacks: Sequence[Callback] = (),
-) -> RunSummary:
-    """Go on with a run from its newest whole checkpoint, however it ended.
-
-    From a checkpoint that was written on schedule the run equals the uninterrupted one bit for bit: weights, memory,
-    random numbers, metrics but times. From where Ctrl-C or an error ended it, it goes on without that promise
-    (`RunSummary.exact`).
-
-    Args:
-        folder: the run's folder.
-        steps: more environment steps than before; schedules follow the new length from here on.
-        spec: the document the run is meant to have, to be held against that of the folder.
-        callbacks: told what happens, besides the folder's own.
-
-    Raises:
-        SpecError: the folder has no run, or something but a larger ``steps`` differs; names the keys.
-        CheckpointError: there is no whole checkpoint.
-    """
-    folder = Path(folder)
-    config = read_config(folder)
-    run = parse_spec(RunSpec, config["run"], "run")
-    wanted = run if spec is None else parse_spec(RunSpec, spec, "run")
-    if steps is not None:
-        wanted = wanted.model_copy(update={"steps": steps})
-    _check_same(run, wanted)
-    found = RunCheckpoints(folder / "checkpoints", run.checkpoints.keep_last, run.checkpoints.memory).newest()
-    agent = _agent(run, config, found)
-    if found is None:  # it ended before its first checkpoint
-        return _Run(folder, wanted, agent, None).execute(callbacks)
-    path, state = found
-    agent.load_model(path)
-    same = config["versions"] == installed_versions() and wanted.steps == run.steps
-    return _Run(folder, wanted, agent, {**state, "exact": state["exact"] and same}).execute(callbacks)
+    return Run(Path(folder), run, agent, None).execute(callbacks)
 
 
 def stop_conditions(spec: RunSpec) -> list[Callback]:
@@ -123,34 +81,6 @@ def stop_conditions(spec: RunSpec) -> list[Callback]:
     return conditions
 
 
-def _agent(run: RunSpec, config: Mapping[str, Any], found: tuple[Path, Any] | None) -> Agent:
-    """The agent of a run, on the backend and with the choices that it had."""
-    spec = dict(run.agent)
-    if found is not None and (choices := read_manifest(found[0]).choices):
-        spec["execution_spec"] = {**spec.get("execution_spec", {}), "choices": dict(choices)}
-    return Agent.from_spec(spec, env=run.environment, backend=config["chosen"]["backend"], seed=run.seed)
-
-
-def _check_same(before: RunSpec, wanted: RunSpec) -> None:
-    """Only ``steps`` may differ, and grow.
-
-    Raises:
-        SpecError: names the keys that differ.
-    """
-    problems = _differences(before.model_dump(exclude={"steps"}), wanted.model_dump(exclude={"steps"}), "run")
-    if wanted.steps < before.steps:
-        problems.append(f"run.steps: {before.steps} in the run, {wanted.steps} given; it may only grow")
-    if problems:
-        raise SpecError("\n".join(["a run goes on as it began:", *problems]))
-
-
-def _differences(before: Any, wanted: Any, path: str) -> list[str]:
-    if not (isinstance(before, Mapping) and isinstance(wanted, Mapping)):
-        return [] if before == wanted else [f"{path}: {before!r} in the run, {wanted!r} given"]
-    keys = [*before, *(key for key in wanted if key not in before)]
-    return [line for key in keys for line in _differences(before.get(key), wanted.get(key), f"{path}.{key}")]
-
-
 def _outcome(summary: RunSummary, best: Evaluation | None, steps: int) -> dict[str, Any]:
     """The content of ``result.json``; what is not known is null."""
     training = summary.training
@@ -160,14 +90,14 @@ def _outcome(summary: RunSummary, best: Evaluation | None, steps: int) -> dict[s
     numbers = {**training.statistics, "mean_return": training.mean_return, "updates": training.updates}
     return {
         "outcome": outcome,
-        "exact": summary.exact,
+        "departures": list(summary.departures),
         **{name: None if isnan(value) else value for name, value in numbers.items()},
         "best": None if best is None else {"timesteps": best.timesteps, "mean_return": best.mean},
         "evaluation": None if summary.evaluation is None else vars(summary.evaluation),
     }
 
 
-class _Run:
+class Run:
     """One run, or the rest of one.
 
     Args:
@@ -208,7 +138,7 @@ class _Run:
         finally:
             self.worker.terminate()
         final = None if result.interrupted else self._evaluate_best()
-        summary = RunSummary(self.folder.folder, result, final, self.folder.exact)
+        summary = RunSummary(self.folder.folder, result, final, tuple(self.folder.departures))
         self.folder.write_result(_outcome(summary, self.folder.best, self.spec.steps))
         return summary
 

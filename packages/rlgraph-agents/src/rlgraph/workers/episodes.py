@@ -27,8 +27,23 @@ class Episodes:
     def __init__(self, number: int):
         #: Return of each episode, in the order they ended; 8 bytes each, however long a run is.
         self.returns = array("d")
-        self.running_return, self.running_length = np.zeros(number), np.zeros(number, np.int64)
         self.recent_lengths: deque[int] = deque(maxlen=WINDOW)
+        self._running = [0.0] * number
+        #: Steps done, and what they were when each running episode began.
+        self._clock, self._began = 0, [0] * number
+
+    def add(self, rewards: np.ndarray) -> None:
+        """All environments did a step, with these rewards [N]."""
+        self._clock += 1
+        running = self._running
+        # Python's floats: for a few environments NumPy's overhead is several times this.
+        for i, reward in enumerate(rewards.tolist()):
+            running[i] += reward
+
+    @property
+    def running_lengths(self) -> list[int]:
+        """Steps of the episodes under way [N]."""
+        return [self._clock - began for began in self._began]
 
     @property
     def recent_returns(self) -> tuple[float, ...]:
@@ -37,8 +52,8 @@ class Episodes:
 
     def end(self, index: int, info: Mapping[str, Any]) -> tuple[float, int] | None:
         """The episode of environment `index` ended: its return and length; None if it is none for statistics."""
-        episode_return = info.get("episode_return", self.running_return[index])
-        length = info.get("episode_length", self.running_length[index])
+        episode_return = info.get("episode_return", self._running[index])
+        length = info.get("episode_length", self._clock - self._began[index])
         self.forget(index)
         if episode_return is None:
             return None
@@ -46,16 +61,21 @@ class Episodes:
         self.recent_lengths.append(int(length))
         return float(episode_return), int(length)
 
-    def forget(self, index: int | slice = slice(None)) -> None:
-        """What environment `index` (or all) gathered of its episode is none."""
-        self.running_return[index] = self.running_length[index] = 0
+    def forget(self, index: int) -> None:
+        """What environment `index` gathered of its episode is none."""
+        self._running[index], self._began[index] = 0.0, self._clock
+
+    def forget_all(self) -> None:
+        for index in range(len(self._running)):
+            self.forget(index)
 
     def running(self) -> dict[str, list[float]]:
         """What was gathered of the episodes under way, JSON-able."""
-        return {"returns": self.running_return.tolist(), "lengths": self.running_length.tolist()}
+        return {"returns": list(self._running), "lengths": list(self.running_lengths)}
 
     def restore_running(self, running: Mapping[str, Sequence[float]]) -> None:
-        self.running_return[:], self.running_length[:] = running["returns"], running["lengths"]
+        self._running = [float(each) for each in running["returns"]]
+        self._began = [self._clock - int(length) for length in running["lengths"]]
 
     def restore(self, returns: Sequence[float], lengths: Sequence[int]) -> None:
         """Take over episodes that ended before."""

@@ -70,8 +70,7 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
         states = seen.reset(seed=seed)
         while any(len(done) < wanted for done, wanted in zip(returns, quota, strict=True)):
             states, rewards, _, _, infos = seen.step(agent.get_actions(states, False, raw))
-            episodes_of.running_return += rewards
-            episodes_of.running_length += 1
+            episodes_of.add(rewards)
             for i in seen.finished:
                 ended = episodes_of.end(i, infos[i])
                 if ended is not None and len(returns[i]) < quota[i]:

@@ -193,7 +193,8 @@ class SingleThreadedWorker:
             **self._course.get_state(),
             "timesteps": self.timesteps,
             "dropped_steps": self.dropped_steps,
-            "running": self.episodes.running(),
+            # Episodes that are cut here count nowhere.
+            "running": None if self._course.environments is None else self.episodes.running(),
         }
 
     def set_state(
@@ -213,7 +214,7 @@ class SingleThreadedWorker:
         self.timesteps, self.dropped_steps = int(state["timesteps"]), int(state["dropped_steps"])
         self.episodes.restore(returns, lengths)
         if state["environments"] is None:
-            self.episodes.forget()
+            self.episodes.forget_all()
         else:
             self.episodes.restore_running(state["running"])
         self.evaluations = list(evaluations)
@@ -234,7 +235,7 @@ class SingleThreadedWorker:
         self._listeners = Listeners(self.callbacks)
         if not self._goes_on:
             self._course = Course(self)
-            self.episodes.forget()
+            self.episodes.forget_all()
         self._goes_on, interrupted, course = False, False, self._course
         self._listeners.tell("on_start", self, 0 if timesteps is None else timesteps - course.done)
         course.start(timesteps, episodes)
@@ -260,20 +261,22 @@ class SingleThreadedWorker:
     def _run(self, course: Course, use_exploration: bool) -> None:
         agent, episodes, listeners = self.agent, self.episodes, self._listeners
         vector, get_actions, observe = self._connect()
-        set_progress, update, step = agent.set_progress, agent.update_if_due, vector.step
-        running_return, running_length = episodes.running_return, episodes.running_length
+        set_progress, update, step, add = agent.set_progress, agent.update_if_due, vector.step, episodes.add
         raw, raw_states = agent.preprocessing is None, self.vector_env
         on_step, number = listeners.to("on_step"), self.num_envs
         report = course.report
         states = self._begin(vector, course)
+        reached = raw_states.final_states
+        plain, vdot = isinstance(reached, np.ndarray) and reached.dtype.kind == "f", np.vdot
         while not course.is_over:
             set_progress(course.fraction)
             actions = get_actions(states, use_exploration, raw)
             next_states, rewards, terminated, truncated, infos = step(actions)
-            running_return += rewards
-            running_length += 1
+            add(rewards)
             final_states = vector.final_states
-            self._check_finite(raw_states.final_states, running_length)
+            reached = raw_states.final_states
+            if not (plain and isfinite(vdot(reached, reached))):
+                self._check_finite(reached)
             if vector.dropped:
                 done = self._observe_kept(
                     vector, observe, (states, actions, rewards, terminated, final_states, truncated)
@@ -298,7 +301,7 @@ class SingleThreadedWorker:
             states = next_states
             if vector.finished:
                 self._finish_episodes(course, vector.finished, infos)
-                self._check_finite(states, running_length)
+                self._check_finite(states)
             if (results := update()) is not None:
                 report.add_update(results)
                 course.stop_if(listeners.tell("on_update", self, results))
@@ -373,26 +376,26 @@ class SingleThreadedWorker:
         self.agent.flush_buffers()
         course.environments = vector.get_states()
         if course.environments is None:
-            self.episodes.forget()
+            self.episodes.forget_all()
         folder = self.store_checkpoint(self)
         course.stop_if(self._listeners.tell("on_checkpoint", self, folder))
         exactly, course.environments = course.environments is not None, None
         return states if exactly else self._begin(vector, course)
 
-    def _check_finite(self, states: Any, steps: np.ndarray, name: str = "state") -> None:
+    def _check_finite(self, states: Any, name: str = "state") -> None:
         """One cheap look at the whole batch; only if it is suspicious the search for the place.
 
         Args:
             states: ``[N, ...]``.
-            steps: the step of its episode each row belongs to [N].
             name: of the leaf.
         """
         if isinstance(states, np.ndarray):
             if states.dtype.kind == "f" and not isfinite(np.vdot(states, states)):
+                steps = self.episodes.running_lengths
                 check_finite(states, lambda row: f"{self.vector_env.describe(row)}, step {steps[row]}", name)
         else:
             for key, part in states.items() if isinstance(states, dict) else enumerate(states):
-                self._check_finite(part, steps, f"{name}/{key}")
+                self._check_finite(part, f"{name}/{key}")
 
     def _make_environments(self, limit: int | None) -> VectorEnv:
         return make_vector_env(
@@ -402,7 +405,8 @@ class SingleThreadedWorker:
     def _limit_episodes(self, limit: int | None) -> None:
         """Environments whose episodes are truncated after `limit` steps, made anew if they are others."""
         if limit != self._limit:
-            _check_number("max_timesteps_per_episode", limit, " or None")
+            if limit is not None:
+                _check_number("max_timesteps_per_episode", limit, " or None")
             self.terminate()
             self.vector_env, self._limit = self._make_environments(limit), limit
 

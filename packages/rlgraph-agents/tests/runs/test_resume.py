@@ -1,0 +1,258 @@
+"""Going on with a run: equal to the one that was never left, or it says why not."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from rlgraph.core import CheckpointError, SpecError, registry
+from rlgraph.environments import Environment
+from rlgraph.runs import resume, run_differences, train
+from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.workers import Callback
+
+
+class Crash(Callback):
+    """Ends the process's part of the run after a report, as badly as one can inside of a process."""
+
+    def __init__(self, timesteps, error=RuntimeError):
+        self.timesteps, self.error = timesteps, error
+
+    def on_report(self, worker, metrics):
+        if metrics["timesteps"] == self.timesteps:
+            raise self.error("killed")
+
+
+def make_spec(backend, execution, **changes):
+    layer = {"type": "dense", "units": 8, "activation": "tanh"}
+    return {
+        "agent": {
+            "type": "dqn",
+            "network_spec": [layer],
+            "execution_spec": execution(backend),
+            "update_spec": {"update_interval": 4, "batch_size": 8, "sync_interval": 30},
+            "memory_spec": {"capacity": 150},
+        },
+        "environment": "CartPole-v1",
+        "backend": backend,
+        "steps": 260,
+        "seed": 2,
+        "worker": {"num_envs": 2},
+        "logging": {"report_interval": 20, "tensorboard": False},
+        "evaluation": {"interval": 50, "episodes": 2, "final_episodes": 2},
+        "checkpoints": {"interval": 60},
+        **changes,
+    }
+
+
+@pytest.fixture
+def spec(backend, execution):
+    return make_spec(backend, execution)
+
+
+@pytest.fixture
+def actor(execution):
+    """A run that learns nothing, on NumPy: for what has nothing to do with learning."""
+    spec = make_spec("numpy", execution)
+    spec["agent"]["update_spec"] = {"do_updates": False}
+    return spec
+
+
+def crash(spec, folder, timesteps):
+    """A run that died after some report; as after kill -9 there is no last checkpoint."""
+    with pytest.raises(RuntimeError, match="killed"):
+        train(spec, folder, [Crash(timesteps)])
+    shutil.rmtree(folder / "checkpoints" / "last")
+
+
+def test_a_resumed_run_equals_the_one_that_was_never_left(spec, tmp_path, undrawn):
+    train(spec, tmp_path / "one")
+    crash(spec, tmp_path / "other", 200)
+    summary = resume(tmp_path / "other")
+    assert summary.departures == ()
+    assert summary.training.timesteps == 260
+    assert run_differences(tmp_path / "one", tmp_path / "other") == []
+
+
+def test_differences_are_found(spec, tmp_path, undrawn):
+    """Of another seed everything differs but what no random number reaches."""
+    train(spec, tmp_path / "one")
+    train({**spec, "seed": 3}, tmp_path / "other")
+    found = "\n".join(run_differences(tmp_path / "one", tmp_path / "other"))
+    for name in ("metrics.csv", "metrics.jsonl", "episodes.csv", "evaluations.jsonl", "result.json"):
+        assert f"{name} differs" in found
+    for name in ("variables.safetensors", "host.safetensors", "manifest.json"):
+        assert f"checkpoints/last/{name} differs" in found
+
+
+def test_twice_and_before_the_first_checkpoint(actor, tmp_path, undrawn):
+    train(actor, tmp_path / "one")
+    crash(actor, tmp_path / "other", 40)
+    with pytest.raises(RuntimeError, match="killed"):
+        resume(tmp_path / "other", callbacks=[Crash(140)])
+    shutil.rmtree(tmp_path / "other" / "checkpoints" / "last")
+    assert resume(tmp_path / "other").departures == ()
+    assert run_differences(tmp_path / "one", tmp_path / "other") == []
+    history = json.loads((tmp_path / "other" / "config.json").read_text())["history"]
+    assert len(history) == 3
+
+
+def test_a_damaged_checkpoint_is_passed_over(actor, tmp_path, undrawn):
+    train(actor, tmp_path / "one")
+    crash(actor, tmp_path / "other", 200)
+    damaged = tmp_path / "other" / "checkpoints" / "step-000000180" / "host.safetensors"
+    damaged.write_bytes(damaged.read_bytes()[:-7])
+    with pytest.warns(UserWarning, match="step-000000180.*skipped"):
+        resume(tmp_path / "other")
+    assert run_differences(tmp_path / "one", tmp_path / "other") == []
+
+
+def test_all_checkpoints_are_damaged(actor, tmp_path, undrawn):
+    crash(actor, tmp_path, 200)
+    for file in tmp_path.glob("checkpoints/step-*/manifest.json"):
+        file.write_text("{}")
+    with pytest.raises(CheckpointError, match="no checkpoint to go on from"):
+        resume(tmp_path)
+
+
+def test_so_many_checkpoints_are_kept(actor, tmp_path, undrawn):
+    train({**actor, "checkpoints": {"interval": 60, "keep_last": 3}}, tmp_path)
+    names = sorted(path.name for path in (tmp_path / "checkpoints").iterdir())
+    assert names == ["best", "last", "step-000000120", "step-000000180", "step-000000240"]
+
+
+# Environments that can tell their state.
+
+
+class Counting(Environment):
+    """Random states; episodes of 37 steps, so that checkpoints fall into their middle."""
+
+    def __init__(self):
+        super().__init__(FloatBox(shape=(2,)), IntBox(2))
+        self.rng, self.steps = np.random.default_rng(), 0
+
+    def _state(self):
+        return self.rng.normal(size=2).astype(np.float32)
+
+    def reset(self, seed=None):
+        if seed is not None:
+            self.rng = np.random.default_rng(seed)
+        self.steps = 0
+        self.state = self._state()
+        return self.state
+
+    def step(self, action):
+        self.steps += 1
+        self.state = self._state()
+        return self.state, 1.0, self.steps == 37, False, {}
+
+    def get_state(self):
+        return {"rng": self.rng.bit_generator.state, "steps": self.steps, "state": self.state}
+
+    def set_state(self, state):
+        self.rng.bit_generator.state = state["rng"]
+        self.steps, self.state = state["steps"], state["state"]
+        return self.state
+
+
+class Mute(Counting):
+    def get_state(self):
+        return None
+
+
+@pytest.fixture(scope="module")
+def registered():
+    for name, cls in (("counting", Counting), ("mute", Mute)):
+        registry("rlgraph.environments").register(name, cls)
+
+
+@pytest.mark.parametrize("environment", ["counting", "mute"])
+@pytest.mark.parametrize("frameskip", [1, 2])
+def test_environments_with_a_state_go_on_exactly(
+    actor, tmp_path, undrawn, registered, environment, frameskip
+):
+    spec = {**actor, "environment": environment, "worker": {"num_envs": 2, "frameskip": frameskip}}
+    result = train(spec, tmp_path / "one").training
+    crash(spec, tmp_path / "other", 200)
+    resume(tmp_path / "other")
+    assert run_differences(tmp_path / "one", tmp_path / "other") == []
+    # 130 steps of each. Cut at 30, 60, 90 and 120, no episode of 37 steps ends, and four do of 19.
+    uncut, cut = {1: (3, 0), 2: (6, 4)}[frameskip]
+    assert result.episodes == 2 * (uncut if environment == "counting" else cut)
+
+
+# What is no longer the same run.
+
+
+def test_after_ctrl_c_it_goes_on_and_says_that_it_is_another_run(actor, tmp_path, undrawn):
+    interrupted = train(actor, tmp_path, [Crash(200, KeyboardInterrupt)])
+    assert interrupted.training.interrupted
+    assert json.loads((tmp_path / "result.json").read_text())["outcome"] == "interrupted"
+    summary = resume(tmp_path)
+    assert summary.training.timesteps == 260
+    (reason,) = summary.departures
+    assert "step 200: it goes on from where training was ended" in reason
+    rows = (tmp_path / "metrics.csv").read_text().splitlines()[1:]
+    steps = [float(row.split(",")[0]) for row in rows]
+    assert steps == sorted(steps)
+    assert json.loads((tmp_path / "result.json").read_text())["departures"] == [reason]
+
+
+def test_a_finished_run_is_evaluated_again_and_stays_what_it_is(actor, tmp_path, undrawn):
+    first = train(actor, tmp_path)
+    again = resume(tmp_path)
+    assert again.departures == ()
+    assert again.training.returns == first.training.returns
+    assert again.evaluation == first.evaluation
+
+
+def test_more_steps(actor, tmp_path, undrawn):
+    train(actor, tmp_path)
+    summary = resume(tmp_path, steps=400)
+    assert summary.training.timesteps == 400
+    assert "schedules follow 400 steps, they followed 260" in summary.departures[0]
+    assert json.loads((tmp_path / "config.json").read_text())["run"]["steps"] == 400
+
+
+def test_without_memory(actor, tmp_path, undrawn):
+    spec = {**actor, "checkpoints": {"interval": 60, "memory": False}}
+    crash(spec, tmp_path, 200)
+    assert not list(tmp_path.glob("checkpoints/step-*/host.safetensors"))
+    summary = resume(tmp_path)
+    assert summary.departures == ("step 180: the checkpoint has no memory",)
+
+
+def test_other_versions(actor, tmp_path, undrawn, monkeypatch):
+    crash(actor, tmp_path, 200)
+    versions = json.loads((tmp_path / "config.json").read_text())["versions"]
+    monkeypatch.setattr("rlgraph.runs.resuming.installed_versions", lambda: {**versions, "numpy": "1.0"})
+    assert resume(tmp_path).departures == ("step 180: other versions of numpy",)
+
+
+# Mistakes.
+
+
+def test_only_the_steps_may_change(actor, tmp_path, undrawn):
+    train(actor, tmp_path)
+    changed = {**actor, "seed": 3, "agent": {**actor["agent"], "discount": 0.5}, "steps": 100}
+    with pytest.raises(SpecError) as caught:
+        resume(tmp_path, spec=changed)
+    assert str(caught.value).splitlines() == [
+        "a run goes on as it began:",
+        "run.agent.discount: None in the run, 0.5 given",
+        "run.seed: 2 in the run, 3 given",
+        "run.steps: 260 in the run, 100 given; it may only grow",
+    ]
+    assert resume(tmp_path, spec=actor).departures == ()
+
+
+def test_no_run(tmp_path):
+    with pytest.raises(SpecError, match=r"is no run folder: config\.json cannot be read"):
+        resume(tmp_path)
+
+
+def test_stop_conditions_of_the_document(actor, tmp_path, undrawn):
+    summary = train({**actor, "stop": {"episodes": 3}}, tmp_path)
+    assert 3 <= summary.training.episodes <= 4
+    assert json.loads((tmp_path / "result.json").read_text())["outcome"] == "stopped"

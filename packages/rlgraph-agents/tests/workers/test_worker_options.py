@@ -1,0 +1,361 @@
+"""Episodes, frame skip, limits, stop conditions, callbacks, statistics of the worker."""
+
+import numpy as np
+import pytest
+
+from rlgraph.core import InputError, SpecError
+from rlgraph.environments import DeterministicEnv, Environment, SequentialVectorEnv
+from rlgraph.environments.stepped_env import SteppedEnv
+from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.workers import (
+    Callback,
+    SingleThreadedWorker,
+    StopAfterEpisodes,
+    StopAfterSeconds,
+    StopAtEvaluation,
+    StopAtReturn,
+)
+from rlgraph.workers.listeners import Listeners
+from rlgraph.workers.metrics import METRICS, check_metrics, define_metric, glossary_table
+
+COUNTING = {"type": "deterministic", "steps_to_terminal": 3, "reward_start": 1.0}  # returns of 1 + 2 + 3
+
+
+@pytest.fixture
+def actor(make_agent):
+    return lambda env=COUNTING, **options: make_agent(
+        "numpy", env=env, update_spec={"do_updates": False}, memory_spec={"capacity": 1000}, **options
+    )
+
+
+def worker_of(agent, env=COUNTING, **options):
+    return SingleThreadedWorker(agent, env, **options)
+
+
+def memory(agent, field):
+    size = int(agent.call_api_method("get_memory_size"))
+    return agent.executor.storage.host[f"memory/rows/{field}"][:size]
+
+
+# How long.
+
+
+def test_usage(actor):
+    worker = SingleThreadedWorker(actor(), env_spec=COUNTING, num_environments=2, frameskip=1)
+    result = worker.execute_episodes(4)
+    assert result["episodes_executed"] == 4
+    assert result["mean_episode_reward"] == result["max_episode_reward"] == 6.0
+    assert (
+        worker.execute_timesteps(8, max_timesteps_per_episode=2, use_exploration=False).returns == (3.0,) * 4
+    )
+
+
+def test_episodes(actor):
+    agent = actor()
+    worker = worker_of(agent)
+    result = worker.execute_episodes(5)
+    assert (result.timesteps, result.episodes) == (15, 5)
+    again = worker.execute_episodes(2)
+    assert (again.timesteps, again.episodes, worker.timesteps) == (6, 2, 21)
+
+
+def test_exploration_follows_the_episodes(actor):
+    agent = actor(exploration_spec={"epsilon_spec": [1.0, 0.0]})
+    seen = []
+
+    class Watching(Callback):
+        def on_episode(self, worker, episode_return, length):
+            seen.append(agent.metrics()["epsilon"])
+
+    worker_of(agent).execute_episodes(4, callbacks=Watching())
+    assert seen == pytest.approx([1.0, 0.75, 0.5, 0.25], abs=1e-6)
+
+
+def test_statistics(actor):
+    result = worker_of(actor(), num_envs=2, frameskip=3).execute_timesteps(8)
+    # One step of three frames is an episode: 1 + 2 + 3.
+    assert result.returns == (6.0,) * 8
+    statistics = result.statistics
+    assert statistics["timesteps_executed"] == 8
+    assert statistics["env_frames"] == 24
+    assert statistics["env_frames_per_second"] == pytest.approx(3 * statistics["ops_per_second"])
+    assert statistics["episodes_per_minute"] == pytest.approx(8 * 60 / result.seconds)
+    assert statistics["mean_episode_runtime"] == pytest.approx(result.seconds / 4)
+    assert statistics["mean_episode_reward_last_10_episodes"] == statistics["final_episode_reward"] == 6.0
+    with pytest.raises(InputError, match="Did you mean 'mean_episode_reward'"):
+        result["mean_episode_rewards"]
+
+
+# Frame skip and limits.
+
+
+def test_frames_are_skipped_and_rewards_summed():
+    env = SteppedEnv(DeterministicEnv(5, reward_start=1.0), frameskip=2)
+    env.reset()
+    assert [env.step(0)[1:4] for _ in range(3)] == [
+        (3.0, False, False),
+        (7.0, False, False),
+        (5.0, True, False),
+    ]
+
+
+def test_a_limit_is_a_truncation(actor):
+    agent = actor()
+    result = worker_of(
+        agent, {**COUNTING, "steps_to_terminal": 9}, max_timesteps_per_episode=2
+    ).execute_timesteps(6)
+    assert result.returns == (3.0,) * 3
+    assert not memory(agent, "terminals").any()
+    assert memory(agent, "next_states").ravel().tolist() == [1, 2] * 3
+
+
+def test_an_end_at_the_limit_is_a_terminal_state(actor):
+    agent = actor()
+    worker_of(agent, max_timesteps_per_episode=3).execute_timesteps(3)
+    assert memory(agent, "terminals").tolist() == [False, False, True]
+
+
+def test_an_instance_can_be_limited_for_one_call(actor):
+    environment = DeterministicEnv(9, reward_start=1.0)
+    worker = worker_of(actor(), environment)
+    assert worker.execute_timesteps(4, max_timesteps_per_episode=2).returns == (3.0, 3.0)
+    assert worker.execute_timesteps(9).returns == (45.0,)
+
+
+def test_evaluations_have_the_same_rules(actor):
+    worker = worker_of(actor(), frameskip=2, evaluation_interval=4, evaluation_episodes=1)
+    assert [e.lengths for e in worker.execute_timesteps(4).evaluations] == [(2,)]
+
+
+# Stop conditions.
+
+
+def test_stop_at_return(actor):
+    worker = worker_of(actor(), Growing)
+    assert worker.execute_timesteps(1000, stop=StopAtReturn(10.0, window=3)).returns[-1] == 11.0  # 9, 10, 11
+
+
+def test_stop_after_episodes_of_this_run(actor):
+    worker = worker_of(actor())
+    for _ in range(2):
+        assert worker.execute_timesteps(1000, stop=[StopAfterEpisodes(4)]).episodes == 4
+
+
+def test_stop_after_seconds(actor):
+    assert worker_of(actor()).execute_timesteps(10**7, stop=StopAfterSeconds(1e-9)).episodes == 1
+
+
+def test_stop_at_evaluation(actor):
+    worker = worker_of(actor(), evaluation_interval=5, evaluation_episodes=1)
+    assert worker.execute_timesteps(100, stop=StopAtEvaluation(6.0)).timesteps == 5
+    assert worker.execute_timesteps(100, stop=StopAtEvaluation(6.1)).timesteps == 100
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: StopAtReturn(float("nan")), "mean: expected a finite number, given nan"),
+        (lambda: StopAtReturn(1.0, window=0), "window: expected an integer >= 1, given 0"),
+        (lambda: StopAfterEpisodes(0), "episodes: expected an integer >= 1, given 0"),
+        (lambda: StopAfterSeconds(0), "seconds: expected a number above 0, given 0"),
+    ],
+)
+def test_wrong_conditions(make, said):
+    with pytest.raises(SpecError, match=said):
+        make()
+
+
+class Growing(DeterministicEnv):
+    """Episodes of one step; their rewards are 1, 2, 3 ..."""
+
+    def __init__(self):
+        super().__init__(1)
+        self.count = 0
+
+    def step(self, action):
+        self.count += 1
+        state, _, terminated, truncated, info = super().step(action)
+        return state, self.count, terminated, truncated, info
+
+
+# Callbacks.
+
+
+def test_every_event_can_end_the_training(actor):
+    for event in ("on_step", "on_episode", "on_report", "on_evaluation"):
+        stopping = type("Stopping", (Callback,), {event: lambda self, worker, *told: True})()
+        result = worker_of(
+            actor(), report_interval=2, evaluation_interval=4, evaluation_episodes=1
+        ).execute_timesteps(100, callbacks=stopping)
+        assert result.timesteps == {"on_step": 1, "on_episode": 3, "on_report": 2, "on_evaluation": 4}[event]
+
+
+def test_updates_are_told(make_agent, backend):
+    losses = []
+
+    class Watching(Callback):
+        def on_update(self, worker, results):
+            losses.append(results["loss"])
+            return len(losses) == 2
+
+    agent = make_agent(backend, env=COUNTING, update_spec={"update_interval": 4, "batch_size": 4})
+    assert worker_of(agent).execute_timesteps(100, callbacks=Watching()).updates == len(losses) == 2
+
+
+def test_steps_are_told(actor):
+    steps = []
+
+    class Watching(Callback):
+        def on_step(self, worker, step):
+            steps.append(
+                (step.states.ravel().tolist(), step.final_states.ravel().tolist(), step.terminated.tolist())
+            )
+
+    worker_of(actor(), num_envs=2).execute_timesteps(6, callbacks=Watching())
+    assert steps == [
+        ([0, 0], [1, 1], [False] * 2),
+        ([1, 1], [2, 2], [False] * 2),
+        ([2, 2], [3, 3], [True] * 2),
+    ]
+
+
+def test_what_is_not_overridden_is_not_called():
+    class Watching(Callback):
+        def on_episode(self, worker, episode_return, length):
+            """This alone."""
+
+    listeners = Listeners([Callback(), Watching()])
+    assert len(listeners.to("on_episode")) == 1
+    assert [event for event in vars(Callback) if event.startswith("on_") and listeners.to(event)] == [
+        "on_episode"
+    ]
+
+
+def test_a_callback_of_the_wrong_kind(actor):
+    with pytest.raises(
+        SpecError, match=r"callbacks: expected rlgraph\.workers\.Callback objects, given <function"
+    ):
+        worker_of(actor()).execute_timesteps(1, callbacks=[lambda: None])
+
+
+def test_a_short_run_is_reported_too(actor):
+    reports = []
+
+    class Watching(Callback):
+        def on_report(self, worker, metrics):
+            reports.append(metrics["timesteps"])
+
+    worker_of(actor(), report_interval=1000).execute_timesteps(7, callbacks=Watching())
+    assert reports == [7.0]
+
+
+# Restarted environments.
+
+
+class Restarting(SequentialVectorEnv):
+    """Says that environment 1 was restarted in step 3."""
+
+    def __init__(self):
+        super().__init__([lambda: DeterministicEnv(100, reward_start=1.0)] * 3)
+        self.count = 0
+
+    def step(self, actions):
+        result = super().step(actions)
+        self.count += 1
+        self.dropped = (1,) if self.count == 3 else ()
+        self.restarts += bool(self.dropped)
+        return result
+
+
+def test_rows_of_restarted_environments_are_left_out(actor):
+    agent, reports, forgotten = actor(), [], []
+    agent.reset_env_buffers = lambda env_id=None: forgotten.append(env_id)
+    worker = worker_of(agent, num_envs=3)
+    worker.vector_env = Restarting()
+
+    class Watching(Callback):
+        def on_report(self, worker, metrics):
+            reports.append(metrics)
+
+    result = worker.execute_timesteps(14, callbacks=Watching())
+    assert result.timesteps == agent.timesteps == 14  # 3 + 3 + 2 + 3 + 3
+    assert memory(agent, "states").ravel().tolist() == [0] * 3 + [1] * 3 + [2] * 2 + [3] * 3 + [4] * 3
+    assert (reports[0]["restarts"], reports[0]["dropped_steps"]) == (1.0, 1.0)
+    assert forgotten == [1]
+    assert worker.episodes.running_lengths == [5, 2, 5]
+
+
+# Statistics that are not what is learned from.
+
+
+class Lives(Environment):
+    """Three lives of two steps each make an episode; learned from are lives with rewards of 1."""
+
+    def __init__(self):
+        super().__init__(FloatBox(shape=(1,)), IntBox(2))
+        self.steps = 0
+
+    def reset(self, seed=None):
+        return np.zeros(1, np.float32)
+
+    def step(self, action):
+        self.steps += 1
+        life_lost, over = self.steps % 2 == 0, self.steps % 6 == 0
+        info = {"episode_return": 600.0 if over else None, "episode_length": 6} if life_lost else {}
+        return np.zeros(1, np.float32), 1.0, life_lost, False, info
+
+
+def test_an_episode_for_learning_is_not_one_for_statistics(actor):
+    agent = actor(Lives)
+    result = worker_of(agent, Lives).execute_timesteps(12)
+    assert result.returns == (600.0, 600.0)
+    assert memory(agent, "terminals").sum() == 6
+    evaluation = agent.evaluate(2, env=Lives)
+    assert evaluation.returns == (600.0, 600.0)
+    assert evaluation.lengths == (6, 6)
+
+
+# The glossary.
+
+
+def test_the_glossary():
+    check_metrics(METRICS)
+    with pytest.raises(InputError, match=r"metric 'los' is not in the glossary.*Did you mean 'loss'"):
+        check_metrics(["los"])
+    assert all(f"| `{name}` | {metric.unit} |" in glossary_table() for name, metric in METRICS.items())
+
+
+def test_a_metric_of_ones_own(actor, monkeypatch):
+    monkeypatch.setattr("rlgraph.workers.metrics.METRICS", dict(METRICS))
+    agent = actor()
+    agent.metrics = lambda: {"surprise": 1.0}
+    with pytest.raises(InputError, match="metric 'surprise' is not in the glossary"):
+        worker_of(agent).execute_timesteps(5)
+    define_metric("surprise", "How surprised the agent is.", "nats")
+    worker_of(agent).execute_timesteps(5)
+    with pytest.raises(SpecError, match="stands for something else: How surprised"):
+        define_metric("surprise", "Another.", "nats")
+
+
+# Mistakes.
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"frameskip": 0}, "frameskip: expected an integer >= 1, given 0"),
+        (
+            {"max_timesteps_per_episode": 0},
+            "max_timesteps_per_episode: expected an integer >= 1 or None, given 0",
+        ),
+        ({"checkpoint_interval": 5}, "checkpoint_interval: store_checkpoint= has to say"),
+    ],
+)
+def test_wrong_options(actor, options, said):
+    with pytest.raises(SpecError, match=said):
+        worker_of(actor(), **options)
+
+
+def test_no_episodes(actor):
+    with pytest.raises(SpecError, match="episodes: expected an integer >= 1, given 0"):
+        worker_of(actor()).execute_episodes(0)
