@@ -13,6 +13,7 @@ version = release = _version("rlgraph-core")
 
 extensions = [
     "myst_parser",
+    "command_reference",
     "plain_docstrings",
     "real_output",
     "sphinx.ext.autodoc",

@@ -172,31 +172,37 @@ def test_no_type():
 
 
 def test_no_spec():
-    assert refusal(5) == "agent: expected a mapping with 'type', a name or a JSON file, given 5"
+    assert refusal(5) == "agent: expected a mapping with 'type', a name or a file, given 5"
 
 
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
         ({"netwrk_spec": []}, "agent.netwrk_spec: DQNAgent has no such key. Did you mean 'network_spec'?"),
-        ({"memory_spec": {"capacity": 0}}, "memory.capacity: expected an integer >= 1, given 0"),
-        ({"exploration_spec": {"epsilon_spec": "linear"}}, "exploration.epsilon_spec: expected a number"),
+        ({"memory_spec": {"capacity": 0}}, "agent.memory_spec.capacity: expected an integer >= 1, given 0"),
+        (
+            {"exploration_spec": {"epsilon_spec": "linear"}},
+            "agent.exploration_spec.epsilon_spec: expected a number",
+        ),
         (
             {"optimizer_spec": {"type": "adm"}},
             "optimizer_spec.type: unknown component 'adm'. Did you mean 'adam'?",
         ),
-        ({"optimizer_spec": {"learning_rate": "fast"}}, "optimizer.learning_rate: expected a number >= 0"),
-        ({"network_spec": [{"type": "dens"}]}, "policy.network_spec[0].type: unknown component 'dens'"),
-        ({"network_spec": []}, "network.layers: expected a list of layer specs, given []"),
+        (
+            {"optimizer_spec": {"learning_rate": "fast"}},
+            "agent.optimizer_spec.learning_rate: expected a number, given 'fast'",
+        ),
+        ({"network_spec": [{"type": "dens"}]}, "agent.network_spec[0].type: unknown component 'dens'"),
+        ({"network_spec": []}, "agent.network_spec.layers: expected a list of layer specs, given []"),
         (
             {"execution_spec": {"dtyp": 1}},
             "execution_spec.dtyp: ExecutionSpec has no such key. Did you mean 'dtype'?",
         ),
         ({"seed": -1}, "execution_spec.seed: expected an integer >= 0, given -1"),
         ({"acting": "np"}, "acting: expected 'auto', 'numpy' or 'backend', given 'np'"),
-        ({"execution_spec": [1]}, "execution_spec: expected a mapping, given [1]"),
-        ({"discount": 1.5}, "loss.discount: expected a number in [0, 1], given 1.5"),
-        ({"discount": "0.9"}, "loss.discount: expected a number in [0, 1], given '0.9'"),
+        ({"execution_spec": [1]}, "agent.execution_spec: expected a mapping or null, given [1]"),
+        ({"discount": 1.5}, "agent.discount: expected a number in [0, 1], given 1.5"),
+        ({"discount": "0.9"}, "agent.discount: expected a number, given '0.9'"),
         ({"optimizer_spec": {"lr": 0.1}}, "optimizer_spec.lr: Adam has no such key. Known: "),
     ],
 )
@@ -209,16 +215,52 @@ def test_all_mistakes_of_the_update_spec_at_once():
         {"type": "dqn", "update_spec": {"batch_size": 0, "update_intervl": 2, "update_steps": "1"}}
     )
     assert message.splitlines() == [
-        "update_spec.update_steps: Input should be a valid integer, given '1'",
-        "update_spec.batch_size: Input should be greater than or equal to 1, given 0",
-        "update_spec.update_intervl: there is no such key. Did you mean 'update_interval'?",
+        "agent.update_spec.update_steps: Input should be a valid integer, given '1'",
+        "agent.update_spec.batch_size: Input should be greater than or equal to 1, given 0",
+        "agent.update_spec.update_intervl: there is no such key. Did you mean 'update_interval'?",
     ]
 
 
-@pytest.mark.parametrize("space", [FloatBox(shape=(2,)), IntBox(), IntBox(3, shape=(2,))])
+def test_all_mistakes_of_all_parts_at_once():
+    spec = {
+        "type": "dqn",
+        "netwrk_spec": 3,
+        "double_q": "yes",
+        "discount": 2,
+        "memory_spec": {"capacity": 0},
+        "network_spec": [
+            {"type": "dense", "units": -1},
+            {"type": "dense", "units": 4},
+            {"type": "dense", "units": 4, "activation": "rulu"},
+            {"type": "dens"},
+        ],
+        "optimizer_spec": {"learning_rate": -1, "beta1": 3},
+        "update_spec": {"batch_size": 0, "sync_tau": 4},
+        "execution_spec": {"threads": 0, "dtype": "float6"},
+    }
+    assert sorted(refusal(spec).splitlines()) == sorted(
+        [
+            "agent.netwrk_spec: DQNAgent has no such key. Did you mean 'network_spec'?",
+            "agent.double_q: expected true or false, given 'yes'",
+            "agent.discount: expected a number in [0, 1], given 2",
+            "agent.memory_spec.capacity: expected an integer >= 1, given 0",
+            "agent.network_spec[0].units: expected an integer >= 1, given -1",
+            "agent.network_spec[2].activation: unknown activation 'rulu'. Did you mean 'relu'?",
+            "agent.network_spec[3].type: unknown component 'dens'. Did you mean 'dense'?",
+            "agent.optimizer_spec.learning_rate: expected a number >= 0, given -1",
+            "agent.optimizer_spec.beta1: expected a number in [0, 1), given 3",
+            "agent.update_spec.batch_size: Input should be greater than or equal to 1, given 0",
+            "agent.update_spec.sync_tau: Input should be less than or equal to 1, given 4",
+            "agent.execution_spec.threads: expected an integer >= 1, given 0",
+            "agent.execution_spec.dtype: expected 'float32' or 'float64', given 'float6'",
+        ]
+    )
+
+
+@pytest.mark.parametrize("space", [FloatBox(shape=(2,)), IntBox(), IntBox(1, 4)])
 def test_actions_that_are_no_categories(space):
     message = refusal("dqn", action_space=space)
-    assert "Q-learning needs one categorical action, an IntBox(n)" in message
+    assert "Q-learning needs categorical actions, an IntBox(n)" in message
     assert repr(space) in message
 
 
@@ -279,11 +321,9 @@ def test_json_that_cannot_be_read(tmp_path):
     missing, broken, no_mapping = (tmp_path / f"{name}.json" for name in ("missing", "broken", "list"))
     broken.write_text('{"type": "dqn",}')
     no_mapping.write_text('["dqn"]')
-    assert refusal(missing) == f"agent: the file {missing} cannot be read: No such file or directory"
-    assert refusal(str(broken)).startswith(f"agent: {broken} is no valid JSON: ")
-    assert (
-        refusal(no_mapping) == "agent: expected a mapping with 'type', a name or a JSON file, given ['dqn']"
-    )
+    assert refusal(missing) == f"agent: there is no file {str(missing)!r}"
+    assert refusal(str(broken)).startswith(f"agent: {str(broken)!r} is no valid JSON: ")
+    assert refusal(no_mapping) == "agent: expected a mapping with 'type', a name or a file, given ['dqn']"
 
 
 # What follows from the arguments.

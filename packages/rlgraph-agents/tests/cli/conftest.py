@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from rlgraph.cli.main import main
+from rlgraph.runs.run_folder import RunFolder
 
 
 @dataclass
@@ -32,7 +33,10 @@ def rlgraph(monkeypatch, capsys, tmp_path):
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["rlgraph", *map(str, arguments)])
         capsys.readouterr()
-        code = main()
+        try:
+            code = main()
+        except SystemExit as end:  # completion ends the process
+            code = end.code
         written = capsys.readouterr()
         return Outcome(code, written.out, written.err)
 
@@ -58,3 +62,10 @@ def tiny(tmp_path):
         return file.name
 
     return write
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Pictures take longer than short runs."""
+    monkeypatch.setattr(RunFolder, "draw_graph", lambda self: None)
+    monkeypatch.setattr("rlgraph.runs.curve.draw_curve", lambda *arguments: None)

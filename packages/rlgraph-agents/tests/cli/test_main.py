@@ -2,23 +2,14 @@
 
 import json
 import re
-from importlib.metadata import entry_points
+from importlib.metadata import entry_points, version
 
 import pytest
 
-import rlgraph.runs.curve
 from rlgraph.agents.presets import preset
 from rlgraph.cli.main import main
-from rlgraph.core import CheckpointWarning, RLGraphError, registry
+from rlgraph.core import CheckpointWarning, RLGraphError
 from rlgraph.runs import training
-from rlgraph.runs.run_folder import RunFolder
-
-
-@pytest.fixture
-def undrawn(monkeypatch):
-    """Pictures take longer than short runs."""
-    monkeypatch.setattr(RunFolder, "draw_graph", lambda self: None)
-    monkeypatch.setattr(rlgraph.runs.curve, "draw_curve", lambda *arguments: None)
 
 
 @pytest.fixture
@@ -164,39 +155,6 @@ def test_evaluate_what_is_no_run(rlgraph, tmp_path, content):
 # plugins, plan, graph
 
 
-def test_plugins(rlgraph, backends):
-    outcome = rlgraph("plugins")
-    assert outcome.code == 0
-    rows = [
-        [cell.strip() for cell in line.split("│")[1:-1]] for line in outcome.out.splitlines() if "│" in line
-    ]
-    listed = {(row[0], row[1]) for row in rows if row[0]}
-    assert {("backend", name) for name in [*backends, "numpy"]} <= listed
-    assert {("agent", "dqn"), ("environment", "grid_world"), ("component", "dense")} <= listed
-    # Long targets go on in the next line: nothing is cut off.
-    assert "…" not in outcome.out
-    targets, current = {}, None
-    for kind, name, _, target in rows:
-        current = (kind, name) if kind else current
-        targets[current] = targets.get(current, "") + target
-    for plugin in registry("rlgraph.environments").plugins():
-        assert targets["environment", plugin.name] == plugin.target
-
-
-def test_listing_plugins_imports_no_framework(python):
-    program = (
-        "import sys\n"
-        "sys.argv = ['rlgraph', 'plugins']\n"
-        "from rlgraph.cli.main import main\n"
-        "assert main() == 0\n"
-        "heavy = ('torch', 'tensorflow', 'keras', 'jax', 'tensorboard', 'matplotlib', 'gymnasium')\n"
-        "print([name for name in heavy if name in sys.modules])\n"
-    )
-    output = python("-c", program)
-    assert "grid_world" in output
-    assert output.splitlines()[-1] == "[]"
-
-
 def test_plan(rlgraph):
     outcome = rlgraph("plan", "get_greedy_actions", "--env", "CartPole-v1")
     assert (outcome.code, outcome.err) == (0, "")
@@ -204,6 +162,16 @@ def test_plan(rlgraph):
     assert outcome.out.count("policy__network__dense_0__call(") == 1
     # The page is Python: no line is broken by the width of the terminal.
     compile(outcome.out, "plan", "exec")
+
+
+def test_the_full_page_of_an_update(rlgraph, tmp_path):
+    outcome = rlgraph("plan", "update_from_memory", "--full", "--env", "deterministic")
+    assert outcome.code == 0 and outcome.out.startswith("# dqn.update_from_memory\n")
+    assert "## Papers" in outcome.out and "def double_q_next_values(" in outcome.out
+    for name, begin in (("u.html", "<!doctype"), ("u.md", "# dqn"), ("u.txt", "dqn.")):
+        outcome = rlgraph("plan", "update_from_memory", "--full", "--env", "deterministic", "--file", name)
+        assert (outcome.code, outcome.out) == (0, f"wrote {name}\n")
+        assert (tmp_path / name).read_text().startswith(begin)
 
 
 def test_plan_of_an_update_needs_no_gradients(rlgraph):
@@ -274,11 +242,13 @@ def test_graph_of_one_component_in_every_form(rlgraph, form, begin):
         ),
         (["evaluate", "nowhere"], "SpecError: nowhere is no run folder"),
         (["plan", "get_action"], "has no API method 'get_action'. Did you mean 'get_actions'?"),
+        (["plan", "get_actions", "--full", "--file", "p.pdf"], "a page is saved by its suffix"),
+        (["plan", "get_actions", "--file", "p.md"], "it is the page of --full that is written"),
         (["graph", "--method", "get_action"], "has no API method 'get_action'. Did you mean 'get_actions'?"),
         (["graph", "--scope", "polcy"], "has no component 'polcy'. Did you mean 'policy'?"),
         (["graph", "--depth", "0"], "depth: expected an integer >= 1 or None, given 0"),
         (["graph", "--file", "g.jpg"], "a drawing is saved by its suffix"),
-        (["graph", "--env", "grid_world"], "SpaceError: policy/network/dense-0: expected FloatBox"),
+        (["graph", "--env", "grid_world"], "SpaceError: policy/network/dense-0: expected a FloatBox"),
         (["graph", "--env", "grid_world"], "\n>>         policy/network/dense-0.call(inputs: int64[B]) -> ?"),
     ],
 )
@@ -349,6 +319,47 @@ def test_ctrl_c_outside_of_training(rlgraph, monkeypatch):
     outcome = rlgraph("graph", "--env", "deterministic")
     assert outcome.code == 130
     assert "Traceback" not in outcome.out + outcome.err
+
+
+def test_version(rlgraph):
+    outcome = rlgraph("--version")
+    assert outcome.code == 0
+    assert f"rlgraph-agents {version('rlgraph-agents')}\n" in outcome.out
+    assert f"rlgraph-core {version('rlgraph-core')}\n" in outcome.out
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["train", "--help"], ["plugins"]])
+def test_what_looks_at_nothing_imports_nothing(python, arguments):
+    """Fast to start: no framework, and none of what only runs need."""
+    program = (
+        "import sys\n"
+        f"sys.argv = ['rlgraph', *{arguments!r}]\n"
+        "from rlgraph.cli.main import main\n"
+        "assert main() == 0\n"
+        "heavy = ('torch', 'tensorflow', 'keras', 'jax', 'tensorboard', 'matplotlib', 'gymnasium')\n"
+        "print([name for name in heavy if name in sys.modules])\n"
+    )
+    assert python("-c", program).splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("rlgraph pl", {"plan", "plugins"}),
+        ("rlgraph train --agent d", {"dqn"}),
+        ("rlgraph train --env grid", {"grid_world"}),
+        ("rlgraph train --backend num", {"numpy"}),
+        ("rlgraph graph --format m", {"mermaid"}),
+        ("rlgraph agents d", {"dqn"}),
+    ],
+)
+def test_shell_completion(rlgraph, monkeypatch, line, offered):
+    """What bash is told: the words of the line so far, and which of them is being typed."""
+    monkeypatch.setenv("_RLGRAPH_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", str(len(line.split()) - 1))
+    outcome = rlgraph()
+    assert set(outcome.out.split()) == offered
 
 
 def test_help(rlgraph):

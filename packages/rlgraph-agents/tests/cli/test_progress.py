@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from rlgraph.cli.progress import LiveProgress
-from rlgraph.cli.report import print_summary
+from rlgraph.cli.report import summary_data, summary_table
 from rlgraph.runs.training import RunSummary
 from rlgraph.workers import Evaluation, TrainingResult
 
@@ -51,7 +51,7 @@ def summary(interrupted):
 
 
 def test_closing_table(console):
-    print_summary(console, summary(interrupted=False), ["first command", "second command"])
+    console.print(summary_table(summary(interrupted=False), ["first command", "second command"]))
     written = console.file.getvalue()
     assert written.startswith("Done")
     for text in (
@@ -67,7 +67,26 @@ def test_closing_table(console):
 
 
 def test_closing_table_of_an_interrupted_run(console):
-    print_summary(console, summary(interrupted=True), [])
+    console.print(summary_table(summary(interrupted=True), []))
     written = console.file.getvalue()
     assert written.startswith("Interrupted")
     assert "fresh episodes" not in written
+
+
+def test_the_outcome_for_machines():
+    data = summary_data(summary(interrupted=False))
+    assert (data["folder"], data["interrupted"], data["updates"]) == (Path("some") / "run", False, 890)
+    assert data["evaluation"]["mean_return"] == 150.0
+    assert data["training"]["timesteps_executed"] == 12345
+    assert summary_data(summary(interrupted=True))["evaluation"] is None
+
+
+def test_what_takes_its_time_before_and_after_training(console):
+    console = Console(file=StringIO(), width=100, force_terminal=True)
+    with LiveProgress(console) as progress:
+        worker = SimpleNamespace(timesteps=0)
+        progress.on_start(worker, 10)
+        progress.on_end(worker)
+    written = console.file.getvalue()
+    assert written.index("building and compiling the agent") < written.index("/ 10")
+    assert written.index("/ 10") < written.index("evaluating the best policy")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +17,7 @@ from rlgraph.agents.structures import length, row
 from rlgraph.core import (
     CapabilityError,
     Component,
+    ExecutionSpec,
     GraphExecutor,
     InputError,
     SpecError,
@@ -26,7 +26,9 @@ from rlgraph.core import (
     executor_class,
     registry,
 )
-from rlgraph.core.component.specifiable import check_arguments
+from rlgraph.core.component.all_faults import Stop, every_fault, is_collecting
+from rlgraph.core.component.spec_files import is_spec_file, read_spec_file
+from rlgraph.core.component.specifiable import call_checked, plain_copy
 from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.environments.factory import is_instance, make_environment
 from rlgraph.spaces import Space, from_spec
@@ -34,10 +36,10 @@ from rlgraph.spaces import Space, from_spec
 if TYPE_CHECKING:
     from rlgraph.workers.callbacks import Callback
     from rlgraph.workers.evaluation import Evaluation
-    from rlgraph.workers.single_threaded_worker import TrainingResult
+    from rlgraph.workers.results import TrainingResult
 
-#: Networks of at most so many parameters act on NumPy: one call costs less than a framework's overhead. Larger ones
-#: stay on the backend. Override with ``acting``.
+#: Networks of at most so many parameters, and without convolutions, act on NumPy: one call costs less than a
+#: framework's overhead. Others stay on the backend. Override with ``acting``.
 NUMPY_ACTING_LIMIT = 200_000
 
 
@@ -82,7 +84,8 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         backend: name of a backend; default: `rlgraph.core.default_backend`.
         execution_spec: see `rlgraph.core.ExecutionSpec`.
         seed: root of all random numbers; overrides the execution spec's.
-        acting: ``"numpy"``, ``"backend"``, or ``"auto"`` (NumPy up to 200,000 parameters, if it can).
+        acting: ``"numpy"``, ``"backend"``, or ``"auto"``: NumPy up to 200,000 parameters, if it can and nothing is
+            convolved; what was chosen, and why, stands in ``executor.choices["acting"]``.
         env: the environment spec that `learn` and `evaluate` use.
     """
 
@@ -116,6 +119,9 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         execution = dict(execution_spec or {})
         if seed is not None:
             execution["seed"] = seed
+        ExecutionSpec.from_spec(execution)
+        if is_collecting():
+            raise Stop
         backend = backend or default_backend()
         self.executor: GraphExecutor = executor_class(backend)(
             root, input_spaces, action_space=action_space, backend=backend, execution_spec=execution
@@ -137,18 +143,32 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
 
     def _decide_acting(self, acting: str) -> str:
         """``"numpy"`` or ``"backend"``: a static rule, so that every run of a configuration acts alike."""
+        if acting == "backend":
+            return acting
         parameters = self.executor.statistics["trainable_parameters"]
-        if acting == "auto" and parameters > NUMPY_ACTING_LIMIT:
-            return "backend"
-        if acting != "backend":
-            try:
-                for method in self._acting_methods():
-                    self.executor.numpy_program(method)
-                return "numpy"
-            except CapabilityError:  # a part of it has native kernels only
-                if acting == "numpy":
-                    raise
-        return "backend"
+        effects, plan = self.executor.built.effects, self.executor.plan(self._acting_methods()[0])
+        convolves = any(
+            "convolution" in effects[node.id].families for node in plan.nodes if node.id in effects
+        )
+        if acting == "auto" and (parameters > NUMPY_ACTING_LIMIT or convolves):
+            return self._chosen("backend", "it convolves" if convolves else f"{parameters:,} parameters")
+        try:
+            for method in self._acting_methods():
+                self.executor.numpy_program(method)
+        except CapabilityError:  # a part of it has native kernels only
+            if acting == "numpy":
+                raise
+            return self._chosen("backend", "a part of it has native kernels only")
+        return (
+            acting
+            if acting == "numpy"
+            else self._chosen("numpy", f"{parameters:,} parameters, no convolution")
+        )
+
+    def _chosen(self, acting: str, reason: str) -> str:
+        """`acting`, written down among the choices."""
+        self.executor.backend.choices["acting"] = f"{acting} ({reason})"
+        return acting
 
     def _acting_methods(self) -> list[str]:
         suffix = "" if self.preprocessing is None else "_from_preprocessed"
@@ -189,32 +209,29 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
                     f"{path}: an agent that exists takes no further arguments, given {', '.join(kwargs) or 'env'}"
                 )
             return spec
-        if isinstance(spec, str | Path) and str(spec).endswith(".json"):
-            spec = _read_json(Path(spec), path)
+        if is_spec_file(spec):
+            spec = read_spec_file(spec, path)
         if isinstance(spec, str | type):
             spec = {"type": spec}
         if not isinstance(spec, Mapping):
-            raise SpecError(f"{path}: expected a mapping with 'type', a name or a JSON file, given {spec!r}")
-        arguments = {**{key: value for key, value in spec.items() if key != "type"}, **kwargs}
-        target = cls._lookup(spec.get("type"), path)
+            raise SpecError(f"{path}: expected a mapping with 'type', a name or a file, given {spec!r}")
+        arguments = {key: plain_copy(value) for key, value in spec.items() if key != "type"}
+        handed = {**kwargs, **_spaces(arguments, kwargs, env, path)}
+        arguments = {key: value for key, value in arguments.items() if key not in handed}
+        kind = spec.get("type")
+        target = cls._lookup(kind, path)
         if isabstract(target):
             raise SpecError(
                 f"{path}.type is missing. Known: {', '.join(registry(cls.registry_group).names())}."
             )
-        check_arguments(target, arguments, path)
-        from_arguments = arguments.pop("env", None)
-        env = from_arguments if env is None else env
-        if env is not None:
-            environment = make_environment(env)
-            arguments.setdefault("state_space", environment.state_space)
-            arguments.setdefault("action_space", environment.action_space)
-            if not is_instance(env):
-                environment.terminate()
-        for name in ("state_space", "action_space"):
-            if name not in arguments:
-                raise SpecError(f"{path}.{name} is missing: give state_space= and action_space=, or env=")
-            arguments[name] = from_spec(arguments[name])
-        return target(env=env, **arguments)
+        name = kind if isinstance(kind, str) else None
+
+        def make(arguments: Any) -> Any:
+            return call_checked(target, (), arguments, path, handed=handed, name=name)
+
+        with every_fault(make, arguments, path):
+            agent: Self = make(arguments)
+        return agent
 
     # Acting.
 
@@ -429,6 +446,7 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         env: Any = None,
         num_envs: int = 1,
         callbacks: Callback | list[Callback] | None = None,
+        stop: Callback | list[Callback] | None = None,
         **worker_options: Any,
     ) -> TrainingResult:
         """Train in an environment; a thin front of `rlgraph.workers.SingleThreadedWorker`.
@@ -438,13 +456,14 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
             env: environment spec; default: the one given to `from_spec`.
             num_envs: environments stepped in turn.
             callbacks: told what happens; see `rlgraph.workers.Callback`.
+            stop: conditions that end it earlier; see `rlgraph.workers.stopping`.
             worker_options: further arguments of the worker.
         """
         from rlgraph.workers import SingleThreadedWorker
 
         worker = SingleThreadedWorker(self, self._environment(env), num_envs=num_envs, **worker_options)
         try:
-            return worker.execute_timesteps(timesteps, callbacks=callbacks)
+            return worker.execute_timesteps(timesteps, callbacks=callbacks, stop=stop)
         finally:
             worker.terminate()
 
@@ -569,10 +588,21 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
             self._acting_raw = self._acting_preprocessed = Acting(-1, refuse, refuse)
 
 
-def _read_json(file: Path, path: str) -> Any:
-    try:
-        return json.loads(file.read_text())
-    except OSError as error:
-        raise SpecError(f"{path}: the file {file} cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise SpecError(f"{path}: {file} is no valid JSON: {error}") from None
+def _spaces(arguments: Mapping[str, Any], kwargs: Mapping[str, Any], env: Any, path: str) -> dict[str, Any]:
+    """``env``, ``state_space`` and ``action_space`` of an agent, from what is given of them.
+
+    Raises:
+        SpecError: a Space is missing.
+    """
+    env = arguments.get("env") if env is None else env
+    given = {**arguments, **kwargs}
+    spaces = {name: given[name] for name in ("state_space", "action_space") if name in given}
+    if env is not None:
+        environment = make_environment(env)
+        spaces = {"state_space": environment.state_space, "action_space": environment.action_space, **spaces}
+        if not is_instance(env):
+            environment.terminate()
+    for name in ("state_space", "action_space"):
+        if name not in spaces:
+            raise SpecError(f"{path}.{name} is missing: give state_space= and action_space=, or env=")
+    return {"env": env, **{name: from_spec(space) for name, space in spaces.items()}}

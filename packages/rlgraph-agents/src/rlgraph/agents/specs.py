@@ -1,12 +1,16 @@
-"""Configuration of agents: validated by pydantic, reported with path, expectation and nearest name."""
+"""Configuration models: validated by pydantic, reported with path, expectation and nearest name."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.fields import FieldInfo
 
+from rlgraph.core.component.argument_types import expectation
+from rlgraph.core.component.places import join_parts, locate, record
 from rlgraph.core.errors import SpecError, nearest
 
 
@@ -22,12 +26,14 @@ S = TypeVar("S", bound=Spec)
 class UpdateSpec(Spec):
     """When and how an agent learns from its memory; intervals count environment steps."""
 
-    do_updates: bool = True
-    steps_before_update: int = Field(default=0, ge=0)
-    update_interval: int = Field(default=4, ge=1)
-    update_steps: int = Field(default=1, ge=1)
-    batch_size: int = Field(default=64, ge=1)
-    sync_interval: int = Field(default=128, ge=1)
+    do_updates: bool = Field(default=True, description="learn at all")
+    steps_before_update: int = Field(default=0, ge=0, description="steps observed before the first update")
+    update_interval: int = Field(default=4, ge=1, description="steps between two rounds of updates")
+    update_steps: int = Field(default=1, ge=1, description="updates of one round")
+    batch_size: int = Field(default=64, ge=1, description="records of one update")
+    sync_interval: int = Field(
+        default=128, ge=1, description="steps between two synchronisations of the target"
+    )
     sync_tau: float = Field(
         default=1.0, gt=0.0, le=1.0, description="share of the policy in the target's new value"
     )
@@ -36,30 +42,82 @@ class UpdateSpec(Spec):
 def parse_spec(model: type[S], spec: S | Mapping[str, Any] | None, path: str) -> S:
     """`spec` as a `model`.
 
+    Args:
+        model: the configuration model.
+        spec: an instance, a mapping, or None for the defaults.
+        path: where it stands; empty: it is the whole document.
+
     Raises:
         SpecError: all errors at once: path, what was expected and given, the nearest key.
     """
     if isinstance(spec, model):
         return spec
     if spec is not None and not isinstance(spec, Mapping):
-        raise SpecError(f"{path}: expected a mapping, given {type(spec).__name__} {spec!r}")
+        raise SpecError(f"{path or 'document'}: expected a mapping, given {type(spec).__name__} {spec!r}")
     try:
-        return model.model_validate(dict(spec or {}))
+        parsed = model.model_validate(dict(spec or {}))
     except ValidationError as error:
-        raise SpecError("\n".join(_describe(model, path, e) for e in error.errors())) from None
+        # A union says once for each of its members what is wrong.
+        raise SpecError(*dict.fromkeys(_describe(model, path, e) for e in error.errors())) from None
+    record(locate(path), parsed.model_dump())
+    return parsed
 
 
 def _describe(model: type[Spec], path: str, error: Any) -> str:
-    place = ".".join([path, *map(str, error["loc"])])
+    parts, owner, field = _place(model, error["loc"])
+    place = join_parts(path, *parts)
     if error["type"] == "extra_forbidden":
-        return f"{place}: there is no such key. {nearest(str(error['loc'][-1]), _keys(model, error['loc'][:-1]))}"
-    return f"{place}: {error['msg']}, given {error['input']!r}"
+        return f"{place}: there is no such key. {nearest(parts[-1], owner.model_fields)}"
+    if error["type"] == "missing":
+        return f"{place}: missing; expected {expected(field)}"
+    return f"{place}: expected {expected(field)}, given {error['input']!r}"
 
 
-def _keys(model: type[Spec], location: tuple[Any, ...]) -> list[str]:
-    """The keys of the model that stands at `location` inside `model`."""
+def _place(model: type[Spec], location: tuple[Any, ...]) -> tuple[list[str], type[Spec], Any]:
+    """Where in the document an error is, the model of that place, and the field of it, if it is one."""
+    parts: list[str] = []
+    owner, field = model, None
     for part in location:
-        inner = model.model_fields[part].annotation
-        assert isinstance(inner, type) and issubclass(inner, Spec)
-        model = inner
-    return list(model.model_fields)
+        if field is not None:
+            inner = model_of(field.annotation)
+            if inner is None or part == inner.__name__:  # the item of a list, or the member of a union
+                if isinstance(part, int):
+                    parts.append(f"[{part}]")
+                continue
+            owner = inner
+        parts.append(str(part))
+        field = owner.model_fields.get(part)
+        if field is None:
+            break
+    return parts, owner, field
+
+
+def model_of(annotation: Any) -> type[Spec] | None:
+    """The configuration model that an annotation is, or is besides None."""
+    for choice in (annotation, *get_args(annotation)):
+        if isinstance(choice, type) and issubclass(choice, Spec):
+            return choice
+    return None
+
+
+def expected(field: FieldInfo | None) -> str:
+    """What a field takes, in words: ``"an integer >= 1 or null"``."""
+    if field is None:
+        return "something else"
+    bounds = " and ".join(_bounds(field))
+    choices = [field.annotation]
+    if get_origin(field.annotation) in (Union, UnionType):
+        choices = list(get_args(field.annotation))
+    words = ["a mapping" if model_of(choice) else expectation(choice) for choice in choices]
+    numbers = (expectation(int), expectation(float))
+    return " or ".join(f"{word} {bounds}" if bounds and word in numbers else word for word in words)
+
+
+def _bounds(field: FieldInfo) -> list[str]:
+    signs = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
+    return [
+        f"{sign} {getattr(bound, name)}"
+        for bound in field.metadata
+        for name, sign in signs.items()
+        if hasattr(bound, name)
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -14,6 +15,9 @@ from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
 
 class LiveProgress(Callback):
     """Shows return, speed, loss, epsilon and the time left; prints a line per evaluation.
+
+    Inside ``with``, it also shows what takes its time before and after the training: building and compiling, and the
+    closing evaluation.
 
     Args:
         console: where to.
@@ -31,10 +35,20 @@ class LiveProgress(Callback):
             TimeRemainingColumn(),
             console=console,
         )
+        self._status = console.status("building and compiling the agent")
         self._task: TaskID | None = None
         self._first = 0
 
+    def __enter__(self) -> Self:
+        self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+        self._status.stop()
+
     def on_start(self, worker: SingleThreadedWorker, timesteps: int) -> None:
+        self._status.stop()
         nothing = float("nan")
         self._first = worker.timesteps
         self._task = self._progress.add_task(
@@ -61,3 +75,5 @@ class LiveProgress(Callback):
 
     def on_end(self, worker: SingleThreadedWorker) -> None:
         self._progress.stop()
+        self._status.update("writing the last checkpoint, evaluating the best policy")
+        self._status.start()

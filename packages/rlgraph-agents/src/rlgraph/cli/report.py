@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from rich.console import Console
+from dataclasses import asdict
+from typing import Any
+
 from rich.table import Table
 
 from rlgraph.runs.training import RunSummary
 
+#: What a folder holds -> what it is, as far as it is there.
+CONTENT = (
+    ("curve.png", "learning curve"),
+    ("graph.svg", "component graph (also graph.png)"),
+    ("metrics.csv", "metrics"),
+    ("tensorboard", "TensorBoard events"),
+    ("checkpoints", "best and last checkpoint (safetensors + JSON)"),
+    ("config.json", "resolved configuration"),
+)
 
-def print_summary(console: Console, summary: RunSummary, next_steps: list[str]) -> None:
-    """Print the closing table of a run: result, speed, files, what to run next."""
+
+def summary_table(summary: RunSummary, next_steps: list[str]) -> Table:
+    """The closing table of a run: result, speed, files, what to run next."""
     training, final = summary.training, summary.evaluation
     table = Table(
         show_header=False, title="Interrupted" if training.interrupted else "Done", title_justify="left"
@@ -25,16 +37,24 @@ def print_summary(console: Console, summary: RunSummary, next_steps: list[str]) 
         f"{training.timesteps:,} steps, {training.episodes:,} episodes, {training.updates:,} updates",
     )
     table.add_row("speed", f"{training.steps_per_second:,.0f} steps/s ({training.seconds:.1f} s)")
-    folder = summary.folder
-    for name, what in (
-        ("curve.png", "learning curve"),
-        ("graph.svg", "component graph (also graph.png)"),
-        ("metrics.csv", "metrics"),
-        ("tensorboard", "TensorBoard events"),
-        ("checkpoints", "best and last checkpoint (safetensors + JSON)"),
-        ("config.json", "resolved configuration"),
-    ):
-        table.add_row(what, str(folder / name))
+    for name, what in CONTENT:
+        table.add_row(what, str(summary.folder / name))
     for position, command in enumerate(next_steps):
         table.add_row("next" if position == 0 else "", command)
-    console.print(table)
+    return table
+
+
+def summary_data(summary: RunSummary) -> dict[str, Any]:
+    """The same for machines; the statistics by the names of `TrainingResult.statistics`."""
+    training, final = summary.training, summary.evaluation
+    evaluation = (
+        None if final is None else {**asdict(final), "mean_return": final.mean, "std_return": final.std}
+    )
+    return {
+        "folder": summary.folder,
+        "interrupted": training.interrupted,
+        "exact": summary.exact,
+        "training": training.statistics,
+        "updates": training.updates,
+        "evaluation": evaluation,
+    }

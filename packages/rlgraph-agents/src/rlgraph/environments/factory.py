@@ -9,7 +9,8 @@ from typing import Any
 import gymnasium
 
 from rlgraph.core import SpecError, registry
-from rlgraph.core.component.specifiable import check_arguments
+from rlgraph.core.component.all_faults import every_fault
+from rlgraph.core.component.specifiable import call_checked
 from rlgraph.environments.environment import Environment
 from rlgraph.environments.envpool_vector_env import EnvPoolVectorEnv
 from rlgraph.environments.gym_env import OpenAIGymEnv
@@ -53,8 +54,12 @@ def make_environment(spec: Any, *, path: str = "environment") -> Environment:
             )
         arguments = {key: value for key, value in spec.items() if key != "type"}
         target = known.load(spec["type"], where=f"{path}.type")
-        check_arguments(target, arguments, path)
-        environment = target(**arguments)
+
+        def make(arguments: Any) -> Any:
+            return call_checked(target, (), arguments, path, name=str(spec["type"]))
+
+        with every_fault(make, arguments, path):
+            environment = make(arguments)
         if not isinstance(environment, Environment):
             raise SpecError(
                 f"{path}.type: {spec['type']!r} gives a {type(environment).__name__}, no Environment"

@@ -19,7 +19,22 @@ class RLGraphError(Exception):
 
 
 class SpecError(RLGraphError):
-    """A configuration is wrong: an unknown key or name, a value of the wrong type or range."""
+    """A configuration is wrong: an unknown key or name, a value of the wrong type or range.
+
+    Args:
+        faults: one text per mistake, ``"agent.memory_spec.capacity: expected ..., given ..."``.
+
+    Attributes:
+        located: whether every fault begins with its place in the whole document.
+    """
+
+    located = False
+
+    def __init__(self, *faults: str):
+        super().__init__(*faults)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.args))
 
 
 class PluginError(RLGraphError):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from rlgraph.core.component.places import locate, record
 from rlgraph.core.component.specifiable import check_arguments
 from rlgraph.core.errors import SpecError, nearest
 from rlgraph.core.graph.passes.devices import Device, device_parts
@@ -105,7 +106,9 @@ class ExecutionSpec:
         if not isinstance(spec, Mapping | None):
             raise SpecError(f"execution_spec: expected a mapping, given {spec!r}")
         check_arguments(cls, spec or {}, "execution_spec")
-        return cls(**(spec or {}))
+        execution = cls(**(spec or {}))
+        record(locate("execution_spec"), vars(execution))
+        return execution
 
 
 def _is_list_of_names(value: Any) -> bool:

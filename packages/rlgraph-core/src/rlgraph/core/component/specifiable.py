@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from rlgraph.core.component.all_faults import every_fault
+from rlgraph.core.component.argument_types import expectation, fits
+from rlgraph.core.component.parameters import Parameters, parameters_of
+from rlgraph.core.component.places import is_recording, locate, located, making, record
 from rlgraph.core.component.spec_files import is_spec_file, read_spec_file
 from rlgraph.core.errors import SpecError, nearest
 from rlgraph.core.registry import import_object, registry
@@ -39,11 +42,17 @@ class Specifiable:
             SpecError: unknown type or argument, a missing argument, or a value that the constructor refuses; with
                 its path and the nearest valid name.
         """
-        where = path or cls.__name__
+        where = locate(path or cls.__name__)
         if isinstance(spec, cls):
             return spec
         if is_spec_file(spec):
-            return cls.from_spec(read_spec_file(spec, where), path=f"{where} ({Path(spec).name})", **kwargs)
+            return cls._from_file(spec, where, kwargs)
+        with every_fault(lambda spec: cls._from_plain(spec, where, kwargs), spec, where):
+            return cls._from_plain(spec, where, kwargs)
+
+    @classmethod
+    def _from_plain(cls, spec: Any, where: str, kwargs: Mapping[str, Any]) -> Self:
+        """`from_spec` of anything but an instance or a file."""
         if not isinstance(spec, Mapping):
             if spec is not None and not (isinstance(spec, str) or callable(spec)):
                 raise SpecError(
@@ -55,13 +64,25 @@ class Specifiable:
         positional = spec.get("_args", ())
         if isinstance(positional, str) or not isinstance(positional, Sequence):
             raise SpecError(f"{where}._args: expected a list of arguments, given {positional!r}")
-        target = cls._lookup(spec.get("type"), where)
-        instance = call_checked(target, plain_copy(list(positional)), {**arguments, **kwargs}, where)
+        kind = spec.get("type")
+        target = cls._lookup(kind, where)
+        name = kind if isinstance(kind, str) else None
+        instance = call_checked(
+            target, plain_copy(list(positional)), arguments, where, handed=kwargs, name=name
+        )
         if not isinstance(instance, cls):
             raise SpecError(
                 f"{where}: {target.__name__} returned {type(instance).__name__} {instance!r}, expected a {cls.__name__}"
             )
         return instance
+
+    @classmethod
+    def _from_file(cls, file: str | Path, where: str, kwargs: Mapping[str, Any]) -> Self:
+        try:
+            return cls.from_spec(read_spec_file(file, where), path=where, **kwargs)
+        except SpecError as error:
+            error.add_note(f"({where} stands in {file})")
+            raise
 
     @classmethod
     def _lookup(cls, name: Any, where: str) -> Callable[..., Any]:
@@ -93,74 +114,134 @@ def plain_copy(value: Any) -> Any:
 
 
 def call_checked(
-    target: Callable[..., Any], positional: Sequence[Any], arguments: Mapping[str, Any], where: str
+    target: Callable[..., Any],
+    positional: Sequence[Any],
+    arguments: Mapping[str, Any],
+    where: str,
+    *,
+    handed: Mapping[str, Any] | None = None,
+    name: str | None = None,
 ) -> Any:
-    """``target(*positional, **arguments)``, with every mistake in the arguments as a `SpecError`.
+    """``target(*positional, **arguments, **handed)``, with every mistake in the arguments as a `SpecError`.
+
+    Args:
+        target: a class or a function.
+        positional, arguments: what the spec gives.
+        where: the place of the spec; named in errors.
+        handed: what the program gives besides the spec; goes before the spec's.
+        name: what the spec calls `target`.
 
     Raises:
-        SpecError: an unknown, doubled or missing argument, or a value that `target` refuses.
+        SpecError: all that is wrong with the arguments: unknown, doubled or missing ones, and types; or a value that
+            `target` refuses.
     """
-    check_arguments(target, arguments, where)
-    _check_positions(target, positional, arguments, where)
-    try:
-        return target(*positional, **arguments)
-    except TypeError as error:
-        raise SpecError(f"{where}: {_name(target)}: {error}") from error
-    except SpecError as error:
-        # A constructor knows its scope, not where in a larger spec it stands.
-        if str(error).startswith(where):
-            raise
-        raise SpecError(f"{where}: {error}") from error
+    handed = handed or {}
+    parameters = parameters_of(target)
+    faults = [
+        *_name_faults(target, parameters, {**arguments, **handed}, where),
+        *_position_faults(target, parameters, positional, {**arguments, **handed}, where),
+        *_type_faults(parameters, positional, {k: v for k, v in arguments.items() if k not in handed}, where),
+    ]
+    if faults:
+        raise _located(*faults)
+    if is_recording():
+        record(where, _amounts_to(name or place_of(target), parameters, positional, arguments, handed))
+    with making(where, {*parameters.named, *arguments} - handed.keys(), handed):
+        try:
+            return target(*positional, **{**arguments, **handed})
+        except TypeError as error:
+            raise _located(f"{where}: {_name(target)}: {error}") from error
+        except SpecError as error:
+            raise located(error, where, _name(target)) from error
 
 
 def check_arguments(target: Callable[..., Any], arguments: Mapping[str, Any], where: str) -> None:
-    """Raise `SpecError` for the first key that `target`, a class or a function, does not take.
+    """Raise `SpecError` for the keys that `target`, a class or a function, does not take.
 
     A constructor with ``**kwargs`` is taken to hand them to the next class above.
     """
-    names: set[str] = set()
-    for parameters in _signatures(target):
-        names |= {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
-        if not any(p.kind is p.VAR_KEYWORD for p in parameters):
-            break
-    else:
-        return
-    for key in arguments:
-        if key not in names:
-            raise SpecError(f"{where}.{key}: {_name(target)} has no such key. {nearest(str(key), names)}")
+    faults = _name_faults(target, parameters_of(target), arguments, where)
+    if faults:
+        raise SpecError(*faults)
 
 
-def _signatures(target: Callable[..., Any]) -> list[list[inspect.Parameter]]:
-    """The parameters of `target`; of a class, those of all its constructors, without ``self``."""
-    try:
-        if not isinstance(target, type):
-            return [list(inspect.signature(target).parameters.values())]
-        constructors = [vars(owner)["__init__"] for owner in target.__mro__[:-1] if "__init__" in vars(owner)]
-        return [list(inspect.signature(function).parameters.values())[1:] for function in constructors] or [
-            []
-        ]
-    except ValueError:  # a builtin that does not tell
+def place_of(target: Callable[..., Any]) -> str:
+    """What a spec calls `target`: a registered name where it has one, else where to import it from."""
+    place = f"{target.__module__}:{getattr(target, '__qualname__', type(target).__qualname__)}"
+    group = getattr(target, "registry_group", None)
+    names = [p.name for p in registry(group).plugins() if p.target == place] if group else []
+    return names[0] if names else place
+
+
+def _located(*faults: str) -> SpecError:
+    error = SpecError(*faults)
+    error.located = True
+    return error
+
+
+def _name_faults(
+    target: Callable[..., Any], parameters: Parameters, arguments: Mapping[str, Any], where: str
+) -> list[str]:
+    if parameters.is_open:
         return []
+    return [
+        f"{where}.{key}: {_name(target)} has no such key. {nearest(str(key), parameters.named)}"
+        for key in arguments
+        if key not in parameters.named
+    ]
 
 
-def _check_positions(
-    target: Callable[..., Any], positional: Sequence[Any], arguments: Mapping[str, Any], where: str
-) -> None:
-    """Check the number of arguments by position, and that what is required is there."""
-    for parameters in _signatures(target)[:1]:
-        places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-        if len(positional) > len(places) and not any(p.kind is p.VAR_POSITIONAL for p in parameters):
-            raise SpecError(
-                f"{where}._args: {_name(target)} takes at most {len(places)} arguments by position, "
-                f"given {len(positional)}"
-            )
-        for parameter in places[: len(positional)]:
-            if parameter.name in arguments:
-                raise SpecError(f"{where}.{parameter.name}: given twice, by name and in '_args'")
-        named = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
-        for parameter in [*places[len(positional) :], *named]:
-            if parameter.default is parameter.empty and parameter.name not in arguments:
-                raise SpecError(f"{where}.{parameter.name}: missing; {_name(target)} requires it")
+def _position_faults(
+    target: Callable[..., Any],
+    parameters: Parameters,
+    positional: Sequence[Any],
+    arguments: Mapping[str, Any],
+    where: str,
+) -> list[str]:
+    """Faults in the number of arguments by position, and what is required and not there."""
+    places = [p for p in parameters.own if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(positional) > len(places) and not any(p.kind is p.VAR_POSITIONAL for p in parameters.own):
+        return [
+            f"{where}._args: {_name(target)} takes at most {len(places)} arguments by position, "
+            f"given {len(positional)}"
+        ]
+    doubled = [p.name for p in places[: len(positional)] if p.name in arguments]
+    named = [p for p in parameters.own if p.kind is p.KEYWORD_ONLY]
+    missing = [
+        p.name
+        for p in [*places[len(positional) :], *named]
+        if p.default is p.empty and p.name not in arguments
+    ]
+    return [
+        *(f"{where}.{name}: given twice, by name and in '_args'" for name in doubled),
+        *(f"{where}.{name}: missing; {_name(target)} requires it" for name in missing),
+    ]
+
+
+def _type_faults(
+    parameters: Parameters, positional: Sequence[Any], arguments: Mapping[str, Any], where: str
+) -> list[str]:
+    annotations = {name: p.annotation for name, p in parameters.named.items()}
+    by_position = zip((p.name for p in parameters.own), positional, strict=False)
+    return [
+        f"{where}.{name}: expected {expectation(annotations[name])}, given {value!r}"
+        for name, value in [*by_position, *arguments.items()]
+        if name in annotations and not fits(annotations[name], value)
+    ]
+
+
+def _amounts_to(
+    kind: str,
+    parameters: Parameters,
+    positional: Sequence[Any],
+    arguments: Mapping[str, Any],
+    handed: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The spec with every argument of the constructor's own by name, defaults included."""
+    by_position = dict(zip((p.name for p in parameters.own), positional, strict=False))
+    defaults = {p.name: p.default for p in parameters.own if p.default is not p.empty}
+    given = {**defaults, **by_position, **arguments}
+    return {"type": kind, **{name: value for name, value in given.items() if name not in handed}}
 
 
 def _name(target: Callable[..., Any]) -> str:

@@ -1,0 +1,140 @@
+"""The command ``compare``: runs side by side."""
+
+from __future__ import annotations
+
+import csv
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
+from rich.table import Table
+
+from rlgraph.cli.command import command
+from rlgraph.cli.output import output
+from rlgraph.core import SpecError
+
+if TYPE_CHECKING:
+    from rlgraph.runs.compare import Comparison
+
+
+class Field(StrEnum):
+    """What tells groups of runs apart."""
+
+    LABEL, AGENT, ENVIRONMENT, BACKEND, SEED = "label", "agent", "environment", "backend", "seed"
+
+
+PANEL = "Use what was learned"
+#: Fewer characters a line have no room for mean and extremes; JSON and CSV have them always.
+WIDE = 100
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    command(app, PANEL, json=True)(compare)
+
+
+def compare(
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            help="Folders of runs, or folders with runs below them; LABEL=FOLDER names them, * stands for any.",
+            metavar="RUN...",
+        ),
+    ],
+    metric: Annotated[str, typer.Option(help="The column of metrics.csv.")] = "evaluation_return",
+    by: Annotated[
+        list[Field] | None,
+        typer.Option(help="Tells groups apart; may be repeated. Default: label and environment."),
+    ] = None,
+    normalize: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ENV=LOW,HIGH",
+            help="The returns of an environment that become 0 and 1; needed to pool environments.",
+        ),
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", "-o", help="Draw the curves: a .png, .svg or .pdf.")
+    ] = None,
+    csv_file: Annotated[Path | None, typer.Option("--csv", help="Write the curves as a table.")] = None,
+) -> None:
+    """Aggregate runs: interquartile mean with its stratified bootstrap 95 % interval (Agarwal et al., 2021)."""
+    from rlgraph.runs.compare import GROUPED_BY, collect_runs
+    from rlgraph.runs.compare import compare as aggregate
+    from rlgraph.runs.recorded_run import read_run
+
+    scales = dict(map(_scale, normalize or ()))
+    places = collect_runs(runs)
+    with output.status(f"{len(places)} runs"):
+        read = [read_run(folder, label) for label, folder in places]
+        fields = tuple(map(str, by)) if by else GROUPED_BY
+        comparison = aggregate(read, metric=metric, by=fields, normalize=scales)
+    if comparison.unfinished:
+        first, others = comparison.unfinished[:3], len(comparison.unfinished) - 3
+        names = ", ".join(str(run.folder) for run in first) + (f" and {others} more" if others > 0 else "")
+        note = f"[yellow]unfinished:[/] {escape(names)}; the curves of their groups end where they do"
+        output.notes.print(note, highlight=False)
+    if picture is not None:
+        _draw(comparison, picture)
+    if csv_file is not None:
+        _write_table(comparison, csv_file)
+    output.result(_table(comparison), comparison.as_dict())
+    for file in (picture, csv_file):
+        if file is not None:
+            output.notes.print(f"wrote {file}", soft_wrap=True, highlight=False)
+
+
+def _table(comparison: Comparison) -> Table:
+    keys = list(comparison.groups[0].key)
+    table = Table(box=SIMPLE_HEAD, title=f"{comparison.metric} at the last common step", title_justify="left")
+    for key in keys:
+        table.add_column(key, overflow="fold", min_width=8)
+    extremes = ("mean", "min", "max") if output.width >= WIDE else ()
+    for name in ("runs", "steps", "IQM", "95 % interval", *extremes):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in comparison.rows():
+        number = _number(row)
+        interval = f"{number(row['low'])} .. {number(row['high'])}" if row["runs"] > 1 else "one run"
+        cells = [f"[bold]{number(row['iqm'])}[/]", interval, *(number(row[name]) for name in extremes)]
+        table.add_row(*(escape(row[key]) for key in keys), str(row["runs"]), f"{row['steps']:,}", *cells)
+    return table
+
+
+def _number(row: dict[str, Any]) -> Any:
+    """A format with as many digits as the numbers of the row need."""
+    digits = 1 if max(abs(row["low"]), abs(row["high"]), abs(row["iqm"])) >= 10 else 3
+    return lambda value: f"{value:.{digits}f}"
+
+
+def _scale(text: str) -> tuple[str, tuple[float, float]]:
+    name, _, ends = text.rpartition("=")
+    try:
+        low, high = map(float, ends.split(","))
+    except ValueError:
+        raise SpecError(
+            f"--normalize: expected ENV=LOW,HIGH such as CartPole-v1=0,500, given {text!r}"
+        ) from None
+    if not name or low == high:
+        raise SpecError(f"--normalize: expected ENV=LOW,HIGH with two different returns, given {text!r}")
+    return name, (low, high)
+
+
+def _draw(comparison: Comparison, file: Path) -> None:
+    from rlgraph.runs.comparison_picture import draw_comparison
+
+    if file.suffix not in (".png", ".svg", ".pdf"):
+        raise SpecError(f"--picture: a picture is a .png, .svg or .pdf, given {file.name!r}")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draw_comparison(comparison, file)
+
+
+def _write_table(comparison: Comparison, file: Path) -> None:
+    rows = comparison.curve_rows()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("w", newline="") as lines:
+        table = csv.DictWriter(lines, rows[0])
+        table.writeheader()
+        table.writerows(rows)

@@ -1,0 +1,37 @@
+"""What a command's exit code says."""
+
+from __future__ import annotations
+
+import sys
+from enum import IntEnum
+
+from rlgraph.core import NumericalError
+
+
+class ExitCode(IntEnum):
+    """The exit codes of every command."""
+
+    description: str
+
+    def __new__(cls, value: int, description: str) -> ExitCode:
+        code = int.__new__(cls, value)
+        code._value_ = value
+        code.description = description
+        return code
+
+    DONE = 0, "Done."
+    UNEXPECTED = 1, "An error nobody foresaw: a fault of RLgraph or of a plug-in. Its traceback is printed."
+    BAD_INPUT = 2, "Wrong usage or input: the message says what is wrong, where, and what to do."
+    RUN_FAILED = (
+        3,
+        "It cannot go on, or a check failed: an environment broke its contract, a number is not finite.",
+    )
+    INTERRUPTED = 130, "Interrupted by Ctrl-C; what was done until then is kept."
+
+
+def code_of(error: Exception) -> ExitCode:
+    """The exit code of an error that RLgraph raised on purpose."""
+    # Whoever raised an environment's fault has imported its class; nobody else needs it.
+    faults = sys.modules.get("rlgraph.environments.errors")
+    failures = (NumericalError, *((faults.EnvironmentFault,) if faults else ()))
+    return ExitCode.RUN_FAILED if isinstance(error, failures) else ExitCode.BAD_INPUT

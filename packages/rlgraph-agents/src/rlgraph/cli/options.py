@@ -1,0 +1,59 @@
+"""Options and arguments that several commands have, and what a shell offers for them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rlgraph.core import SpecError, registry
+
+
+def names_of(group: str) -> Callable[[str], list[str]]:
+    """For shell completion: the registered names of a group that begin as what was typed. Imports none of them."""
+    return lambda incomplete: [name for name in registry(group).names() if name.startswith(incomplete)]
+
+
+AgentOption = Annotated[
+    str,
+    typer.Option(
+        help="A registered agent, or a file with its spec.", autocompletion=names_of("rlgraph.agents")
+    ),
+]
+EnvOption = Annotated[
+    str,
+    typer.Option(
+        help="A Gymnasium id or a registered environment.", autocompletion=names_of("rlgraph.environments")
+    ),
+]
+BackendOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Backend; default: the only one installed.", autocompletion=names_of("rlgraph.backends")
+    ),
+]
+#: On small networks a second thread costs more than it brings, and very much more where it must share its core.
+ThreadsOption = Annotated[
+    int | None, typer.Option(help="Threads of the backend; default: the agent spec's, else 1.")
+]
+SeedOption = Annotated[
+    int | None, typer.Option(help="Root of all random numbers; default: the agent spec's, else 1.")
+]
+RunArgument = Annotated[Path, typer.Argument(help="A run's folder.", metavar="FOLDER")]
+
+
+def environment_spec(text: str) -> Any:
+    """The environment spec that was typed: a name, or JSON.
+
+    Raises:
+        SpecError: it begins as JSON and is none.
+    """
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise SpecError(f"environment: {text} is no valid JSON: {error}") from None

@@ -1,0 +1,101 @@
+"""Commands for what a run has learned: ``evaluate``, ``export``."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rlgraph.cli.command import command
+from rlgraph.cli.options import BackendOption, RunArgument
+from rlgraph.cli.output import output
+
+CheckpointOption = Annotated[
+    str | None,
+    typer.Option(help="A checkpoint of the run; default: that of the best policy, else the newest."),
+]
+
+
+PANEL = "Use what was learned"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    for function in (evaluate, export):
+        command(app, PANEL, json=True)(function)
+
+
+def evaluate(
+    folder: RunArgument,
+    episodes: Annotated[int, typer.Option(help="How many episodes.")] = 20,
+    backend: BackendOption = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Root seed of the environments; default: from the agent's.")
+    ] = None,
+    checkpoint: CheckpointOption = None,
+    video: Annotated[
+        Path | None, typer.Option(help="Film the first episodes: a .gif, or an .mp4 (extra 'video').")
+    ] = None,
+    video_episodes: Annotated[int, typer.Option(help="How many episodes are filmed.")] = 1,
+) -> None:
+    """Evaluate the best policy of a run, on any backend that is installed."""
+    from rlgraph.environments.stepped_env import stepped
+    from rlgraph.runs.loading import load_agent
+    from rlgraph.workers.recording import Recorder
+
+    agent, run, source = load_agent(folder, backend=backend, checkpoint=checkpoint)
+    env: Any = run.environment
+    with ExitStack() as stack:
+        if video is not None:
+            env = stack.enter_context(Recorder(env, video, video_episodes)).make_environment
+        env = stepped(env, run.worker.frameskip, run.worker.max_timesteps_per_episode)
+        with output.status(f"{episodes} episodes of {folder}"):
+            result = agent.evaluate(episodes, env=env, seed=seed)
+    data = {
+        "folder": folder,
+        "checkpoint": source.name,
+        "backend": agent.executor.backend.name,
+        "timesteps": result.timesteps,
+        "episodes": len(result.returns),
+        "mean_return": result.mean,
+        "std_return": result.std,
+        "returns": result.returns,
+        "lengths": result.lengths,
+        "video": video,
+    }
+    film = f"\nwrote {video}" if video is not None else ""
+    text = f"mean return {result.mean:.1f} +- {result.std:.1f} over {len(result.returns)} episodes{film}"
+    output.result(text, data, wrap=False)
+
+
+def export(
+    folder: RunArgument,
+    to: Annotated[
+        Path | None,
+        typer.Option(help="Where; default: export/ in the run's folder. Replaces an earlier one."),
+    ] = None,
+    method: Annotated[
+        list[str] | None, typer.Option(help="An API method; may be repeated. Default: greedy acting.")
+    ] = None,
+    backend: BackendOption = None,
+    checkpoint: CheckpointOption = None,
+) -> None:
+    """Write the trained policy for use without RLgraph, in the form of its backend."""
+    from rlgraph.runs.loading import load_agent
+
+    agent, _, source = load_agent(folder, backend=backend, checkpoint=checkpoint)
+    with output.status("exporting"):
+        directory = to or folder / "export"
+        written = agent.export_graph(directory, method)
+    files = sorted(str(file.relative_to(written)) for file in written.rglob("*") if file.is_file())
+    data = {
+        "directory": directory,
+        "checkpoint": source.name,
+        "backend": agent.executor.backend.name,
+        "methods": method or [agent.greedy_method],
+        "files": files,
+    }
+    text = "\n".join([f"wrote {directory}:", *(f"  {file}" for file in files)])
+    output.result(text, data, wrap=False)

@@ -1,0 +1,232 @@
+"""Several runs side by side: groups of runs, their curves and their scores."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rlgraph.core import SpecError
+from rlgraph.core.errors import nearest
+from rlgraph.runs.aggregate import RESAMPLES, bootstrap_interval, interquartile_mean
+from rlgraph.runs.recorded_run import RecordedRun, find_runs, read_run
+
+#: What tells groups apart unless said.
+GROUPED_BY = ("label", "environment")
+FIELDS = ("label", "agent", "environment", "backend", "seed")
+#: Steps at which curves are compared.
+POINTS = 100
+#: metric -> what it is called on the axis of a picture.
+AXES = {"evaluation_return": "return, greedy evaluation", "mean_return": "return, training"}
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that differ in their seeds only (or in what the comparison does not tell apart).
+
+    Attributes:
+        key: field -> value that its runs have in common.
+        runs: its runs.
+        steps: ``[points]``, environment steps at which the curve is known.
+        curve: ``[points]``, interquartile mean over runs of the metric.
+        low, high: ``[points]``, ends of its 95 % interval.
+        scores: ``[runs]``, every run's value at the last of `steps`.
+    """
+
+    key: Mapping[str, str]
+    runs: tuple[RecordedRun, ...]
+    steps: np.ndarray
+    curve: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    scores: np.ndarray
+
+    @property
+    def name(self) -> str:
+        return ", ".join(self.key.values()) or "all runs"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Groups of runs under one metric.
+
+    Attributes:
+        metric: the column of ``metrics.csv`` that is compared.
+        groups: in the order in which their first runs were given.
+        unfinished: runs that have not come to their end; the curves of their groups end where they do.
+    """
+
+    metric: str
+    groups: tuple[Group, ...]
+    unfinished: tuple[RecordedRun, ...]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per group: key, number of runs, steps, interquartile mean, interval, mean, extremes."""
+        return [
+            {
+                **group.key,
+                "runs": len(group.runs),
+                "steps": int(group.steps[-1]),
+                "iqm": float(group.curve[-1]),
+                "low": float(group.low[-1]),
+                "high": float(group.high[-1]),
+                "mean": float(group.scores.mean()),
+                "min": float(group.scores.min()),
+                "max": float(group.scores.max()),
+            }
+            for group in self.groups
+        ]
+
+    def curve_rows(self) -> list[dict[str, Any]]:
+        """One row per group and point of its curve."""
+        return [
+            {**group.key, "steps": int(step), "iqm": float(value), "low": float(low), "high": float(high)}
+            for group in self.groups
+            for step, value, low, high in zip(group.steps, group.curve, group.low, group.high, strict=True)
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, JSON-able."""
+        runs = [
+            {"folder": str(run.folder), "seed": run.seed, "finished": run.finished, "score": float(score)}
+            for group in self.groups
+            for run, score in zip(group.runs, group.scores, strict=True)
+        ]
+        return {"metric": self.metric, "groups": self.rows(), "runs": runs, "curves": self.curve_rows()}
+
+
+def compare(
+    runs: Iterable[RecordedRun],
+    *,
+    metric: str = "evaluation_return",
+    by: Sequence[str] = GROUPED_BY,
+    normalize: Mapping[str, tuple[float, float]] | None = None,
+    resamples: int = RESAMPLES,
+) -> Comparison:
+    """Aggregate runs by groups.
+
+    A value stands until the next one. That of a run that came to its end stands for ever after (it may have ended
+    early because it was good enough); of one that did not, nothing is known after its last value, so the curve of its
+    group ends there.
+
+    Args:
+        runs: what `read_run` gave.
+        metric: column of ``metrics.csv``.
+        by: fields that tell groups apart: label, agent, environment, backend, seed. Without ``environment`` the
+            environments are the strata of the bootstrap.
+        normalize: environment -> the returns that become 0 and 1; needed where environments are pooled.
+        resamples: how often runs are drawn for the intervals.
+
+    Raises:
+        SpecError: there are no runs, a field or metric is unknown, or returns of different scales would be mixed.
+    """
+    runs = list(runs)
+    _check(runs, metric, by)
+    grouped: dict[tuple[str, ...], list[RecordedRun]] = {}
+    for run in runs:
+        grouped.setdefault(tuple(str(getattr(run, field)) for field in by), []).append(run)
+    groups = [
+        _group(dict(zip(by, key, strict=True)), members, metric, normalize or {}, resamples)
+        for key, members in grouped.items()
+    ]
+    return Comparison(metric, tuple(groups), tuple(run for run in runs if not run.finished))
+
+
+def collect_runs(arguments: Iterable[str]) -> list[tuple[str | None, Path]]:
+    """Labels and folders of runs from what a user writes: ``FOLDER``, ``LABEL=FOLDER``, with ``*`` if wanted.
+
+    A folder that is no run's stands for all runs below it.
+
+    Raises:
+        SpecError: no run is found there.
+    """
+    found: list[tuple[str | None, Path]] = []
+    for argument in arguments:
+        label, given, place = argument.rpartition("=") if not Path(argument).exists() else ("", "", argument)
+        if given and not label:
+            raise SpecError(f"{argument}: the label before '=' is empty")
+        folders = [
+            folder for match in sorted(glob.glob(place, recursive=True)) for folder in find_runs(Path(match))
+        ]
+        if not folders:
+            raise SpecError(
+                f"{place} is no run folder, and there is none below it: a run's has a config.json"
+            )
+        found.extend((label or None, folder) for folder in folders)
+    return list(dict.fromkeys(found))
+
+
+def _check(runs: Sequence[RecordedRun], metric: str, by: Sequence[str]) -> None:
+    if not runs:
+        raise SpecError("there are no runs to compare")
+    for field in by:
+        if field not in FIELDS:
+            raise SpecError(f"by: runs have no field {field!r}. {nearest(field, FIELDS)}")
+    known = {name for run in runs for name in run.metrics}
+    if known and metric not in known:
+        raise SpecError(f"metric: no run has {metric!r}. {nearest(metric, known)}")
+    for run in runs:
+        if not len(run.metrics.get(metric, ((), ()))[0]):
+            raise SpecError(
+                f"{run.folder} has no value of {metric} yet; leave it out, or take another metric"
+            )
+
+
+def _group(
+    key: dict[str, str],
+    runs: list[RecordedRun],
+    metric: str,
+    normalize: Mapping[str, tuple[float, float]],
+    resamples: int,
+) -> Group:
+    strata: dict[str, list[RecordedRun]] = {}
+    for run in runs:
+        strata.setdefault(run.environment, []).append(run)
+    missing = [name for name in strata if name not in normalize]
+    if len(strata) > 1 and missing:
+        raise SpecError(
+            f"{', '.join(key.values()) or 'all runs'}: returns of {', '.join(strata)} would be mixed: tell them apart "
+            f"by environment, or say what becomes 0 and 1 in {', '.join(missing)}"
+        )
+    steps = _steps(runs, metric)
+    values = [
+        np.stack([_scaled(_at(run, metric, steps), normalize.get(name)) for run in members])
+        for name, members in strata.items()
+    ]
+    curve = interquartile_mean(np.concatenate(values))
+    low, high = bootstrap_interval(values, resamples=resamples)
+    ordered = tuple(run for members in strata.values() for run in members)
+    return Group(key, ordered, steps, curve, low, high, np.concatenate(values)[:, -1])
+
+
+def _steps(runs: Sequence[RecordedRun], metric: str) -> np.ndarray:
+    """From where all runs have a value to where all of them still have one."""
+    known = [run.metrics[metric][0] for run in runs]
+    ends = [steps[-1] for steps, run in zip(known, runs, strict=True) if not run.finished]
+    first = max(steps[0] for steps in known)
+    last = min(ends) if ends else max(steps[-1] for steps in known)
+    inside = np.unique(np.concatenate(known))
+    inside = inside[(inside >= first) & (inside <= last)]
+    if not len(inside):
+        return np.array([first])
+    chosen = np.linspace(0, len(inside) - 1, min(POINTS, len(inside))).round().astype(int)
+    return np.asarray(inside[chosen])
+
+
+def _at(run: RecordedRun, metric: str, steps: np.ndarray) -> np.ndarray:
+    """The run's last value at each of `steps`."""
+    known, values = run.metrics[metric]
+    return np.asarray(values[np.searchsorted(known, steps, side="right") - 1])
+
+
+def _scaled(values: np.ndarray, ends: tuple[float, float] | None) -> np.ndarray:
+    return values if ends is None else (values - ends[0]) / (ends[1] - ends[0])
+
+
+def read_runs(arguments: Iterable[str]) -> list[RecordedRun]:
+    """The runs at the places a user writes (see `collect_runs`)."""
+    return [read_run(folder, label) for label, folder in collect_runs(arguments)]

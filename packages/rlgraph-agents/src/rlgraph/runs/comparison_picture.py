@@ -1,0 +1,59 @@
+"""A comparison as a picture: one panel per environment, one line with its band per group."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
+
+from rlgraph.runs.compare import AXES, Comparison, Group
+
+#: Paul Tol's "bright" scheme: told apart by the colour-blind too. https://sronpersonalpages.nl/~pault/
+COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb")
+COLUMNS = 3
+
+
+def draw_comparison(comparison: Comparison, file: Path) -> None:
+    """Draw the interquartile mean of every group with its 95 % band over environment steps.
+
+    Args:
+        comparison: what `rlgraph.runs.compare` gave.
+        file: the PNG (or SVG, PDF) to write.
+    """
+    panels: dict[str, list[Group]] = {}
+    for group in comparison.groups:
+        panels.setdefault(group.key.get("environment", ""), []).append(group)
+    labels = list(dict.fromkeys(_label(group) for group in comparison.groups))
+    columns = min(COLUMNS, len(panels))
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(max(7.0, 4.6 * columns), 4.3 * rows), dpi=120, layout="constrained")
+    FigureCanvasAgg(figure)  # no window system is touched
+    grid = figure.subplots(rows, columns, squeeze=False).flat
+    for axes, (environment, groups) in zip(grid, panels.items(), strict=False):
+        for group in groups:
+            _draw(axes, group, _label(group), COLOURS[labels.index(_label(group)) % len(COLOURS)])
+        axes.set(xlabel="environment steps", title=environment)
+        axes.set_ylabel(AXES.get(comparison.metric, comparison.metric))
+        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+        axes.grid(alpha=0.3)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(loc="best", frameon=False, title="interquartile mean, 95 % band", title_fontsize="small")
+    for axes in list(grid):
+        axes.set_visible(False)
+    figure.savefig(file)
+
+
+def _draw(axes: Axes, group: Group, label: str, colour: str) -> None:
+    number = len(group.runs)
+    text = f"{label} ({number} {'run' if number == 1 else 'runs'})"
+    marker = "o" if len(group.steps) == 1 else None
+    axes.plot(group.steps, group.curve, color=colour, label=text, marker=marker, linewidth=1.5)
+    axes.fill_between(group.steps, group.low, group.high, color=colour, alpha=0.18, linewidth=0)
+
+
+def _label(group: Group) -> str:
+    """What tells a group apart inside its panel."""
+    return ", ".join(value for field, value in group.key.items() if field != "environment") or "all runs"

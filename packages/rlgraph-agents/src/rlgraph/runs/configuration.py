@@ -1,0 +1,228 @@
+"""The one document that describes a run: read, overridden, checked as a whole, written out with all defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from rlgraph.agents.agent import Agent
+from rlgraph.agents.specs import parse_spec
+from rlgraph.core import PluginError, SpecError, default_backend, find_backend
+from rlgraph.core.component.all_faults import faults_of
+from rlgraph.core.component.parameters import parameters_of
+from rlgraph.core.component.places import join_parts, parts_of, recording
+from rlgraph.core.component.spec_files import parse_yaml, read_spec_file, with_spec_files
+from rlgraph.core.component.specifiable import plain_copy
+from rlgraph.core.errors import nearest
+from rlgraph.environments import make_environment
+from rlgraph.environments.factory import is_instance
+from rlgraph.runs.run_spec import RunSpec
+from rlgraph.spaces import FloatBox, IntBox
+
+#: Arguments of an agent that a run says itself.
+SAID_BY_THE_RUN = ("backend", "seed")
+
+
+def read_document(source: str | Path | Mapping[str, Any]) -> dict[str, Any]:
+    """A run's document, from a JSON, YAML or TOML file or a mapping.
+
+    Files that it names in turn (``agent``, ``environment``, ``..._spec``) are read in their place; their names are
+    relative to the file that names them, or to the working directory. ``agent: dqn`` becomes ``agent: {type: dqn}``.
+
+    Raises:
+        SpecError: a file is missing or malformed (with line and column), or is no mapping.
+    """
+    if isinstance(source, Mapping):
+        document = with_spec_files(plain_copy(dict(source)), Path.cwd(), "")
+    else:
+        document = read_spec_file(source, "document")
+    if not isinstance(document, dict):
+        raise SpecError(f"document: expected a mapping, given {type(document).__name__} {document!r}")
+    document.pop("$schema", None)
+    if isinstance(document.get("agent"), str):
+        document["agent"] = {"type": document["agent"]}
+    return document
+
+
+def check(document: Mapping[str, Any]) -> RunSpec:
+    """The run that a document describes, with its agent and environment checked as well, but not built.
+
+    Raises:
+        SpecError: all that is wrong with it: path, what was expected and given, the nearest name.
+    """
+    document = read_document(document)
+    faults: list[str] = []
+    run = _collect(faults, lambda: parse_spec(RunSpec, document, ""))
+    spaces = _spaces(document.get("environment"), faults)
+    agent = document.get("agent")
+    if isinstance(agent, Mapping):
+        faults += _agent_faults(agent, spaces)
+    name = document.get("backend")
+    if isinstance(name, str):
+        _collect(faults, lambda: find_backend(name))
+    if faults:
+        raise SpecError(*faults)
+    assert run is not None
+    return run
+
+
+def resolve(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The document with every default written out: those of the run, the agent, its components, the environment.
+
+    It describes the same run; resolving it again changes nothing.
+
+    Raises:
+        SpecError: see `check`.
+    """
+    document = read_document(document)
+    with recording() as records:
+        resolved = check(document).model_dump()
+    if resolved["backend"] is None:
+        with suppress(SpecError):  # several are installed and none is chosen
+            resolved["backend"] = default_backend()
+    for place in sorted(records, key=lambda place: len(parts_of(place))):
+        if place.startswith(("agent", "environment")):
+            _write_out(resolved, parts_of(place), records[place])
+    for name in SAID_BY_THE_RUN:
+        resolved["agent"].pop(name, None)
+        resolved["agent"].get("execution_spec", {}).pop(name, None)
+    return resolved
+
+
+def apply_overrides(document: Mapping[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
+    """The document with values replaced.
+
+    Args:
+        document: as `read_document` takes it; it is not changed.
+        overrides: ``path=value``, such as ``steps=20000``, ``agent.network_spec.0.units=128`` or, for the agent's own
+            keys, ``optimizer_spec.learning_rate=1e-3``. Values are read as YAML. What the document does not hold
+            is made; a list that it does not hold is the default one.
+
+    Raises:
+        SpecError: no such path (with the nearest name), or a value that is no YAML.
+    """
+    document = read_document(document)
+    for override in overrides:
+        path, sign, text = override.partition("=")
+        if not sign or not path.strip():
+            raise SpecError(f"{override}: expected path=value, such as optimizer_spec.learning_rate=1e-3")
+        try:
+            value = parse_yaml(text)
+        except yaml.YAMLError as error:
+            raise SpecError(f"{path}: the value {text!r} is no valid YAML: {error}") from None
+        _set(document, _from_the_top(document, path.strip()), value)
+    return read_document(document)
+
+
+def _from_the_top(document: Mapping[str, Any], path: str) -> list[str]:
+    """The parts of a path; of one that begins with a key of the agent, from ``agent`` on."""
+    parts = [part.strip("[]") for part in parts_of(path)]
+    if parts[0] in RunSpec.model_fields:
+        return parts
+    agent = document.get("agent", {})
+    target = Agent._lookup(agent.get("type") if isinstance(agent, Mapping) else None, "agent")
+    keys = parameters_of(target).named
+    if parts[0] in keys:
+        return ["agent", *parts]
+    raise SpecError(f"{path}: there is no {parts[0]!r}. {nearest(parts[0], [*RunSpec.model_fields, *keys])}")
+
+
+def _set(document: dict[str, Any], parts: list[str], value: Any) -> None:
+    node: Any = document
+    for depth, (part, following) in enumerate(zip(parts, [*parts[1:], None], strict=True)):
+        place = join_parts(*parts[: depth + 1])
+        key: Any = part
+        if isinstance(node, list):
+            if not part.isdigit() or int(part) >= len(node):
+                raise SpecError(f"{place}: expected a number below {len(node)}, given {part!r}")
+            key = int(part)
+        if following is None:
+            node[key] = value
+            return
+        inner = node[key] if isinstance(node, list) else node.get(key)
+        if inner is None:
+            inner = _default(document, parts[: depth + 1]) if following.isdigit() else {}
+        elif isinstance(inner, str):
+            inner = {"type": inner}
+        elif not isinstance(inner, dict | list):
+            raise SpecError(f"{place}: {inner!r} has no {following!r}")
+        node[key] = inner
+        node = inner
+
+
+def _default(document: Mapping[str, Any], parts: list[str]) -> Any:
+    """What stands at a place of the document when all defaults are written out."""
+    node: Any = resolve(document)
+    for part in parts:
+        node = node[int(part)] if isinstance(node, list) else node.get(part, {})
+    return node
+
+
+def _collect(faults: list[str], make: Any) -> Any:
+    """What `make` returns; if it fails, its faults are noted instead."""
+    try:
+        return make()
+    except (SpecError, PluginError) as error:
+        faults.extend(map(str, error.args))
+        return None
+
+
+def _spaces(environment: Any, faults: list[str]) -> dict[str, Any]:
+    """State and action Space of the environment; if it is wrong, those of some other, to check the agent with."""
+    found = {"state_space": FloatBox(shape=(4,)), "action_space": IntBox(2)}
+    if isinstance(environment, str | Mapping):
+        made = _collect(faults, lambda: make_environment(environment))
+        if made is not None:
+            found = {"state_space": made.state_space, "action_space": made.action_space}
+            if not is_instance(environment):
+                made.terminate()
+    return found
+
+
+def _agent_faults(agent: Mapping[str, Any], spaces: Mapping[str, Any]) -> list[str]:
+    doubled = [
+        f"agent.{name}: say it once, as {name}" for name in SAID_BY_THE_RUN if agent.get(name) is not None
+    ]
+    spec = {key: value for key, value in agent.items() if key not in SAID_BY_THE_RUN}
+
+    def make(spec: Any) -> Agent:
+        return Agent.from_spec(spec, path="agent", **spaces)
+
+    return doubled + faults_of(make, spec, "agent")
+
+
+def _write_out(resolved: dict[str, Any], parts: list[str], arguments: Mapping[str, Any]) -> None:
+    """Write what a constructor was called with to its place; a list that stands there says it in a shorter way."""
+    node: Any = resolved
+    keys: list[Any] = [int(part[1:-1]) if part.startswith("[") else part for part in parts]
+    for key, following in pairwise(keys):
+        inner = node[key] if isinstance(node, list) else node.get(key)
+        kind = list if isinstance(following, int) else dict
+        if not isinstance(inner, kind):
+            inner = node[key] = kind()
+        node = inner
+    content = {key: _jsonable(value) for key, value in arguments.items() if _is_jsonable(value)}
+    last = keys[-1]
+    if isinstance(node, list):
+        node[last : last + 1] = [content]
+    elif not isinstance(node.get(last), list):
+        node[last] = content
+
+
+def _is_jsonable(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _is_jsonable(item) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return all(map(_is_jsonable, value))
+    return value is None or isinstance(value, str | bool | int | float)
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _jsonable(item) for key, item in value.items()}
+    return [_jsonable(item) for item in value] if isinstance(value, list | tuple) else value

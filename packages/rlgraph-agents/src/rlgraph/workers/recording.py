@@ -1,0 +1,253 @@
+"""Episodes as a moving picture: GIF (Pillow) or MP4 (imageio with its own ffmpeg, the extra ``video``)."""
+
+from __future__ import annotations
+
+import subprocess
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from gymnasium.error import DependencyNotInstalled
+
+from rlgraph.core import InputError, RLGraphError, SpecError
+from rlgraph.environments import Environment, make_environment
+from rlgraph.environments.environment import StepResult
+
+#: Pictures per second where the environment says nothing (``metadata["render_fps"]`` in Gymnasium).
+FRAMES_PER_SECOND = 30
+#: Viewers play pictures shown for less than 20 ms slowly, not fast.
+GIF_FRAMES_PER_SECOND = 50
+
+
+class Film(ABC):
+    """A file that takes frames ``[height, width, 3]``, uint8."""
+
+    def __init__(self, file: Path, frames_per_second: float):
+        self.file, self.frames_per_second = file, frames_per_second
+        self.frames = 0
+
+    def add(self, frame: np.ndarray) -> None:
+        """Append a frame."""
+        self.frames += 1
+        self._add(frame)
+
+    @abstractmethod
+    def _add(self, frame: np.ndarray) -> None: ...
+
+    @abstractmethod
+    def close(self) -> None:
+        """Finish the file."""
+
+
+class GifFilm(Film):
+    """An animated GIF of 256 colours a frame; above 50 frames a second, frames are left out."""
+
+    def __init__(self, file: Path, frames_per_second: float):
+        super().__init__(file, frames_per_second)
+        self._every = int(-(-frames_per_second // GIF_FRAMES_PER_SECOND))
+        self._pictures: list[Any] = []
+
+    def _add(self, frame: np.ndarray) -> None:
+        from PIL import Image
+
+        if (self.frames - 1) % self._every == 0:
+            self._pictures.append(Image.fromarray(frame).quantize(256))
+
+    def close(self) -> None:
+        if not self._pictures:
+            return
+        first, *others = self._pictures
+        milliseconds = round(1000 * self._every / self.frames_per_second)
+        first.save(self.file, save_all=True, append_images=others, duration=milliseconds, loop=0)
+
+
+class Mp4Film(Film):
+    """H.264, as every browser plays it; frames go to ffmpeg as they come."""
+
+    def __init__(self, file: Path, frames_per_second: float):
+        super().__init__(file, frames_per_second)
+        try:
+            from imageio_ffmpeg import get_ffmpeg_exe
+        except ImportError:
+            raise SpecError(
+                f"{file}: MP4 needs imageio-ffmpeg: pip install 'rlgraph-agents[video]'; a .gif needs nothing"
+            ) from None
+        self._command = get_ffmpeg_exe()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def _add(self, frame: np.ndarray) -> None:
+        # The codec wants even sides.
+        frame = np.pad(frame, [*((0, side % 2) for side in frame.shape[:2]), (0, 0)], mode="edge")
+        if self._process is None:
+            self._process = self._start(*frame.shape[:2])
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(frame.tobytes())
+        except BrokenPipeError:
+            self.close()  # says why
+
+    def _start(self, height: int, width: int) -> subprocess.Popen[bytes]:
+        given = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-i", "-"]
+        wanted = ["-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", str(self.file)]
+        rate = ["-r", f"{self.frames_per_second:g}"]
+        arguments = [self._command, "-y", "-loglevel", "error", *rate, *given, *wanted]
+        return subprocess.Popen(arguments, stdin=subprocess.PIPE)
+
+    def close(self) -> None:
+        if self._process is None:
+            return
+        self._process.communicate()
+        if self._process.returncode:
+            raise RLGraphError(
+                f"{self.file} could not be written: ffmpeg ended with {self._process.returncode}"
+            )
+
+
+FILMS: Mapping[str, type[Film]] = {".gif": GifFilm, ".mp4": Mp4Film}
+
+
+class Recorder:
+    """Films the first of the environments that an evaluation makes.
+
+    >>> recorder = Recorder("CartPole-v1", "cartpole.gif", episodes=1)
+    >>> with recorder:
+    ...     result = evaluate(agent, recorder.make_environment, 10, seed=0)  # doctest: +SKIP
+
+    Args:
+        spec: environment spec, as `make_environment` takes it.
+        file: a ``.gif`` or ``.mp4``; its folder is made if missing.
+        episodes: how many of its episodes are shown, one after the other.
+
+    Raises:
+        SpecError: another suffix, or the environment makes no pictures, or the extra for MP4 is not installed.
+    """
+
+    def __init__(self, spec: Any, file: str | Path, episodes: int = 1):
+        self.file = Path(file)
+        if self.file.suffix.lower() not in FILMS:
+            raise SpecError(f"{self.file}: a film is a .gif or an .mp4, given {self.file.suffix!r}")
+        if episodes < 1:
+            raise SpecError(f"episodes: expected an integer >= 1, given {episodes!r}")
+        self.spec, self.episodes = spec, episodes
+        self._filmed = make_environment(with_pictures(spec))
+        self._taken = False
+        self.film = FILMS[self.file.suffix.lower()](self.file, frames_per_second(self._filmed))
+        try:
+            self._filmed.reset(seed=0)
+            picture_of(self._filmed)
+        except BaseException:
+            self._filmed.terminate()
+            raise
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def frames(self) -> int:
+        """How many frames were taken."""
+        return self.film.frames
+
+    def make_environment(self) -> Environment:
+        """The environment that is filmed, the first time; afterwards plain ones."""
+        if self._taken:
+            return make_environment(self.spec)
+        self._taken = True
+        return FilmedEnvironment(self._filmed, self.film, self.episodes)
+
+    def close(self) -> None:
+        """Finish the file."""
+        self.film.close()
+        if not self._taken:
+            self._filmed.terminate()
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+class FilmedEnvironment(Environment):
+    """An environment whose first episodes are filmed, last states included.
+
+    Args:
+        environment: the one acted in.
+        film: takes the frames.
+        episodes: how many are filmed.
+    """
+
+    def __init__(self, environment: Environment, film: Film, episodes: int):
+        super().__init__(environment.state_space, environment.action_space)
+        self.environment, self.film, self._left = environment, film, episodes
+        self._running = False
+
+    @property
+    def name(self) -> str:
+        return self.environment.name
+
+    def reset(self, seed: int | None = None) -> Any:
+        self._left -= self._running  # whoever steps it has cut the episode
+        self._running = True
+        state = self.environment.reset(seed=seed)
+        self._take()
+        return state
+
+    def step(self, action: Any) -> StepResult:
+        result = self.environment.step(action)
+        self._take()
+        if result[2] or result[3]:
+            self._left -= 1
+            self._running = False
+        return result
+
+    def render(self) -> Any:
+        return self.environment.render()
+
+    def terminate(self) -> None:
+        self.environment.terminate()
+
+    def _take(self) -> None:
+        if self._left > 0:
+            self.film.add(picture_of(self.environment))
+
+
+def with_pictures(spec: Any) -> Any:
+    """The spec with ``render_mode="rgb_array"`` where its environment takes one."""
+    from inspect import signature
+
+    from rlgraph.core import registry
+
+    known = registry("rlgraph.environments")
+    if isinstance(spec, str):
+        spec = {"type": spec} if spec in known else {"type": "openai_gym", "gym_env": spec}
+    if not isinstance(spec, Mapping) or str(spec.get("type")) not in known:
+        return spec  # an environment, or something that make_environment explains
+    takes_one = "render_mode" in signature(known.load(spec["type"])).parameters
+    return {**spec, "render_mode": "rgb_array"} if takes_one else spec
+
+
+def frames_per_second(environment: Any) -> float:
+    """What the environment says about its speed, else 30."""
+    metadata = getattr(getattr(environment, "gym_env", environment), "metadata", None) or {}
+    return float(metadata.get("render_fps") or FRAMES_PER_SECOND)
+
+
+def picture_of(environment: Environment) -> np.ndarray:
+    """What the environment renders, as a frame ``[height, width, 3]``.
+
+    Raises:
+        SpecError: it renders nothing, or no picture, or needs something that is not installed.
+    """
+    try:
+        frame = environment.render()
+    except DependencyNotInstalled as error:
+        raise SpecError(f"{environment.name} cannot be filmed: {error}") from error
+    if not (isinstance(frame, np.ndarray) and frame.ndim == 3 and frame.shape[2] == 3):
+        given = "nothing" if frame is None else f"{type(frame).__name__} of shape {np.shape(frame)}"
+        raise SpecError(
+            f"{environment.name} cannot be filmed: expected render() to give a picture [height, width, 3], it gives "
+            f"{given}"
+        )
+    if frame.dtype != np.uint8:
+        raise InputError(f"{environment.name}: a picture has dtype uint8, given {frame.dtype}")
+    return frame

@@ -1,0 +1,72 @@
+"""Exit codes, what `--debug` and `--quiet` change, and what stays on standard error."""
+
+import json
+
+import pytest
+
+from rlgraph.cli.exit_codes import ExitCode
+from rlgraph.core import CheckpointError, NumericalError, SpecError
+from rlgraph.core.registry import Registry
+from rlgraph.environments.errors import EnvironmentFault
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (SpecError("wrong"), 2),
+        (CheckpointError("wrong"), 2),
+        (EnvironmentFault("wrong"), 3),
+        (NumericalError("wrong"), 3),
+        (KeyboardInterrupt(), 130),
+    ],
+)
+@pytest.mark.parametrize("command", [["graph"], ["agents", "--json"]])
+def test_codes(rlgraph, monkeypatch, error, code, command):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("rlgraph.core.draw.draw", fail)
+    monkeypatch.setattr(Registry, "plugins", fail)
+    outcome = rlgraph(*command)
+    assert (outcome.code, outcome.out) == (code, "")
+    assert "Traceback" not in outcome.err
+    assert code == 130 or outcome.err == f"{type(error).__name__}: wrong\n"
+
+
+def test_debug_prints_the_traceback(rlgraph):
+    outcome = rlgraph("graph", "--agent", "dqm", "--debug")
+    assert outcome.code == 2
+    assert outcome.err.startswith("Traceback (most recent call last):")
+    assert "SpecError: agent.type: unknown agent 'dqm'" in outcome.err
+    # The next command is itself again.
+    assert "Traceback" not in rlgraph("graph", "--agent", "dqm").err
+
+
+def test_a_run_that_fails(rlgraph, tiny, undrawn, monkeypatch):
+    def fail(self, action):
+        return float("nan"), float("nan"), False, False, {}
+
+    monkeypatch.setattr("rlgraph.environments.deterministic_env.DeterministicEnv.step", fail)
+    arguments = ["--agent", tiny(), "--env", "deterministic", "--backend", "numpy", "--steps", 10]
+    outcome = rlgraph("train", *arguments, "--folder", "run", "--json")
+    assert (outcome.code, outcome.out) == (ExitCode.RUN_FAILED, "")
+    assert "EnvironmentFault: " in outcome.err
+
+
+def test_a_quiet_run_for_machines(rlgraph, tiny, undrawn):
+    agent = tiny(update_spec={"do_updates": False})
+    arguments = ["train", "--agent", agent, "--env", "deterministic", "--backend", "numpy", "--steps", 20]
+    loud = rlgraph(*arguments, "--folder", "a", "--json")
+    quiet = rlgraph(*arguments, "--folder", "b", "--json", "-q")
+    assert "dqn learns deterministic" in loud.err and quiet.err == ""
+    data = [json.loads(outcome.out) for outcome in (loud, quiet)]
+    assert [entry["folder"] for entry in data] == ["a", "b"]
+    assert data[0]["evaluation"]["returns"] == data[1]["evaluation"]["returns"]
+    assert data[0]["training"]["timesteps_executed"] == 20
+    human = rlgraph(*arguments, "--folder", "c", "--quiet")
+    assert "Done" in human.out and "learns" not in human.out and "next" not in human.out
+
+
+def test_every_code_is_described():
+    assert [int(code) for code in ExitCode] == [0, 1, 2, 3, 130]
+    assert all(code.description.endswith(".") for code in ExitCode)

@@ -1,0 +1,71 @@
+"""What is installed, for people at 80 columns and for machines."""
+
+import json
+
+import gymnasium
+import pytest
+
+from rlgraph.core import registry
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_plugins(rlgraph, backends, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    outcome = rlgraph("plugins")
+    assert outcome.code == 0
+    lines = [line.strip() for line in outcome.out.splitlines()]
+    assert any(line.startswith("environments of rlgraph-agents ") for line in lines)
+    assert max(map(len, outcome.out.splitlines())) <= columns and "…" not in outcome.out
+    # Long targets go on in the next line, behind a dot or the colon.
+    rows, name = {}, None
+    for line in lines:
+        cells = line.split()
+        if len(cells) == 2:
+            name = cells[0]
+            rows[name] = cells[1]
+        elif len(cells) == 1:
+            assert rows[name][-1] in ".:"
+            rows[name] += cells[0]
+    for group in ("rlgraph.backends", "rlgraph.components", "rlgraph.agents", "rlgraph.environments"):
+        for plugin in registry(group).plugins():
+            assert rows[plugin.name] == plugin.target
+    assert {*backends, "numpy"} <= set(rows)
+
+
+def test_plugins_for_machines(rlgraph):
+    outcome = rlgraph("plugins", "--json")
+    listed = json.loads(outcome.out)
+    (dqn,) = (entry for entry in listed if (entry["kind"], entry["name"]) == ("agent", "dqn"))
+    assert (dqn["distribution"], dqn["target"]) == ("rlgraph-agents", "rlgraph.agents.dqn:DQNAgent")
+
+
+def test_agents(rlgraph):
+    outcome = rlgraph("agents")
+    assert outcome.code == 0 and "dqn  " in outcome.out and "rlgraph-agents" in outcome.out
+    listed = json.loads(rlgraph("agents", "--json").out)
+    assert [entry["name"] for entry in listed] == registry("rlgraph.agents").names()
+
+
+def test_the_options_of_an_agent(rlgraph):
+    outcome = rlgraph("agents", "dqn")
+    assert "network_spec" in outcome.out and "state_space" in outcome.out and "required" in outcome.out
+    options = json.loads(rlgraph("agents", "dqn", "--json").out)["options"]
+    assert options["state_space"]["required"] and not options["discount"]["required"]
+
+
+def test_environments(rlgraph):
+    outcome = rlgraph("environments")
+    assert outcome.code == 0 and "grid_world  " in outcome.out and "openai_gym  " in outcome.out
+    assert json.loads(rlgraph("environments", "openai_gym", "--json").out)["options"]["gym_env"]["required"]
+    assert json.loads(rlgraph("environments", "--gymnasium", "--json").out) == sorted(gymnasium.registry)
+    assert "CartPole-v1\n" in rlgraph("environments", "--gymnasium").out
+
+
+def test_mistakes(rlgraph):
+    outcome = rlgraph("agents", "dqm")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "unknown agent 'dqm'. Did you mean 'dqn'?" in outcome.err
+    assert (
+        "unknown environment 'gridworld'. Did you mean 'grid_world'?"
+        in rlgraph("environments", "gridworld").err
+    )

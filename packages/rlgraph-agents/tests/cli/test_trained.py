@@ -1,0 +1,182 @@
+"""What a run has learned: evaluated for people and machines, filmed, exported, compared."""
+
+import csv
+import json
+from typing import ClassVar
+
+import gymnasium
+import numpy as np
+import pytest
+from PIL import Image
+
+
+@pytest.fixture
+def run(rlgraph, tiny, undrawn):
+    """Makes the folder of a run that learned nothing, on NumPy."""
+
+    def run(folder="run", seed=1, env="CartPole-v1"):
+        arguments = ["--agent", tiny(update_spec={"do_updates": False}), "--backend", "numpy", "--env", env]
+        assert rlgraph("train", *arguments, "--steps", 40, "--seed", seed, "--folder", folder).code == 0
+        return folder
+
+    return run
+
+
+def test_evaluate_for_machines(rlgraph, run):
+    outcome = rlgraph("evaluate", run(), "--episodes", 3, "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    data = json.loads(outcome.out)
+    assert (data["folder"], data["checkpoint"], data["backend"], data["episodes"]) == (
+        "run",
+        "last",
+        "numpy",
+        3,
+    )
+    assert data["mean_return"] == sum(data["returns"]) / 3 == sum(data["lengths"]) / 3
+
+
+class Blinking(gymnasium.Env):
+    """Episodes of four steps, black and white in turn."""
+
+    metadata: ClassVar = {"render_modes": ["rgb_array"], "render_fps": 10}
+    observation_space = gymnasium.spaces.Box(0.0, 1.0, (2,))
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def __init__(self, render_mode=None):
+        self.render_mode, self.steps = render_mode, 0
+
+    def reset(self, seed=None, options=None):
+        self.steps = 0
+        return np.zeros(2, np.float32), {}
+
+    def step(self, action):
+        self.steps += 1
+        return np.zeros(2, np.float32), 1.0, self.steps == 4, False, {}
+
+    def render(self):
+        return np.full((20, 30, 3), 255 * (self.steps % 2), np.uint8)
+
+
+@pytest.fixture
+def blinking():
+    """The id under which `Blinking` is registered."""
+    gymnasium.register("Blinking-v0", Blinking)
+    yield "Blinking-v0"
+    del gymnasium.registry["Blinking-v0"]
+
+
+def test_a_film_of_an_evaluation(rlgraph, run, blinking, tmp_path):
+    folder = run(env=blinking)
+    outcome = rlgraph("evaluate", folder, "--episodes", 2, "--video", "films/blinking.gif", "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    data = json.loads(outcome.out)
+    assert data["lengths"] == [4, 4]
+    with Image.open(tmp_path / data["video"]) as film:
+        assert (film.n_frames, film.size) == (5, (30, 20))
+    human = rlgraph("evaluate", folder, "--episodes", 2, "--video", "b.gif", "--video-episodes", 1)
+    assert human.out == "mean return 4.0 +- 0.0 over 2 episodes\nwrote b.gif\n"
+
+
+def test_what_cannot_be_filmed(rlgraph, run):
+    outcome = rlgraph("evaluate", run(env="deterministic"), "--video", "film.gif")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "cannot be filmed: expected render() to give a picture" in outcome.err
+
+
+def test_one_checkpoint_of_several(rlgraph, run):
+    folder = run()
+    assert rlgraph("evaluate", folder, "--episodes", 1, "--checkpoint", "last").code == 0
+    outcome = rlgraph("evaluate", folder, "--checkpoint", "lst")
+    assert outcome.code == 2
+    assert "has no checkpoint 'lst'. Did you mean 'last'?" in outcome.err
+
+
+def test_export(rlgraph, run, backend, tmp_path):
+    outcome = rlgraph("export", run(), "--backend", backend, "--json")
+    if backend not in ("torch", "tf"):
+        assert outcome.code == 2 and f"the {backend} backend does not export graphs" in outcome.err
+        return
+    assert outcome.code == 0, outcome.err
+    data = json.loads(outcome.out)
+    assert (data["directory"], data["methods"]) == ("run/export", ["get_greedy_actions"])
+    assert data["files"] and all((tmp_path / "run" / "export" / name).is_file() for name in data["files"])
+    outcome = rlgraph(
+        "export", "run", "--to", "elsewhere", "--method", "get_greedy_actions", "--backend", backend
+    )
+    assert outcome.code == 0 and outcome.out.startswith("wrote elsewhere:\n  ")
+    outcome = rlgraph("export", "run", "--backend", "numpy")
+    assert outcome.code == 2 and "the numpy backend does not export graphs" in outcome.err
+
+
+def test_resume(rlgraph, run, tmp_path):
+    folder = run(env="deterministic")
+    outcome = rlgraph("resume", folder, "--steps", 60, "--json")
+    assert (outcome.code, json.loads(outcome.out)["training"]["timesteps_executed"]) == (0, 60)
+    assert "run goes on" in outcome.err
+    assert "may only grow" in rlgraph("resume", folder, "--steps", 10).err
+    assert rlgraph("resume", "nowhere").code == 2
+
+
+@pytest.fixture
+def runs(tmp_path):
+    """Folders of runs with made-up returns."""
+
+    def write(name, points, environment="CartPole-v1", outcome="finished"):
+        folder = tmp_path / name
+        folder.mkdir(parents=True)
+        content = {"agent": {"type": "dqn"}, "environment": environment, "seed": 1, "steps": 200}
+        (folder / "config.json").write_text(json.dumps({"run": content, "chosen": {"backend": "numpy"}}))
+        rows = "".join(f"{steps},{value}\n" for steps, value in points)
+        (folder / "metrics.csv").write_text(f"timesteps,evaluation_return\n{rows}")
+        (folder / "result.json").write_text(json.dumps({"outcome": outcome}))
+
+    for seed, value in enumerate((100.0, 200.0, 300.0, 9000.0)):
+        write(f"runs/a{seed}", [(100, 0.0), (200, value)])
+    write("other", [(100, 50.0)], outcome="interrupted")
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_compare(rlgraph, runs, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    outcome = rlgraph("compare", "new=runs", "old=other")
+    assert outcome.code == 0
+    new, old = (line.split() for line in outcome.out.splitlines() if "CartPole-v1" in line)
+    assert new[:5] == ["new", "CartPole-v1", "4", "200", "250.0"]
+    assert old[:5] == ["old", "CartPole-v1", "1", "100", "50.0"] and "one run" in outcome.out
+    assert "unfinished: other" in outcome.out
+    assert "…" not in outcome.out
+
+
+def test_compare_for_machines(rlgraph, runs, tmp_path):
+    outcome = rlgraph("compare", "runs", "other", "--json", "-o", "out/c.png", "--csv", "out/c.csv")
+    data = json.loads(outcome.out)
+    assert "unfinished: other" in outcome.err and "wrote out/c.png" in outcome.err
+    (group,) = data["groups"]
+    # The unfinished run's curve ends at 100, and with it that of its group.
+    assert (group["runs"], group["steps"], group["iqm"]) == (5, 100, 0.0)
+    assert (tmp_path / "out" / "c.png").read_bytes()[:4] == b"\x89PNG"
+    rows = list(csv.DictReader((tmp_path / "out" / "c.csv").read_text().splitlines()))
+    assert rows[0]["label"] == "dqn" and float(rows[0]["iqm"]) == 0.0
+
+
+def test_compare_quietly(rlgraph, runs):
+    outcome = rlgraph("compare", "runs", "other", "--quiet")
+    assert "unfinished" not in outcome.out + outcome.err and "CartPole-v1" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere"], "nowhere is no run folder, and there is none below it"),
+        (["runs", "--metric", "evaluation_retrn"], "Did you mean 'evaluation_return'?"),
+        (["runs", "--by", "labl"], "Invalid value for '--by'"),
+        (["runs", "--normalize", "CartPole-v1=5"], "expected ENV=LOW,HIGH such as CartPole-v1=0,500, given"),
+        (["runs", "--normalize", "CartPole-v1=5,5"], "with two different returns"),
+        (["runs", "--picture", "c.jpeg"], "a picture is a .png, .svg or .pdf, given 'c.jpeg'"),
+        ([], "Missing argument 'RUN...'"),
+    ],
+)
+def test_wrong_comparisons(rlgraph, runs, arguments, said):
+    outcome = rlgraph("compare", *arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert said in outcome.err

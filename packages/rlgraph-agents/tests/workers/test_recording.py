@@ -1,0 +1,137 @@
+"""Films of evaluations: the frames that were rendered, last states included, in files that others can read."""
+
+import subprocess
+import sys
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from gymnasium.error import DependencyNotInstalled
+from PIL import Image
+
+from rlgraph.core import RLGraphError, SpecError
+from rlgraph.environments import Environment
+from rlgraph.environments.stepped_env import stepped
+from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.workers import evaluate
+from rlgraph.workers.recording import Recorder
+
+
+class Counting(Environment):
+    """Episodes of three steps; the picture's red is the number of the step times 50."""
+
+    metadata: ClassVar = {"render_fps": 10}
+
+    def __init__(self):
+        super().__init__(FloatBox(shape=(1,)), IntBox(2))
+        self.steps = 0
+        self.terminated = False
+
+    def reset(self, seed=None):
+        self.steps = 0
+        return np.zeros(1, np.float32)
+
+    def step(self, action):
+        self.steps += 1
+        return np.zeros(1, np.float32), 1.0, self.steps == 3, False, {}
+
+    def render(self):
+        frame = np.zeros((31, 45, 3), np.uint8)
+        frame[..., 0] = 50 * self.steps
+        return frame
+
+    def terminate(self):
+        self.terminated = True
+
+
+class NeedsPygame(Counting):
+    def render(self):
+        raise DependencyNotInstalled("pygame is not installed: pip install pygame")
+
+
+class Actor:
+    timesteps = 0
+    preprocessing = None
+
+    def get_actions(self, states, use_exploration=True, apply_preprocessing=True):
+        return np.zeros(len(states), np.int64)
+
+
+def gif_reds(file):
+    with Image.open(file) as image:
+        reds = []
+        for frame in range(image.n_frames):
+            image.seek(frame)
+            reds.append(image.convert("RGB").getpixel((5, 5))[0])
+        return reds, image.info["duration"]
+
+
+def test_a_gif_of_an_evaluation(tmp_path):
+    made = []
+    with Recorder(lambda: made.append(Counting()) or made[-1], tmp_path / "deep" / "film.gif") as recorder:
+        result = evaluate(Actor(), recorder.make_environment, 4, seed=0)
+    assert result.returns == (3.0,) * 4
+    assert recorder.frames == 4
+    # The state after the reset, and those after each of the three steps: the last one is not that of a new episode.
+    assert gif_reds(tmp_path / "deep" / "film.gif") == ([0, 50, 100, 150], 100)
+    assert len(made) == 4 and all(environment.terminated for environment in made)
+
+
+def test_several_episodes(tmp_path):
+    with Recorder(Counting, tmp_path / "film.gif", episodes=2) as recorder:
+        evaluate(Actor(), recorder.make_environment, 30, seed=0)  # three in each of ten environments
+    assert gif_reds(tmp_path / "film.gif")[0] == [0, 50, 100, 150] * 2
+
+
+def test_episodes_that_are_cut_outside(tmp_path):
+    with Recorder(Counting, tmp_path / "film.gif", episodes=2) as recorder:
+        result = evaluate(Actor(), stepped(recorder.make_environment, 1, 2), 30, seed=0)
+    assert set(result.lengths) == {2}
+    assert gif_reds(tmp_path / "film.gif")[0] == [0, 50, 100] * 2
+
+
+def test_an_mp4_of_an_evaluation(tmp_path):
+    ffmpeg = pytest.importorskip("imageio_ffmpeg", reason="needs the extra 'video'")
+    with Recorder(Counting, tmp_path / "film.mp4", episodes=1) as recorder:
+        evaluate(Actor(), recorder.make_environment, 1, seed=0)
+    arguments = ["-i", str(tmp_path / "film.mp4"), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    read = subprocess.run([ffmpeg.get_ffmpeg_exe(), *arguments], capture_output=True, check=True)
+    assert all(fact in read.stderr.decode() for fact in ("Video: h264", "46x32", "10 fps"))
+    reds = np.frombuffer(read.stdout, np.uint8).reshape(-1, 32, 46, 3)[:, 5, 5, 0].astype(int)
+    np.testing.assert_allclose(reds, [0, 50, 100, 150], atol=6)
+
+
+def test_mp4_without_its_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    with pytest.raises(SpecError, match=r"MP4 needs imageio-ffmpeg: pip install 'rlgraph-agents\[video\]'"):
+        Recorder(Counting, tmp_path / "film.mp4")
+
+
+def test_a_film_that_cannot_be_written(tmp_path, capfd):
+    pytest.importorskip("imageio_ffmpeg", reason="needs the extra 'video'")
+    (tmp_path / "film.mp4").mkdir()
+    recorder = Recorder(Counting, tmp_path / "film.mp4")
+    with pytest.raises(RLGraphError, match="film.mp4 could not be written: ffmpeg ended with"), recorder:
+        evaluate(Actor(), recorder.make_environment, 1, seed=0)
+    assert "Is a directory" in capfd.readouterr().err
+
+
+def test_frames_above_fifty_a_second_are_left_out(tmp_path, monkeypatch):
+    monkeypatch.setitem(Counting.metadata, "render_fps", 100)
+    with Recorder(Counting, tmp_path / "film.gif") as recorder:
+        evaluate(Actor(), recorder.make_environment, 1, seed=0)
+    assert gif_reds(tmp_path / "film.gif") == ([0, 100], 20)
+
+
+def test_what_cannot_be_filmed(tmp_path):
+    with pytest.raises(SpecError, match=r"film.avi: a film is a .gif or an .mp4, given '.avi'"):
+        Recorder(Counting, tmp_path / "film.avi")
+    with pytest.raises(SpecError, match="episodes: expected an integer >= 1, given 0"):
+        Recorder(Counting, tmp_path / "film.gif", episodes=0)
+    with pytest.raises(SpecError, match="cannot be filmed: .* it gives nothing"):
+        Recorder("deterministic", tmp_path / "film.gif")
+    with pytest.raises(SpecError, match=r"NeedsPygame cannot be filmed: .* pip install pygame"):
+        Recorder(NeedsPygame, tmp_path / "film.gif")
+    with pytest.raises(SpecError, match="no environment 'CartPol-v1' is registered"):
+        Recorder("CartPol-v1", tmp_path / "film.gif")
+    assert not list(tmp_path.iterdir())

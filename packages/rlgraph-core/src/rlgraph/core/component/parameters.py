@@ -1,0 +1,109 @@
+"""What a constructor or a function takes: names, annotations, defaults, descriptions."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_ENTRY = re.compile(r"^(?P<names>\*{0,2}[a-z_]\w*(?:, *\*{0,2}[a-z_]\w*)*) *(?:\([^)]*\))?: *(?P<text>.*)$")
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The parameters of a class's constructor, or of a function; their annotations are objects, not texts.
+
+    Attributes:
+        own: in order, without ``self``.
+        named: all that can be given by name; those of the constructors above too, as far as ``**kwargs`` leads there.
+        is_open: whether any other name is taken as well, or nothing is known.
+    """
+
+    own: tuple[inspect.Parameter, ...]
+    named: Mapping[str, inspect.Parameter]
+    is_open: bool
+
+
+def parameters_of(target: Callable[..., Any]) -> Parameters:
+    """The parameters of `target`. A constructor with ``**kwargs`` is taken to hand them to the next class above."""
+    named: dict[str, inspect.Parameter] = {}
+    own: tuple[inspect.Parameter, ...] | None = None
+    try:
+        for function, skipped in _functions(target):
+            parameters = tuple(_evaluated(function))[skipped:]
+            own = parameters if own is None else own
+            for p in parameters:
+                if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY):
+                    named.setdefault(p.name, p)
+            if not any(p.kind is p.VAR_KEYWORD for p in parameters):
+                return Parameters(own or (), named, is_open=False)
+    except ValueError:  # a builtin that does not tell
+        pass
+    return Parameters(own or (), named, is_open=True)
+
+
+def _functions(target: Callable[..., Any]) -> list[tuple[Callable[..., Any], int]]:
+    """The constructors of a class, from it upwards, or the function itself; and how many parameters are bound."""
+    if not isinstance(target, type):
+        return [(target, 0)]
+    return [(vars(owner)["__init__"], 1) for owner in target.__mro__[:-1] if "__init__" in vars(owner)] or [
+        (_nothing, 0)
+    ]
+
+
+def _nothing() -> None:
+    """The constructor of a class without one."""
+
+
+def _evaluated(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    names = getattr(function, "__globals__", {})
+    signature = inspect.signature(function)
+    return [p.replace(annotation=_annotation(p.annotation, names)) for p in signature.parameters.values()]
+
+
+def _annotation(annotation: Any, names: Mapping[str, Any]) -> Any:
+    """An annotation as an object; one that means something to type checkers only is Any."""
+    if annotation is inspect.Parameter.empty:
+        return Any
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, dict(names))
+    except Exception:
+        return Any
+
+
+def summary_of(target: Any) -> str:
+    """The first paragraph of a docstring, in one line."""
+    return " ".join((inspect.getdoc(target) or "").partition("\n\n")[0].split())
+
+
+def descriptions_of(target: Callable[..., Any]) -> dict[str, str]:
+    """Parameter -> what the docstrings say of it (sections "Args:", "Attributes:"), those of classes above included."""
+    found: dict[str, str] = {}
+    for owner in target.__mro__[:-1] if isinstance(target, type) else (target,):
+        documented = [vars(owner).get("__init__"), owner] if isinstance(owner, type) else [owner]
+        for document in documented:
+            text = getattr(document, "__doc__", None)
+            for name, description in _entries(inspect.cleandoc(text or "")):
+                found.setdefault(name, description)
+    return found
+
+
+def _entries(document: str) -> list[tuple[str, str]]:
+    """``(name, description)`` of the sections that describe parameters."""
+    entries: list[tuple[list[str], list[str]]] = []
+    inside = False
+    for line in document.splitlines():
+        if line and not line.startswith(" "):
+            inside = line in ("Args:", "Attributes:")
+            continue
+        match = _ENTRY.match(line[4:]) if inside and not line.startswith("     ") else None
+        if match is not None:
+            names = [name.strip().lstrip("*") for name in match["names"].split(",")]
+            entries.append((names, [match["text"]]))
+        elif inside and entries and line.strip():
+            entries[-1][1].append(line.strip())
+    return [(name, " ".join(texts).strip()) for names, texts in entries for name in names]

@@ -1,0 +1,136 @@
+"""Where in a document a spec stands while its object is made.
+
+A constructor knows the names of its own arguments, not where in a larger document its spec stands. What is being made
+is therefore kept as a stack of frames; a place that a constructor names, ``memory.capacity`` (its scope and its
+argument), becomes ``agent.memory_spec.capacity``. The same stack tells a recorder what every constructor was given.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from rlgraph.core.errors import SpecError
+
+_PART = re.compile(r"\[\d+\]|[^.\[\]]+")
+_PREFIX = re.compile(r"(?P<place>[^\s:]+): ")
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One constructor at work.
+
+    Attributes:
+        path: place of its spec in the document.
+        keys: the arguments that stand in the spec, or may.
+        handed: those that the program hands over instead.
+    """
+
+    path: str
+    keys: frozenset[str]
+    handed: frozenset[str]
+
+
+_frames: ContextVar[tuple[Frame, ...]] = ContextVar("frames", default=())
+_records: ContextVar[dict[str, Mapping[str, Any]] | None] = ContextVar("records", default=None)
+
+
+def parts_of(place: str) -> list[str]:
+    """``"agent.network_spec[0].units" -> ["agent", "network_spec", "[0]", "units"]``."""
+    return _PART.findall(place)
+
+
+def join_parts(*parts: str) -> str:
+    """The place that consists of these parts; empty ones are left out."""
+    return "".join(p if p.startswith("[") else f".{p}" for p in parts if p).removeprefix(".")
+
+
+def is_nested() -> bool:
+    """Whether a constructor that was called for a spec is at work."""
+    return bool(_frames.get())
+
+
+@contextmanager
+def making(path: str, keys: Iterable[str], handed: Iterable[str]) -> Iterator[None]:
+    """A constructor works on the spec at `path`; see `Frame`."""
+    token = _frames.set((*_frames.get(), Frame(path, frozenset(keys), frozenset(handed))))
+    try:
+        yield
+    finally:
+        _frames.reset(token)
+
+
+def locate(place: str) -> str:
+    """The place in the document of what a constructor at work calls `place`.
+
+    Leading names that are no arguments of it (its scope, a component it is made of) say nothing about the document and
+    are dropped; an argument that the program handed over belongs to the constructor that did so.
+    """
+    return _located(place) or place
+
+
+def _located(place: str) -> str | None:
+    parts = parts_of(place)
+    for frame in reversed(_frames.get()):
+        for start, part in enumerate(parts):
+            if part in frame.keys:
+                return join_parts(frame.path, *parts[start:])
+    return None
+
+
+def located(error: SpecError, path: str, owner: str) -> SpecError:
+    """`error`, raised by the constructor at work, with the place in the document before every mistake.
+
+    Args:
+        error: what was raised.
+        path: the constructor's own place.
+        owner: its class, which a message may begin with.
+    """
+    if error.located:
+        return error
+    result = SpecError(*(_locate_fault(str(fault), path, owner) for fault in error.args))
+    result.located = True
+    result.__notes__ = list(getattr(error, "__notes__", ()))
+    return result
+
+
+def _locate_fault(fault: str, path: str, owner: str) -> str:
+    if fault.startswith((f"{path}.", f"{path}[", f"{path}: ")):
+        return fault
+    match = _PREFIX.match(fault)
+    if match is not None and (place := _located(match["place"])) is not None:
+        return f"{place}: {fault[match.end() :]}"
+    if match is not None and parts_of(match["place"])[0] in _frames.get()[-1].handed:
+        return fault
+    text = fault.removeprefix(f"{owner}: ")
+    name = re.match(r"\w+", text)
+    if name is not None and name[0] in _frames.get()[-1].keys:
+        return f"{join_parts(path, name[0])}: {text}"
+    return f"{path}: {fault}"
+
+
+@contextmanager
+def recording() -> Iterator[dict[str, Mapping[str, Any]]]:
+    """Notes, by place, the arguments that constructors in this context are called with, defaults included."""
+    records: dict[str, Mapping[str, Any]] = {}
+    token = _records.set(records)
+    try:
+        yield records
+    finally:
+        _records.reset(token)
+
+
+def record(path: str, arguments: Mapping[str, Any]) -> None:
+    """Note what the spec at `path` amounts to, where somebody records."""
+    records = _records.get()
+    if records is not None:
+        records[path] = arguments
+
+
+def is_recording() -> bool:
+    """Whether somebody records."""
+    return _records.get() is not None
