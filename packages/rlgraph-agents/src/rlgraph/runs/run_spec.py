@@ -12,8 +12,15 @@ from rlgraph.agents.specs import Spec
 class WorkerSpec(Spec):
     """How the agent is run in its environments."""
 
-    type: Literal["single_threaded"] = Field(default="single_threaded", description="which worker")
+    type: Literal["single_threaded", "parallel"] = Field(
+        default="single_threaded",
+        description="which worker: 'parallel' updates while environments step in processes of their own",
+    )
     num_envs: int = Field(default=1, ge=1, description="environments stepped together")
+    vectorization: Literal["auto", "sequential", "processes", "native", "envpool"] = Field(
+        default="auto",
+        description="how the environments are stepped together; 'parallel' always has processes",
+    )
     validate_states: bool = Field(default=False, description="hold every state against its Space")
     frameskip: int = Field(
         default=1, ge=1, description="environment steps an action is repeated for; their rewards are summed"

@@ -18,6 +18,7 @@ from rlgraph.runs.run_folder import RunFolder, keep_earlier_run
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.evaluation import Evaluation, evaluate
+from rlgraph.workers.parallel_worker import ParallelWorker
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
 from rlgraph.workers.stopping import StopAfterEpisodes, StopAfterSeconds, StopAtEvaluation, StopAtReturn
@@ -110,12 +111,16 @@ class Run:
 
     def __init__(self, folder: Path, spec: RunSpec, agent: Agent, state: Mapping[str, Any] | None):
         self.spec, self.agent = spec, agent
-        self.worker = SingleThreadedWorker(
+        make_worker: type[SingleThreadedWorker] = (
+            ParallelWorker if spec.worker.type == "parallel" else SingleThreadedWorker
+        )
+        self.worker = make_worker(
             agent,
             spec.environment,
             num_envs=spec.worker.num_envs,
             frameskip=spec.worker.frameskip,
             max_timesteps_per_episode=spec.worker.max_timesteps_per_episode,
+            vectorization=spec.worker.vectorization,
             validate=spec.worker.validate_states,
             report_interval=spec.logging.report_interval,
             evaluation_interval=spec.evaluation.interval,

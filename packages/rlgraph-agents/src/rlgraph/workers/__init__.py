@@ -2,6 +2,7 @@
 
 from rlgraph.workers.callbacks import Callback, Step
 from rlgraph.workers.evaluation import Evaluation, evaluate
+from rlgraph.workers.parallel_worker import ParallelWorker
 from rlgraph.workers.recording import Recorder
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
@@ -10,6 +11,7 @@ from rlgraph.workers.stopping import StopAfterEpisodes, StopAfterSeconds, StopAt
 __all__ = [
     "Callback",
     "Evaluation",
+    "ParallelWorker",
     "Recorder",
     "SingleThreadedWorker",
     "Step",

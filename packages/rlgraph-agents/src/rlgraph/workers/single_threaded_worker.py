@@ -33,6 +33,7 @@ class SingleThreadedWorker:
         num_envs: how many of them (alias `num_environments`).
         frameskip: how often an action is done in an environment; the rewards are summed, and all of it is one step.
         max_timesteps_per_episode: steps after which an episode is truncated; None: the environment's own limit only.
+        vectorization: how they are stepped together (see `rlgraph.environments.make_vector_env`).
         validate: hold every state and action against its Space, not only those of the first episodes.
         report_interval: environment steps between two reports to the callbacks; what is left is reported at the end.
         evaluation_interval: environment steps between two evaluations; None: none.
@@ -54,6 +55,7 @@ class SingleThreadedWorker:
         num_environments: int | None = None,
         frameskip: int = 1,
         max_timesteps_per_episode: int | None = None,
+        vectorization: str = "auto",
         validate: bool = False,
         report_interval: int = 1000,
         evaluation_interval: int | None = None,
@@ -84,7 +86,7 @@ class SingleThreadedWorker:
             raise SpecError("checkpoint_interval: store_checkpoint= has to say how a checkpoint is written")
         self.agent, self.env_spec = agent, env_spec
         self.frameskip, self.max_timesteps_per_episode = frameskip, max_timesteps_per_episode
-        self.validate = validate
+        self.vectorization, self.validate = vectorization, validate
         self.report_interval = report_interval
         self.evaluation_interval = evaluation_interval
         self.evaluation_episodes = evaluation_episodes
@@ -261,7 +263,7 @@ class SingleThreadedWorker:
     def _run(self, course: Course, use_exploration: bool) -> None:
         agent, episodes, listeners = self.agent, self.episodes, self._listeners
         vector, get_actions, observe = self._connect()
-        set_progress, update, step, add = agent.set_progress, agent.update_if_due, vector.step, episodes.add
+        set_progress, update, step, add = agent.set_progress, self._updater(), vector.step, episodes.add
         raw, raw_states = agent.preprocessing is None, self.vector_env
         on_step, number = listeners.to("on_step"), self.num_envs
         report = course.report
@@ -320,6 +322,10 @@ class SingleThreadedWorker:
             agent.observe(None, *values, preprocessed_states=states, **options)
 
         return PreprocessedVectorEnv(self.vector_env, agent), agent.get_actions, observe
+
+    def _updater(self) -> Callable[[], dict[str, Any] | None]:
+        """What updates the agent after a step, if that is due."""
+        return self.agent.update_if_due
 
     def _begin(self, vector: VectorEnv, course: Course) -> Any:
         """The first states to act on."""
@@ -398,9 +404,8 @@ class SingleThreadedWorker:
                 self._check_finite(part, f"{name}/{key}")
 
     def _make_environments(self, limit: int | None) -> VectorEnv:
-        return make_vector_env(
-            stepped(self.env_spec, self.frameskip, limit), self.num_envs, validate=self.validate
-        )
+        spec = stepped(self.env_spec, self.frameskip, limit)
+        return make_vector_env(spec, self.num_envs, self.vectorization, validate=self.validate)
 
     def _limit_episodes(self, limit: int | None) -> None:
         """Environments whose episodes are truncated after `limit` steps, made anew if they are others."""
