@@ -1,5 +1,6 @@
 """The tuned specs that are shipped."""
 
+import json
 from importlib.resources import files
 
 import pytest
@@ -11,7 +12,10 @@ from rlgraph.environments import make_environment
 SHIPPED = sorted(
     file.name for file in files("rlgraph.agents.presets").iterdir() if file.name.endswith(".json")
 )
-ENVIRONMENTS = {"cartpole_v1": "CartPole-v1"}
+ENVIRONMENTS = {
+    "cartpole_v1": "CartPole-v1",
+    "grid_world_4x4": {"type": "grid_world", "world": "4x4"},
+}
 
 
 def test_there_are_presets():
@@ -21,8 +25,12 @@ def test_there_are_presets():
 @pytest.mark.parametrize("file", SHIPPED)
 def test_every_preset_makes_an_agent(file):
     name, environment = file.removesuffix(".json").split("_", 1)
-    environment = ENVIRONMENTS[environment]
-    agent = Agent.from_spec(preset(name, environment), env=environment, backend="numpy")
+    spec, environment = (
+        json.loads((files("rlgraph.agents.presets") / file).read_text()),
+        ENVIRONMENTS[environment],
+    )
+    agent = Agent.from_spec(spec, env=environment, backend="numpy")
+    assert spec["type"] == name
     assert isinstance(agent, DQNAgent)
     assert agent.state_space == make_environment(environment).state_space
 

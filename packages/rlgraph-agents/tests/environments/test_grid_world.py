@@ -83,7 +83,7 @@ def q_values(env, discount):
     """Optimal Q-values `[positions, 4]` by value iteration over the environment's own steps."""
     q = np.zeros((env.n_row * env.n_col, 4))
     for _ in range(200):
-        for position, field in enumerate(env._fields):
+        for position, field in enumerate(env._nodes):
             for action, (following, reward, terminated) in enumerate(field.moves):
                 q[position, action] = reward + (0.0 if terminated else discount * q[following].max())
     return q
@@ -100,10 +100,10 @@ def test_optimal_q_values_of_2x2():
 @pytest.mark.parametrize("name", sorted(MAPS))
 def test_every_map_has_a_way_to_the_goal(name):
     env = GridWorld(name)
-    reached, front = {env._start}, [env._start]
+    reached, front = {env._starts[0]}, [env._starts[0]]
     ends = set()
     while front:
-        for following, reward, terminated in env._fields[front.pop()].moves:
+        for following, reward, terminated in env._nodes[front.pop()].moves:
             if terminated:
                 ends.add(reward)
             elif following not in reached:
@@ -163,11 +163,155 @@ def test_wrong_action(action):
         ({"world": ["S?", " G"]}, r"got \['\?'\]"),
         ({"world": ["SS", " G"]}, "exactly one start 'S' and at least one goal 'G', got 2 and 1"),
         ({"world": ["S "]}, "got 1 and 0"),
-        ({"action_type": "ftj"}, "action_type is one of 'udlr', got 'ftj'"),
+        ({"action_type": "fjt"}, "action_type is one of 'udlr', 'ftj', 'ftjb', got 'fjt'"),
         ({"reward_function": "dense"}, "reward_function is one of 'sparse', 'rich', got 'dense'"),
-        ({"state_representation": "camera"}, "state_representation is one of 'discrete', 'xy', got 'camera'"),
+        ({"state_representation": "cam"}, "'discrete', 'xy', 'xy\\+orientation', 'camera', got 'cam'"),
+        ({"render_mode": "human"}, "render_mode is one of 'text', 'rgb_array', got 'human'"),
     ],
 )
 def test_wrong_configuration(arguments, message):
     with pytest.raises(SpecError, match=message):
         GridWorld(**arguments)
+
+
+def act(forward=1, turn=1, jump=0):
+    return {"forward": forward, "turn": turn, "jump": jump}
+
+
+def visit(world, actions, **arguments):
+    """The columns, rows and looks the actor of "ftj" gets to."""
+    env = GridWorld(world, action_type="ftj", state_representation="xy+orientation", **arguments)
+    env.reset()
+    return [env.step(action)[0].tolist() for action in actions]
+
+
+def test_turning_and_walking():
+    # The actor begins in the middle and looks up.
+    ways = [
+        ([], [1, 1, 0, -1]),
+        ([act(2)], [1, 0, 0, -1]),
+        ([act(2), act(0)], [1, 1, 0, -1]),  # backward, still looking up
+        ([act(turn=2)], [1, 1, 1, 0]),
+        ([act(turn=2), act(2)], [2, 1, 1, 0]),
+        ([act(turn=0), act(turn=0), act(2)], [1, 2, 0, 1]),
+        ([act(turn=0), act(2)], [0, 1, -1, 0]),
+    ]
+    for actions, reached in ways:
+        assert visit(["   ", " S ", "  G"], [act(), *actions])[-1] == reached
+
+
+def test_a_turn_comes_before_the_step():
+    right = act(turn=2, forward=2)
+    assert visit(["    ", " S G"], [right]) == [[2, 1, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("world", "landed"),
+    [
+        ("S  G", 2),
+        ("SW G", 2),  # over a wall
+        ("SH G", 2),  # over a hole
+        ("SF G", 2),  # over a fire
+        ("S WG", 1),  # no landing on a wall: one field
+        ("SWWG", 0),  # nowhere to land
+    ],
+)
+def test_a_jump_goes_two_fields_over_whatever_is_between(world, landed):
+    env = GridWorld([world], action_type="ftj")
+    env.reset()
+    state, reward, terminated, _, _ = env.step(act(turn=2, jump=1))
+    assert (state, reward, terminated) == (landed, -0.1, False)
+
+
+def test_a_jump_at_the_rim_lands_on_the_last_field():
+    env = GridWorld(["S ", "G "], action_type="ftj")
+    env.reset()
+    assert env.step(act(turn=2, jump=1))[0] == 2
+
+
+def test_step_and_jump_make_three_fields_but_nobody_jumps_out_of_a_hole():
+    env = GridWorld(["S    G"], action_type="ftj")
+    env.reset()
+    assert env.step(act(turn=2, forward=2, jump=1))[0] == 3
+    env = GridWorld(["SH   G"], action_type="ftj")
+    env.reset()
+    assert env.step(act(turn=2, forward=2, jump=1))[:3] == (1, -5.0, True)
+
+
+def test_the_bool_of_ftjb_jumps():
+    env = GridWorld(["S  G"], action_type="ftjb")
+    env.reset()
+    assert env.step(act(turn=2, jump=np.bool_(True)))[0] == 2
+    env.reset()
+    assert env.step(act(turn=2, jump=np.array(False)))[0] == 0
+
+
+@pytest.mark.parametrize("action_type", ["udlr", "ftj", "ftjb"])
+@pytest.mark.parametrize("representation", ["discrete", "xy", "xy+orientation", "camera"])
+def test_every_combination_stays_in_its_spaces(action_type, representation):
+    arguments = {"action_type": action_type, "state_representation": representation}
+    env = GridWorld(["S  F", "WH  ", "   G"], **arguments)
+    rng = np.random.default_rng(0)
+    state = env.reset()
+    for _ in range(200):
+        assert env.state_space.explain(state, "state") is None
+        state, _, terminated, _, _ = env.step(env.action_space.sample(rng=rng))
+        if terminated:
+            state = env.reset()
+
+
+def test_camera_channels():
+    env = GridWorld(["SW", "FH", " G"], state_representation="camera")
+    expected = np.zeros((3, 2, 3))
+    expected[0, 1, 0], expected[2, 1, 0] = 127, 255  # wall, goal
+    expected[1, 0, 1], expected[1, 1, 1] = 127, 255  # fire, hole
+    expected[0, 0, 2] = 255  # actor
+    np.testing.assert_array_equal(env.reset(), expected)
+    moved = env.step(DOWN)[0]
+    assert moved[1, 0].tolist() == [0, 127, 255] and moved[0, 0].tolist() == [0, 0, 0]
+
+
+def test_random_starts_are_free_fields_the_start_or_fires():
+    env = GridWorld(["SWF", "H G"], random_start=True, seed=1)
+    starts = [int(env.reset()) for _ in range(300)]
+    counts = {start: starts.count(start) for start in sorted(set(starts))}
+    assert list(counts) == [0, 3, 4] and min(counts.values()) > 70  # 100 each, deviation 8
+    assert [int(env.reset(seed=5)) for _ in range(8)] == [int(env.reset(seed=5)) for _ in range(8)]
+
+
+def test_state_given_and_taken():
+    env, other = (GridWorld("4x4", action_type="ftj", random_start=True, seed=3) for _ in range(2))
+    env.reset()
+    env.step(act(turn=2))
+    assert other.set_state(env.get_state()) == env.step(act())[0]
+    for _ in range(5):
+        action = act(turn=2, forward=2)
+        assert env.step(action)[:3] == other.step(action)[:3]
+        assert env.reset() == other.reset()
+
+
+def test_pictures():
+    env = GridWorld("2x2", render_mode="rgb_array", action_type="ftj")
+    empty = env.render()
+    assert empty.shape == (64, 64, 3) and empty.dtype == np.uint8
+    env.reset()
+    first = env.render()
+    changed = np.argwhere((first != empty).any(-1))
+    assert changed.max() < 32  # the actor is on the upper left field
+    env.step(act(turn=2))
+    assert (env.render() != first).any()
+    text = GridWorld("2x2", action_type="ftj")
+    text.reset()
+    text.step(act(turn=2))
+    assert text.render() == ">H\n G"
+
+
+@pytest.mark.parametrize(
+    "action",
+    [3, {"forward": 1, "turn": 1}, act(forward=3), act(turn=-1), act(jump=2), act(jump=0.0), act("a")],
+)
+def test_wrong_container_action(action):
+    env = GridWorld("2x2", action_type="ftj")
+    env.reset()
+    with pytest.raises(EnvironmentFault, match=r"an action is a dict of forward .* and jump \(0 or 1\), got"):
+        env.step(action)

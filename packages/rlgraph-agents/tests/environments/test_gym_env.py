@@ -6,7 +6,7 @@ import pytest
 from gymnasium import spaces as gym_spaces
 
 from rlgraph.core.errors import SpecError
-from rlgraph.environments import EnvironmentFault, OpenAIGymEnv, SequentialVectorEnv
+from rlgraph.environments import EnvironmentFault, OpenAIGymEnv, SequentialVectorEnv, make_environment
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 
 
@@ -180,13 +180,187 @@ def test_arguments_that_do_not_go_with_an_environment():
     raw = gymnasium.make("CartPole-v1")
     with pytest.raises(SpecError, match="gravity, render_mode can be given only with an id"):
         OpenAIGymEnv(raw, gravity=1.0, render_mode="rgb_array")
-    with pytest.raises(SpecError, match=r"a registered id or a gymnasium\.Env, got int"):
+    with pytest.raises(SpecError, match=r"a registered id, an EnvSpec or a gymnasium\.Env, got int"):
         OpenAIGymEnv(3)
 
 
-def test_a_space_without_counterpart():
-    with pytest.raises(SpaceError):
-        OpenAIGymEnv(Echo(gym_spaces.Sequence(gym_spaces.Discrete(2)), gym_spaces.Discrete(2)))
+@pytest.mark.parametrize(
+    ("space", "way_out"),
+    [
+        (gym_spaces.Sequence(gym_spaces.Discrete(2)), "pad to a Box"),
+        (gym_spaces.Graph(gym_spaces.Discrete(2), None), "a Dict of padded Boxes"),
+        (gym_spaces.OneOf([gym_spaces.Discrete(2), gym_spaces.Discrete(3)]), "a Discrete that says which"),
+    ],
+)
+def test_a_space_without_counterpart(space, way_out):
+    with pytest.raises(SpaceError, match=rf"inner.*{way_out}"):
+        OpenAIGymEnv(Echo(gym_spaces.Dict(inner=space), gym_spaces.Discrete(2)))
+
+
+def test_the_documents_spec():
+    spec = {"type": "openai", "env_id": "CartPole-v1"}
+    for given in (
+        spec,
+        {"type": "gym", "gym_env": "CartPole-v1"},
+        gymnasium.spec("CartPole-v1"),
+        "CartPole-v1",
+    ):
+        env = make_environment(given)
+        assert isinstance(env, OpenAIGymEnv) and env.name == "CartPole-v1"
+    with pytest.raises(SpecError, match=r"give gym_env \(or env_id, the same\)"):
+        OpenAIGymEnv()
+    with pytest.raises(SpecError, match=r"give gym_env \(or env_id, the same\)"):
+        OpenAIGymEnv("CartPole-v1", env_id="CartPole-v1")
+
+
+class Counting(gymnasium.Env):
+    """Observes the number of the step, which is the reward too; ends as told."""
+
+    observation_space = gym_spaces.Box(0, 100, (), np.float32)
+    action_space = gym_spaces.Discrete(2)
+
+    def __init__(self, terminates=100, truncates=100):
+        self.ends, self.step_number = (terminates, truncates), 0
+
+    def reset(self, *, seed=None, options=None):
+        self.step_number = 0
+        return np.float32(0), {}
+
+    def step(self, action):
+        self.step_number += 1
+        n = self.step_number
+        return np.float32(n), float(n), n >= self.ends[0], n >= self.ends[1], {"n": n}
+
+
+def test_frameskip_sums_rewards_and_shows_the_last_state():
+    env = OpenAIGymEnv(Counting(), frameskip=3)
+    env.reset()
+    assert env.step(0) == (3.0, 1 + 2 + 3, False, False, {"n": 3})
+    assert env.unchecked_step()(1) == (6.0, 4 + 5 + 6, False, False, {"n": 6})
+
+
+@pytest.mark.parametrize(("terminates", "truncates"), [(4, 100), (100, 4), (4, 4)])
+def test_frameskip_stops_at_an_end(terminates, truncates):
+    env = OpenAIGymEnv(Counting(terminates, truncates), frameskip=3)
+    env.reset()
+    env.step(0)
+    assert env.step(0) == (4.0, 4.0, terminates == 4, truncates == 4, {"n": 4})
+    with pytest.raises(EnvironmentFault, match="call reset"):
+        env.step(0)
+
+
+@pytest.mark.parametrize("frameskip", [0, 1.5])
+def test_wrong_frameskip(frameskip):
+    with pytest.raises(SpecError, match=f"frameskip is an integer >= 1, got {frameskip}"):
+        OpenAIGymEnv("CartPole-v1", frameskip=frameskip)
+
+
+def doubled(env):
+    return gymnasium.wrappers.TransformReward(env, lambda reward: 2 * reward)
+
+
+def test_wrappers_are_put_around_in_turn():
+    env = OpenAIGymEnv(
+        Counting(),
+        wrappers=[
+            doubled,
+            {"type": "TimeLimit", "max_episode_steps": 2},
+            "gymnasium.wrappers:FlattenObservation",
+            {"type": "gymnasium.wrappers:FrameStackObservation", "stack_size": 3},
+        ],
+    )
+    assert env.state_space.shape == (3, 1)
+    env.reset()
+    state, reward, *_ = env.step(0)
+    assert state.tolist() == [[0], [0], [1]] and reward == 2.0
+    assert env.step(0)[2:4] == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("wrappers", "message"),
+    [
+        (["TimeLimits"], r"wrappers/0: gymnasium.wrappers has no 'TimeLimits'. Did you mean 'TimeLimit'"),
+        ([{"type": "TimeLimit", "steps": 3}], r"wrappers/0.steps: TimeLimit has no such key"),
+        (["TimeLimit"], r"wrappers/0: 'TimeLimit' cannot be put around .*max_episode_steps"),
+        (["FlattenObservation", "nowhere:Class"], r"wrappers/1: 'nowhere:Class' is no registered name"),
+        ([3], r"wrappers/0: expected 'module:Class'"),
+        ([{"type": 3}], r"wrappers/0/type: expected the name of a wrapper, got 3"),
+        ([lambda env: 3], r"gives a int, no gymnasium.Env"),
+        ("TimeLimit", r"wrappers is a list, got 'TimeLimit'"),
+        ([gymnasium.wrappers.Autoreset], "Autoreset resets at ends and hides final states; take it out"),
+    ],
+)
+def test_wrong_wrappers(wrappers, message):
+    with pytest.raises(SpecError, match=message):
+        OpenAIGymEnv("CartPole-v1", wrappers=wrappers)
+
+
+def test_environments_that_are_none():
+    with pytest.raises(SpecError, match="Autoreset"):
+        OpenAIGymEnv(gymnasium.wrappers.TimeLimit(gymnasium.wrappers.Autoreset(Counting()), 5))
+    with pytest.raises(SpecError, match="got a gymnasium.vector.VectorEnv; make_vector_env"):
+        OpenAIGymEnv(gymnasium.make_vec("CartPole-v1", num_envs=2))
+    with pytest.raises(SpecError, match="'nowhere:CartPole-v1' names a module that is not installed"):
+        OpenAIGymEnv("nowhere:CartPole-v1")
+
+
+@pytest.mark.parametrize(
+    "gym_id",
+    [
+        "Acrobot-v1",
+        "CartPole-v1",
+        "CliffWalking-v1",
+        "FrozenLake-v1",
+        "MountainCar-v0",
+        "MountainCarContinuous-v0",
+        "Pendulum-v1",
+    ],
+)
+@pytest.mark.parametrize("steps", [0, 7])
+def test_inner_state_leads_back_to_the_same_trajectory(gym_id, steps):
+    env, other = OpenAIGymEnv(gym_id, max_episode_steps=20), OpenAIGymEnv(gym_id, max_episode_steps=20)
+    rng = np.random.default_rng(1)
+    actions = [env.action_space.sample(rng=rng) for _ in range(60)]
+    shown = env.reset(seed=2)
+    for action in actions[:steps]:
+        shown, _, terminated, truncated, _ = env.step(action)
+        if terminated or truncated:
+            shown = env.reset()
+    taken = env.get_state()
+    np.testing.assert_array_equal(other.set_state(taken), shown)
+
+    def onwards(environment):
+        for action in actions:
+            outcome = environment.step(action)[:4]
+            yield outcome
+            if outcome[2] or outcome[3]:
+                yield environment.reset()
+
+    for got, expected in zip(onwards(other), onwards(env), strict=True):
+        np.testing.assert_equal(got, expected)
+
+
+def test_no_state_where_it_is_not_known_what_it_is_made_of():
+    class Changed(type(gymnasium.make("CartPole-v1").unwrapped)):
+        pass
+
+    for env in (
+        OpenAIGymEnv(Changed()),
+        OpenAIGymEnv("CartPole-v1", wrappers=["NormalizeReward"]),
+        OpenAIGymEnv("CartPole-v1"),  # before the first reset
+    ):
+        assert env.get_state() is None
+    env.reset()
+    with pytest.raises(NotImplementedError, match="cannot take its state back"):
+        OpenAIGymEnv(Changed()).set_state(env.get_state())
+
+
+def test_render_modes():
+    with pytest.raises(SpecError, match="render_mode can be given only with an id"):
+        OpenAIGymEnv(Counting(), render_mode="rgb_array")
+    env = OpenAIGymEnv("FrozenLake-v1", render_mode="ansi")
+    env.reset(seed=1)
+    assert "SFFF" in env.render().replace("\x1b[41m", "").replace("\x1b[0m", "")
 
 
 def test_step_without_reset_and_after_the_end():

@@ -87,6 +87,8 @@ def test_random_env_reward_space():
 def test_random_env_errors():
     with pytest.raises(SpecError, match="terminal_prob is a probability, got 2"):
         RandomEnv(IntBox(3), IntBox(2), terminal_prob=2)
+    with pytest.raises(SpecError, match="reward_space is a scalar Space"):
+        RandomEnv(IntBox(3), IntBox(2), reward_space=FloatBox(shape=(2,)))
     with pytest.raises(EnvironmentFault, match=r"RandomEnv: .*call reset"):
         RandomEnv(IntBox(3), IntBox(2)).step(0)
 
@@ -100,6 +102,34 @@ def test_environment_seed_is_that_of_the_spawned_sequence():
     assert len(seeds) == 20 * 20 * 3
 
 
-@pytest.mark.parametrize("name", ["deterministic", "grid_world", "openai_gym", "random"])
+@pytest.mark.parametrize("env", [RandomEnv(float, int, seed=3), DeterministicEnv(), DeterministicEnv(3)])
+def test_inner_state_leads_back_to_the_same_trajectory(env):
+    env.reset()
+    env.step(0)
+    taken = env.get_state()
+
+    def onwards():
+        for _ in range(30):
+            outcome = env.step(0)
+            yield outcome
+            if outcome[2]:
+                yield env.reset()
+
+    expected = list(onwards())
+    env.set_state(taken)
+    np.testing.assert_equal(list(onwards()), expected)
+
+
+def test_deterministic_random_env():
+    one, two, third = (RandomEnv(float, int, deterministic=flag) for flag in (True, True, False))
+    states = [[env.reset() for _ in range(3)] for env in (one, two, third)]
+    assert states[0] == states[1] != states[2]
+    again = RandomEnv(float, int, deterministic=True, seed=10)
+    assert [again.reset() for _ in range(3)] == states[0]
+
+
+@pytest.mark.parametrize(
+    "name", ["atari", "deterministic", "grid_world", "gym", "openai", "openai_gym", "random"]
+)
 def test_names_in_specs_lead_to_environments(name):
     assert issubclass(registry("rlgraph.environments").load(name), Environment)

@@ -36,10 +36,10 @@ from rlgraph.spaces import Space, from_spec
 if TYPE_CHECKING:
     from rlgraph.workers.callbacks import Callback
     from rlgraph.workers.evaluation import Evaluation
-    from rlgraph.workers.single_threaded_worker import TrainingResult
+    from rlgraph.workers.results import TrainingResult
 
-#: Networks of at most so many parameters act on NumPy: one call costs less than a framework's overhead. Larger ones
-#: stay on the backend. Override with ``acting``.
+#: Networks of at most so many parameters, and without convolutions, act on NumPy: one call costs less than a
+#: framework's overhead. Others stay on the backend. Override with ``acting``.
 NUMPY_ACTING_LIMIT = 200_000
 
 
@@ -84,7 +84,8 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         backend: name of a backend; default: `rlgraph.core.default_backend`.
         execution_spec: see `rlgraph.core.ExecutionSpec`.
         seed: root of all random numbers; overrides the execution spec's.
-        acting: ``"numpy"``, ``"backend"``, or ``"auto"`` (NumPy up to 200,000 parameters, if it can).
+        acting: ``"numpy"``, ``"backend"``, or ``"auto"``: NumPy up to 200,000 parameters, if it can and nothing is
+            convolved; what was chosen, and why, stands in ``executor.choices["acting"]``.
         env: the environment spec that `learn` and `evaluate` use.
     """
 
@@ -142,18 +143,32 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
 
     def _decide_acting(self, acting: str) -> str:
         """``"numpy"`` or ``"backend"``: a static rule, so that every run of a configuration acts alike."""
+        if acting == "backend":
+            return acting
         parameters = self.executor.statistics["trainable_parameters"]
-        if acting == "auto" and parameters > NUMPY_ACTING_LIMIT:
-            return "backend"
-        if acting != "backend":
-            try:
-                for method in self._acting_methods():
-                    self.executor.numpy_program(method)
-                return "numpy"
-            except CapabilityError:  # a part of it has native kernels only
-                if acting == "numpy":
-                    raise
-        return "backend"
+        effects, plan = self.executor.built.effects, self.executor.plan(self._acting_methods()[0])
+        convolves = any(
+            "convolution" in effects[node.id].families for node in plan.nodes if node.id in effects
+        )
+        if acting == "auto" and (parameters > NUMPY_ACTING_LIMIT or convolves):
+            return self._chosen("backend", "it convolves" if convolves else f"{parameters:,} parameters")
+        try:
+            for method in self._acting_methods():
+                self.executor.numpy_program(method)
+        except CapabilityError:  # a part of it has native kernels only
+            if acting == "numpy":
+                raise
+            return self._chosen("backend", "a part of it has native kernels only")
+        return (
+            acting
+            if acting == "numpy"
+            else self._chosen("numpy", f"{parameters:,} parameters, no convolution")
+        )
+
+    def _chosen(self, acting: str, reason: str) -> str:
+        """`acting`, written down among the choices."""
+        self.executor.backend.choices["acting"] = f"{acting} ({reason})"
+        return acting
 
     def _acting_methods(self) -> list[str]:
         suffix = "" if self.preprocessing is None else "_from_preprocessed"
@@ -431,6 +446,7 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         env: Any = None,
         num_envs: int = 1,
         callbacks: Callback | list[Callback] | None = None,
+        stop: Callback | list[Callback] | None = None,
         **worker_options: Any,
     ) -> TrainingResult:
         """Train in an environment; a thin front of `rlgraph.workers.SingleThreadedWorker`.
@@ -440,13 +456,14 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
             env: environment spec; default: the one given to `from_spec`.
             num_envs: environments stepped in turn.
             callbacks: told what happens; see `rlgraph.workers.Callback`.
+            stop: conditions that end it earlier; see `rlgraph.workers.stopping`.
             worker_options: further arguments of the worker.
         """
         from rlgraph.workers import SingleThreadedWorker
 
         worker = SingleThreadedWorker(self, self._environment(env), num_envs=num_envs, **worker_options)
         try:
-            return worker.execute_timesteps(timesteps, callbacks=callbacks)
+            return worker.execute_timesteps(timesteps, callbacks=callbacks, stop=stop)
         finally:
             worker.terminate()
 

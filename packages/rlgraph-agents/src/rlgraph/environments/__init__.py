@@ -1,25 +1,40 @@
 """Environments: the contract, an adapter for Gymnasium, small worlds of our own, several at once."""
 
+from rlgraph.environments.atari import AtariEnv
+from rlgraph.environments.check_environment import Finding, check_environment
 from rlgraph.environments.checks import check_finite
 from rlgraph.environments.deterministic_env import DeterministicEnv
 from rlgraph.environments.environment import Environment, environment_seed
+from rlgraph.environments.envpool_vector_env import EnvPoolVectorEnv
 from rlgraph.environments.errors import EnvironmentFault
 from rlgraph.environments.factory import make_environment, make_environments, make_vector_env
+from rlgraph.environments.faulty_env import FaultyEnv
 from rlgraph.environments.grid_world import GridWorld
 from rlgraph.environments.gym_env import OpenAIGymEnv
+from rlgraph.environments.native_vector_env import NativeVectorEnv
+from rlgraph.environments.process_vector_env import ProcessVectorEnv
+from rlgraph.environments.protocol_env import ProtocolEnv
 from rlgraph.environments.random_env import RandomEnv
 from rlgraph.environments.sequential_vector_env import SequentialVectorEnv
 from rlgraph.environments.vector_env import VectorEnv
 
 __all__ = [
+    "AtariEnv",
     "DeterministicEnv",
+    "EnvPoolVectorEnv",
     "Environment",
     "EnvironmentFault",
+    "FaultyEnv",
+    "Finding",
     "GridWorld",
+    "NativeVectorEnv",
     "OpenAIGymEnv",
+    "ProcessVectorEnv",
+    "ProtocolEnv",
     "RandomEnv",
     "SequentialVectorEnv",
     "VectorEnv",
+    "check_environment",
     "check_finite",
     "environment_seed",
     "make_environment",

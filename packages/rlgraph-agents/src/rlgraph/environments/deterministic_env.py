@@ -62,3 +62,12 @@ class DeterministicEnv(Environment):
         if terminated or truncated:
             self._steps = None
         return state, reward, terminated, truncated, {}
+
+    def get_state(self) -> dict[str, Any]:
+        """The number of steps of the episode under way; None between episodes."""
+        return {"steps": self._steps}
+
+    def set_state(self, state: Any) -> Any:
+        """Goes back to where `get_state` was called."""
+        self._steps = state["steps"]
+        return np.array([self.state_start + (self._steps or 0)], np.float32)

@@ -47,6 +47,11 @@ class Environment(ABC):
         Returns:
             `(state, reward, terminated, truncated, info)`: the state after the action, a finite number, two
             bools (see the module), and a dict of anything else.
+
+        An environment whose episodes or rewards for learning are not those of the task (Atari: a lost life, clipped
+        rewards) says in `info` what the task's are: `episode_return` and `episode_length` in the step that ends
+        an episode of the task, `episode_continues: True` in one that ends only an episode for learning.
+        Statistics of workers are made of these where they are given.
         """
 
     def unchecked_step(self) -> StepFunction:

@@ -3,55 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import gymnasium
+from gymnasium.envs.registration import EnvSpec
 
 from rlgraph.core import SpecError, registry
 from rlgraph.core.component.all_faults import every_fault
 from rlgraph.core.component.specifiable import call_checked
+from rlgraph.core.registry import import_object
 from rlgraph.environments.environment import Environment
+from rlgraph.environments.envpool_vector_env import EnvPoolVectorEnv
 from rlgraph.environments.gym_env import OpenAIGymEnv
+from rlgraph.environments.native_vector_env import NativeVectorEnv, vectorised_id
+from rlgraph.environments.process_vector_env import STEP_TIMEOUT, ProcessVectorEnv
+from rlgraph.environments.protocol_env import ProtocolEnv, resembles_environment
+from rlgraph.environments.restarts import MAX_RESTARTS
 from rlgraph.environments.sequential_vector_env import SequentialVectorEnv
 from rlgraph.environments.vector_env import VectorEnv
+
+VECTORIZATIONS = ("auto", "sequential", "processes", "native", "envpool")
+
+GYMNASIUM_TYPES = ("openai_gym", "openai", "gym")
+"""Names of the adapter for Gymnasium."""
+
+NATIVE_FROM = 16
+"""With so many environments a vectorised class of Gymnasium's is faster than steps in turn (CartPole: 3 times)."""
 
 
 def make_environment(spec: Any, *, path: str = "environment") -> Environment:
     """An environment from a spec.
 
     Args:
-        spec: an `Environment`; a `gymnasium.Env`; a registered name or a gymnasium id such as ``"CartPole-v1"``; a
-            mapping with ``type`` and constructor arguments; or a function that returns one of these.
+        spec: an `Environment`; a `gymnasium.Env` or `EnvSpec`; any object with `state_space`, `action_space`,
+            `reset`, `step` and `terminate` (`rlgraph.core.protocols.Environment`); a registered name or a gymnasium
+            id such as ``"CartPole-v1"``; a mapping with ``type`` (a registered name, "module:Class", or a class) and
+            constructor arguments; or a class or function that returns one of these.
         path: where the spec stands; named in errors.
 
     Raises:
-        SpecError: unknown type, id or argument.
+        SpecError: unknown type, id or argument; an object that lacks parts of an environment, with all of them.
     """
-    if isinstance(spec, Environment):
-        return spec
-    if isinstance(spec, gymnasium.Env):
-        return OpenAIGymEnv(spec)
-    known = registry("rlgraph.environments")
     if isinstance(spec, str):
+        known = registry("rlgraph.environments")
         return make_environment({"type": spec}, path=path) if spec in known else OpenAIGymEnv(spec)
     if isinstance(spec, Mapping):
-        if "type" not in spec:
-            raise SpecError(
-                f"{path}: a mapping needs 'type', given {dict(spec)!r}. Known: {', '.join(known.names())}."
-            )
-        arguments = {key: value for key, value in spec.items() if key != "type"}
-        target = known.load(spec["type"], where=f"{path}.type")
-
-        def make(arguments: Any) -> Any:
-            return call_checked(target, (), arguments, path, name=str(spec["type"]))
-
-        with every_fault(make, arguments, path):
-            environment = make(arguments)
-        if not isinstance(environment, Environment):
-            raise SpecError(
-                f"{path}.type: {spec['type']!r} gives a {type(environment).__name__}, no Environment"
-            )
-        return environment
+        return _from_mapping(spec, path)
+    if isinstance(spec, EnvSpec):
+        return OpenAIGymEnv(spec)
+    if is_instance(spec):
+        return _from_instance(spec, path)
     if callable(spec):
         return make_environment(spec(), path=path)
     raise SpecError(
@@ -59,23 +61,123 @@ def make_environment(spec: Any, *, path: str = "environment") -> Environment:
     )
 
 
+def _from_mapping(spec: Mapping[str, Any], path: str) -> Environment:
+    known = registry("rlgraph.environments")
+    if "type" not in spec:
+        raise SpecError(
+            f"{path}: a mapping needs 'type', given {dict(spec)!r}. Known: {', '.join(known.names())}."
+        )
+    kind = spec["type"]
+    arguments = {key: value for key, value in spec.items() if key != "type"}
+    if isinstance(kind, str) and kind not in known and (":" in kind or "." in kind):
+        target = import_object(kind, where=f"{path}.type")
+    else:
+        target = kind if callable(kind) else known.load(kind, where=f"{path}.type")
+
+    def make(arguments: Any) -> Any:
+        return call_checked(target, (), arguments, path, name=str(kind))
+
+    with every_fault(make, arguments, path):
+        environment = make(arguments)
+    if not is_instance(environment):
+        raise SpecError(f"{path}.type: {kind!r} gives a {type(environment).__name__}, no Environment")
+    return _from_instance(environment, f"{path}.type")
+
+
+def _from_instance(instance: Any, path: str) -> Environment:
+    """An environment as it is, one of Gymnasium or of another class in its adapter."""
+    if isinstance(instance, Environment):
+        return instance
+    if isinstance(instance, gymnasium.Env):
+        return OpenAIGymEnv(instance)
+    try:
+        return ProtocolEnv(instance)
+    except SpecError as error:
+        raise SpecError(f"{path}: {error}") from None
+
+
 def is_instance(spec: Any) -> bool:
     """Whether `spec` is one environment, which cannot be made again and belongs to whoever gave it."""
-    return isinstance(spec, Environment | gymnasium.Env)
+    return isinstance(spec, Environment | gymnasium.Env) or resembles_environment(spec)
 
 
-def make_vector_env(spec: Any, num_envs: int = 1, *, validate: bool = False) -> VectorEnv:
+def make_vector_env(
+    spec: Any,
+    num_envs: int = 1,
+    vectorization: str = "auto",
+    *,
+    validate: bool = False,
+    processes: int | None = None,
+    step_timeout: float | None = STEP_TIMEOUT,
+    max_restarts: int = MAX_RESTARTS,
+) -> VectorEnv:
     """`num_envs` environments behind one `reset` and one `step`.
 
     Args:
-        spec: as `make_environment` takes it.
+        spec: as `make_environment` takes it; a `gymnasium.vector.VectorEnv`; or ``{"type": "envpool", ...}``.
         num_envs: how many.
+        vectorization: ``"sequential"``: one after another in this process; ``"processes"``: in processes of their own,
+            for steps that take longer than some 100 us; ``"native"``: by Gymnasium's vectorised class of the id;
+            ``"envpool"``: by EnvPool, the id being one of its tasks; ``"auto"``: native where nothing but an id was
+            given, it has such a class, and there are at least 16 environments; else sequential.
         validate: hold every state and action against its Space.
+        processes: how many processes; None: as many as there are cores, less one.
+        step_timeout: seconds after which an environment in a process hangs; None: any time.
+        max_restarts: how often each environment may be replaced after a crash.
 
     Raises:
-        SpecError: several are wanted from one instance.
+        SpecError: several are wanted from one instance; a kind of vectorization that does not fit.
     """
-    return SequentialVectorEnv(make_environments(spec, num_envs), validate=validate)
+    if isinstance(spec, VectorEnv):
+        return spec
+    if isinstance(spec, gymnasium.vector.VectorEnv):
+        return NativeVectorEnv(spec)
+    if vectorization not in VECTORIZATIONS:
+        raise SpecError(
+            f"vectorization: expected one of {', '.join(VECTORIZATIONS)}, given {vectorization!r}"
+        )
+    is_envpool = isinstance(spec, Mapping) and spec.get("type") == "envpool"
+    if vectorization == "envpool" or (is_envpool and vectorization == "auto"):
+        return _make_envpool(spec, num_envs)
+    gym_id, arguments = _plain_id(spec)
+    if vectorization == "native":
+        if gym_id is None:
+            raise SpecError(f"vectorization='native' takes a gymnasium id, given {spec!r}")
+        return NativeVectorEnv(gym_id, num_envs, **arguments)
+    wants_native = vectorization == "auto" and num_envs >= NATIVE_FROM and not validate
+    if wants_native and gym_id is not None and not arguments and vectorised_id(gym_id):
+        return NativeVectorEnv(gym_id, num_envs)
+    if vectorization == "processes":
+        if is_instance(spec):
+            raise SpecError("vectorization='processes' needs a spec or a function, given one instance")
+        make = partial(make_environment, spec)
+        return ProcessVectorEnv(make, num_envs, processes, validate, step_timeout, max_restarts)
+    if is_instance(spec):
+        return SequentialVectorEnv(make_environments(spec, num_envs), validate, max_restarts)
+    if num_envs < 1:
+        raise SpecError(f"num_envs: expected an integer >= 1, given {num_envs!r}")
+    return SequentialVectorEnv([partial(make_environment, spec)] * num_envs, validate, max_restarts)
+
+
+def _plain_id(spec: Any) -> tuple[str | None, dict[str, Any]]:
+    """The gymnasium id and the arguments of a spec that is nothing else; None: it is something else."""
+    known = registry("rlgraph.environments")
+    if isinstance(spec, str):
+        return (None if spec in known else spec), {}
+    if isinstance(spec, Mapping) and spec.get("type") in GYMNASIUM_TYPES:
+        arguments = {key: value for key, value in spec.items() if key != "type"}
+        gym_id = arguments.pop("gym_env", arguments.pop("env_id", None))
+        return (gym_id if isinstance(gym_id, str) else None), arguments
+    return None, {}
+
+
+def _make_envpool(spec: Any, num_envs: int) -> VectorEnv:
+    if isinstance(spec, str):
+        return EnvPoolVectorEnv(spec, num_envs)
+    if not isinstance(spec, Mapping) or "task_id" not in spec:
+        raise SpecError(f"envpool: expected {{'type': 'envpool', 'task_id': ...}} or a task, given {spec!r}")
+    arguments = {key: value for key, value in spec.items() if key != "type"}
+    return EnvPoolVectorEnv(num_environments=num_envs, **arguments)
 
 
 def make_environments(spec: Any, number: int) -> list[Environment]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
-from gymnasium.wrappers import TimeLimit
+from gymnasium.envs.registration import EnvSpec
 
 from rlgraph.core.errors import SpecError
 from rlgraph.environments.environment import Environment, StepFunction, StepResult
 from rlgraph.environments.errors import EnvironmentFault
+from rlgraph.environments.gym_making import gym_environment
+from rlgraph.environments.gym_states import gym_state, set_gym_state
 from rlgraph.environments.gym_values import from_gym, passes_unchanged, space_of, to_gym
 
 
@@ -21,46 +23,72 @@ class OpenAIGymEnv(Environment):
     Discrete values count from 0 on this side. `rlgraph.spaces.gymnasium` says which Space belongs to which.
 
     Args:
-        gym_env: a registered id ("CartPole-v1", "ale_py:ALE/Pong-v5") or an environment.
+        gym_env: a registered id ("CartPole-v1", "ale_py:ALE/Pong-v5"), a `gymnasium.Env` or an `EnvSpec`.
         max_episode_steps: truncates an episode after so many steps. None: the limit the id is registered
             with.
         seed: the seed of the first reset, where that is given none.
         render_mode: as `gymnasium.make` takes it; only with an id.
         force_float32: float64 in observations and actions becomes float32.
+        frameskip: an action is repeated so often within one step: rewards are summed, the last state counts, an
+            end ends the repetition. An id that takes `frameskip` itself (ALE's) is given it. None: once, or what
+            such an id is registered with.
+        wrappers: put around the environment in turn, the first innermost. Each is "module:Class", the name of a
+            class in `gymnasium.wrappers`, a mapping with one of these as ``type`` and further arguments, or a
+            function of the environment.
+        visualize: the same as `render_mode="human"`.
+        env_id: the same as `gym_env`.
         make_kwargs: further arguments of `gymnasium.make`; only with an id.
 
     Raises:
-        SpecError: an id nobody registered, an argument that does not go with an environment.
+        SpecError: an id nobody registered, an argument that does not go with an environment, a wrapper that
+            cannot be made, an environment that resets itself.
         SpaceError: a Gymnasium space without counterpart.
     """
 
     def __init__(
         self,
-        gym_env: str | gymnasium.Env[Any, Any],
+        gym_env: str | gymnasium.Env[Any, Any] | EnvSpec | None = None,
         max_episode_steps: int | None = None,
         seed: int | None = None,
         render_mode: str | None = None,
         force_float32: bool = True,
+        frameskip: int | None = None,
+        wrappers: Sequence[Any] = (),
+        visualize: bool = False,
+        env_id: str | None = None,
         **make_kwargs: Any,
     ) -> None:
-        if isinstance(gym_env, str):
-            self.gym_env = _make(gym_env, max_episode_steps, render_mode, make_kwargs)
-        else:
-            self.gym_env = _limited(gym_env, max_episode_steps, render_mode, make_kwargs)
-        gym_states, gym_actions = self.gym_env.observation_space, self.gym_env.action_space
+        if (gym_env is None) == (env_id is None):
+            raise SpecError(
+                "OpenAIGymEnv: give gym_env (or env_id, the same), a registered id or an environment."
+            )
+        if frameskip is not None and (not isinstance(frameskip, int) or frameskip < 1):
+            raise SpecError(f"OpenAIGymEnv: frameskip is an integer >= 1, got {frameskip!r}.")
+        render_mode = "human" if visualize and render_mode is None else render_mode
+        made, self.frameskip = gym_environment(
+            env_id if gym_env is None else gym_env,
+            limit=max_episode_steps,
+            render_mode=render_mode,
+            frameskip=frameskip,
+            wrappers=wrappers,
+            kwargs=make_kwargs,
+        )
+        self.gym_env = made
+        self._name = made.spec.id if made.spec is not None else type(made.unwrapped).__name__
+        gym_states, gym_actions = made.observation_space, made.action_space
         super().__init__(space_of(gym_states, force_float32), space_of(gym_actions, force_float32))
         self._to_state = from_gym(gym_states, self.state_space)
         self._to_action = to_gym(gym_actions, self.action_space)
         same_float = getattr(self.action_space, "dtype", None) == str(gym_actions.dtype)
-        self._untranslated = passes_unchanged(gym_states) and passes_unchanged(gym_actions) and same_float
+        plain = passes_unchanged(gym_states) and passes_unchanged(gym_actions) and same_float
+        self._untranslated = plain and self.frameskip == 1
         self._seed = seed
         self._running = False
 
     @property
     def name(self) -> str:
         """The registered id; without one the name of the class."""
-        spec = self.gym_env.spec
-        return spec.id if spec is not None else type(self.gym_env.unwrapped).__name__
+        return self._name
 
     def reset(self, seed: int | None = None) -> Any:
         """Begins an episode."""
@@ -70,7 +98,7 @@ class OpenAIGymEnv(Environment):
         return self._to_state(observation)
 
     def step(self, action: Any) -> StepResult:
-        """Acts once.
+        """Acts once, or `frameskip` times.
 
         Raises:
             EnvironmentFault: no reset before; an action outside the action space that Gymnasium stumbled
@@ -81,7 +109,13 @@ class OpenAIGymEnv(Environment):
                 f"{self.name}: the episode is over or has not begun; call reset() before step()."
             )
         try:
-            observation, reward, terminated, truncated, info = self.gym_env.step(self._to_action(action))
+            given = self._to_action(action)
+            observation, reward, terminated, truncated, info = self.gym_env.step(given)
+            for _ in range(self.frameskip - 1):
+                if terminated or truncated:
+                    break
+                observation, more, terminated, truncated, info = self.gym_env.step(given)
+                reward = float(reward) + float(more)
         except Exception as error:
             fault = self.action_space.explain(action, "action")
             if fault is None:
@@ -98,50 +132,22 @@ class OpenAIGymEnv(Environment):
         """What Gymnasium renders in the chosen `render_mode`."""
         return self.gym_env.render()
 
+    def get_state(self) -> dict[str, Any] | None:
+        """The state of an environment of which it is known what that is made of; else None.
+
+        These are Gymnasium's classic-control environments (`rlgraph.environments.gym_states.KNOWN`) in the
+        wrappers of `gymnasium.make`, during an episode.
+        """
+        state = gym_state(self.gym_env)
+        return None if state is None else {**state, "running": self._running}
+
+    def set_state(self, state: Any) -> Any:
+        """Goes back to where `get_state` was called."""
+        observation = set_gym_state(self.gym_env, state)
+        self._running = state["running"]
+        return self._to_state(observation)
+
     def terminate(self) -> None:
         """Closes the Gymnasium environment."""
         self._running = False
         self.gym_env.close()
-
-
-def _make(
-    gym_id: str, limit: int | None, render_mode: str | None, kwargs: dict[str, Any]
-) -> gymnasium.Env[Any, Any]:
-    """`gymnasium.make`, without its checker (the checks of the vector environment see more and end)."""
-    kwargs = {"disable_env_checker": True, **kwargs}
-    try:
-        return gymnasium.make(gym_id, max_episode_steps=limit, render_mode=render_mode, **kwargs)
-    except gymnasium.error.Error as error:
-        malformed = type(error) is gymnasium.error.Error and gym_id not in gymnasium.registry
-        if malformed or isinstance(error, gymnasium.error.UnregisteredEnv):
-            raise SpecError(_unknown(gym_id)) from error
-        raise
-
-
-def _limited(
-    env: gymnasium.Env[Any, Any], limit: int | None, render_mode: str | None, kwargs: dict[str, Any]
-) -> gymnasium.Env[Any, Any]:
-    """An environment that exists already, with a limit of steps."""
-    if not isinstance(env, gymnasium.Env):
-        raise SpecError(
-            f"OpenAIGymEnv: gym_env is a registered id or a gymnasium.Env, got {type(env).__name__}."
-        )
-    unused = [*kwargs, *(["render_mode"] if render_mode is not None else [])]
-    if unused:
-        raise SpecError(
-            f"OpenAIGymEnv: {', '.join(unused)} can be given only with an id, "
-            "the environment given exists already."
-        )
-    return env if limit is None else TimeLimit(env, limit)
-
-
-def _unknown(gym_id: str) -> str:
-    """The message for an id that is not registered."""
-    known = sorted(gymnasium.registry, reverse=True)  # of two versions equally near the newer
-    lowered = [name.lower() for name in known]
-    close = difflib.get_close_matches(gym_id.lower(), lowered, n=1, cutoff=0.0)
-    hint = f"The nearest is {known[lowered.index(close[0])]!r}. " if close else ""
-    return (
-        f"OpenAIGymEnv: no environment {gym_id!r} is registered with Gymnasium. {hint}"
-        "One that a package registers is written 'module:id', for example 'ale_py:ALE/Pong-v5'."
-    )

@@ -42,6 +42,20 @@ def copy_rows(target: Rows, source: Rows) -> None:
             copy_rows(leaf, part)
 
 
+def slice_rows(rows: Rows, part: slice) -> Rows:
+    """Some rows of every leaf, as views."""
+    return map_rows(lambda leaf: leaf[part], rows)
+
+
+def map_rows(function: Callable[[Any], Any], rows: Rows) -> Rows:
+    """`function` of every leaf, in the same structure."""
+    if isinstance(rows, dict):
+        return {key: map_rows(function, leaf) for key, leaf in rows.items()}
+    if isinstance(rows, tuple):
+        return tuple(map_rows(function, leaf) for leaf in rows)
+    return function(rows)
+
+
 def row_splitter(space: Space, size: int, name: str) -> Callable[[Any], Iterable[Any]]:
     """A function that turns a batch of actions into `size` single ones.
 
@@ -102,3 +116,15 @@ def _split_tuple(parts: list[Callable[[Any], Iterable[Any]]], name: str) -> Call
         return list(zip(*(part(leaf) for part, leaf in zip(parts, batch, strict=True)), strict=True))
 
     return split
+
+
+def leaves_of(value: Any, path: str = "") -> Iterable[tuple[str, Any]]:
+    """Every leaf of a structure with its path, such as `("/position", array)`; `("", array)` where it is one."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from leaves_of(part, f"{path}/{key}")
+    elif isinstance(value, (tuple, list)):
+        for index, part in enumerate(value):
+            yield from leaves_of(part, f"{path}/{index}")
+    else:
+        yield path, value

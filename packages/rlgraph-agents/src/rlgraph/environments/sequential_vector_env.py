@@ -8,32 +8,22 @@ handling of ends: an environment that finishes is reset within the same step.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from rlgraph.core.errors import SpecError
+from rlgraph.environments.buffers import Buffers
 from rlgraph.environments.checks import LARGEST_REWARD, CheckedStep
 from rlgraph.environments.environment import Environment, StepFunction, environment_seed
 from rlgraph.environments.errors import EnvironmentFault
+from rlgraph.environments.restarts import MAX_RESTARTS, Restarts, last_line
 from rlgraph.environments.rows import Rows, copy_rows, row_splitter, write_row
 from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
-from rlgraph.spaces import Space
 
 CHECKED_STEPS = 1000
 """After so many steps the checks of first episodes end also where an episode has not."""
-
-
-class _Buffers:
-    """The arrays of one step."""
-
-    def __init__(self, state_space: Space, size: int) -> None:
-        self.states: Rows = state_space.zeros(size)
-        self.final_states: Rows = state_space.zeros(size)
-        self.rewards = np.zeros(size, np.float32)
-        self.terminated = np.zeros(size, np.bool_)
-        self.truncated = np.zeros(size, np.bool_)
-        self.ended = False  # whether any of the two has a True in it
 
 
 class SequentialVectorEnv(VectorEnv):
@@ -54,22 +44,46 @@ class SequentialVectorEnv(VectorEnv):
     with `validate=True`, every action and state is held against its Space. Rewards must be finite in every
     step.
 
+    **Restarts.** An environment that raises is replaced by a fresh one of its function, up to `max_restarts` times
+    each; see `VectorEnv`. Three things are raised all the same: an `EnvironmentFault`, which is a mistake and no
+    crash; what happens before an environment has ended its first episode (or 1000 steps), when it has not been seen
+    to work yet; and everything where environments are given and not functions.
+
     Args:
         environments: functions that make the environments, or the environments themselves.
         validate: never stop checking.
+        max_restarts: how often each environment may be replaced; 0: never.
+        restarts: keeps the count of restarts instead.
+        buffers: two sets of arrays to use instead of own ones.
+        first_index: the index of the first environment, for seeds and messages, where these are some of several.
     """
 
     def __init__(
-        self, environments: Sequence[Environment | Callable[[], Environment]], validate: bool = False
+        self,
+        environments: Sequence[Environment | Callable[[], Environment]],
+        validate: bool = False,
+        max_restarts: int = MAX_RESTARTS,
+        *,
+        restarts: Restarts | None = None,
+        buffers: tuple[Buffers, Buffers] | None = None,
+        first_index: int = 0,
     ) -> None:
         self.environments = _make(environments)
+        self._makers = [given if callable(given) else None for given in environments]
         self.num_environments = len(self.environments)
         self.state_space = self.environments[0].state_space
         self.action_space = self.environments[0].action_space
         self.validate = validate
         self.finished = []
         self._split = row_splitter(self.action_space, self.num_environments, "actions")
-        self._front, self._back = (_Buffers(self.state_space, self.num_environments) for _ in range(2))
+        self._restarts = restarts or Restarts(self.num_environments, max_restarts)
+        self._first_index = first_index
+        self._seed: int | None = None
+        self._proven = [False] * self.num_environments
+        self._front, self._back = buffers or (
+            Buffers.zeros(self.state_space, self.num_environments),
+            Buffers.zeros(self.state_space, self.num_environments),
+        )
         self._final_states: Rows = self._front.states
         self._checked = [CheckedStep(env, self.describe(i)) for i, env in enumerate(self.environments)]
         self._steps: list[StepFunction] = list(self._checked)
@@ -91,9 +105,11 @@ class SequentialVectorEnv(VectorEnv):
         self._running = False  # until all are reset
         self._front, self._back = self._back, self._front
         front = self._front
+        self._seed = seed
         for index in range(self.num_environments):
-            self._begin(index, front.states, None if seed is None else environment_seed(seed, index))
-        self.finished = []
+            first = self._first_index + index
+            self._begin(index, front.states, None if seed is None else environment_seed(seed, first))
+        self.finished, self.dropped = [], ()
         self._final_states = front.states
         self._running = True
         return front.states
@@ -113,8 +129,8 @@ class SequentialVectorEnv(VectorEnv):
         Raises:
             EnvironmentFault: no reset before; actions of the wrong shape or kind (found before any
                 environment acts); what `CheckedStep` finds; a reward that is not finite.
-            Exception: what an environment raises, with a note that names the environment, the step and the
-                action.
+            Exception: what an environment raises that is not restarted, with a note that names the environment,
+                the step and the action.
 
         After an error in an environment the next call must be `reset`.
         """
@@ -126,6 +142,7 @@ class SequentialVectorEnv(VectorEnv):
         self._clock += 1
         if self._clock == CHECKED_STEPS and not self.validate:
             self._steps = [environment.unchecked_step() for environment in self.environments]
+            self._proven = [True] * self.num_environments
         front = self._front
         states, rewards, flat = front.states, front.rewards, self._flat
         if front.ended:
@@ -134,29 +151,36 @@ class SequentialVectorEnv(VectorEnv):
         front.ended = True  # until the end of this step says otherwise
         finished: list[int] = []
         infos: list[dict[str, Any]] = []
+        dropped: list[int] = []
         index, action = 0, None
-        try:
-            for index, (step, action) in enumerate(zip(self._steps, actions)):  # noqa: B905 - as long as each other
-                state, reward, terminated, truncated, info = step(action)
-                if not -LARGEST_REWARD <= reward <= LARGEST_REWARD:  # type: ignore[operator]
-                    raise EnvironmentFault(
-                        f"{self._place(index)}: the reward is {reward}; it must be finite."
-                    )
-                if flat:
-                    states[index] = state
-                else:
-                    write_row(states, index, state)
-                rewards[index] = reward
-                infos.append(info)
-                if terminated or truncated:
-                    finished.append(index)
-                    front.terminated[index] = terminated
-                    front.truncated[index] = truncated
-        except Exception as error:
-            self._blame(error, index, action)
-            raise
+        rows = enumerate(zip(self._steps, actions))  # noqa: B905 - as long as each other
+        while True:  # once, and once more after each environment that raised
+            try:
+                for index, (step, action) in rows:
+                    state, reward, terminated, truncated, info = step(action)
+                    if not -LARGEST_REWARD <= reward <= LARGEST_REWARD:  # type: ignore[operator]
+                        raise EnvironmentFault(
+                            f"{self._place(index)}: the reward is {reward}; it must be finite."
+                        )
+                    if flat:
+                        states[index] = state
+                    else:
+                        write_row(states, index, state)
+                    rewards[index] = reward
+                    infos.append(info)
+                    if terminated or truncated:
+                        front.terminated[index] = terminated
+                        front.truncated[index] = truncated
+                        finished.append(index)
+                break
+            except Exception as error:
+                self._blame(error, index, action)
+                self._replace(index, error, front.states)
+                rewards[index] = front.terminated[index] = front.truncated[index] = 0
+                infos[index:] = [{}]
+                dropped.append(index)
         front.ended = bool(finished)
-        self.finished = finished
+        self.finished, self.dropped = finished, dropped
         self._final_states = self._restart(finished, front) if finished else states
         self._running = True
         return states, rewards, front.terminated, front.truncated, infos
@@ -171,7 +195,12 @@ class SequentialVectorEnv(VectorEnv):
 
     def describe(self, index: int) -> str:
         """What messages call environment `index`."""
-        return f"{self.environments[index].name}, environment {index}"
+        return f"{self.environments[index].name}, environment {self._first_index + index}"
+
+    @property
+    def restarts(self) -> int:  # type: ignore[override]
+        """How many restarts there were so far."""
+        return sum(self._restarts.counts)
 
     def render(self, index: int = 0) -> Any:
         """Renders one of the environments."""
@@ -190,7 +219,7 @@ class SequentialVectorEnv(VectorEnv):
             state = environment.set_state(inner)
             self._checked[index].begin(state)
             write_row(self._front.states, index, state)
-        self.finished = []
+        self.finished, self.dropped = [], ()
         self._final_states = self._front.states
         self._running = True
         return self._front.states
@@ -202,21 +231,61 @@ class SequentialVectorEnv(VectorEnv):
             environment.terminate()
 
     def _begin(self, index: int, states: Rows, seed: int | None = None) -> None:
-        """Resets environment `index` into its row of `states`."""
+        """Resets environment `index` into its row of `states`; a fresh one if that fails."""
         try:
-            state = self.environments[index].reset(seed=seed)
+            self._reset(index, states, seed)
         except Exception as error:
             error.add_note(f"{self.describe(index)}, reset")
-            raise
+            self._replace(index, error, states)
+
+    def _reset(self, index: int, states: Rows, seed: int | None) -> None:
+        state = self.environments[index].reset(seed=seed)
         if self._steps[index] is self._checked[index]:
             self._checked[index].begin(state)
         write_row(states, index, state)
         self._began[index] = self._clock
 
-    def _restart(self, finished: list[int], front: _Buffers) -> Rows:
+    def _replace(self, index: int, error: Exception, states: Rows) -> None:
+        """Puts a fresh environment in the place of one that raised `error`, and resets it into its row of `states`.
+
+        Raises:
+            Exception: `error`, where it is not to be answered by a restart; see the class.
+        """
+        make = self._makers[index]
+        if make is None or not self._proven[index]:
+            raise error
+        while not isinstance(error, EnvironmentFault):
+            if not self._restarts.allows(index):
+                if self._restarts.limit:
+                    error.add_note(f"after {self._restarts.limit} restarts (max_restarts)")
+                raise error
+            self._restarts.count(index, self.describe(index), last_line(error))
+            with suppress(Exception):  # it is broken already
+                self.environments[index].terminate()
+            try:
+                self._put(index, make())
+                self._reset(index, states, self._seed_of_restart(index))
+                return
+            except Exception as next_error:
+                error = next_error
+        raise error
+
+    def _put(self, index: int, environment: Environment) -> None:
+        """`environment` is environment `index` from now on; it is checked as in the beginning."""
+        _check_spaces(self, index, environment)
+        self.environments[index] = environment
+        self._steps[index] = self._checked[index] = CheckedStep(environment, self.describe(index))
+
+    def _seed_of_restart(self, index: int) -> int | None:
+        if self._seed is None:
+            return None
+        return environment_seed(self._seed, self._first_index + index, 0, self._restarts.counts[index])
+
+    def _restart(self, finished: list[int], front: Buffers) -> Rows:
         """Resets the finished environments; the final states of all."""
         copy_rows(front.final_states, front.states)
         for index in finished:
+            self._proven[index] = True
             if not self.validate:
                 self._steps[index] = self.environments[index].unchecked_step()
             self._begin(index, front.states)
@@ -253,16 +322,21 @@ def _make(environments: Sequence[Environment | Callable[[], Environment]]) -> li
                 f"SequentialVectorEnv: environment {index} is a {type(environment).__name__}, not an "
                 "Environment; wrap a gymnasium environment in OpenAIGymEnv."
             )
-        for space in ("state_space", "action_space"):
-            first, other = getattr(made[0], space), getattr(environment, space)
-            if first != other:
-                raise SpecError(
-                    f"SequentialVectorEnv: all environments need the same {space}; "
-                    f"environment 0 has {first!r}, environment {index} has {other!r}."
-                )
+        _check_spaces(made[0], index, environment)
     if len({id(environment) for environment in made}) != len(made):
         raise SpecError(
             "SequentialVectorEnv: one environment object was given more than once, each needs its own; "
             "give functions: [lambda: MyEnv()] * n."
         )
     return made
+
+
+def _check_spaces(model: Environment | VectorEnv, index: int, environment: Environment) -> None:
+    """Raises SpecError where the Spaces of `environment` are not those of environment 0."""
+    for space in ("state_space", "action_space"):
+        first, other = getattr(model, space), getattr(environment, space)
+        if first != other:
+            raise SpecError(
+                f"SequentialVectorEnv: all environments need the same {space}; "
+                f"environment 0 has {first!r}, environment {index} has {other!r}."
+            )

@@ -27,6 +27,10 @@ class VectorEnv(ABC):
     the states is the first of a new episode, the rest of row `i` means nothing: it is no transition, and what was
     gathered of its episode is to be thrown away. `restarts` counts them.
 
+    **Resets that take a step.** A vectorised class of Gymnasium may reset in the step after an end and ignore that
+    step's action (`AutoresetMode.NEXT_STEP`). Row `i` of the states of an end is then the final state once more, and
+    row `i` of the next step is no transition: `dropped` lists it, and so does `idle`, which tells it from a restart.
+
     **Buffers.** What `reset` or `step` returns stays as it is during the next `step` and may be overwritten by
     the one after.
 
@@ -34,7 +38,8 @@ class VectorEnv(ABC):
         num_environments: N.
         state_space, action_space: of one environment, without batch rank.
         finished: the environments whose episode ended in the last step, ascending.
-        dropped: those that were restarted in the last step, ascending.
+        dropped: those whose row of the last step is no transition, ascending: restarted or idle.
+        idle: those of them that did not act because they were reset, in the way they work.
         restarts: how many restarts there were so far.
     """
 
@@ -43,6 +48,7 @@ class VectorEnv(ABC):
     action_space: Space
     finished: list[int]
     dropped: Sequence[int] = ()
+    idle: Sequence[int] = ()
     restarts: int = 0
 
     @abstractmethod

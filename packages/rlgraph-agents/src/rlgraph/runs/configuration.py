@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from rlgraph.core import PluginError, SpecError, default_backend, find_backend
 from rlgraph.core.component.all_faults import faults_of
 from rlgraph.core.component.parameters import parameters_of
 from rlgraph.core.component.places import join_parts, parts_of, recording
-from rlgraph.core.component.spec_files import is_spec_file, parse_yaml, read_spec_file, with_spec_files
+from rlgraph.core.component.spec_files import parse_yaml, read_spec_file, with_spec_files
 from rlgraph.core.component.specifiable import plain_copy
 from rlgraph.core.errors import nearest
 from rlgraph.environments import make_environment
@@ -81,12 +83,14 @@ def resolve(document: Mapping[str, Any]) -> dict[str, Any]:
     with recording() as records:
         resolved = check(document).model_dump()
     if resolved["backend"] is None:
-        resolved["backend"] = default_backend()
+        with suppress(SpecError):  # several are installed and none is chosen
+            resolved["backend"] = default_backend()
     for place in sorted(records, key=lambda place: len(parts_of(place))):
         if place.startswith(("agent", "environment")):
             _write_out(resolved, parts_of(place), records[place])
     for name in SAID_BY_THE_RUN:
         resolved["agent"].pop(name, None)
+        resolved["agent"].get("execution_spec", {}).pop(name, None)
     return resolved
 
 
@@ -195,13 +199,17 @@ def _agent_faults(agent: Mapping[str, Any], spaces: Mapping[str, Any]) -> list[s
 def _write_out(resolved: dict[str, Any], parts: list[str], arguments: Mapping[str, Any]) -> None:
     """Write what a constructor was called with to its place; a list that stands there says it in a shorter way."""
     node: Any = resolved
-    for part in parts[:-1]:
-        node = node[int(part[1:-1])] if part.startswith("[") else node.setdefault(part, {})
-    last = parts[-1]
+    keys: list[Any] = [int(part[1:-1]) if part.startswith("[") else part for part in parts]
+    for key, following in pairwise(keys):
+        inner = node[key] if isinstance(node, list) else node.get(key)
+        kind = list if isinstance(following, int) else dict
+        if not isinstance(inner, kind):
+            inner = node[key] = kind()
+        node = inner
     content = {key: _jsonable(value) for key, value in arguments.items() if _is_jsonable(value)}
-    if last.startswith("["):
-        number = int(last[1:-1])
-        node[number:] = [content, *node[number + 1 :]]
+    last = keys[-1]
+    if isinstance(node, list):
+        node[last : last + 1] = [content]
     elif not isinstance(node.get(last), list):
         node[last] = content
 
@@ -218,6 +226,3 @@ def _jsonable(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _jsonable(item) for key, item in value.items()}
     return [_jsonable(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-__all__ = ["apply_overrides", "check", "is_spec_file", "read_document", "resolve"]

@@ -35,7 +35,7 @@ class PreprocessedVectorEnv(VectorEnv):
     def step(self, actions: Any) -> VectorStepResult:
         states, rewards, terminated, truncated, infos = self.vector.step(actions)
         self.finished, self.dropped = self.vector.finished, self.vector.dropped
-        self.restarts = self.vector.restarts
+        self.restarts, self.idle = self.vector.restarts, self.vector.idle
         seen = self._final_states = self.agent.preprocess_states(self.vector.final_states, env_id=self._ids)
         if begun := sorted({*self.finished, *self.dropped}):
             ids = [self._ids[i] for i in begun]

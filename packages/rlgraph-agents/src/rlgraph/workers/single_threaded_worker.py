@@ -332,12 +332,12 @@ class SingleThreadedWorker:
         )
 
     def _observe_kept(self, vector: VectorEnv, observe: Callable[..., None], columns: Any) -> int:
-        """Observe a step without the environments that were restarted in it; the number of rows that are left."""
+        """Observe a step without the rows that are no transition; the number of rows that are left."""
         kept = [i for i in range(self.num_envs) if i not in vector.dropped]
         for i in vector.dropped:
             self.agent.reset_env_buffers(i)
             self.episodes.forget(i)
-        self.dropped_steps += len(vector.dropped)
+        self.dropped_steps += len(vector.dropped) - len(vector.idle)
         if kept:
             observe(*(take_rows(column, kept) for column in columns), batched=True, env_id=kept)
         return len(kept)

@@ -142,3 +142,14 @@ def test_single_actions_of_all_kinds(space, backend):
 def test_wrong_actions():
     with pytest.raises(SpecError, match=r"exploration: Q-learning needs categorical actions.*given FloatBox"):
         EpsilonGreedy(FloatBox())
+
+
+def test_a_decay_spec_is_the_schedule_itself():
+    """``{"decay_spec": ...}`` is how configurations of RLgraph 0.5 have it."""
+    schedule = {"type": "linear_decay", "from": 0.8, "to": 0.2}
+    wrapped, plain = (
+        EpsilonGreedy(IntBox(2), epsilon_spec=spec) for spec in ({"decay_spec": schedule}, schedule)
+    )
+    assert wrapped.metrics(0.5) == plain.metrics(0.5) == {"epsilon": pytest.approx(0.5)}
+    with pytest.raises(SpecError, match=r"epsilon_spec\.decay_spec"):
+        EpsilonGreedy(IntBox(2), epsilon_spec={"decay_spec": {"type": "lineal"}})

@@ -21,6 +21,16 @@ def spaces(actions):
     }
 
 
+def check(test, arguments, loss, per_item, sizes, decimals=6):
+    """Both methods, on the same arguments."""
+    if not isinstance(arguments, dict):
+        arguments = dict(zip([*spaces(2), "importance_weights"], arguments, strict=False))
+    outputs = test.test(("loss", arguments), expected_outputs=(loss, per_item), decimals=decimals)
+    errors = {name: value for name, value in arguments.items() if name != "importance_weights"}
+    test.test(("get_td_errors", errors), expected_outputs=sizes, decimals=decimals)
+    return outputs
+
+
 def by_hand(discount, double, huber, q, actions, rewards, terminals, q_next, q_target):
     """Mnih et al. (2015), Algorithm 1; van Hasselt et al. (2016), eq. 4; Huber (1964)."""
     losses, sizes = [], []
@@ -49,12 +59,12 @@ def test_hand_computed(backend):
     # Errors 0, -1.5, -2.5: half squares 0, 1.125, 3.125; Huber 0, 1.0, 2.0.
     for huber, items in ((False, [0.0, 1.125, 3.125]), (True, [0.0, 1.0, 2.0])):
         test = ComponentTest(DQNLoss(0.5, True, huber), spaces(2), backend=backend)
-        test.test(("loss", [*batch, q_next, q_target]), expected_outputs=(sum(items) / 3, items, sizes))
+        check(test, [*batch, q_next, q_target], sum(items) / 3, items, sizes)
     sizes = [1.0, 1.5, 0.0]
     # Not double: targets 1 + 0.5*4 = 3, -1, 0.5*6 = 3; errors 1, -1.5, 0: half squares 0.5, 1.125, 0; Huber 0.5, 1, 0.
     for huber, items in ((False, [0.5, 1.125, 0.0]), (True, [0.5, 1.0, 0.0])):
         test = ComponentTest(DQNLoss(0.5, False, huber), spaces(2), backend=backend)
-        test.test(("loss", [*batch, q_next, q_target]), expected_outputs=(sum(items) / 3, items, sizes))
+        check(test, [*batch, q_next, q_target], sum(items) / 3, items, sizes)
 
 
 @pytest.mark.parametrize(("double", "huber"), list(itertools.product([True, False], repeat=2)))
@@ -67,8 +77,8 @@ def test_against_a_loop(double, huber, backend):
         rewards = rng.normal(size=batch).astype(np.float32)
         arguments = [q, actions, rewards, terminals, q_next, q_target]
         expected = by_hand(0.9, double, huber, *arguments)
-        mean, items, sizes = test.test(("loss", arguments), expected_outputs=expected, decimals=5)
-        assert (mean.shape, items.shape, sizes.shape) == ((), (batch,), (batch,))
+        mean, items = check(test, arguments, *expected, decimals=5)
+        assert (mean.shape, items.shape) == ((), (batch,))
 
 
 def test_the_default_is_double_and_squared():
@@ -85,7 +95,7 @@ def test_wrong_discount(discount):
 def test_infinite_values_of_the_next_state_do_not_matter_at_the_end(backend):
     test = ComponentTest(DQNLoss(0.5), spaces(2), backend=backend)
     bad = [[np.inf, np.nan]]
-    test.test(("loss", [[[1.0, 2.0]], [0], [3.0], [True], bad, bad]), expected_outputs=(2.0, [2.0], [2.0]))
+    check(test, [[[1.0, 2.0]], [0], [3.0], [True], bad, bad], 2.0, [2.0], [2.0])
 
 
 # Weights, n steps.
@@ -99,7 +109,7 @@ def test_importance_weights_multiply_the_loss_not_the_error(backend):
     test = ComponentTest(DQNLoss(0.5), {**spaces(2), "importance_weights": FLOATS}, backend=backend)
     # Targets 1 + 0.5*2 = 2 and -1 + 0.5*1 = -0.5; errors 2 - 1 = 1 and -0.5 - 0 = -0.5; half squares 0.5 and 0.125.
     arguments = [Q, [0, 1], [1.0, -1.0], [False, False], Q_NEXT, Q_TARGET, [0.5, 2.0]]
-    test.test(("loss", arguments), expected_outputs=((0.25 + 0.25) / 2, [0.5, 0.125], [1.0, 0.5]))
+    check(test, arguments, (0.25 + 0.25) / 2, [0.5, 0.125], [1.0, 0.5])
 
 
 def test_discounts_take_the_place_of_the_discount(backend):
@@ -109,7 +119,7 @@ def test_discounts_take_the_place_of_the_discount(backend):
         **dict(zip(spaces(2), [Q, [0, 1], [1.0, -1.0], [False, True], Q_NEXT, Q_TARGET], strict=True)),
         "discounts": [0.25, 0.9],
     }
-    test.test(("loss", arguments), expected_outputs=(0.3125, [0.125, 0.5], [0.5, 1.0]))
+    check(test, arguments, 0.3125, [0.125, 0.5], [0.5, 1.0])
 
 
 # Container actions.
@@ -154,14 +164,14 @@ TARGET = {"jump": [[9.0, 2.0]], "move": ([[4.0, 9.0, 9.0]], [[[0.0, 9.0], [9.0, 
 def test_container_actions(options, loss, size, backend):
     test = ComponentTest(DQNLoss(0.5, action_space=PARTS, **options), PART_SPACES, backend=backend)
     arguments = {**TAKEN, "q_next": ONLINE, "q_next_target": TARGET}
-    test.test(("loss", arguments), expected_outputs=(loss, [loss], [size]), decimals=5)
+    check(test, arguments, loss, [loss], [size], decimals=5)
 
 
 def test_a_terminal_ends_all_parts(backend):
     test = ComponentTest(DQNLoss(0.5, action_space=PARTS), PART_SPACES, backend=backend)
     arguments = {**TAKEN, "terminals": [True], "q_next": ONLINE, "q_next_target": TARGET}
     # All targets 1; errors 0, -2, -1, 1.
-    test.test(("loss", arguments), expected_outputs=(0.75, [0.75], [1.0]), decimals=5)
+    check(test, arguments, 0.75, [0.75], [1.0], decimals=5)
 
 
 @pytest.mark.parametrize("space", [BoolBox(), IntBox(2, dtype="uint8"), IntBox(2, dtype="int32")])

@@ -6,7 +6,7 @@ import pytest
 
 from rlgraph.components import Dense, NeuralNetwork
 from rlgraph.core import AssemblyError, SpecError
-from rlgraph.spaces import FloatBox
+from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError
 from rlgraph.testing import ComponentTest
 
 INPUTS = {"inputs": FloatBox(shape=(3,), add_batch_rank=True)}
@@ -81,3 +81,61 @@ def test_two_layers_in_one_scope():
 def test_a_frozen_network(backend):
     test = ComponentTest(NeuralNetwork(LAYERS, trainable=False), INPUTS, backend=backend)
     assert test.executor.get_weights(trainable_only=True) == {}
+
+
+IMAGES = IntBox(256, shape=(8, 8, 3), dtype="uint8", add_batch_rank=True)
+
+
+def test_a_network_that_preprocesses_bytes(backend):
+    layers = [
+        {"type": "divide", "divisor": 255},
+        {"type": "conv2d", "filters": 2, "kernel_size": 8, "weights_spec": 0.5},
+        {"type": "reshape", "flatten": True},
+        {"type": "dense", "units": 1, "weights_spec": 1.0},
+    ]
+    test = ComponentTest(NeuralNetwork(layers), {"inputs": IMAGES}, backend=backend)
+    test.test(
+        "call",
+        np.full((1, 8, 8, 3), 51, np.uint8),
+        expected_outputs=[[8 * 8 * 3 * 0.2 * 0.5 * 2]],
+        decimals=3,
+    )
+
+
+def test_a_network_for_a_container(backend):
+    states = Dict(goal=IntBox(3), speed=FloatBox(shape=(2,)), add_batch_rank=True)
+    layers = [
+        {"type": "reshape", "flatten": True},
+        {"type": "concat"},
+        {"type": "dense", "units": 1, "weights_spec": 1.0},
+    ]
+    test = ComponentTest(NeuralNetwork(layers), {"inputs": states}, backend=backend)
+    test.test("call", {"goal": [2], "speed": [[0.25, 0.5]]}, expected_outputs=[[1.75]])
+
+
+@pytest.mark.parametrize(
+    ("space", "layers"),
+    [
+        (
+            Dict(a=FloatBox(shape=(2,)), add_batch_rank=True),
+            '{"type": "reshape", "flatten": true}, {"type": "concat"}',
+        ),
+        (IntBox(16, add_batch_rank=True), '{"type": "reshape", "flatten": true, "flatten_categories": true}'),
+        (
+            IMAGES,
+            '{"type": "convert_type", "to_dtype": "float"}, {"type": "reshape", "flatten": true}',
+        ),
+        (FloatBox(shape=(2, 2), add_batch_rank=True), '{"type": "reshape", "flatten": true}'),
+    ],
+)
+def test_what_a_network_cannot_take_names_the_layer_that_converts_it(space, layers):
+    with pytest.raises(SpaceError) as error:
+        ComponentTest(NeuralNetwork(LAYERS), {"inputs": space}, backend="numpy")
+    assert str(error.value).endswith(f"; put in front, or into preprocessing_spec: {layers}")
+    # What it says helps.
+    ComponentTest(NeuralNetwork([*json.loads(f"[{layers}]"), *LAYERS]), {"inputs": space}, backend="numpy")
+
+
+def test_no_layer_of_a_network_has_state():
+    with pytest.raises(SpecError, match="network.layers: sequence-0 remembers something of each environment"):
+        NeuralNetwork([{"type": "sequence"}])

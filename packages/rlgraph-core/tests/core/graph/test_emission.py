@@ -63,6 +63,7 @@ def test_the_source_reads_like_the_plan():
 def test_identifiers():
     assert identifier("policy/dense-0", "_dense") == "policy__dense_0__dense"
     assert identifier("a b/c.d", "f") == "a_b__c_d__f"
+    assert identifier("2nd/layer", "f") == "_2nd__layer__f"
 
 
 def test_tracebacks_show_the_emitted_source(backend):
@@ -254,6 +255,25 @@ def test_defaults_of_arguments(backend):
     np.testing.assert_allclose(made.execute("run", X), X * 2.0)
     np.testing.assert_allclose(made.execute("run", X, 3.0), X * 3.0)
     np.testing.assert_allclose(made.execute("run", y=4.0, x=X), X * 4.0)
+
+
+def test_what_is_none_by_default_and_not_given_is_not_in_the_plan(backend):
+    class Optional(Component):
+        @rlgraph_api
+        def run(self, x, y=None):
+            return self._tensor(x, y), self._tensor(x, 5.0)
+
+        @graph_fn
+        def _tensor(self, ops, x, y=None):
+            return x if y is None else x * y
+
+    made = GraphExecutor(Optional(scope="root"), {"x": BATCH}, backend=backend)
+    assert [len(node.arguments) for node in made.plan("run").nodes] == [1, 2]
+    first, second = made.execute("run", X)
+    np.testing.assert_allclose(first, X)
+    np.testing.assert_allclose(second, X * 5.0)
+    with_both = GraphExecutor(Optional(scope="root"), {"x": BATCH, "y": BATCH}, backend=backend)
+    np.testing.assert_allclose(with_both.execute("run", X, X)[0], X * X)
 
 
 # Names.

@@ -33,14 +33,25 @@ def _padded(
     return functional.pad(x, (left, right, top, bottom), value=value), (0, 0)
 
 
+def convolve(
+    x: Tensor,
+    filters: Tensor,
+    biases: Tensor | None,
+    window: tuple[int, int],
+    strides: tuple[int, int],
+    padding: str,
+) -> Tensor:
+    """``ops.conv2d(x, filters, strides, padding) + biases``; `window` is the size of the filters."""
+    images, rest = _padded(_channels_first(x), window, strides, padding, 0.0)
+    return _channels_last(functional.conv2d(images, _weights(filters), biases, strides, rest))
+
+
 class Convolutions:
     """The family convolution."""
 
     @staticmethod
     def conv2d(x: Tensor, filters: Tensor, strides: Pair = 1, padding: str = "valid") -> Tensor:
-        steps, window = as_pair(strides), (filters.shape[0], filters.shape[1])
-        images, rest = _padded(_channels_first(x), window, steps, padding, 0.0)
-        return _channels_last(functional.conv2d(images, _weights(filters), None, steps, rest))
+        return convolve(x, filters, None, (filters.shape[0], filters.shape[1]), as_pair(strides), padding)
 
     @staticmethod
     def conv2d_transpose(x: Tensor, filters: Tensor, strides: Pair = 1, padding: str = "valid") -> Tensor:

@@ -15,6 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor, add, addmm, argmax, gather, mean, mm, set_flush_denormal
 
+from rlgraph.torch.convolution import convolve
+
 #: What `torch.nn.functional` calls, without expanding the operands first. The third argument: 0 per item, 1 the mean.
 smooth_l1_loss: Any = torch._C._nn.smooth_l1_loss
 mse_loss: Any = torch._C._nn.mse_loss
@@ -50,6 +52,22 @@ def dense(self: Any, ops: Any) -> Callable[[Tensor], Tensor]:
     if activate is None:
         return linear
     return activated_without_biases if biases is None else activated
+
+
+def conv2d(self: Any, ops: Any) -> Callable[[Tensor], Tensor]:
+    """`Conv2D._call`: with the biases in the same call, and the activation in place."""
+    weights, biases, padding = self.weights, self.biases, self.padding
+    window, strides = self.kernel_size, self.strides
+    if self.activation is None:
+        activate = None
+    else:
+        activate = IN_PLACE.get(self.activation) or getattr(ops, self.activation)
+
+    def call(inputs: Tensor) -> Tensor:
+        outputs = convolve(inputs, weights, biases, window, strides, padding)
+        return outputs if activate is None else activate(outputs)
+
+    return call
 
 
 def dueling_combine(self: Any, ops: Any) -> Callable[[Tensor, Tensor], Tensor]:
@@ -157,6 +175,7 @@ def clip_(gradients: Sequence[Tensor], max_norm: float) -> None:
 
 #: Key of a graph function -> maker.
 KERNELS: dict[str, Callable[[Any, Any], Callable[..., Any]]] = {
+    "rlgraph.components.layers.conv2d:Conv2D._call": conv2d,
     "rlgraph.components.layers.dense:Dense._call": dense,
     "rlgraph.components.common.synchronizer:Synchronizer._sync": synchronizer_sync,
     "rlgraph.components.losses.dqn_loss:DQNLoss._loss": dqn_loss,

@@ -148,6 +148,14 @@ class DQNAgent(MemoryAgent):
         missing = {name: value for name, value in self._batch_defaults.items() if name not in batch}
         return {**batch, **{name: np.full(rows, value, dtype) for name, value in missing.items()}}
 
+    def post_process(self, batch: Mapping[str, Any], sequence_indices: Any = None) -> dict[str, Any]:
+        """See `MemoryAgent.post_process`; also ``priorities`` [B], the sizes of the TD errors (Horgan et al., 2018)."""
+        fields = super().post_process(batch, sequence_indices)
+        given = {
+            name: values for name, values in self._completed(fields).items() if name != "importance_weights"
+        }
+        return {**fields, "priorities": self.executor.program("get_td_errors")(**given)}
+
     def _after_updates(self) -> None:
         """Synchronise the target if it is due."""
         if self.timesteps >= self._next_sync:
@@ -184,9 +192,8 @@ def _policy(
         raise SpecError(f"policy_spec: expected a mapping of the policy's arguments, given {spec!r}")
     if network_spec is not None and "network_spec" in (spec or {}):
         raise SpecError("network_spec: given twice, here and as policy_spec.network_spec")
-    arguments = {
-        "network_spec": list(DEFAULT_NETWORK) if network_spec is None else network_spec,
-        **(spec or {}),
-    }
     kind = DuelingPolicy if dueling_q else QPolicy
-    return kind.from_spec(arguments, path="policy_spec", action_space=action_space)
+    if "network_spec" in (spec or {}):
+        return kind.from_spec(spec, path="policy_spec", action_space=action_space)
+    network = list(DEFAULT_NETWORK) if network_spec is None else network_spec
+    return kind.from_spec(spec, path="policy_spec", action_space=action_space, network_spec=network)

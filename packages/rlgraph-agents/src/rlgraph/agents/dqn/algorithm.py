@@ -25,6 +25,9 @@ from rlgraph.components import (
 from rlgraph.core import Component, rlgraph_api
 from rlgraph.spaces import BoolBox, FloatBox, IntBox, Space
 
+#: What a transition consists of.
+FIELDS = ("states", "actions", "rewards", "terminals", "next_states")
+
 
 class DQN(Component):
     """Policy, target policy, replay memory, loss, optimizer and exploration of a DQN agent.
@@ -197,10 +200,23 @@ class DQN(Component):
         discounts: Any = None,
     ) -> Any:
         """The loss of a batch without learning from it: ``{"loss": [], "loss_per_item": [B]}``."""
-        loss, per_item, _ = self._losses(
-            states, actions, rewards, terminals, next_states, importance_weights, discounts
-        )
+        values = self._values(states, actions, rewards, terminals, next_states)
+        loss, per_item = self.loss.loss(*values, importance_weights, discounts)
         return {"loss": loss, "loss_per_item": per_item}
+
+    @rlgraph_api
+    def get_td_errors(
+        self,
+        states: Any,
+        actions: Any,
+        rewards: Any,
+        terminals: Any,
+        next_states: Any,
+        discounts: Any = None,
+    ) -> Any:
+        """The sizes of the TD errors of a batch [B]: priorities."""
+        values = self._values(states, actions, rewards, terminals, next_states)
+        return self.loss.get_td_errors(*values, discounts)
 
     @rlgraph_api
     def update_from_external_batch(
@@ -215,9 +231,8 @@ class DQN(Component):
         time_percentage: Any = None,
     ) -> Any:
         """One optimizer step on a batch; the loss before it, as `get_td_loss` gives it."""
-        loss, per_item, _ = self._losses(
-            states, actions, rewards, terminals, next_states, importance_weights, discounts
-        )
+        values = self._values(states, actions, rewards, terminals, next_states)
+        loss, per_item = self.loss.loss(*values, importance_weights, discounts)
         self._step(loss, time_percentage)
         return {"loss": loss, "loss_per_item": per_item}
 
@@ -229,26 +244,20 @@ class DQN(Component):
             records, indices, weights = self.memory.get_records(num_records, time_percentage)
         else:
             records = self.memory.get_records(num_records)
-        loss, _, errors = self._losses(
-            records["states"],
-            records["actions"],
-            records["rewards"],
-            records["terminals"],
-            records["next_states"],
-            weights,
-            records["discounts"] if self.has_discounts else None,
-        )
+        values = self._values(*(records[field] for field in FIELDS))
+        discounts = records["discounts"] if self.has_discounts else None
+        loss, _ = self.loss.loss(*values, weights, discounts)
         self._step(loss, time_percentage)
         if self.is_prioritized:
-            self.memory.update_records(indices, errors)
+            self.memory.update_records(indices, self.loss.get_td_errors(*values, discounts))
         return {"loss": loss}
 
-    def _losses(
-        self, states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any, *options: Any
-    ) -> Any:
+    def _values(
+        self, states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any
+    ) -> tuple[Any, ...]:
+        """What the loss is made of."""
         q_values, q_next = self.policy.get_q_values(states), self.policy.get_q_values(next_states)
-        q_next_target = self.target_policy.get_q_values(next_states)
-        return self.loss.loss(q_values, actions, rewards, terminals, q_next, q_next_target, *options)
+        return q_values, actions, rewards, terminals, q_next, self.target_policy.get_q_values(next_states)
 
     def _step(self, loss: Any, time_percentage: Any) -> None:
         progress = [time_percentage] if self.step_follows_time else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ class EpsilonGreedy(Exploration):
 
     Args:
         action_space: an `IntBox` with categories or a `BoolBox`, or a container of them.
-        epsilon_spec: epsilon over training (see `Schedule.from_spec`).
+        epsilon_spec: epsilon over training (see `Schedule.from_spec`), or ``{"decay_spec": ...}`` of such.
         scope: name among its siblings.
 
     Raises:
@@ -43,7 +44,12 @@ class EpsilonGreedy(Exploration):
         self.categories = categories(self.action_space, scope)
         #: The number of actions of the usual Space: one number of type int64; a draw of it is several times faster.
         self.num_actions = self.categories[""] if is_one_integer(self.action_space) else None
-        self.epsilon = Schedule.from_spec(epsilon_spec, path=f"{scope}.epsilon_spec")
+        path = f"{scope}.epsilon_spec"
+        if isinstance(epsilon_spec, Mapping) and set(epsilon_spec) == {
+            "decay_spec"
+        }:  # as RLgraph 0.5 wrote it
+            epsilon_spec, path = epsilon_spec["decay_spec"], f"{path}.decay_spec"
+        self.epsilon = Schedule.from_spec(epsilon_spec, path=path)
         super().__init__(scope=scope, **kwargs)
 
     def metrics(self, time_percentage: float) -> dict[str, float]:

@@ -67,7 +67,7 @@ class DQNLoss(Component):
         self.td_aggregation = td_aggregation
         super().__init__(scope=scope, **kwargs)
 
-    @rlgraph_api(returns=3)
+    @rlgraph_api(returns=2)
     def loss(
         self,
         q_values: Any,
@@ -79,7 +79,7 @@ class DQNLoss(Component):
         importance_weights: Any = None,
         discounts: Any = None,
     ) -> Any:
-        """The mean loss [], the loss per item [B], and the size of the TD error per item [B].
+        """The mean loss [] and the loss per item [B].
 
         Args:
             q_values: online values of the states [B, A]; of a container action a container of such.
@@ -93,12 +93,25 @@ class DQNLoss(Component):
             discounts: what the value of each next state is multiplied by [B]; default: `discount`.
         """
         arguments = (q_values, actions, rewards, terminals, q_next, q_next_target)
-        errors = self._errors(*arguments, discounts)
         if self.has_parts or importance_weights is not None or discounts is not None:
-            loss, per_item = self._weighted_loss(errors, importance_weights)
-        else:
-            loss, per_item = self._loss(*arguments)
-        return loss, per_item, self._sizes(errors)
+            return self._weighted_loss(self._errors(*arguments, discounts), importance_weights)
+        return self._loss(*arguments)
+
+    @rlgraph_api
+    def get_td_errors(
+        self,
+        q_values: Any,
+        actions: Any,
+        rewards: Any,
+        terminals: Any,
+        q_next: Any,
+        q_next_target: Any,
+        discounts: Any = None,
+    ) -> Any:
+        """The size of the TD error per item [B], the mean over the parts of an action; arguments as of `loss`."""
+        return self._sizes(
+            self._errors(q_values, actions, rewards, terminals, q_next, q_next_target, discounts)
+        )
 
     @graph_fn(returns=2)
     def _loss(

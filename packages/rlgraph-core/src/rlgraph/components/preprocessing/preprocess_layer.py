@@ -126,7 +126,7 @@ def with_shape(box: BoxSpace, shape: tuple[int, ...], keep_bounds: bool = True) 
         shared = not isinstance(box.low, np.ndarray) and not isinstance(box.high, np.ndarray)
         low, high = (box.low, box.high) if shared and keep_bounds else (None, None)
         return type(box)(low, high, shape=shape, dtype=box.dtype, **options)
-    return type(box)(shape=shape, **options)
+    return type(box)(shape=shape, **options)  # type: ignore[call-arg]
 
 
 def scaled_box(box: BoxSpace, factor: float, where: str) -> FloatBox:

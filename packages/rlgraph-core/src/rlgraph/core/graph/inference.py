@@ -107,6 +107,7 @@ def _evaluated(
         carries=_union(outputs, "carries"),
         whole_reads=frozenset(recorder.whole_reads),
         overwrites=frozenset(recorder.overwrites),
+        families=frozenset(recorder.families),
     )
     return specs, effects
 

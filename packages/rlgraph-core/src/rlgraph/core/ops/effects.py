@@ -37,6 +37,7 @@ class Effects:
         carries: names of the arguments that some output can be differentiated by.
         whole_reads: names of the variables of which it takes the whole value: by `ops.read`, or by indexing.
         overwrites: those of them that it writes afterwards.
+        families: of the operations it uses, e.g. ``convolution``; none if it is not evaluated.
     """
 
     reads: frozenset[str] = frozenset()
@@ -48,6 +49,7 @@ class Effects:
     carries: frozenset[str] = frozenset()
     whole_reads: frozenset[str] = frozenset()
     overwrites: frozenset[str] = frozenset()
+    families: frozenset[str] = frozenset()
 
     @property
     def draws(self) -> frozenset[str]:
@@ -89,6 +91,7 @@ class EffectRecorder:
     writes: set[str] = field(default_factory=set)
     whole_reads: set[str] = field(default_factory=set)
     overwrites: set[str] = field(default_factory=set)
+    families: set[str] = field(default_factory=set)
     hazard: bool = False
     last_write: dict[str, int] = field(default_factory=dict)
     count: int = 0

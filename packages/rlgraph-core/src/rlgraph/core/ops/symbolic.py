@@ -323,6 +323,7 @@ class SymbolicOps:
         except TypeError as error:
             raise InferenceError(f"ops.{operation.name}{operation.signature}: {error}") from None
         bound.apply_defaults()
+        self._recorder.families.add(operation.family)
         arguments = bound.arguments
         for name, parameter in operation.signature.parameters.items():
             if name == "dtype":

@@ -213,9 +213,9 @@ class Regression(Component):
         return self._loss(self.network.call(inputs), targets)
 
     @rlgraph_api
-    def update(self, inputs: Any, targets: Any) -> Any:
+    def update(self, inputs: Any, targets: Any, time_percentage: Any = None) -> Any:
         loss = self.get_loss(inputs, targets)
-        self.optimizer.step(self.network.variables(), loss)
+        self.optimizer.step(self.network.variables(), loss, time_percentage)
         return loss
 
     @graph_fn

@@ -99,7 +99,8 @@ class SourceFunction:
 
 def identifier(scope: str, function: str) -> str:
     """``policy/dense-0`` and ``_dense`` become ``policy__dense_0__dense``."""
-    return re.sub(r"\W", "_", scope.replace("/", "__")) + "__" + function.lstrip("_")
+    name = re.sub(r"\W", "_", scope.replace("/", "__")) + "__" + function.lstrip("_")
+    return f"_{name}" if name[0].isdigit() else name
 
 
 def leaf_name(leaf: Leaf) -> str:

@@ -1,0 +1,94 @@
+"""The games of ale-py by any of their names, and what loading one takes."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+import numpy as np
+
+from rlgraph.core.errors import SpecError, nearest
+
+
+def game_of(name: str) -> str:
+    """ale-py's name of a game: "space_invaders" for "SpaceInvaders", "ALE/SpaceInvaders-v5" and the like.
+
+    Raises:
+        SpecError: there is no such game; names the nearest.
+    """
+    stem = name.removeprefix("ale_py:").removeprefix("ALE/")
+    stem = re.sub(r"((NoFrameskip|Deterministic)?-v\d+)$", "", stem)
+    games = _games()
+    spelled = stem.lower().replace("_", "").replace("-", "").replace(" ", "")
+    if spelled not in games:
+        raise SpecError(f"AtariEnv: there is no game {name!r}. {nearest(stem.lower(), games.values())}")
+    return games[spelled]
+
+
+@functools.cache
+def _games() -> dict[str, str]:
+    roms = _ale_py().roms
+    return {name.replace("_", ""): name for name in roms.get_all_rom_ids()}
+
+
+def console_with(
+    game: str, mode: int | None, difficulty: int | None, max_frames: int | None, render_mode: str | None
+) -> Any:
+    """An `ALEInterface` with a game loaded.
+
+    Sticky actions stay off: the console keeps neither their random numbers nor the action that sticks in a state
+    that can be saved, so `AtariEnv` draws them. Without them a game always goes the same way from its start.
+
+    Raises:
+        SpecError: a mode or a difficulty the game has not, a number out of range.
+    """
+    if max_frames is not None and max_frames < 1:
+        raise SpecError(f"AtariEnv: max_episode_frames is an integer >= 1 or None, got {max_frames!r}.")
+    if render_mode not in (None, "rgb_array", "human"):
+        raise SpecError(f"AtariEnv: render_mode is 'rgb_array', 'human' or None, got {render_mode!r}.")
+    ale_py = _ale_py()
+    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
+    ale = ale_py.ALEInterface()
+    ale.setFloat("repeat_action_probability", 0.0)
+    ale.setInt("random_seed", 0)
+    ale.setInt("max_num_frames_per_episode", max_frames or 0)
+    ale.setBool("display_screen", render_mode == "human")
+    rom = ale_py.roms.get_rom_path(game)
+    if ale.isSupportedROM(rom) is None:  # loading it would end the process
+        raise SpecError(f"AtariEnv: the console plays no {game!r} for a single player.")
+    ale.loadROM(rom)
+    if mode is not None:
+        _known("modes", mode, ale.getAvailableModes(), game)
+        ale.setMode(mode)
+    if difficulty is not None:
+        _known("difficulties", difficulty, ale.getAvailableDifficulties(), game)
+        ale.setDifficulty(difficulty)
+    return ale
+
+
+def _known(name: str, given: int, values: list[int], game: str) -> None:
+    if given not in values:
+        raise SpecError(f"AtariEnv: {game} has the {name} {sorted(values)}, got {given!r}.")
+
+
+def packed_state(ale: Any) -> np.ndarray[Any, Any]:
+    """Everything inside the console, `[bytes]` uint8."""
+    return np.frombuffer(ale.cloneState(include_rng=True).__getstate__(), np.uint8).copy()
+
+
+def ale_state(packed: np.ndarray[Any, Any]) -> Any:
+    """What `restoreState` takes, from `packed_state`."""
+    kind = _ale_py().ALEState
+    state = kind.__new__(kind)
+    state.__setstate__(np.asarray(packed, np.uint8).tobytes())
+    return state
+
+
+def _ale_py() -> Any:
+    try:
+        import ale_py
+        import ale_py.roms
+    except ImportError as error:
+        raise SpecError("Atari games need ale-py: pip install 'rlgraph-agents[atari]'") from error
+    return ale_py

@@ -1,0 +1,281 @@
+"""Holds an environment against the contract, and says all that is wrong instead of the first thing.
+
+Workers check an environment's first episodes too, to stop at a mistake. This here is for whoever writes one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from rlgraph.environments.checks import CheckedStep, check_finite
+from rlgraph.environments.environment import Environment
+from rlgraph.environments.errors import EnvironmentFault
+from rlgraph.environments.factory import make_environment
+from rlgraph.environments.rows import leaves_of
+from rlgraph.spaces import Space, SpaceError
+
+SEED = 20_000
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing `check_environment` found.
+
+    Attributes:
+        level: "error": the contract is broken; "warning": it may not be meant so; "note": good to know.
+        check: what was looked at: "spaces", "reset", "step", "seed", "ends", "state", "speed".
+        message: what was found, where, and what to do.
+    """
+
+    level: str
+    check: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.level}: {self.check}: {self.message}"
+
+
+def check_environment(env: Any, episodes: int = 3, max_steps: int = 1000, seed: int = 1) -> list[Finding]:
+    """Plays with random actions and reports what does not fit the contract of `Environment`.
+
+    Args:
+        env: an environment, or a spec as `make_environment` takes it. It is played and left in the middle of
+            nowhere; one that was made here is terminated.
+        episodes: how many to play.
+        max_steps: an episode is given up after so many steps.
+        seed: of the resets and the random actions.
+
+    Returns:
+        Errors, warnings and notes in the order they were found. No error means that workers can use it.
+
+    Raises:
+        SpecError: no environment can be made of `env`.
+    """
+    environment = make_environment(env)
+    try:
+        return _Check(environment, max_steps, seed).findings(episodes)
+    finally:
+        if not isinstance(env, Environment):
+            environment.terminate()
+
+
+class _Check:
+    """The state of one check: an environment and what was found so far."""
+
+    def __init__(self, environment: Environment, max_steps: int, seed: int) -> None:
+        self.env = environment
+        self.max_steps = max_steps
+        self.seed = seed
+        self.rng = np.random.default_rng(seed)
+        self.found: list[Finding] = []
+        self.steps = 0
+        self.seconds = 0.0
+        self.dtypes: dict[str, np.dtype[Any]] = {}
+        self.ends = {"terminated": 0, "truncated": 0, "neither": 0}
+
+    def findings(self, episodes: int) -> list[Finding]:
+        if not self._spaces() or not self._guarded("reset", self._step_before_reset):
+            return self.found
+        self.dtypes = {path: leaf.dtype for path, leaf in leaves_of(self.env.state_space.zeros(1))}
+        for episode in range(episodes):
+            seed = self.seed if episode == 0 else None
+            if not self._guarded("step", partial(self._episode, seed)):
+                return self.found
+        self._ends()
+        self._guarded("seed", self._seeds)
+        self._guarded("state", self._inner_state)
+        self._speed()
+        return self.found
+
+    def add(self, level: str, check: str, message: str) -> None:
+        self.found.append(Finding(level, check, f"{self.env.name}: {message}"))
+
+    def _guarded(self, check: str, look: Callable[[], None]) -> bool:
+        """Whether a look ended without an exception; one becomes a finding."""
+        try:
+            look()
+        except EnvironmentFault as fault:
+            self.found.append(Finding("error", check, str(fault)))
+            return False
+        except Exception as error:
+            self.add("error", check, f"raised {type(error).__name__}: {error}")
+            return False
+        return True
+
+    def _spaces(self) -> bool:
+        """Both are Spaces of one state and one action, and give samples."""
+        sound = True
+        for name in ("state_space", "action_space"):
+            space = getattr(self.env, name, None)
+            if not isinstance(space, Space):
+                self.add("error", "spaces", f"{name} is a Space, got {space!r}; was super().__init__ called?")
+                sound = False
+            elif space.has_batch_rank or space.has_time_rank:
+                self.add("error", "spaces", f"{name} is that of one value, without batch and time rank")
+                sound = False
+            else:
+                sound &= self._samples(name, space)
+        return sound
+
+    def _samples(self, name: str, space: Space) -> bool:
+        try:
+            sample = space.sample(rng=self.rng)
+            fault = space.explain(sample, name)
+        except (SpaceError, ValueError) as error:
+            fault = str(error)
+        if fault is not None:
+            self.add("error", "spaces", f"{name} gives no sample of its own: {fault}")
+        return fault is None
+
+    def _step_before_reset(self) -> None:
+        self._refused("before the first reset()")
+
+    def _refused(self, when: str) -> None:
+        """A step that must not be."""
+        try:
+            self.env.step(self.env.action_space.sample(rng=self.rng))
+        except Exception:
+            return
+        self.add("warning", "ends", f"step() {when} is not refused; raise EnvironmentFault('call reset()')")
+
+    def _episode(self, seed: int | None) -> None:
+        """One episode with everything looked at."""
+        step = CheckedStep(self.env, self.env.name)
+        state = self.env.reset(seed=seed)
+        step.begin(state)
+        self._finite(state, step)
+        kept, copied = state, _copy(state)
+        for _ in range(self.max_steps):
+            action = self.env.action_space.sample(rng=self.rng)
+            started = time.perf_counter()
+            state, reward, terminated, truncated, _ = step(action)
+            self.seconds += time.perf_counter() - started
+            self.steps += 1
+            self._finite(state, step)
+            if not np.isfinite(float(reward)):
+                raise EnvironmentFault(
+                    f"{self.env.name}, step {step.steps}: the reward is {reward}; it must be finite."
+                )
+            if copied is not None and not _same(kept, copied):
+                self.add(
+                    "error",
+                    "step",
+                    f"step {step.steps} changed a state that was returned before; return copies",
+                )
+                copied = None
+            if copied is not None:
+                kept, copied = state, _copy(state)
+            if terminated or truncated:
+                self.ends["terminated"] += bool(terminated)
+                self.ends["truncated"] += bool(truncated)
+                if self.ends["terminated"] + self.ends["truncated"] == 1:
+                    self._refused("after the end of an episode")
+                return
+        self.ends["neither"] += 1
+
+    def _finite(self, state: Any, step: CheckedStep) -> None:
+        for path, leaf in leaves_of(state):
+            values = np.asarray(leaf)
+            expected = self.dtypes.get(path, values.dtype)
+            if isinstance(leaf, np.ndarray) and leaf.dtype != expected:
+                self.add(
+                    "warning",
+                    "step",
+                    f"state{path} is {leaf.dtype} where its Space is {expected}; it is cast",
+                )
+                del self.dtypes[path]  # told once
+            if values.dtype.kind == "f":
+                check_finite(values[None], lambda _: f"{self.env.name}, step {step.steps}", f"state{path}")
+
+    def _ends(self) -> None:
+        if not self.ends["terminated"] and not self.ends["truncated"]:
+            self.add(
+                "warning",
+                "ends",
+                f"no episode ended within {self.max_steps} steps of random actions; a worker's "
+                "max_timesteps_per_episode or a limit of its own (truncated) ends one",
+            )
+
+    def _seeds(self) -> None:
+        """One seed gives one episode; another seed another one, unless nothing is random."""
+        first, again, other = (self._trace(seed) for seed in (SEED, SEED, SEED + 1))
+        for at, (one, two) in enumerate(zip(first, again, strict=False)):
+            if not _same(one, two):
+                self.add(
+                    "error",
+                    "seed",
+                    f"two episodes with reset(seed={SEED}) and equal actions differ at step {at}; draw all random "
+                    "numbers from a generator that reset(seed) makes anew",
+                )
+                return
+        if len(first) != len(again):
+            self.add("error", "seed", "two episodes with one seed and equal actions differ in length")
+        elif len(first) == len(other) and all(map(_same, first, other)):
+            self.add("note", "seed", "episodes with different seeds are the same: nothing is random here")
+
+    def _trace(self, seed: int) -> list[Any]:
+        """The states and outcomes of up to 100 steps after `reset(seed)`."""
+        rng = np.random.default_rng(0)
+        trace = [_copy(self.env.reset(seed=seed))]
+        for _ in range(min(self.max_steps, 100)):
+            state, reward, terminated, truncated, _ = self.env.step(self.env.action_space.sample(rng=rng))
+            trace.append((_copy(state), float(reward), bool(terminated), bool(truncated)))
+            if terminated or truncated:
+                break
+        return trace
+
+    def _inner_state(self) -> None:
+        """`set_state` leads back to where `get_state` was, if there is any."""
+        self.env.reset(seed=SEED)
+        state = self.env.get_state()
+        if state is None:
+            self.add(
+                "note",
+                "state",
+                "get_state() is None: a run that is resumed begins new episodes here, and its checkpoints cut "
+                "running ones",
+            )
+            return
+        ahead = self._ahead()
+        self.env.set_state(state)
+        if not all(map(_same, ahead, self._ahead())):
+            self.add("error", "state", "after set_state(get_state()) an episode goes on differently")
+
+    def _ahead(self) -> list[Any]:
+        rng = np.random.default_rng(1)
+        outcomes: list[Any] = []
+        for _ in range(min(self.max_steps, 100)):
+            state, reward, terminated, truncated, _ = self.env.step(self.env.action_space.sample(rng=rng))
+            outcomes.append((_copy(state), float(reward), bool(terminated), bool(truncated)))
+            if terminated or truncated:
+                outcomes.append(_copy(self.env.reset()))
+        return outcomes
+
+    def _speed(self) -> None:
+        if self.steps:
+            rate = self.steps / max(self.seconds, 1e-9)
+            self.add("note", "speed", f"{rate:,.0f} steps per second, checks included")
+
+
+def _copy(value: Any) -> Any:
+    """A copy of a state: arrays, dicts and tuples of them."""
+    if isinstance(value, dict):
+        return {key: _copy(part) for key, part in value.items()}
+    if isinstance(value, (tuple, list)):
+        return tuple(_copy(part) for part in value)
+    return np.array(value)
+
+
+def _same(one: Any, two: Any) -> bool:
+    """Whether two states, or outcomes, are equal in every bit."""
+    if isinstance(one, dict):
+        return one.keys() == two.keys() and all(_same(one[key], two[key]) for key in one)
+    if isinstance(one, (tuple, list)):
+        return len(one) == len(two) and all(map(_same, one, two))
+    return np.array_equal(one, two)

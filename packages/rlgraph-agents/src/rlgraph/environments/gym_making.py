@@ -1,0 +1,161 @@
+"""Gymnasium environments from ids, specs and lists of wrappers."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import gymnasium
+from gymnasium import wrappers as gym_wrappers
+from gymnasium.envs.registration import EnvSpec
+
+from rlgraph.core.component.specifiable import check_arguments
+from rlgraph.core.errors import SpecError, nearest
+from rlgraph.core.registry import import_object
+
+GymEnv: TypeAlias = gymnasium.Env[Any, Any]
+
+
+def gym_environment(
+    given: Any,
+    *,
+    limit: int | None,
+    render_mode: str | None,
+    frameskip: int | None,
+    wrappers: Sequence[Any],
+    kwargs: dict[str, Any],
+) -> tuple[GymEnv, int]:
+    """The environment, and how often an action is still to be repeated.
+
+    Raises:
+        SpecError: what `OpenAIGymEnv` says.
+    """
+    if isinstance(given, str | EnvSpec):
+        spec = _spec(given)
+        if frameskip is not None and "frameskip" in spec.kwargs:
+            kwargs, frameskip = {**kwargs, "frameskip": frameskip}, None
+        env = _make(given, limit, render_mode, kwargs)
+    else:
+        env = _existing(given, limit, render_mode, kwargs)
+    for at, wrapper in enumerate(_listed(wrappers)):
+        env = _wrapped(env, wrapper, f"OpenAIGymEnv: wrappers/{at}")
+    _no_autoreset(env)
+    return env, frameskip or 1
+
+
+def _spec(given: str | EnvSpec) -> EnvSpec:
+    """The entry of an id in Gymnasium's registry.
+
+    Raises:
+        SpecError: the id is not registered.
+    """
+    if isinstance(given, EnvSpec):
+        return given
+    if given.startswith("ALE/") and given not in gymnasium.registry and importlib.util.find_spec("ale_py"):
+        importlib.import_module("ale_py")  # registers its games
+    _, _, gym_id = given.rpartition(":")
+    try:
+        if gym_id != given:
+            importlib.import_module(given.removesuffix(f":{gym_id}"))
+        return gymnasium.spec(gym_id)
+    except ModuleNotFoundError as error:
+        raise SpecError(f"OpenAIGymEnv: {given!r} names a module that is not installed: {error}.") from error
+    except gymnasium.error.Error as error:
+        raise SpecError(_unknown(gym_id)) from error
+
+
+def _make(given: str | EnvSpec, limit: int | None, render_mode: str | None, kwargs: dict[str, Any]) -> GymEnv:
+    """`gymnasium.make`, without its checker (the checks of the vector environment see more and end)."""
+    kwargs = {"disable_env_checker": True, **kwargs}
+    return gymnasium.make(given, max_episode_steps=limit, render_mode=render_mode, **kwargs)
+
+
+def _existing(env: Any, limit: int | None, render_mode: str | None, kwargs: dict[str, Any]) -> GymEnv:
+    """An environment that exists already, with a limit of steps."""
+    if isinstance(env, gymnasium.vector.VectorEnv):
+        raise SpecError(
+            "OpenAIGymEnv: one environment is needed, got a gymnasium.vector.VectorEnv; "
+            "make_vector_env makes several of one id."
+        )
+    if not isinstance(env, gymnasium.Env):
+        raise SpecError(
+            f"OpenAIGymEnv: gym_env is a registered id, an EnvSpec or a gymnasium.Env, "
+            f"got {type(env).__name__}."
+        )
+    unused = [*kwargs, *(["render_mode"] if render_mode is not None else [])]
+    if unused:
+        raise SpecError(
+            f"OpenAIGymEnv: {', '.join(unused)} can be given only with an id, "
+            "the environment given exists already."
+        )
+    return env if limit is None else gym_wrappers.TimeLimit(env, limit)
+
+
+def _listed(wrappers: Any) -> Sequence[Any]:
+    if isinstance(wrappers, str) or not isinstance(wrappers, Sequence):
+        raise SpecError(f"OpenAIGymEnv: wrappers is a list, got {wrappers!r}.")
+    return wrappers
+
+
+def _wrapped(env: GymEnv, spec: Any, path: str) -> GymEnv:
+    """`env` inside the wrapper that `spec` describes."""
+    if isinstance(spec, Mapping) and "type" in spec:
+        wrapper = _wrapper_class(spec["type"], f"{path}/type")
+        arguments = {key: value for key, value in spec.items() if key != "type"}
+        check_arguments(wrapper, arguments, path)
+    elif isinstance(spec, str) or callable(spec):
+        wrapper, arguments = _wrapper_class(spec, path), {}
+    else:
+        raise SpecError(
+            f"{path}: expected 'module:Class', a name in gymnasium.wrappers, a mapping with 'type', or a "
+            f"function of the environment; got {spec!r}."
+        )
+    try:
+        wrapped = wrapper(env, **arguments)
+    except (TypeError, ValueError, AssertionError) as error:
+        raise SpecError(f"{path}: {spec!r} cannot be put around {env}: {error}") from error
+    if not isinstance(wrapped, gymnasium.Env):
+        raise SpecError(f"{path}: {spec!r} gives a {type(wrapped).__name__}, no gymnasium.Env.")
+    return wrapped
+
+
+def _wrapper_class(name: Any, path: str) -> Callable[..., Any]:
+    if callable(name):
+        return name
+    if not isinstance(name, str):
+        raise SpecError(f"{path}: expected the name of a wrapper, got {name!r}.")
+    if ":" in name:
+        found: Callable[..., Any] = import_object(name, where=path)
+        return found
+    if name not in gym_wrappers.__all__:
+        raise SpecError(
+            f"{path}: gymnasium.wrappers has no {name!r}. {nearest(name, gym_wrappers.__all__)} "
+            "One of another module is written 'module:Class'."
+        )
+    wrapper: Callable[..., Any] = getattr(gym_wrappers, name)
+    return wrapper
+
+
+def _no_autoreset(env: GymEnv) -> None:
+    """Refuses an environment that resets itself: its `step` would hand out states that belong to no action."""
+    while isinstance(env, gymnasium.Wrapper):
+        if isinstance(env, gym_wrappers.Autoreset):
+            raise SpecError(
+                "OpenAIGymEnv: the wrapper Autoreset resets at ends and hides final states; take it out, "
+                "workers and vector environments reset by themselves."
+            )
+        env = env.env
+
+
+def _unknown(gym_id: str) -> str:
+    """The message for an id that is not registered."""
+    known = sorted(gymnasium.registry, reverse=True)  # of two versions equally near the newer
+    lowered = [name.lower() for name in known]
+    close = difflib.get_close_matches(gym_id.lower(), lowered, n=1, cutoff=0.0)
+    hint = f"The nearest is {known[lowered.index(close[0])]!r}. " if close else ""
+    return (
+        f"OpenAIGymEnv: no environment {gym_id!r} is registered with Gymnasium. {hint}"
+        "One that a package registers is written 'module:id', for example 'ale_py:ALE/Pong-v5'."
+    )

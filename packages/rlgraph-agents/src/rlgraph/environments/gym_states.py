@@ -1,0 +1,95 @@
+"""The inner state of Gymnasium environments of which is known what it is made of.
+
+An environment that is copied by looking at all its attributes may miss what it keeps elsewhere, and a run that is
+resumed would differ without anybody noticing. So this is a list of classes, each tested; all others have no state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import gymnasium
+import numpy as np
+from gymnasium import wrappers as gym_wrappers
+from gymnasium.envs.classic_control.acrobot import AcrobotEnv
+from gymnasium.envs.classic_control.cartpole import CartPoleEnv
+from gymnasium.envs.classic_control.continuous_mountain_car import Continuous_MountainCarEnv
+from gymnasium.envs.classic_control.mountain_car import MountainCarEnv
+from gymnasium.envs.classic_control.pendulum import PendulumEnv
+from gymnasium.envs.toy_text.cliffwalking import CliffWalkingEnv
+from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
+
+
+class _Known(NamedTuple):
+    attributes: tuple[str, ...]
+    observe: Callable[[Any], Any]
+
+
+def _state_as_float32(env: Any) -> Any:
+    return np.array(env.state, np.float32)
+
+
+KNOWN: dict[type, _Known] = {
+    AcrobotEnv: _Known(("state",), lambda env: env._get_ob()),
+    CartPoleEnv: _Known(("state", "steps_beyond_terminated"), _state_as_float32),
+    CliffWalkingEnv: _Known(("s", "lastaction"), lambda env: int(env.s)),
+    Continuous_MountainCarEnv: _Known(("state",), _state_as_float32),
+    FrozenLakeEnv: _Known(("s", "lastaction"), lambda env: int(env.s)),
+    MountainCarEnv: _Known(("state",), _state_as_float32),
+    PendulumEnv: _Known(("state",), lambda env: env._get_obs()),
+}
+"""Per class the attributes that change while it runs, and what it shows of them."""
+
+_WRAPPERS = (gym_wrappers.TimeLimit, gym_wrappers.OrderEnforcing, gym_wrappers.PassiveEnvChecker)
+
+
+def gym_state(env: gymnasium.Env[Any, Any]) -> dict[str, Any] | None:
+    """Everything `set_gym_state` needs; None where the class or a wrapper is not known, or nothing has begun."""
+    inner, limits = _chain(env)
+    if inner is None:
+        return None
+    known = KNOWN[type(inner)]
+    values = {name: getattr(inner, name) for name in known.attributes}
+    if values[known.attributes[0]] is None:
+        return None
+    return {
+        "attributes": {name: _plain(value) for name, value in values.items()},
+        "random": inner.np_random.bit_generator.state,
+        "steps": [limit._elapsed_steps for limit in limits],
+    }
+
+
+def set_gym_state(env: gymnasium.Env[Any, Any], state: Any) -> Any:
+    """Goes back to a state of `gym_state`; the observation there.
+
+    Raises:
+        NotImplementedError: the class or a wrapper is not known.
+    """
+    inner, limits = _chain(env)
+    if inner is None:
+        raise NotImplementedError(f"{env} cannot take its state back")
+    env.reset()  # so that all wrappers know of an episode; what it draws is overwritten
+    for name, value in state["attributes"].items():
+        setattr(inner, name, value.copy() if isinstance(value, np.ndarray) else value)
+    inner.np_random.bit_generator.state = state["random"]
+    for limit, steps in zip(limits, state["steps"], strict=True):
+        limit._elapsed_steps = steps
+    return KNOWN[type(inner)].observe(inner)
+
+
+def _chain(env: Any) -> tuple[Any, list[Any]]:
+    """The environment inside, None if unknown, and the `TimeLimit`s around it."""
+    limits = []
+    while type(env) in _WRAPPERS:
+        if type(env) is gym_wrappers.TimeLimit:
+            limits.append(env)
+        env = env.env
+    return (env if type(env) in KNOWN else None), limits
+
+
+def _plain(value: Any) -> Any:
+    """Arrays copied, tuples of numbers as arrays, numbers of NumPy as Python's."""
+    if isinstance(value, np.ndarray | tuple):
+        return np.array(value)
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,99 @@
+"""Environments of other people's classes: anything that has what the Protocol asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlgraph.core.errors import SpecError
+from rlgraph.environments.environment import Environment, StepFunction, StepResult
+from rlgraph.spaces import Space
+
+REQUIRED = ("state_space", "action_space", "reset", "step", "terminate")
+_HINTS = {
+    "terminate": "def terminate(self): pass, if there is nothing to release",
+    "reset": "def reset(self, seed=None), which returns the first state",
+    "step": "def step(self, action), which returns (state, reward, terminated, truncated, info)",
+    "state_space": "a Space, for example FloatBox(shape=(4,))",
+    "action_space": "a Space, for example IntBox(2)",
+}
+
+
+class ProtocolEnv(Environment):
+    """An object that satisfies `rlgraph.core.protocols.Environment`, without being an `Environment`.
+
+    What `Environment` has beyond the Protocol (`name`, `render`, `get_state`, `set_state`, `unchecked_step`) is the
+    object's own where it has it.
+
+    Args:
+        environment: the object. Its Spaces may be specs of Spaces.
+
+    Raises:
+        SpecError: it lacks something; lists all of it.
+        SpaceError: a Space that cannot be read.
+    """
+
+    def __init__(self, environment: Any) -> None:
+        missing = missing_parts(environment)
+        if missing:
+            listed = "".join(f"\n  {name}: {_HINTS[name]}" for name in missing)
+            raise SpecError(f"{type(environment).__name__} is no environment, it lacks{listed}")
+        super().__init__(Space.from_spec(environment.state_space), Space.from_spec(environment.action_space))
+        self.environment = environment
+
+    @property
+    def name(self) -> str:
+        """The object's own name, or that of its class."""
+        name = getattr(self.environment, "name", None)
+        return name if isinstance(name, str) else type(self.environment).__name__
+
+    def reset(self, seed: int | None = None) -> Any:
+        """Begins an episode."""
+        return self.environment.reset(seed=seed)
+
+    def step(self, action: Any) -> StepResult:
+        """Acts once."""
+        result: StepResult = self.environment.step(action)
+        return result
+
+    def unchecked_step(self) -> StepFunction:
+        """The object's own `unchecked_step()`, or its `step`."""
+        own = getattr(self.environment, "unchecked_step", None)
+        step: StepFunction = self.environment.step if own is None else own()
+        return step
+
+    def render(self) -> Any:
+        """The object's own picture, if it has any."""
+        own = getattr(self.environment, "render", None)
+        return None if own is None else own()
+
+    def get_state(self) -> Any:
+        """The object's own state, if it can give and take one."""
+        able = hasattr(self.environment, "get_state") and hasattr(self.environment, "set_state")
+        return self.environment.get_state() if able else None
+
+    def set_state(self, state: Any) -> Any:
+        """Goes back to where `get_state` was called."""
+        if not hasattr(self.environment, "set_state"):
+            return super().set_state(state)
+        return self.environment.set_state(state)
+
+    def terminate(self) -> None:
+        """Terminates the object."""
+        self.environment.terminate()
+
+
+def missing_parts(candidate: Any) -> list[str]:
+    """What of the Protocol `candidate` lacks."""
+    methods = ("reset", "step", "terminate")
+    return [
+        name
+        for name in REQUIRED
+        if not (callable(getattr(candidate, name, None)) if name in methods else hasattr(candidate, name))
+    ]
+
+
+def resembles_environment(candidate: Any) -> bool:
+    """Whether an object (not a class) was meant to be an environment: it has `step` and `reset`."""
+    return not isinstance(candidate, type) and all(
+        callable(getattr(candidate, name, None)) for name in ("reset", "step")
+    )

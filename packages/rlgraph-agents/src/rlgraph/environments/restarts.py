@@ -1,0 +1,63 @@
+"""How often crashed environments may be replaced, and how often they were."""
+
+from __future__ import annotations
+
+import traceback
+import warnings
+from collections.abc import Callable, Sequence
+
+from rlgraph.core import SpecError
+
+MAX_RESTARTS = 10
+"""How often each environment may be replaced, if nothing else is asked for."""
+
+
+class Restarts:
+    """Counts the restarts of each of N environments and warns of the first one.
+
+    Args:
+        number: N.
+        limit: how often each of them may be restarted.
+        counts: what was counted before, `[N]`.
+        warn: takes the warnings.
+
+    Raises:
+        SpecError: the limit is no integer >= 0.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        limit: int = MAX_RESTARTS,
+        counts: Sequence[int] | None = None,
+        warn: Callable[[str], None] | None = None,
+    ) -> None:
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
+            raise SpecError(f"max_restarts: expected an integer >= 0, given {limit!r}")
+        self.limit = limit
+        self.counts = list(counts) if counts is not None else [0] * number
+        self._warn = warn or (lambda message: warnings.warn(message, RuntimeWarning, stacklevel=2))
+        self._has_warned = False
+
+    def allows(self, index: int) -> bool:
+        """Whether environment `index` may be restarted once more."""
+        return self.counts[index] < self.limit
+
+    def count(self, index: int, label: str, cause: str) -> None:
+        """Environment `index`, called `label`, is restarted because of `cause`."""
+        self.counts[index] += 1
+        self.tell(
+            f"{label}: crashed and is replaced ({cause}). Its episode is thrown away. Further restarts are counted "
+            f"without a word, up to max_restarts={self.limit} of each environment."
+        )
+
+    def tell(self, message: str) -> None:
+        """Gives the warning, if it is the first one."""
+        if not self._has_warned:
+            self._has_warned = True
+            self._warn(message)
+
+
+def last_line(error: BaseException) -> str:
+    """The last line of the traceback, the one that names the error, without notes."""
+    return traceback.format_exception_only(type(error), error)[0].strip()

@@ -1,0 +1,236 @@
+"""JSON Schema (draft 2020-12) of a run's document, generated from the code.
+
+Sections of the run come from their models; agents, components and environments from their constructors: signature,
+annotations, and what the docstring says of an argument. Everything that is registered is in it, third parties' too.
+An argument that is called ``memory_spec`` takes a spec of a memory: a component with the API methods of one.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping, Sequence
+from inspect import Parameter
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from rlgraph.agents.specs import model_of
+from rlgraph.core import PluginError, registry
+from rlgraph.core.component.decorators import ApiMethod
+from rlgraph.core.component.parameters import descriptions_of, parameters_of, summary_of
+from rlgraph.runs.configuration import SAID_BY_THE_RUN
+from rlgraph.runs.run_spec import RunSpec
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+#: Family -> API methods that its components have. ``<family>_spec`` names an argument that takes one.
+FAMILIES: dict[str, frozenset[str]] = {
+    "layer": frozenset({"call"}),
+    "network": frozenset({"call"}),
+    "preprocessing": frozenset({"preprocess"}),
+    "policy": frozenset({"get_deterministic_action"}),
+    "memory": frozenset({"insert_records", "get_records"}),
+    "exploration": frozenset({"get_action"}),
+    "optimizer": frozenset({"step"}),
+    "loss": frozenset({"loss"}),
+}
+#: Families of which a list is a stack, applied one after the other; the family of its items.
+STACKS = {"network": "layer", "preprocessing": "layer"}
+
+#: What the program hands over.
+HANDED = frozenset({"state_space", "action_space", "env", *SAID_BY_THE_RUN})
+
+_FILE: dict[str, Any] = {
+    "type": "string",
+    "pattern": r"\.(json|ya?ml|toml)$",
+    "description": "a file with the spec",
+}
+_IMPORT: dict[str, Any] = {"type": "string", "pattern": r"[.:]", "description": "where to import it from"}
+_PLAIN: dict[Any, dict[str, Any]] = {
+    bool: {"type": "boolean"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    str: {"type": "string"},
+    None: {"type": "null"},
+    type(None): {"type": "null"},
+}
+
+
+def run_schema() -> dict[str, Any]:
+    """The schema of a run's whole document."""
+    schema = RunSpec.model_json_schema()
+    definitions = schema.pop("$defs", {})
+    properties = schema["properties"]
+    properties["agent"] = _described({"$ref": "#/$defs/agent"}, properties["agent"])
+    properties["environment"] = _described({"$ref": "#/$defs/environment"}, properties["environment"])
+    properties["$schema"] = {"type": "string"}
+    return {
+        "$schema": DIALECT,
+        **schema,
+        "title": "A run of RLgraph",
+        "$defs": {**definitions, **_definitions()},
+    }
+
+
+def agent_schema() -> dict[str, Any]:
+    """The schema of an agent's spec alone."""
+    return {
+        "$schema": DIALECT,
+        "title": "An agent of RLgraph",
+        "$ref": "#/$defs/agent",
+        "$defs": _definitions(),
+    }
+
+
+def _definitions() -> dict[str, Any]:
+    components = _loaded("rlgraph.components")
+    agents = _family("rlgraph.agents", _loaded("rlgraph.agents"))
+    environments = _family("rlgraph.environments", _loaded("rlgraph.environments"))
+    environments["anyOf"].append({"type": "string", "description": "an id of Gymnasium, such as CartPole-v1"})
+    definitions = {"agent": agents, "environment": environments, "schedule": _schedule()}
+    for family in FAMILIES:
+        definitions[family] = _component_family(family, components)
+    for name, target in components.items():
+        definitions[f"component.{name}"] = _spec_of(name, target)
+    return definitions
+
+
+def _loaded(group: str) -> dict[str, Any]:
+    """What is registered in a group, by name; what cannot be imported is left out."""
+    found = {}
+    for name in registry(group).names():
+        try:
+            found[name] = registry(group).load(name)
+        except PluginError:
+            continue
+    return found
+
+
+def _family(group: str, targets: Mapping[str, Any]) -> dict[str, Any]:
+    specs = [_spec_of(name, target) for name, target in targets.items()]
+    return {"anyOf": [{"enum": sorted(targets)}, *specs, _FILE, _imported(), _IMPORT]}
+
+
+def _component_family(family: str, components: Mapping[str, Any]) -> dict[str, Any]:
+    members = [name for name, target in components.items() if FAMILIES[family] <= _api_methods(target)]
+    default = [_untyped(components[name]) for name in members]
+    choices: list[dict[str, Any]] = [
+        {"type": "null"},
+        {"enum": members},
+        *({"$ref": f"#/$defs/component.{name}"} for name in members),
+        *default,
+        _FILE,
+        _imported(),
+        _IMPORT,
+    ]
+    if family in STACKS:
+        items = {"$ref": f"#/$defs/{STACKS[family]}"}
+        choices.insert(0, {"type": "array", "items": items})
+        # A container state has a stack for each of its parts, by path.
+        choices.append(
+            {"type": "object", "not": {"required": ["type"]}} if family == "preprocessing" else _IMPORT
+        )
+    return {"anyOf": choices}
+
+
+def _api_methods(target: Any) -> frozenset[str]:
+    if not isinstance(target, type):
+        return frozenset()
+    return frozenset(
+        name
+        for owner in target.__mro__
+        for name, member in vars(owner).items()
+        if isinstance(member, ApiMethod)
+    )
+
+
+def _imported() -> dict[str, Any]:
+    """A spec whose type is imported from somewhere."""
+    return {"type": "object", "properties": {"type": _IMPORT}, "required": ["type"]}
+
+
+def _untyped(target: Any) -> dict[str, Any]:
+    """A spec without a type: the one that its place expects."""
+    schema = _spec_of("", target)
+    del schema["properties"]["type"]
+    schema["required"] = [name for name in schema["required"] if name != "type"]
+    return schema
+
+
+def _spec_of(name: str, target: Any) -> dict[str, Any]:
+    parameters, texts = parameters_of(target), descriptions_of(target)
+    named = {key: p for key, p in parameters.named.items() if key not in HANDED}
+    properties = {key: _property(p, texts.get(key, "")) for key, p in named.items()}
+    return {
+        "type": "object",
+        "title": name or target.__name__,
+        "description": summary_of(target),
+        "properties": {"type": {"const": name}, "_args": {"type": "array"}, **properties},
+        # What a constructor requires may be handed over by the program, and is checked by it.
+        "required": ["type"],
+        "additionalProperties": parameters.is_open,
+    }
+
+
+def _property(parameter: Parameter, description: str) -> dict[str, Any]:
+    schema = _type_of(parameter, description)
+    if description:
+        schema["description"] = description
+    if _is_default(parameter.default):
+        schema["default"] = (
+            list(parameter.default) if isinstance(parameter.default, tuple) else parameter.default
+        )
+    return schema
+
+
+def _type_of(parameter: Parameter, description: str) -> dict[str, Any]:
+    name, model = parameter.name, model_of(parameter.annotation)
+    family = name.removesuffix("_spec")
+    if name.endswith("_spec") and family in FAMILIES:
+        return {"$ref": f"#/$defs/{family}"}
+    if model is not None:
+        schema = model.model_json_schema()
+        schema.pop("$defs", None)
+        return {"anyOf": [{"type": "null"}, schema]}
+    if "`Schedule" in description:
+        return {"$ref": "#/$defs/schedule"}
+    return _of(parameter.annotation)
+
+
+def _of(annotation: Any) -> dict[str, Any]:
+    """The schema of an annotation; empty (anything) for what JSON does not know."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _of(arguments[0])
+    if origin in (Union, types.UnionType):
+        choices = [_of(choice) for choice in arguments]
+        return {"anyOf": choices} if all(choices) else {}
+    if origin is Literal:
+        return {"enum": list(arguments)}
+    if isinstance(annotation, type | None) and annotation in _PLAIN:
+        return dict(_PLAIN[annotation])
+    kind = origin or annotation
+    if kind in (list, tuple, Sequence):
+        return {"type": "array", **({"items": _of(arguments[0])} if arguments and kind is not tuple else {})}
+    if kind in (dict, Mapping):
+        return {"type": "object", **({"additionalProperties": _of(arguments[1])} if arguments else {})}
+    return {}
+
+
+def _schedule() -> dict[str, Any]:
+    return {
+        "description": "a number, [from, to], [type, from, to, ...], or a mapping with 'type'",
+        "anyOf": [
+            {"type": "number"},
+            {"type": "array", "minItems": 2},
+            {"type": "object", "required": ["type"]},
+            {"type": "null"},
+        ],
+    }
+
+
+def _described(schema: dict[str, Any], field: Mapping[str, Any]) -> dict[str, Any]:
+    return {**schema, "description": field["description"]} if "description" in field else schema
+
+
+def _is_default(value: Any) -> bool:
+    items = value if isinstance(value, tuple | list) else [value]
+    return all(item is None or isinstance(item, str | bool | int | float) for item in items)

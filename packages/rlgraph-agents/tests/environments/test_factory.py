@@ -1,0 +1,138 @@
+"""make_environment with environments of other classes."""
+
+import numpy as np
+import pytest
+
+from rlgraph.core import registry
+from rlgraph.core.errors import SpecError
+from rlgraph.environments import (
+    DeterministicEnv,
+    Environment,
+    OpenAIGymEnv,
+    ProtocolEnv,
+    check_environment,
+    make_environment,
+    make_vector_env,
+)
+from rlgraph.spaces import FloatBox, IntBox
+
+
+class Corridor:
+    """Somebody's own class: five fields, the last one is the end."""
+
+    state_space = IntBox(5)
+
+    def __init__(self, length=5):
+        self.action_space = {"type": "int", "low": 0, "high": 2}  # the spec of a Space will do
+        self.length, self.terminated = length, False
+
+    def reset(self, seed=None):
+        self.at = 0
+        return self.at
+
+    def step(self, action):
+        self.at += int(action)
+        done = self.at == self.length - 1
+        return self.at, float(done), done, False, {}
+
+    def terminate(self):
+        self.terminated = True
+
+
+def test_an_object_with_the_protocol_is_an_environment():
+    mine = Corridor()
+    env = make_environment(mine)
+    assert isinstance(env, Environment) and isinstance(env, ProtocolEnv) and env.name == "Corridor"
+    assert env.action_space == IntBox(2) and env.render() is None and env.get_state() is None
+    assert env.reset(seed=1) == 0 and env.step(1) == (1, 0.0, False, False, {})
+    with pytest.raises(NotImplementedError, match="Corridor cannot take its state back"):
+        env.set_state({})
+    env.terminate()
+    assert mine.terminated
+
+
+def test_what_it_has_beyond_the_protocol_is_used():
+    class More(Corridor):
+        name = "the long corridor"
+
+        def render(self):
+            return "picture"
+
+        def get_state(self):
+            return {"at": self.at}
+
+        def set_state(self, state):
+            self.at = state["at"]
+            return self.at
+
+        def unchecked_step(self):
+            return self.fast
+
+        def fast(self, action):
+            return 4, 1.0, True, False, {}
+
+    env = make_environment(More())
+    env.reset()
+    assert (env.name, env.render(), env.get_state()) == ("the long corridor", "picture", {"at": 0})
+    assert env.set_state({"at": 3}) == 3 and env.unchecked_step()(0)[0] == 4
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        Corridor,
+        lambda: Corridor(5),
+        {"type": Corridor, "length": 5},
+        {"type": f"{__name__}:Corridor", "length": 5},
+    ],
+)
+def test_classes_functions_and_mappings(spec):
+    assert isinstance(make_environment(spec), ProtocolEnv)
+    vector = make_vector_env(spec, 2)
+    assert vector.reset(seed=1).tolist() == [0, 0]
+    for _ in range(4):
+        states, rewards, terminated, *_ = vector.step(np.array([1, 0]))
+    assert rewards.tolist() == [1, 0] and terminated.tolist() == [True, False] and states.tolist() == [0, 0]
+
+
+def test_everything_that_is_missing_is_listed():
+    class Half:
+        state_space = FloatBox(shape=(2,))
+
+        def reset(self):
+            pass
+
+        def step(self, action):
+            pass
+
+    with pytest.raises(SpecError) as error:
+        make_environment(Half(), path="run.environment")
+    message = str(error.value)
+    assert message.startswith("run.environment: Half is no environment, it lacks")
+    assert "action_space: a Space" in message and "terminate: def terminate(self): pass" in message
+    assert "state_space:" not in message and "step:" not in message
+
+
+def test_one_object_is_one_environment():
+    with pytest.raises(SpecError, match="num_envs=2 needs a spec or a function"):
+        make_vector_env(Corridor(), 2)
+
+
+def test_what_is_no_environment():
+    with pytest.raises(SpecError, match=r"environment.type: .*gives a dict, no Environment"):
+        make_environment({"type": dict})
+    with pytest.raises(SpecError, match="expected an environment, its name, a gymnasium id"):
+        make_environment(3)
+    with pytest.raises(SpecError, match=r"environment.lenght: .*Did you mean 'length'"):
+        make_environment({"type": Corridor, "lenght": 3})
+
+
+def test_check_environment_takes_it():
+    checks = {finding.check: finding.level for finding in check_environment(Corridor())}
+    assert "error" not in checks.values()
+
+
+def test_names():
+    known = registry("rlgraph.environments")
+    assert all(known.load(name) is OpenAIGymEnv for name in ("openai", "openai_gym", "gym"))
+    assert isinstance(make_environment("deterministic"), DeterministicEnv)

@@ -1,0 +1,138 @@
+"""Gymnasium's vector environments: no mode of resetting gives a transition across two episodes."""
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+from rlgraph.core.errors import SpecError
+from rlgraph.environments import EnvironmentFault, NativeVectorEnv, SequentialVectorEnv, make_vector_env
+
+
+class Counting(gymnasium.Env):
+    """Counts its steps; the episode is terminated after `steps`, or truncated."""
+
+    action_space = gymnasium.spaces.Discrete(2, start=1)
+
+    def __init__(self, steps, truncates=False, is_dict=False):
+        box = gymnasium.spaces.Box(-100.0, 100.0, (1,), np.float64)
+        self.observation_space = gymnasium.spaces.Dict(x=box) if is_dict else box
+        self.steps, self.truncates, self.is_dict, self.count = steps, truncates, is_dict, 0
+
+    def _state(self):
+        state = np.array([self.count], np.float64)
+        return {"x": state} if self.is_dict else state
+
+    def reset(self, seed=None, options=None):
+        self.count = 0
+        return self._state(), {}
+
+    def step(self, action):
+        assert action in (1, 2)
+        self.count += 1
+        end = self.count == self.steps
+        return (
+            self._state(),
+            float(action),
+            end and not self.truncates,
+            end and self.truncates,
+            {"n": self.count},
+        )
+
+
+def transitions(env, steps):
+    """What an agent would observe: (environment, state, reward, terminated, truncated, next state)."""
+    seen, states = [], env.reset(seed=0)
+    pick = (lambda rows: rows["x"]) if isinstance(states, dict) else (lambda rows: rows)
+    for _ in range(steps):
+        before = np.array(pick(states))
+        states, rewards, terminated, truncated, infos = env.step(np.array([0, 1]))
+        after = pick(env.final_states)
+        for i in range(2):
+            if i not in env.dropped:
+                values = before[i, 0], rewards[i], terminated[i], truncated[i], after[i, 0], infos[i]["n"]
+                seen.append((i, *(float(value) for value in values)))
+    return seen
+
+
+EPISODES = [
+    [(0, 0, 1, 0, 0, 1, 1), (0, 1, 1, 1, 0, 2, 2)],
+    [(1, 0, 2, 0, 0, 1, 1), (1, 1, 2, 0, 0, 2, 2), (1, 2, 2, 0, 1, 3, 3)],
+]
+
+
+@pytest.mark.parametrize("is_dict", [False, True])
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_every_autoreset_mode_gives_whole_episodes(mode, is_dict):
+    makers = [lambda: Counting(2, False, is_dict), lambda: Counting(3, True, is_dict)]
+    env = make_vector_env(SyncVectorEnv(makers, autoreset_mode=mode))
+    assert isinstance(env, NativeVectorEnv) and env.num_environments == 2
+    seen = transitions(env, 12)
+    for i, episode in enumerate(EPISODES):
+        mine = [row for row in seen if row[0] == i]
+        whole = [tuple(float(v) for v in row) for row in episode * 6]
+        assert mine == whole[: len(mine)] and len(mine) >= 8
+    assert len(seen) == 24 if mode is not AutoresetMode.NEXT_STEP else len(seen) == 8 + 9
+    assert env.restarts == 0
+
+
+def test_idle_rows_are_those_that_were_reset():
+    env = NativeVectorEnv(SyncVectorEnv([lambda: Counting(2), lambda: Counting(3)]))
+    env.reset()
+    idle = []
+    for _ in range(5):
+        env.step(np.array([0, 1]))
+        idle.append((list(env.finished), list(env.idle), list(env.dropped)))
+    assert idle == [([], [], []), ([0], [], []), ([1], [0], [0]), ([], [1], [1]), ([0], [], [])]
+
+
+def test_cartpole_s_own_class():
+    env = make_vector_env("CartPole-v1", 16)
+    assert isinstance(env, NativeVectorEnv) and env.mode is AutoresetMode.NEXT_STEP
+    states = env.reset(seed=3)
+    assert states.shape == (16, 4) and states.dtype == np.float32
+    kept = states.copy()
+    lengths, ended = np.zeros(16), []
+    for _ in range(60):
+        following, rewards, terminated, _, _ = env.step(np.ones(16, np.int64))
+        assert np.array_equal(states, kept)
+        active = [i for i in range(16) if i not in env.dropped]
+        assert (rewards[active] == 1).all()
+        lengths[active] += 1
+        for i in env.finished:
+            assert abs(env.final_states[i, 2]) > 0.209 and terminated[i]
+            ended.append(lengths[i])
+            lengths[i] = 0
+        for i in env.dropped:
+            assert (np.abs(following[i]) <= 0.05).all()
+        states, kept = following, following.copy()
+    assert ended and all(7 < length < 12 for length in ended)
+
+
+def test_what_auto_takes():
+    assert isinstance(make_vector_env("CartPole-v1", 15), SequentialVectorEnv)
+    assert isinstance(make_vector_env({"type": "openai_gym", "gym_env": "CartPole-v1"}, 16), NativeVectorEnv)
+    limited = {"type": "openai_gym", "gym_env": "CartPole-v1", "max_episode_steps": 5}
+    assert isinstance(make_vector_env(limited, 16), SequentialVectorEnv)
+    assert isinstance(make_vector_env("Acrobot-v1", 16), SequentialVectorEnv)
+    assert isinstance(make_vector_env("CartPole-v1", 16, validate=True), SequentialVectorEnv)
+    assert isinstance(make_vector_env("CartPole-v1", 2, "native"), NativeVectorEnv)
+
+
+def test_mistakes():
+    with pytest.raises(SpecError, match="no vectorised class for 'Acrobot-v1'"):
+        make_vector_env("Acrobot-v1", 2, "native")
+    with pytest.raises(SpecError, match="takes a gymnasium id"):
+        make_vector_env({"type": "grid_world"}, 2, "native")
+    with pytest.raises(SpecError, match="vectorization: expected one of auto, sequential"):
+        make_vector_env("CartPole-v1", 2, "parallel")
+    env = NativeVectorEnv("CartPole-v1", 2)
+    with pytest.raises(EnvironmentFault, match=r"call reset\(\)"):
+        env.step(np.zeros(2, np.int64))
+    env.reset()
+    with pytest.raises(EnvironmentFault, match="one row per environment"):
+        env.step(np.zeros(3, np.int64))
+    unspoken = SyncVectorEnv([lambda: Counting(2)])
+    unspoken.metadata = {}
+    with pytest.raises(SpecError, match="autoreset_mode"):
+        NativeVectorEnv(unspoken)

@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+
+from rlgraph.components import MovingStandardize
+from rlgraph.core import InputError
+from rlgraph.spaces import FloatBox, IntBox, SpaceError, TextBox
+from rlgraph.testing import ComponentTest
+
+SPACES = {"inputs": FloatBox(shape=(2,), add_batch_rank=True), "env_indices": IntBox(add_batch_rank=True)}
+
+
+def test_by_all_that_was_seen(backend):
+    """NumPy's mean and variance of everything up to and with the batch."""
+    test = ComponentTest(MovingStandardize(), SPACES, backend=backend, execution_spec={"dtype": "float64"})
+    rng, seen = np.random.default_rng(0), []
+    for size in (1, 4, 2, 64, 1):
+        x = rng.normal([3.0, -100.0], [0.5, 20.0], (size, 2))
+        seen.extend(x)
+        expected = (x - np.mean(seen, axis=0)) / np.sqrt(np.var(seen, axis=0) + 1e-8)
+        test.test("call", x, np.arange(size), expected_outputs=expected, decimals=8)
+        test.test("reset", np.arange(size))  # what was learned stays
+
+
+def test_numbers(backend):
+    spaces = {**SPACES, "inputs": IntBox(256, dtype="uint8", add_batch_rank=True)}
+    test = ComponentTest(MovingStandardize(), spaces, backend=backend)
+    test.test("call", np.uint8([7]), [0], expected_outputs=[0.0])
+    test.test("call", np.uint8([9]), [1], expected_outputs=[1.0])  # mean 8, deviation 1
+
+
+def test_it_settles():
+    """In single precision, too: after many states the mean and variance are still those of the states."""
+    test = ComponentTest(MovingStandardize(), SPACES, backend="numpy")
+    rng, x = np.random.default_rng(0), None
+    for _ in range(2000):
+        x = rng.normal(5.0, 3.0, (64, 2)).astype(np.float32)
+        given = test.test("call", x, np.arange(64))
+    np.testing.assert_allclose(given, (x - 5.0) / 3.0, atol=0.03)
+
+
+def test_wrong_use():
+    with pytest.raises(SpaceError, match="moving-standardize: expected numbers"):
+        MovingStandardize().get_preprocessed_space(TextBox())
+    test = ComponentTest(MovingStandardize(num_environments=2), SPACES, backend="numpy")
+    with pytest.raises(InputError, match=r"moving-standardize: env_indices must lie in 0..1, given \[2\]"):
+        test.test("call", [[0.0, 0.0]], [2])

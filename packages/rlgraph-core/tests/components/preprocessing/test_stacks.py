@@ -1,0 +1,200 @@
+import json
+
+import numpy as np
+import pytest
+
+from rlgraph.components import Dense, DictPreprocessorStack, Divide, PreprocessorStack, Sequence
+from rlgraph.core import AssemblyError, Component, GraphExecutor, SpecError, rlgraph_api
+from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError, Tuple
+from rlgraph.testing import ComponentTest
+
+INDICES = {"env_indices": IntBox(add_batch_rank=True)}
+SCREEN = IntBox(256, shape=(4, 4, 3), dtype="uint8", add_batch_rank=True)
+ATARI = [
+    {"type": "grayscale", "keep_rank": True},
+    {"type": "image_resize", "width": 2, "height": 2},
+    {"type": "sequence", "sequence_length": 3, "add_rank": False},
+]
+
+
+def test_one_layer_after_the_other(backend):
+    stack = PreprocessorStack.from_spec(ATARI)
+    assert stack.has_state
+    assert stack.get_preprocessed_space(SCREEN) == IntBox(
+        256, shape=(2, 2, 3), dtype="uint8", add_batch_rank=True
+    )
+    test = ComponentTest(stack, {"inputs": SCREEN, **INDICES}, backend=backend)
+    frames = [np.full((1, 4, 4, 3), value, np.uint8) for value in (10, 20, 30)]
+    for frame, expected in zip(frames, ([10, 10, 10], [10, 10, 20], [10, 20, 30]), strict=True):
+        test.test("preprocess", frame, [1], expected_outputs=np.broadcast_to(expected, (1, 2, 2, 3)))
+    test.test("preprocess", frames[0], [0], expected_outputs=np.full((1, 2, 2, 3), 10))
+    test.test("reset", [1])
+    test.test("preprocess", frames[1], [1], expected_outputs=np.full((1, 2, 2, 3), 20))
+
+
+def test_without_state(backend):
+    stack = PreprocessorStack.from_spec([{"type": "divide", "divisor": 2}, {"type": "clip"}])
+    assert not stack.has_state
+    test = ComponentTest(stack, {"inputs": FloatBox(add_batch_rank=True)}, backend=backend)
+    assert test.executor.methods == ("preprocess",) or list(test.executor.methods) == ["preprocess"]
+    test.test("preprocess", [0.5, 4.0], expected_outputs=[0.25, 1.0])
+
+
+def test_no_layers(backend):
+    stack = PreprocessorStack([])
+    test = ComponentTest(stack, {"inputs": FloatBox(add_batch_rank=True)}, backend=backend)
+    test.test("preprocess", [0.5], expected_outputs=[0.5])
+
+
+STATES = Dict(
+    camera={"image": IntBox(256, shape=(2, 2), dtype="uint8"), "zoom": FloatBox()},
+    room=IntBox(3),
+    speed=FloatBox(shape=(2,)),
+    add_batch_rank=True,
+)
+PARTS = {
+    "camera/image": [{"type": "divide", "divisor": 255}, {"type": "reshape", "flatten": True}],
+    "room": [{"type": "reshape", "flatten": True}],
+}
+STATE = {
+    "camera": {"image": np.full((1, 2, 2), 51, np.uint8), "zoom": np.array([0.5], np.float32)},
+    "room": np.array([1]),
+    "speed": np.array([[1.0, 2.0]], np.float32),
+}
+
+
+def test_the_parts_of_a_state(backend):
+    stack = DictPreprocessorStack.from_spec(PARTS)
+    assert not stack.has_state
+    expected_space = Dict(
+        camera={"image": FloatBox(0.0, 1.0, shape=(4,)), "zoom": FloatBox()},
+        room=FloatBox(0.0, 1.0, shape=(3,)),
+        speed=FloatBox(shape=(2,)),
+        add_batch_rank=True,
+    )
+    assert stack.get_preprocessed_space(STATES) == expected_space
+    test = ComponentTest(stack, {"inputs": STATES}, backend=backend)
+    given = test.test(
+        "preprocess",
+        STATE,
+        expected_outputs={
+            "camera": {"image": [[0.2] * 4], "zoom": [0.5]},
+            "room": [[0.0, 1.0, 0.0]],
+            "speed": [[1.0, 2.0]],
+        },
+    )
+    assert expected_space.contains(given)
+
+
+def test_a_part_that_is_a_container_itself(backend):
+    """All of the camera, by one stack that makes one tensor of it."""
+    layers = [
+        {"type": "reshape", "flatten": True},
+        {"type": "convert_type", "to_dtype": "float"},
+        {"type": "concat"},
+    ]
+    stack = DictPreprocessorStack({"camera": layers})
+    test = ComponentTest(stack, {"inputs": STATES}, backend=backend)
+    test.test("preprocess", STATE, which="camera", expected_outputs=[[51.0] * 4 + [0.5]])
+
+
+def test_the_parts_of_a_tuple_with_state(backend):
+    states = Tuple(FloatBox(), IntBox(3), add_batch_rank=True)
+    stack = DictPreprocessorStack({"0": [{"type": "sequence", "sequence_length": 2}]})
+    assert stack.has_state
+    assert stack.get_preprocessed_space(states) == Tuple(FloatBox(shape=(2,)), IntBox(3), add_batch_rank=True)
+    test = ComponentTest(stack, {"inputs": states, **INDICES}, backend=backend)
+    test.test("preprocess", ([1.0], [2]), [5], expected_outputs=([[1.0, 1.0]], [2]))
+    test.test("preprocess", ([2.0], [0]), [5], expected_outputs=([[1.0, 2.0]], [0]))
+    test.test("reset", [5])
+    test.test("preprocess", ([3.0], [0]), [5], expected_outputs=([[3.0, 3.0]], [0]))
+
+
+class Agent(Component):
+    """A root that preprocesses what it is given, and forgets the environments if it is told to."""
+
+    def __init__(self, spec, forgetful=False):
+        self.forgetful = forgetful
+        self.preprocessor = PreprocessorStack.from_spec(spec)
+        super().__init__(self.preprocessor, scope="agent")
+
+    @rlgraph_api
+    def preprocess_states(self, states, env_indices):
+        return self.preprocessor.preprocess(states, None if self.forgetful else env_indices)
+
+
+def test_inside_of_an_agent(backend):
+    spaces = {"states": FloatBox(add_batch_rank=True), **INDICES}
+    for spec, expected in (
+        ([{"type": "sequence"}], [[2.0] * 4]),
+        ([{"type": "divide", "divisor": 2}], [1.0]),
+    ):
+        made = GraphExecutor(Agent(spec), spaces, backend=backend)
+        assert made.execute("preprocess_states", [2.0], [0]).tolist() == expected
+
+
+def test_forgotten_environments():
+    spaces = {"states": FloatBox(add_batch_rank=True), **INDICES}
+    with pytest.raises(
+        AssemblyError, match="preprocessor.preprocess needs env_indices: a layer of it remembers"
+    ):
+        GraphExecutor(Agent([{"type": "sequence"}], forgetful=True), spaces, backend="numpy")
+
+
+def test_specs(tmp_path):
+    layers = [Divide(2, scope="mine"), {"type": "divide", "divisor": 2}, {"type": Sequence, "scope": "last"}]
+    stack = PreprocessorStack.from_spec(layers)
+    assert [layer.scope for layer in stack.layers] == ["mine", "divide-1", "last"]
+    assert PreprocessorStack.from_spec({"layers": layers[1:]}, scope="p").scope == "p"
+    assert PreprocessorStack.from_spec(stack) is stack
+    file = tmp_path / "parts.json"
+    file.write_text(json.dumps(PARTS))
+    assert list(DictPreprocessorStack.from_spec(str(file)).stacks) == list(PARTS)
+    assert list(DictPreprocessorStack.from_spec({"preprocessors": PARTS}).stacks) == list(PARTS)
+    assert DictPreprocessorStack.from_spec({"a": stack}).stacks["a"] is stack
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: PreprocessorStack("divide"), "preprocessor.layers: expected a list of layer specs"),
+        (
+            lambda: PreprocessorStack.from_spec([{"type": "divide", "divisr": 2}], path="preprocessing_spec"),
+            "preprocessing_spec[0].divisr: Divide has no such key. Did you mean 'divisor'?",
+        ),
+        (
+            lambda: PreprocessorStack.from_spec([Dense(2)], path="preprocessing_spec"),
+            "preprocessing_spec[0]: expected a PreprocessLayer",
+        ),
+        (
+            lambda: PreprocessorStack.from_spec([{"type": "dense", "units": 2}], path="preprocessing_spec"),
+            "preprocessing_spec[0].type: 'dense' is a Dense, expected a PreprocessLayer",
+        ),
+        (
+            lambda: DictPreprocessorStack(["divide"]),
+            "preprocessor.preprocessors: expected a mapping of paths",
+        ),
+        (
+            lambda: DictPreprocessorStack({"a": [], "a/b": []}),
+            "preprocessor.preprocessors: 'a/b' lies inside of 'a'; name each part once",
+        ),
+        (
+            lambda: DictPreprocessorStack.from_spec({"a": [{"type": "divde"}]}, path="preprocessing_spec"),
+            "preprocessing_spec.a[0].type",
+        ),
+    ],
+)
+def test_wrong_specs(make, message):
+    with pytest.raises(SpecError) as error:
+        make()
+    assert message in str(error.value)
+
+
+def test_wrong_spaces():
+    with pytest.raises(SpaceError, match="grayscale-0: expected numbers with a last axis of 3 channels"):
+        PreprocessorStack.from_spec(ATARI).get_preprocessed_space(FloatBox(shape=(4, 4)))
+    stack = DictPreprocessorStack(PARTS)
+    with pytest.raises(SpaceError, match="for a single Space give a list of layers"):
+        stack.get_preprocessed_space(float)
+    with pytest.raises(SpaceError, match="romo"):
+        DictPreprocessorStack({"romo": []}).get_preprocessed_space(STATES)
