@@ -35,7 +35,7 @@ def _placed() -> Any:
     from rlgraph.spaces import IntBox
 
     policy = DuelingPolicy([{"type": "dense", "units": 64}], IntBox(2))
-    root = DQN(policy, ReplayMemory(1000), EpsilonGreedy(2), DQNLoss(), Adam())
+    root = DQN(policy, ReplayMemory(1000), EpsilonGreedy(IntBox(2)), DQNLoss(), Adam())
     root.device = {"ops": "cuda:0", "variables": "cuda:0"}
     root.target_policy.device = {"ops": "cuda:1", "variables": "cuda:1"}
     root.policy.device = {"variables": "cpu"}
@@ -52,7 +52,7 @@ def _replicas() -> Any:
     from rlgraph.spaces import BoolBox, FloatBox, IntBox
 
     policy = DuelingPolicy([{"type": "dense", "units": 64}], IntBox(2))
-    root = DQN(policy, ReplayMemory(1000), EpsilonGreedy(2), DQNLoss(), Adam())
+    root = DQN(policy, ReplayMemory(1000), EpsilonGreedy(IntBox(2)), DQNLoss(), Adam())
     states = FloatBox(shape=(4,), add_batch_rank=True)
     spaces = {
         "states": states,

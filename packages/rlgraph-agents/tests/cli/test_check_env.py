@@ -13,6 +13,9 @@ class Broken(gymnasium.Env):
     observation_space = gymnasium.spaces.Box(0.0, 1.0, (2,))
     action_space = gymnasium.spaces.Discrete(2)
 
+    def __init__(self, render_mode=None):
+        self.render_mode, self.steps = render_mode, 0
+
     def reset(self, seed=None, options=None):
         self.steps = 0
         return np.zeros(2, np.float32), {}

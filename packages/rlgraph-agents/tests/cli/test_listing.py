@@ -55,8 +55,9 @@ def test_the_options_of_an_agent(rlgraph):
 
 def test_environments(rlgraph):
     outcome = rlgraph("environments")
-    assert outcome.code == 0 and "grid_world  " in outcome.out and "openai_gym  " in outcome.out
-    assert json.loads(rlgraph("environments", "openai_gym", "--json").out)["options"]["gym_env"]["required"]
+    listed = {line.split()[0] for line in outcome.out.splitlines() if line[:1].strip()}
+    assert outcome.code == 0 and {"grid_world", "openai_gym"} <= listed
+    assert "gym_env" in json.loads(rlgraph("environments", "openai_gym", "--json").out)["options"]
     assert json.loads(rlgraph("environments", "--gymnasium", "--json").out) == sorted(gymnasium.registry)
     assert "CartPole-v1\n" in rlgraph("environments", "--gymnasium").out
 

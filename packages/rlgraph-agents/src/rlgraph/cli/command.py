@@ -25,7 +25,7 @@ def command(app: typer.Typer, panel: str, *, json: bool = False) -> Callable[[Fu
 
     Args:
         app: where it belongs.
-        panel: the heading under which ``--help`` lists it.
+        panel: the heading under which ``--help`` lists it; empty: the common one.
         json: it has results that can be printed as JSON.
     """
     options: dict[str, Any] = {"quiet": QuietOption, "debug": DebugOption}
@@ -47,7 +47,7 @@ def command(app: typer.Typer, panel: str, *, json: bool = False) -> Callable[[Fu
         parameters = [*own, *added]
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        app.command(rich_help_panel=panel)(run)
+        app.command(rich_help_panel=panel or None)(run)
         return function
 
     return register

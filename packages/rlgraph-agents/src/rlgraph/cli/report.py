@@ -37,6 +37,8 @@ def summary_table(summary: RunSummary, next_steps: list[str]) -> Table:
         f"{training.timesteps:,} steps, {training.episodes:,} episodes, {training.updates:,} updates",
     )
     table.add_row("speed", f"{training.steps_per_second:,.0f} steps/s ({training.seconds:.1f} s)")
+    for departure in summary.departures:
+        table.add_row("not its seed's run", departure)
     for name, what in CONTENT:
         table.add_row(what, str(summary.folder / name))
     for position, command in enumerate(next_steps):
@@ -53,7 +55,7 @@ def summary_data(summary: RunSummary) -> dict[str, Any]:
     return {
         "folder": summary.folder,
         "interrupted": training.interrupted,
-        "exact": summary.exact,
+        "departures": summary.departures,
         "training": training.statistics,
         "updates": training.updates,
         "evaluation": evaluation,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
+import re
 import shutil
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +15,14 @@ from rich.markup import escape
 
 from rlgraph.cli.command import command
 from rlgraph.cli.exit_codes import ExitCode
-from rlgraph.cli.options import AgentOption, BackendOption, EnvOption, RunArgument, SeedOption, ThreadsOption
+from rlgraph.cli.options import (
+    BackendOption,
+    RunArgument,
+    SeedOption,
+    ThreadsOption,
+    environment_spec,
+    names_of,
+)
 from rlgraph.cli.output import output
 from rlgraph.core import SpecError
 
@@ -35,31 +43,60 @@ def quickstart(
     threads: ThreadsOption = None,
 ) -> int:
     """Train DQN on CartPole-v1 until it is solved; leaves curve, drawing, metrics and checkpoints."""
-    spec = _run_spec("dqn", "CartPole-v1", backend, steps, seed, threads)
-    spec["evaluation"] = {"interval": 1000, "episodes": 20, "stop_at_return": 490.0}
-    return _train(spec, folder)
+    given = {"backend": backend, "steps": steps, "seed": seed}
+    document = run_document(None, "dqn", "CartPole-v1", given, (), threads)
+    document["evaluation"] = {"interval": 1000, "episodes": 20, "stop_at_return": 490.0}
+    return _train(document, folder)
 
 
 def train(
-    agent: AgentOption = "dqn",
-    env: EnvOption = "CartPole-v1",
+    config: Annotated[
+        Path | None,
+        typer.Argument(help="A run's document: .yaml, .json or .toml; options override what it says."),
+    ] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option(
+            help="A registered agent, or a file with its spec; default: the document's, else dqn.",
+            autocompletion=names_of("rlgraph.agents"),
+        ),
+    ] = None,
+    env: Annotated[
+        str | None,
+        typer.Option(
+            help="A Gymnasium id, a registered environment, or its spec as JSON; default: the document's, else "
+            "CartPole-v1.",
+            autocompletion=names_of("rlgraph.environments"),
+        ),
+    ] = None,
     backend: BackendOption = None,
-    steps: Annotated[int, typer.Option(help="Environment steps.")] = 50_000,
+    steps: Annotated[
+        int | None, typer.Option(help="Environment steps; default: the document's, else 50,000.")
+    ] = None,
     seed: SeedOption = None,
     threads: ThreadsOption = None,
-    num_envs: Annotated[int, typer.Option(help="Environments stepped in turn.")] = 1,
+    num_envs: Annotated[int | None, typer.Option(help="Environments stepped in turn.")] = None,
     validate: Annotated[
-        bool, typer.Option(help="Check every state, not only those of first episodes.")
+        bool, typer.Option("--validate", help="Check every state, not only those of first episodes.")
     ] = False,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Replace a value of the document, e.g. optimizer_spec.learning_rate=1e-3; may be repeated.",
+        ),
+    ] = None,
     folder: Annotated[
         Path | None, typer.Option(help="The run's folder; default: runs/AGENT-ENV-BACKEND-SEED.")
     ] = None,
 ) -> int:
     """Train an agent in an environment."""
-    spec = _run_spec(agent, env, backend, steps, seed, threads)
-    spec["worker"] = {"num_envs": num_envs, "validate_states": validate}
-    name = f"{Path(agent).stem}-{env}-{spec['backend'] or 'default'}-{spec['seed']}".replace("/", "-")
-    return _train(spec, folder or Path("runs") / name)
+    given: dict[str, Any] = {"backend": backend, "steps": steps, "seed": seed}
+    worker = {"num_envs": num_envs, "validate_states": validate or None}
+    given["worker"] = {key: value for key, value in worker.items() if value is not None} or None
+    document = run_document(config, agent, env, given, overrides or (), threads)
+    return _train(document, folder or Path("runs") / _folder_name(document, config, agent))
 
 
 def resume(
@@ -71,7 +108,7 @@ def resume(
 ) -> int:
     """Go on with a run from its newest whole checkpoint, however it ended."""
     from rlgraph.cli.progress import LiveProgress
-    from rlgraph.runs.training import resume as resume_run
+    from rlgraph.runs import resume as resume_run
 
     output.notes.print(f"{escape(str(folder))} goes on", highlight=False)
     with LiveProgress(output.notes) as progress:
@@ -79,52 +116,94 @@ def resume(
     return _report(summary)
 
 
-def agent_spec(agent: str, env: str) -> dict[str, Any]:
-    """The tuned preset for a named agent and environment, else the agent's defaults, else a JSON file."""
-    from rlgraph.agents.presets import preset
-
-    if agent.endswith(".json"):
-        try:
-            spec = json.loads(Path(agent).read_text())
-        except (OSError, ValueError) as error:
-            raise SpecError(f"agent: {agent} cannot be read as JSON: {error}") from None
-        if not isinstance(spec, dict):
-            raise SpecError(f"agent: {agent}: expected a mapping with 'type', given {spec!r}")
-        return spec
-    return preset(agent, env) or {"type": agent}
-
-
-def _run_spec(
-    agent: str, env: str, backend: str | None, steps: int, seed: int | None, threads: int | None
+def run_document(
+    config: Path | None,
+    agent: str | None,
+    env: str | None,
+    given: Mapping[str, Any],
+    overrides: Iterable[str],
+    threads: int | None,
 ) -> dict[str, Any]:
-    spec = agent_spec(agent, env)
-    backend = backend or spec.pop("backend", None)
-    seed = spec.pop("seed", 1) if seed is None else seed
+    """The document of a run from a file and what was said on the command line, checked as a whole.
+
+    Args:
+        config: the file; None: `agent` (or dqn) in `env` (or CartPole-v1).
+        agent, env: what to train, where.
+        given: further values; None stands for what was not said, mappings are merged.
+        overrides: ``key=value``.
+        threads: of the backend.
+
+    Raises:
+        SpecError: all that is wrong with it.
+    """
+    from rlgraph.core import default_backend
+    from rlgraph.runs.configuration import apply_overrides, check, read_document
+
+    document: dict[str, Any] = {"steps": 50_000} if config is None else read_document(config)
+    if env is not None or config is None:
+        document["environment"] = environment_spec(env or "CartPole-v1")
+    if agent is not None or config is None:
+        document["agent"] = agent_spec(agent or "dqn", document.get("environment"))
+    for key, value in given.items():
+        if isinstance(value, Mapping):
+            document[key] = {**(document.get(key) or {}), **value}
+        elif value is not None:
+            document[key] = value
+    document = apply_overrides(document, overrides)
+    _say_once(document, threads, seed=1 if config is None else None)
+    if document.get("backend") is None:
+        document["backend"] = default_backend()
+    check(document)
+    return document
+
+
+def _say_once(document: dict[str, Any], threads: int | None, seed: int | None) -> None:
+    """Backend and seed of a spec that is the agent's alone become the run's; its backend gets its threads."""
+    spec = document.get("agent")
+    if not isinstance(spec, dict):
+        return  # the check says what is wrong with it
+    for key, default in (("backend", None), ("seed", seed)):
+        value = spec.pop(key, default)
+        if document.get(key) is None and value is not None:
+            document[key] = value
     execution = spec.get("execution_spec") or {}
-    if isinstance(execution, dict):  # else the agent says what is wrong with it
+    if isinstance(execution, dict):
         spec["execution_spec"] = {**execution, "threads": threads or execution.get("threads", 1)}
-    return {
-        "agent": spec,
-        "environment": env,
-        "backend": backend,
-        "steps": steps,
-        "seed": seed,
-    }
+
+
+def agent_spec(agent: str, env: Any) -> dict[str, Any]:
+    """The tuned preset for a named agent and environment, else the agent's defaults, else what a file says."""
+    from rlgraph.agents.presets import preset
+    from rlgraph.core.component.spec_files import is_spec_file, read_spec_file
+
+    if not is_spec_file(agent):
+        return preset(agent, env if isinstance(env, str) else "") or {"type": agent}
+    spec = read_spec_file(agent, "agent")
+    if not isinstance(spec, dict):
+        raise SpecError(f"agent: {agent}: expected a mapping with 'type', given {spec!r}")
+    return spec
+
+
+def _folder_name(document: Mapping[str, Any], config: Path | None, agent: str | None) -> str:
+    from rlgraph.runs.recorded_run import environment_name
+
+    what = Path(agent or config or "dqn").stem
+    parts = (what, environment_name(document["environment"]), document["backend"], document.get("seed", 0))
+    return re.sub(r"[/\s]", "-", "-".join(map(str, parts)))
 
 
 def _train(spec: dict[str, Any], folder: Path) -> int:
     from rlgraph.cli.progress import LiveProgress
-    from rlgraph.core import default_backend
+    from rlgraph.runs.recorded_run import environment_name
     from rlgraph.runs.training import train as run_training
 
-    spec["backend"] = spec["backend"] or default_backend()
-    agent, environment, name = (
-        escape(str(part))
-        for part in (spec["agent"].get("type", "agent"), spec["environment"], spec["backend"])
+    agent, environment, backend = (
+        spec["agent"]["type"],
+        environment_name(spec["environment"]),
+        spec["backend"],
     )
-    output.notes.print(
-        f"[bold]{agent}[/] learns [bold]{environment}[/] on [bold]{name}[/], seed {spec['seed']}"
-    )
+    words = [f"[bold]{escape(str(word))}[/]" for word in (agent, environment, backend)]
+    output.notes.print("{} learns {} on {}, seed {}".format(*words, spec.get("seed", 0)))
     with LiveProgress(output.notes) as progress:
         summary = run_training(spec, folder, [progress])
     return _report(summary)
