@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from inspect import isabstract
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -341,7 +342,7 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
     def _env_ids(self, env_id: Any, rows: int, single: bool = False) -> list[str]:
         """The environment of each of `rows` rows, as ``env_id`` of `observe` says."""
         if env_id is None:
-            return [DEFAULT_ENV_ID] if single else self._ids(range(rows))
+            return [DEFAULT_ENV_ID] if single else _numbered(rows)
         ids = self._ids(env_id)
         if isinstance(env_id, list | tuple | range | np.ndarray):
             if len(ids) != rows:
@@ -586,6 +587,12 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
             self.reset_env_buffers()
             self._get_actions = self.observe = self.update = refuse  # type: ignore[method-assign]
             self._acting_raw = self._acting_preprocessed = Acting(-1, refuse, refuse)
+
+
+@lru_cache(64)
+def _numbered(rows: int) -> list[str]:
+    """The environments of the rows of a vector step; not to be changed."""
+    return [f"env_{i}" for i in range(rows)]
 
 
 def _spaces(arguments: Mapping[str, Any], kwargs: Mapping[str, Any], env: Any, path: str) -> dict[str, Any]:

@@ -80,22 +80,16 @@ class MemoryAgent(Agent):
         A truncated step is an ordinary transition: its next state is bootstrapped.
         """
         if (
-            batched
-            and self._direct
-            and env_id is None
+            self._direct
             and internals is None
             and next_states is not None
             and (states is None) is self._preprocesses
+            and (env_id is None if batched else preprocessed_states is None)
         ):
             seen = preprocessed_states if states is None else states
-            with self._observing:
-                if not self._waiting and _all_finite(rewards):
-                    try:
-                        self._insert(seen, actions, rewards, terminals, next_states)
-                    except InputError as error:
-                        raise InputError(str(error).replace("insert_records", "observe", 1)) from None
-                    self.timesteps += len(rewards)
-                    return
+            columns = (seen, actions, rewards, terminals, next_states)
+            if self._insert_at_once(columns if batched else _one_row(*columns)):
+                return
         self._observe(
             {
                 "states": states,
@@ -110,6 +104,20 @@ class MemoryAgent(Agent):
             env_id,
             batched,
         )
+
+    def _insert_at_once(self, columns: Any) -> bool:
+        """Whole steps into the memory, where nothing waits and their rewards are finite; whether that was so."""
+        if columns is None:
+            return False
+        with self._observing:
+            if self._waiting or not _all_finite(columns[2]):
+                return False
+            try:
+                self._insert(*columns)
+            except InputError as error:
+                raise InputError(str(error).replace("insert_records", "observe", 1)) from None
+            self.timesteps += len(columns[2])
+        return True
 
     def _observe(self, given: dict[str, Any], internals: Any, env_id: Any, batched: bool) -> None:
         """`observe` for all that has to be looked at closely, or to wait."""
@@ -246,6 +254,14 @@ class MemoryAgent(Agent):
     def restore_progress(self, facts: Mapping[str, Any]) -> None:
         super().restore_progress(facts)
         self._next_update = int(facts["next_update"])
+
+
+def _one_row(states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any) -> Any:
+    """Columns of one row, of the usual arrays and numbers; None if they are anything else."""
+    usual = type(states) is type(next_states) is np.ndarray and states.shape == next_states.shape
+    if not usual or terminals is None or isinstance(actions, dict | tuple):
+        return None
+    return states[None], np.array([actions]), np.array([rewards]), np.array([terminals]), next_states[None]
 
 
 def _all_finite(rewards: Any) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rlgraph.agents.structures import map_arrays, row, stack
+from rlgraph.agents.structures import map_arrays, rows, stack
 
 
 class Record(NamedTuple):
@@ -48,19 +48,14 @@ def rows_of(
 ) -> list[Step]:
     """The rows of columns, copied: whoever observes may use the arrays again. `next_states` may be None."""
 
-    def copied(batch: Any, index: int) -> Any:
-        return map_arrays(np.array, row(batch, index))
-
-    ends = zip(rewards.tolist(), terminals.tolist(), truncations.tolist(), strict=True)
-    return [
-        Step(
-            copied(states, i),
-            copied(actions, i),
-            *end,
-            None if next_states is None else copied(next_states, i),
-        )
-        for i, end in enumerate(ends)
-    ]
+    columns = [map_arrays(np.array, batch) for batch in (states, actions)]
+    if next_states is None:
+        columns.append([None] * len(rewards))
+    else:
+        columns.append(map_arrays(np.array, next_states))
+    seen, done, reached = (rows(column, len(rewards)) for column in columns)
+    ends = (rewards.tolist(), terminals.tolist(), truncations.tolist())
+    return [Step(*step) for step in zip(seen, done, *ends, reached, strict=True)]
 
 
 class Window:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from rlgraph.core.executor import converter
 from rlgraph.core.graph.nodes import Input
 from rlgraph.core.graph.plan import Leaf
 from rlgraph.core.graph.values import Value, describe
-from rlgraph.spaces import IntBox, Space, SpaceError
+from rlgraph.core.ops.tensor_spec import TensorSpec
+from rlgraph.spaces import BoxSpace, IntBox, Space, SpaceError
 
 #: What a transition consists of, in the order of the root's ``insert_records``.
 FIELDS = ("states", "actions", "rewards", "terminals", "next_states")
@@ -52,6 +54,12 @@ class Reader:
             self._spaces["next_states"] = state_space
         self._executor = executor
         self._action_boxes = action_space.flatten()
+        self._expected = {field: executor.built.values[Input("insert_records", field)] for field in FIELDS}
+        self._dtypes = {
+            field: np.dtype(spec.dtype)
+            for field, spec in self._expected.items()
+            if isinstance(spec, TensorSpec)
+        }
 
     # Steps.
 
@@ -78,6 +86,12 @@ class Reader:
         return self._numbers("observe", columns)
 
     def _with_rank(self, name: str, value: Any, space: Space, batched: bool) -> Any:
+        if (
+            type(value) is np.ndarray
+            and isinstance(space, BoxSpace)
+            and value.ndim == len(space.shape) + batched
+        ):
+            return value if batched else value[None]
         batch, was_added = force_batch("observe", name, value, space)
         if was_added == batched:
             expected = "a batch, given one" if batched else "one, given a batch"
@@ -229,9 +243,8 @@ class Reader:
         for name in ("actions", "rewards", "terminals"):
             left[name] = self._convert(method, name, left[name])
         left["truncations"] = self._convert(method, "terminals", left["truncations"], "truncations")
-        finite = np.isfinite(left["rewards"])
-        if not finite.all():
-            place = int(np.argmin(finite))
+        if not isfinite(sum(left["rewards"].tolist())) and not np.isfinite(left["rewards"]).all():
+            place = int(np.argmin(np.isfinite(left["rewards"])))
             raise InputError(
                 f"{method}: the reward of row {place} is {left['rewards'][place]}: rewards must be finite"
             )
@@ -242,10 +255,7 @@ class Reader:
         for path, array in self._spaces["actions"].flatten_sample(actions).items():
             box = self._action_boxes[path]
             if isinstance(box, IntBox):
-                low, high = box.low, box.high
-                outside = np.zeros(array.shape, bool)
-                outside |= False if low is None else array < low
-                outside |= False if high is None else array >= high
+                outside = _outside(array, box)
             else:
                 outside = ~np.isfinite(array)
             if outside.any():
@@ -261,7 +271,14 @@ class Reader:
         Raises:
             InputError: another structure, shape or kind of numbers.
         """
-        source = Input("insert_records", field)
+        expected = self._expected[field]
+        if (
+            type(value) is np.ndarray
+            and isinstance(expected, TensorSpec)
+            and value.dtype == self._dtypes[field]
+            and value.shape[1:] == expected.shape[1:]
+        ):
+            return value
 
         def converted(spec: Value, part: Any, path: tuple[Any, ...]) -> Any:
             if isinstance(spec, dict):
@@ -270,13 +287,19 @@ class Reader:
                 return tuple(converted(item, part[i], (*path, i)) for i, item in enumerate(spec))
             return converter(method, Leaf(Input(method, name or field), path), spec)(part)
 
-        expected = self._executor.built.values[source]
         try:
             return converted(expected, value, ())
         except (LookupError, TypeError):
             raise InputError(
                 f"{method}: argument {name or field}: expected {describe(expected)}, given {value!r}"
             ) from None
+
+
+def _outside(array: np.ndarray, box: IntBox) -> np.ndarray:
+    """Which elements lie beyond the bounds."""
+    low, high = box.low, box.high
+    below = np.zeros(array.shape, bool) if low is None else array < low
+    return below if high is None else below | (array >= high)
 
 
 def force_batch(method: str, argument: str, value: Any, space: Space) -> tuple[Any, bool]:

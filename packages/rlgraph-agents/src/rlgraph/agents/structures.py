@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,16 @@ def row(batch: Any, index: Any) -> Any:
     return batch[index] if isinstance(batch, np.ndarray) else map_arrays(lambda array: array[index], batch)
 
 
-def stack(rows: Sequence[Any]) -> Any:
-    """One batch of `rows`, at least one."""
-    if isinstance(rows[0], dict | tuple):
-        return map_arrays(lambda *parts: np.stack(parts), *rows)
-    return np.stack(rows)
+def rows(batch: Any, number: int) -> Iterable[Any]:
+    """All rows of a batch, as views of it."""
+    return (row(batch, i) for i in range(number)) if isinstance(batch, dict | tuple) else batch
+
+
+def stack(parts: Sequence[Any]) -> Any:
+    """One batch of rows, at least one."""
+    if isinstance(parts[0], dict | tuple):
+        return map_arrays(lambda *arrays: np.stack(arrays), *parts)
+    return np.stack(parts)
 
 
 def with_batch_rank(value: Any) -> Any:
