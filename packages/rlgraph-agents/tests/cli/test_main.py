@@ -234,15 +234,15 @@ def test_graph_of_one_component_in_every_form(rlgraph, form, begin):
         (["train", "--env", "CartPol-v1"], "The nearest is 'CartPole-v1'."),
         (
             ["train", "--steps", "0"],
-            "SpecError: run.steps: Input should be greater than or equal to 1, given 0",
+            "SpecError: run.steps: expected an integer >= 1, given 0",
         ),
         (
             ["train", "--num-envs", "0"],
-            "SpecError: run.worker.num_envs: Input should be greater than or equal to 1, given 0",
+            "SpecError: run.worker.num_envs: expected an integer >= 1, given 0",
         ),
         (
             ["train", "--seed", "-1"],
-            "SpecError: run.seed: Input should be greater than or equal to 0, given -1",
+            "SpecError: run.seed: expected an integer >= 0, given -1",
         ),
         (["evaluate", "nowhere"], "SpecError: nowhere is no run folder"),
         (["plan", "get_action"], "has no API method 'get_action'. Did you mean 'get_actions'?"),

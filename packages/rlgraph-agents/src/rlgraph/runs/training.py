@@ -14,6 +14,7 @@ from rlgraph.core import NumericalError, SpecError
 from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.runs.checkpoints import BEST, FAILED, LAST, RunCheckpoints
+from rlgraph.runs.configuration import resolve
 from rlgraph.runs.provenance import installed_versions
 from rlgraph.runs.records import read_episodes, read_evaluations
 from rlgraph.runs.run_folder import RunFolder, keep_earlier_run, read_config
@@ -59,10 +60,7 @@ def train(
         SpecError: the spec is wrong.
         EnvironmentFault, NumericalError: training cannot go on; the last checkpoint is written first.
     """
-    run = parse_spec(RunSpec, spec, "run")
-    for key in ("backend", "seed"):
-        if key in run.agent:
-            raise SpecError(f"run.agent.{key}: say it once, as run.{key}")
+    run = spec if isinstance(spec, RunSpec) else parse_spec(RunSpec, resolve(spec), "")
     agent = Agent.from_spec(run.agent, env=run.environment, backend=run.backend, seed=run.seed)
     keep_earlier_run(Path(folder))
     return _Run(Path(folder), run, agent, None).execute(callbacks)
