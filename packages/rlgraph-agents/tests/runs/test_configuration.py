@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent
+from rlgraph.agents.presets import preset
 from rlgraph.core import SpecError
 from rlgraph.runs.configuration import apply_overrides, check, read_document, resolve
+from rlgraph.runs.template import config_template
 
 SMALL = {
     "agent": {"type": "dqn", "network_spec": [{"type": "dense", "units": 8}], "optimizer_spec": "adam"},
@@ -191,3 +193,10 @@ def test_the_resolved_document_is_the_same_run():
     assert list(found) == list(expected)
     for name, value in expected.items():
         np.testing.assert_array_equal(found[name], value)
+
+
+def test_the_template_is_a_run_with_the_defaults(tmp_path):
+    (tmp_path / "run.yaml").write_text(config_template("dqn", "CartPole-v1", steps=7))
+    document = read_document(tmp_path / "run.yaml")
+    plain = {"agent": preset("dqn", "CartPole-v1"), "environment": "CartPole-v1", "steps": 7}
+    assert check(document) == check(plain)
