@@ -190,7 +190,7 @@ def test_no_spec():
         ),
         (
             {"optimizer_spec": {"learning_rate": "fast"}},
-            "agent.optimizer_spec.learning_rate: expected a number, given 'fast'",
+            "agent.optimizer_spec.learning_rate: expected a number, [from, to]",
         ),
         ({"network_spec": [{"type": "dens"}]}, "agent.network_spec[0].type: unknown component 'dens'"),
         ({"network_spec": []}, "agent.network_spec.layers: expected a list of layer specs, given []"),
@@ -260,7 +260,7 @@ def test_all_mistakes_of_all_parts_at_once():
 @pytest.mark.parametrize("space", [FloatBox(shape=(2,)), IntBox(), IntBox(3, shape=(2,))])
 def test_actions_that_are_no_categories(space):
     message = refusal("dqn", action_space=space)
-    assert "Q-learning needs one categorical action, an IntBox(n)" in message
+    assert "Q-learning needs categorical actions, an IntBox(n)" in message
     assert repr(space) in message
 
 
