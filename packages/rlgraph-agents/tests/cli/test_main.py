@@ -234,7 +234,7 @@ def test_graph_of_one_component_in_every_form(rlgraph, form, begin):
         (["train", "--env", "CartPol-v1"], "The nearest is 'CartPole-v1'."),
         (
             ["train", "--steps", "0"],
-            "SpecError: run.steps: expected an integer >= 1, given 0",
+            "SpecError: steps: expected an integer >= 1, given 0",
         ),
         (
             ["train", "--num-envs", "0"],
