@@ -228,7 +228,7 @@ def test_graph_of_one_component_in_every_form(rlgraph, form, begin):
         (["train", "--agent", "broken.json"], "SpecError: agent: broken.json cannot be read as JSON: "),
         (
             ["train", "--agent", "execution.json"],
-            "SpecError: execution_spec: expected a mapping, given 'fast'",
+            "SpecError: agent.execution_spec: expected a mapping or null, given 'fast'",
         ),
         (["train", "--agent", "keys.json"], "SpecError: agent.[draw]: DQNAgent has no such key."),
         (["train", "--env", "CartPol-v1"], "The nearest is 'CartPole-v1'."),
