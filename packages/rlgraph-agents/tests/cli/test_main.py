@@ -238,11 +238,11 @@ def test_graph_of_one_component_in_every_form(rlgraph, form, begin):
         ),
         (
             ["train", "--num-envs", "0"],
-            "SpecError: run.worker.num_envs: expected an integer >= 1, given 0",
+            "SpecError: worker.num_envs: expected an integer >= 1, given 0",
         ),
         (
             ["train", "--seed", "-1"],
-            "SpecError: run.seed: expected an integer >= 0, given -1",
+            "SpecError: seed: expected an integer >= 0, given -1",
         ),
         (["evaluate", "nowhere"], "SpecError: nowhere is no run folder"),
         (["plan", "get_action"], "has no API method 'get_action'. Did you mean 'get_actions'?"),
@@ -250,7 +250,7 @@ def test_graph_of_one_component_in_every_form(rlgraph, form, begin):
         (["graph", "--scope", "polcy"], "has no component 'polcy'. Did you mean 'policy'?"),
         (["graph", "--depth", "0"], "depth: expected an integer >= 1 or None, given 0"),
         (["graph", "--file", "g.jpg"], "a drawing is saved by its suffix"),
-        (["graph", "--env", "grid_world"], "SpaceError: policy/network/dense-0: expected FloatBox"),
+        (["graph", "--env", "grid_world"], "SpaceError: policy/network/dense-0: expected a FloatBox"),
         (["graph", "--env", "grid_world"], "\n>>         policy/network/dense-0.call(inputs: int64[B]) -> ?"),
     ],
 )
