@@ -190,7 +190,7 @@ def test_no_spec():
         ),
         (
             {"optimizer_spec": {"learning_rate": "fast"}},
-            "agent.optimizer_spec.learning_rate: expected a number, given 'fast'",
+            "agent.optimizer_spec.learning_rate: expected a number, [from, to]",
         ),
         ({"network_spec": [{"type": "dens"}]}, "agent.network_spec[0].type: unknown component 'dens'"),
         ({"network_spec": []}, "agent.network_spec.layers: expected a list of layer specs, given []"),
@@ -215,8 +215,8 @@ def test_all_mistakes_of_the_update_spec_at_once():
         {"type": "dqn", "update_spec": {"batch_size": 0, "update_intervl": 2, "update_steps": "1"}}
     )
     assert message.splitlines() == [
-        "agent.update_spec.update_steps: Input should be a valid integer, given '1'",
-        "agent.update_spec.batch_size: Input should be greater than or equal to 1, given 0",
+        "agent.update_spec.update_steps: expected an integer >= 1, given '1'",
+        "agent.update_spec.batch_size: expected an integer >= 1, given 0",
         "agent.update_spec.update_intervl: there is no such key. Did you mean 'update_interval'?",
     ]
 
@@ -249,8 +249,8 @@ def test_all_mistakes_of_all_parts_at_once():
             "agent.network_spec[3].type: unknown component 'dens'. Did you mean 'dense'?",
             "agent.optimizer_spec.learning_rate: expected a number >= 0, given -1",
             "agent.optimizer_spec.beta1: expected a number in [0, 1), given 3",
-            "agent.update_spec.batch_size: Input should be greater than or equal to 1, given 0",
-            "agent.update_spec.sync_tau: Input should be less than or equal to 1, given 4",
+            "agent.update_spec.batch_size: expected an integer >= 1, given 0",
+            "agent.update_spec.sync_tau: expected a number > 0.0 and <= 1.0, given 4",
             "agent.execution_spec.threads: expected an integer >= 1, given 0",
             "agent.execution_spec.dtype: expected 'float32' or 'float64', given 'float6'",
         ]

@@ -45,13 +45,13 @@ def test_specs_are_immutable():
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("batch_size", 0, "update_spec.batch_size: Input should be greater than or equal to 1, given 0"),
-        ("batch_size", "64", "update_spec.batch_size: Input should be a valid integer, given '64'"),
-        ("batch_size", 6.5, "update_spec.batch_size: Input should be a valid integer"),
-        ("do_updates", 1, "update_spec.do_updates: Input should be a valid boolean, given 1"),
-        ("sync_tau", 0.0, "update_spec.sync_tau: Input should be greater than 0, given 0.0"),
-        ("sync_tau", 1.5, "update_spec.sync_tau: Input should be less than or equal to 1, given 1.5"),
-        ("steps_before_update", -1, "greater than or equal to 0, given -1"),
+        ("batch_size", 0, "update_spec.batch_size: expected an integer >= 1, given 0"),
+        ("batch_size", "64", "update_spec.batch_size: expected an integer >= 1, given '64'"),
+        ("batch_size", 6.5, "update_spec.batch_size: expected an integer >= 1"),
+        ("do_updates", 1, "update_spec.do_updates: expected true or false, given 1"),
+        ("sync_tau", 0.0, "update_spec.sync_tau: expected a number > 0.0 and <= 1.0, given 0.0"),
+        ("sync_tau", 1.5, "update_spec.sync_tau: expected a number > 0.0 and <= 1.0, given 1.5"),
+        ("steps_before_update", -1, "expected an integer >= 0, given -1"),
         (
             "update_intervl",
             4,
@@ -92,5 +92,5 @@ def test_a_key_of_an_inner_model_is_compared_with_the_keys_of_that_model():
 def test_missing_and_wrong_inner_values():
     with pytest.raises(SpecError) as caught:
         parse_spec(Outer, {"inner": {"interval": 0}}, "run")
-    assert "run.steps: Field required" in str(caught.value)
-    assert "run.inner.interval: Input should be greater than or equal to 1, given 0" in str(caught.value)
+    assert "run.steps: missing; expected an integer" in str(caught.value)
+    assert "run.inner.interval: expected an integer >= 1, given 0" in str(caught.value)

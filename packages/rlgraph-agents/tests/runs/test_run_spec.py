@@ -21,10 +21,10 @@ def test_defaults():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"steps": 0}, "run.steps: Input should be greater than or equal to 1, given 0"),
-        ({"steps": "10"}, "run.steps: Input should be a valid integer, given '10'"),
-        ({"agent": "dqn"}, "run.agent: Input should be a valid dictionary, given 'dqn'"),
-        ({"seed": -1}, "run.seed: Input should be greater than or equal to 0"),
+        ({"steps": 0}, "run.steps: expected an integer >= 1, given 0"),
+        ({"steps": "10"}, "run.steps: expected an integer >= 1, given '10'"),
+        ({"agent": "dqn"}, "run.agent: expected a mapping, given 'dqn'"),
+        ({"seed": -1}, "run.seed: expected an integer >= 0"),
         ({"worker": {"num_env": 3}}, "run.worker.num_env: there is no such key. Did you mean 'num_envs'?"),
         (
             {"evaluation": {"stop_at": 3}},
@@ -32,7 +32,7 @@ def test_defaults():
         ),
         (
             {"evaluation": {"interval": 0}},
-            "run.evaluation.interval: Input should be greater than or equal to 1",
+            "run.evaluation.interval: expected an integer >= 1",
         ),
     ],
 )
@@ -45,5 +45,5 @@ def test_mistakes(change, said):
 def test_what_is_missing():
     with pytest.raises(SpecError) as caught:
         parse_spec(RunSpec, {}, "run")
-    lines = [line.split(",")[0] for line in str(caught.value).splitlines()]
-    assert lines == [f"run.{name}: Field required" for name in ("agent", "environment", "steps")]
+    lines = [line.split(";")[0] for line in str(caught.value).splitlines()]
+    assert lines == [f"run.{name}: missing" for name in ("agent", "environment", "steps")]

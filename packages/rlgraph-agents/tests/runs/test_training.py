@@ -152,7 +152,7 @@ def test_an_error_leaves_a_checkpoint(spec, tmp_path, undrawn):
 
 def test_mistakes_are_found_before_anything_is_written(actor, tmp_path):
     for change, said in (
-        ({"step": 5}, r"run\.step: there is no such key\. Did you mean 'steps'\?"),
+        ({"step": 5}, r"step: there is no such key\. Did you mean 'steps'\?"),
         ({"agent": {"type": "dqm"}}, r"agent\.type: unknown agent 'dqm'"),
         ({"environment": {"type": "grid_wrld"}}, r"environment\.type: unknown environment 'grid_wrld'"),
     ):
@@ -164,5 +164,5 @@ def test_mistakes_are_found_before_anything_is_written(actor, tmp_path):
 @pytest.mark.parametrize("key", ["backend", "seed"])
 def test_what_belongs_to_the_run_is_said_there(tmp_path, key):
     spec = {"agent": {"type": "dqn", key: "numpy"}, "environment": "CartPole-v1", "steps": 1}
-    with pytest.raises(SpecError, match=f"run.agent.{key}: say it once, as run.{key}"):
+    with pytest.raises(SpecError, match=f"agent.{key}: say it once, as {key}"):
         train(spec, tmp_path / "run")

@@ -10,9 +10,10 @@ from typing import Any
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
-from rlgraph.core import NumericalError, SpecError
+from rlgraph.core import NumericalError
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.runs.checkpoints import BEST, FAILED, LAST
+from rlgraph.runs.configuration import resolve
 from rlgraph.runs.records import read_episodes, read_evaluations
 from rlgraph.runs.run_folder import RunFolder, keep_earlier_run
 from rlgraph.runs.run_spec import RunSpec
@@ -59,10 +60,7 @@ def train(
         SpecError: the spec is wrong.
         EnvironmentFault, NumericalError: training cannot go on; the last checkpoint is written first.
     """
-    run = parse_spec(RunSpec, spec, "run")
-    for key in ("backend", "seed"):
-        if key in run.agent:
-            raise SpecError(f"run.agent.{key}: say it once, as run.{key}")
+    run = spec if isinstance(spec, RunSpec) else parse_spec(RunSpec, resolve(spec), "")
     agent = Agent.from_spec(run.agent, env=run.environment, backend=run.backend, seed=run.seed)
     keep_earlier_run(Path(folder))
     return Run(Path(folder), run, agent, None).execute(callbacks)

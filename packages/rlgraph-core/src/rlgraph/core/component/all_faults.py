@@ -121,6 +121,8 @@ class _Search:
             shown.append(f"[{key}]" if isinstance(node, _Numbered) and key is not None else part)
             keys.append(part if key is None else key)
             node = node.get(key) if isinstance(node, dict) and key is not None else None
+        if shown == parts:
+            return self._culprit(keys), match[0], fault
         place = join_parts(self.where, *shown)
         return self._culprit(keys), place, place + fault[match.end() :]
 

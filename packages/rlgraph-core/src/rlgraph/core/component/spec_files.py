@@ -161,5 +161,5 @@ def _yaml_loader() -> Any:
         return mapping
 
     Loader.add_constructor("tag:yaml.org,2002:map", construct_mapping)
-    Loader.add_constructor("tag:yaml.org,2002:int", lambda loader, node: int(loader.construct_scalar(node)))
+    Loader.add_constructor("tag:yaml.org,2002:int", lambda loader, node: int(str(node.value)))
     return Loader

@@ -1,0 +1,202 @@
+"""The document of a run: read, overridden, checked as a whole, written out with its defaults."""
+
+import json
+
+import numpy as np
+import pytest
+
+from rlgraph.agents import Agent
+from rlgraph.agents.presets import preset
+from rlgraph.core import SpecError
+from rlgraph.runs.configuration import apply_overrides, check, read_document, resolve
+from rlgraph.runs.template import config_template
+
+SMALL = {
+    "agent": {"type": "dqn", "network_spec": [{"type": "dense", "units": 8}], "optimizer_spec": "adam"},
+    "environment": "CartPole-v1",
+    "steps": 100,
+}
+
+
+def refusal(document):
+    with pytest.raises(SpecError) as caught:
+        check(document)
+    return str(caught.value).splitlines()
+
+
+# Files.
+
+
+def test_the_same_run_in_three_languages(tmp_path):
+    (tmp_path / "run.json").write_text(json.dumps(SMALL))
+    (tmp_path / "run.yaml").write_text(
+        "# yaml-language-server: $schema=run.schema.json\n"
+        "agent: {type: dqn, network_spec: [{type: dense, units: 8}], optimizer_spec: adam}\n"
+        "environment: CartPole-v1\nsteps: 100\n"
+    )
+    (tmp_path / "run.toml").write_text(
+        'environment = "CartPole-v1"\nsteps = 100\n[agent]\ntype = "dqn"\noptimizer_spec = "adam"\n'
+        '[[agent.network_spec]]\ntype = "dense"\nunits = 8\n'
+    )
+    for name in ("run.json", "run.yaml", "run.toml"):
+        assert read_document(tmp_path / name) == SMALL
+
+
+def test_numbers_and_texts_of_yaml(tmp_path):
+    file = tmp_path / "run.yaml"
+    file.write_text("steps: 100\nenvironment: no\nagent: {type: dqn, discount: 1e-3, double_q: yes}\n")
+    document = read_document(file)
+    assert document["environment"] == "no"
+    assert document["agent"] == {"type": "dqn", "discount": 0.001, "double_q": "yes"}
+
+
+def test_files_are_relative_to_the_file_that_names_them(tmp_path):
+    (tmp_path / "parts" / "layers").mkdir(parents=True)
+    (tmp_path / "run.yaml").write_text("agent: parts/agent.json\nenvironment: CartPole-v1\nsteps: 100\n")
+    (tmp_path / "parts" / "agent.json").write_text(
+        '{"type": "dqn", "optimizer_spec": "adam", "network_spec": ["layers/first.yaml"]}'
+    )
+    (tmp_path / "parts" / "layers" / "first.yaml").write_text("{type: dense, units: 8}\n")
+    assert read_document(tmp_path / "run.yaml") == SMALL
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("run.json", '{"steps": 1,}', "line 1 column 13"),
+        ("run.yaml", "steps: 1\nagent: [dqn\n", "line 3 column 1"),
+        ("run.toml", "steps = \n", "line 1, column 9"),
+        ("run.json", '{"steps": 1, "steps": 2}', "the key 'steps' stands twice"),
+        ("run.yaml", "steps: 1\nsteps: 2\n", "the key 'steps' stands twice: line 2 column 1"),
+        ("run.toml", "steps = 1\nsteps = 2\n", "line 2"),
+        ("run.yaml", "agent: run.yaml\n", "names itself"),
+        ("run.yaml", "agent: dqn.yaml\n", "agent: there is no file"),
+        ("run.yaml", "[1]\n", "expected a mapping, given list [1]"),
+    ],
+)
+def test_files_that_are_wrong(tmp_path, name, text, said):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(SpecError) as caught:
+        read_document(tmp_path / name)
+    assert said in str(caught.value)
+
+
+# Overrides.
+
+
+def test_overrides():
+    changed = apply_overrides(
+        SMALL,
+        [
+            "steps=20000",
+            "agent.network_spec.0.units=128",
+            "network_spec[0].activation=relu",
+            "optimizer_spec.learning_rate=1e-3",
+            "exploration_spec.epsilon_spec=[1.0, 0.1]",
+            "worker.num_envs=4",
+        ],
+    )
+    assert changed == {
+        "agent": {
+            "type": "dqn",
+            "network_spec": [{"type": "dense", "units": 128, "activation": "relu"}],
+            "optimizer_spec": {"type": "adam", "learning_rate": 0.001},
+            "exploration_spec": {"epsilon_spec": [1.0, 0.1]},
+        },
+        "environment": "CartPole-v1",
+        "steps": 20000,
+        "worker": {"num_envs": 4},
+    }
+    assert SMALL["agent"]["network_spec"] == [{"type": "dense", "units": 8}]
+
+
+def test_an_override_of_the_second_default_layer():
+    run = apply_overrides({**SMALL, "agent": "dqn"}, ["network_spec.1.units=7"])
+    assert [layer["units"] for layer in run["agent"]["network_spec"]] == [64, 7]
+
+
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("stepz=3", "stepz: there is no 'stepz'. Did you mean 'steps'?"),
+        ("optimizr_spec.x=3", "there is no 'optimizr_spec'. Did you mean 'optimizer_spec'?"),
+        ("network_spec.7.units=3", "agent.network_spec.7: expected a number below 1, given '7'"),
+        ("steps", "steps: expected path=value"),
+        ("steps=[1", "steps: the value '[1' is no valid YAML"),
+        ("steps.x=1", "steps: 100 has no 'x'"),
+    ],
+)
+def test_wrong_overrides(override, said):
+    with pytest.raises(SpecError) as caught:
+        apply_overrides(SMALL, [override])
+    assert said in str(caught.value)
+
+
+# Mistakes.
+
+
+def test_all_mistakes_at_once():
+    document = {
+        "agent": {"type": "dqn", "double_q": "yes", "memory_spec": {"capacity": -1}, "seed": 3},
+        "environment": {"type": "grid_world", "save_mod": True},
+        "steps": 0,
+        "worker": {"num_env": 3},
+        "evaluation": 5,
+        "backend": "nmpy",
+    }
+    assert refusal(document) == [
+        "steps: expected an integer >= 1, given 0",
+        "worker.num_env: there is no such key. Did you mean 'num_envs'?",
+        "evaluation: expected a mapping, given 5",
+        "environment.save_mod: GridWorld has no such key. Did you mean 'save_mode'?",
+        "agent.seed: say it once, as seed",
+        "agent.double_q: expected true or false, given 'yes'",
+        "agent.memory_spec.capacity: expected an integer >= 1, given -1",
+        "backend: unknown backend 'nmpy'. Did you mean 'numpy'?",
+    ]
+
+
+def test_a_right_document_is_a_run():
+    assert check(SMALL).steps == 100
+
+
+# Defaults.
+
+
+@pytest.mark.parametrize(
+    "document", [SMALL, {**SMALL, "agent": "dqn", "environment": {"type": "grid_world"}}]
+)
+def test_resolving_again_changes_nothing(document):
+    resolved = resolve(document)
+    assert resolve(json.loads(json.dumps(resolved))) == resolved
+
+
+def test_defaults_are_written_out_in_all_parts():
+    resolved = resolve(SMALL)
+    agent = resolved["agent"]
+    assert resolved["worker"]["num_envs"] == 1
+    assert agent["discount"] == 0.99
+    assert agent["memory_spec"]["capacity"] == 10_000
+    assert agent["optimizer_spec"]["beta2"] == 0.999
+    assert agent["update_spec"]["batch_size"] == 64
+    assert agent["execution_spec"]["dtype"] == "float32"
+    assert agent["network_spec"][0]["weights_spec"] == "glorot_uniform"
+
+
+def test_the_resolved_document_is_the_same_run():
+    plain, resolved = (
+        Agent.from_spec(document["agent"], env=document["environment"], backend="numpy", seed=5)
+        for document in (SMALL, resolve(SMALL))
+    )
+    expected = plain.get_weights()
+    found = resolved.get_weights()
+    assert list(found) == list(expected)
+    for name, value in expected.items():
+        np.testing.assert_array_equal(found[name], value)
+
+
+def test_the_template_is_a_run_with_the_defaults(tmp_path):
+    (tmp_path / "run.yaml").write_text(config_template("dqn", "CartPole-v1", steps=7))
+    document = read_document(tmp_path / "run.yaml")
+    plain = {"agent": preset("dqn", "CartPole-v1"), "environment": "CartPole-v1", "steps": 7}
+    assert check(document) == check(plain)
