@@ -240,9 +240,9 @@ def test_only_the_steps_may_change(actor, tmp_path, undrawn):
         resume(tmp_path, spec=changed)
     assert str(caught.value).splitlines() == [
         "a run goes on as it began:",
-        "run.agent.discount: None in the run, 0.5 given",
-        "run.seed: 2 in the run, 3 given",
-        "run.steps: 260 in the run, 100 given; it may only grow",
+        "agent.discount: 0.99 in the run, 0.5 given",
+        "seed: 2 in the run, 3 given",
+        "steps: 260 in the run, 100 given; it may only grow",
     ]
     assert resume(tmp_path, spec=actor).departures == ()
 

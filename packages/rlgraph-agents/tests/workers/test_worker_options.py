@@ -263,7 +263,7 @@ class Restarting(SequentialVectorEnv):
         result = super().step(actions)
         self.count += 1
         self.dropped = (1,) if self.count == 3 else ()
-        self.restarts += bool(self.dropped)
+        self._restarts.counts[1] += bool(self.dropped)
         return result
 
 

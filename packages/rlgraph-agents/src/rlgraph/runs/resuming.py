@@ -14,7 +14,7 @@ from rlgraph.runs.checkpoints import RunCheckpoints
 from rlgraph.runs.provenance import installed_versions
 from rlgraph.runs.run_folder import read_config
 from rlgraph.runs.run_spec import RunSpec
-from rlgraph.runs.training import Run, RunSummary
+from rlgraph.runs.training import Run, RunSummary, complete
 from rlgraph.workers.callbacks import Callback
 
 
@@ -43,8 +43,8 @@ def resume(
     """
     folder = Path(folder)
     config = read_config(folder)
-    run = parse_spec(RunSpec, config["run"], "run")
-    wanted = run if spec is None else parse_spec(RunSpec, spec, "run")
+    run = parse_spec(RunSpec, config["run"], "")
+    wanted = run if spec is None else complete(spec)
     if steps is not None:
         wanted = wanted.model_copy(update={"steps": steps})
     _check_same(run, wanted)
@@ -88,15 +88,19 @@ def _check_same(before: RunSpec, wanted: RunSpec) -> None:
     Raises:
         SpecError: names the keys that differ.
     """
-    problems = _differences(before.model_dump(exclude={"steps"}), wanted.model_dump(exclude={"steps"}), "run")
+    problems = _differences(before.model_dump(exclude={"steps"}), wanted.model_dump(exclude={"steps"}))
     if wanted.steps < before.steps:
-        problems.append(f"run.steps: {before.steps} in the run, {wanted.steps} given; it may only grow")
+        problems.append(f"steps: {before.steps} in the run, {wanted.steps} given; it may only grow")
     if problems:
         raise SpecError("\n".join(["a run goes on as it began:", *problems]))
 
 
-def _differences(before: Any, wanted: Any, path: str) -> list[str]:
+def _differences(before: Any, wanted: Any, path: str = "") -> list[str]:
     if not (isinstance(before, Mapping) and isinstance(wanted, Mapping)):
         return [] if before == wanted else [f"{path}: {before!r} in the run, {wanted!r} given"]
     keys = [*before, *(key for key in wanted if key not in before)]
-    return [line for key in keys for line in _differences(before.get(key), wanted.get(key), f"{path}.{key}")]
+    return [
+        line
+        for key in keys
+        for line in _differences(before.get(key), wanted.get(key), f"{path}.{key}" if path else str(key))
+    ]

@@ -60,10 +60,19 @@ def train(
         SpecError: the spec is wrong.
         EnvironmentFault, NumericalError: training cannot go on; the last checkpoint is written first.
     """
-    run = spec if isinstance(spec, RunSpec) else parse_spec(RunSpec, resolve(spec), "")
+    run = complete(spec)
     agent = Agent.from_spec(run.agent, env=run.environment, backend=run.backend, seed=run.seed)
     keep_earlier_run(Path(folder))
     return Run(Path(folder), run, agent, None).execute(callbacks)
+
+
+def complete(spec: RunSpec | Mapping[str, Any]) -> RunSpec:
+    """A run's description with every default written out.
+
+    Raises:
+        SpecError: all that is wrong with it.
+    """
+    return spec if isinstance(spec, RunSpec) else parse_spec(RunSpec, resolve(spec), "")
 
 
 def stop_conditions(spec: RunSpec) -> list[Callback]:

@@ -247,9 +247,9 @@ def test_the_streams_of_the_dueling_policy(make_agent):
         ),
         (
             {"policy_spec": "dueling"},
-            r"policy_spec: expected a mapping of the policy's arguments, given 'dueling'",
+            r"agent.policy_spec: expected a mapping or null, given 'dueling'",
         ),
-        ({"td_aggregation": "sum"}, r"loss.td_aggregation: unknown 'sum'"),
+        ({"td_aggregation": "sum"}, r"agent.td_aggregation: unknown 'sum'"),
         ({"preprocessing_spec": [{"type": "resape"}]}, r"preprocessing_spec\[0\].type: .*reshape"),
         ({"action_space": FloatBox(shape=(2,))}, r"Q-learning needs categorical actions"),
         ({"action_space": Dict(a=IntBox(2), b=FloatBox())}, r"categorical actions.*part 'b' of Dict"),
