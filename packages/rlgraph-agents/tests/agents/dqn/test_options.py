@@ -258,3 +258,9 @@ def test_the_streams_of_the_dueling_policy(make_agent):
 def test_wrong_specs(make_agent, options, said):
     with pytest.raises(SpecError, match=said):
         make_agent("numpy", **{"state_space": FloatBox(shape=(3,)), "action_space": IntBox(2), **options})
+
+
+@pytest.mark.parametrize(("dueling_q", "kind"), [(False, "dueling_policy"), (True, "q_policy")])
+def test_a_policy_that_contradicts_dueling_q(make_agent, dueling_q, kind):
+    with pytest.raises(SpecError, match=f"dueling_q: {str(dueling_q).lower()} contradicts policy_spec.type"):
+        make_agent("numpy", dueling_q=dueling_q, policy_spec={"type": kind})
