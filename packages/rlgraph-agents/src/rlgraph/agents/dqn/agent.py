@@ -198,9 +198,9 @@ def _policy(
     if "network_spec" not in (spec or {}):
         network = {"network_spec": list(DEFAULT_NETWORK) if network_spec is None else network_spec}
     policy = kind.from_spec(spec, path="policy_spec", action_space=action_space, **network)
-    if isinstance(policy, DuelingPolicy) if not dueling_q else type(policy) is QPolicy:
+    if not dueling_q and isinstance(policy, DuelingPolicy):
         raise SpecError(
-            f"dueling_q: {str(dueling_q).lower()} contradicts policy_spec.type, a {type(policy).__name__}; change "
-            "both, or leave out policy_spec (null)"
+            f"dueling_q: false contradicts policy_spec.type, a {type(policy).__name__}; change both, or leave out "
+            "policy_spec (null)"
         )
     return policy
