@@ -81,6 +81,7 @@ class MemoryAgent(Agent):
         if (
             self._unchecked <= 0
             and internals is None
+            and terminals is not None
             and (states is None) is self._preprocesses
             and (env_id is None if batched else preprocessed_states is None)
         ):
@@ -270,7 +271,7 @@ class MemoryAgent(Agent):
 
 def _one_row(states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any) -> Any:
     """Columns of one row, of the usual arrays and numbers; None if they are anything else."""
-    if type(states) is not np.ndarray or terminals is None or isinstance(actions, dict | tuple):
+    if type(states) is not np.ndarray or isinstance(actions, dict | tuple):
         return None
     if next_states is not None:
         if type(next_states) is not np.ndarray or states.shape != next_states.shape:
