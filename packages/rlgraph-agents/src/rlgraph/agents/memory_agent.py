@@ -124,7 +124,7 @@ class MemoryAgent(Agent):
 
     def _buffer_at_once(self, columns: Any, truncations: Any, env_id: Any, batched: bool) -> bool:
         """Steps into the buffers, where they are arrays as the records have them; whether that was so."""
-        columns = self._reader.as_recorded(*columns, truncations)
+        columns = self._reader.as_recorded(columns, truncations)
         if columns is None:
             return False
         steps = rows_of(*columns)
