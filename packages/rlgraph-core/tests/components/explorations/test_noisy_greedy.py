@@ -98,7 +98,7 @@ def test_what_a_spec_means():
             {"epsilon_spec": 0.1, "noise_spec": {}},
             "exploration_spec: expected epsilon_spec .* or noise_spec .*, given both",
         ),
-        ({"noise_spec": "gumbel"}, r"noise_spec: expected a mapping such as .*, given 'gumbel'"),
+        ({"noise_spec": "gumbel"}, r"noise_spec: expected a mapping.*, given 'gumbel'"),
         ({"noise_spec": {"type": "gumble"}}, r"noise_spec.type: unknown noise 'gumble'. .*gumbel"),
         ({"noise_spec": {"scal": 1.0}}, r"noise_spec.scal: there is no such key. .*scale"),
         ({"noise_spec": {"scale": "big"}}, r"noise_spec.scale: expected a number"),

@@ -126,7 +126,7 @@ def test_wrong_files(tmp_path):
     with pytest.raises(SpecError, match="net: '.*layer.json' cannot be read: .*utf-8"):
         Component.from_spec(file, path="net")
     with pytest.raises(
-        SpecError, match=r"expected a file that ends in .json, .yaml, .yml, given '.*layer.txt'"
+        SpecError, match=r"expected a file that ends in .json, .yaml, .yml, .toml, given '.*layer.txt'"
     ):
         Component.from_spec(tmp_path / "layer.txt")
 

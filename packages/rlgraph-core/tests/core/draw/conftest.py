@@ -138,7 +138,7 @@ class DQN(Component):
     def update(self, states, actions, rewards, terminals, next_states):
         q_values, q_next = self.policy.get_q_values(states), self.policy.get_q_values(next_states)
         q_target = self.target.get_q_values(next_states)
-        loss, per_item, _ = self.loss.loss(q_values, actions, rewards, terminals, q_next, q_target)
+        loss, per_item = self.loss.loss(q_values, actions, rewards, terminals, q_next, q_target)
         self.optimizer.step(self.policy.variables(), loss)
         return {"loss": loss, "per_item": per_item}
 
