@@ -134,6 +134,8 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         #: Space of the states that policy and memory see.
         self.preprocessed_space = state_space if self.preprocessing is None else self.preprocessing.space
         self.acting = self._decide_acting(acting)
+        if self.acting == "numpy" and self.preprocessing is not None:
+            self.preprocessing.run_on_numpy()
         self._acting_raw, self._acting_preprocessed = self._acting_programs()
         #: Environment steps observed, updates done, episodes finished.
         self.timesteps = self.updates = 0

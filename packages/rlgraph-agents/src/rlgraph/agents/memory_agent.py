@@ -124,11 +124,10 @@ class MemoryAgent(Agent):
 
     def _buffer_at_once(self, columns: Any, truncations: Any, env_id: Any, batched: bool) -> bool:
         """Steps into the buffers, where they are arrays as the records have them; whether that was so."""
-        states, actions, rewards, terminals, next_states = columns
-        recorded = self._reader.as_recorded(states, actions, rewards, terminals, next_states, truncations)
-        if recorded is None:
+        columns = self._reader.as_recorded(columns, truncations)
+        if columns is None:
             return False
-        steps = rows_of(*recorded)
+        steps = rows_of(*columns)
         with self._observing:
             self._buffers.add(steps, self._env_ids(env_id, len(steps), not batched))
             self.timesteps += len(steps)
