@@ -240,6 +240,8 @@ class MemoryAgent(Agent):
         spec, results = self.update_spec, None
         while spec.do_updates and self.timesteps >= self._next_update:
             with self._updating:
+                if self.timesteps < self._next_update:  # another thread was first
+                    break
                 self._next_update += spec.update_interval
                 if not self._can_learn():
                     continue
