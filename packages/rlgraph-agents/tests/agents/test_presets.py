@@ -16,6 +16,12 @@ ENVIRONMENTS = {
     "acrobot_v1": "Acrobot-v1",
     "cartpole_v1": "CartPole-v1",
     "grid_world_4x4": {"type": "grid_world", "world": "4x4"},
+    "grid_world_4x4_ftj": {
+        "type": "grid_world",
+        "world": "4x4",
+        "action_type": "ftj",
+        "state_representation": "xy+orientation",
+    },
 }
 
 

@@ -16,7 +16,7 @@ from rlgraph.agents.specs import model_of
 from rlgraph.core import PluginError, registry
 from rlgraph.core.component.decorators import ApiMethod
 from rlgraph.core.component.parameters import descriptions_of, parameters_of, summary_of
-from rlgraph.runs.configuration import SAID_BY_THE_RUN
+from rlgraph.runs.configuration import HANDED
 from rlgraph.runs.run_spec import RunSpec
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -34,9 +34,6 @@ FAMILIES: dict[str, frozenset[str]] = {
 }
 #: Families of which a list is a stack, applied one after the other; the family of its items.
 STACKS = {"network": "layer", "preprocessing": "layer"}
-
-#: What the program hands over.
-HANDED = frozenset({"state_space", "action_space", "env", *SAID_BY_THE_RUN})
 
 _FILE: dict[str, Any] = {
     "type": "string",
