@@ -8,8 +8,20 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.structures import map_arrays, row
+from rlgraph.components.preprocessing.preprocess_layer import StatefulLayer
 from rlgraph.core import Component, GraphExecutor
 from rlgraph.spaces import Space
+
+#: Environments stepped in turn during an evaluation; acting in batches is cheaper than one by one.
+EVALUATION_ENVIRONMENTS = 10
+
+
+def make_room_for_evaluation(preprocessor: Component) -> None:
+    """Layers that remember environments get room for those of an evaluation, besides the ones they were made for."""
+    if isinstance(preprocessor, StatefulLayer):
+        preprocessor.num_environments += EVALUATION_ENVIRONMENTS
+    for part in preprocessor.sub_components.values():
+        make_room_for_evaluation(part)
 
 
 class Preprocessing:
