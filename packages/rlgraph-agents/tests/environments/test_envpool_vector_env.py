@@ -29,7 +29,10 @@ class Pool:
         self.counts = np.zeros(num_envs)
 
     def _infos(self):
-        return {"env_id": np.arange(len(self.counts), dtype=np.int32), "players": {"env_id": np.arange(len(self.counts))}}
+        return {
+            "env_id": np.arange(len(self.counts), dtype=np.int32),
+            "players": {"env_id": np.arange(len(self.counts))},
+        }
 
     def reset(self):
         self.counts[:] = 0

@@ -192,7 +192,10 @@ class ProcessVectorEnv(VectorEnv):
         return answers[0].value if answers else None
 
     def get_states(self) -> list[Any] | None:
-        """The whole inner state of each environment; None if one of them cannot give it; not between `send` and `receive`."""
+        """The whole inner state of each environment; None if one of them cannot give it.
+
+        Not between `send` and `receive`.
+        """
         self._check_idle("get_states")
         for process in self._processes:
             process.send(commands.GET_STATES)

@@ -91,8 +91,8 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
 def _make(env: Any, number: int) -> VectorEnv:
     if is_vector_instance(env):
         raise SpecError(
-            f"evaluation: needs fresh environments, given one {type(env).__name__}; give a spec or a function that makes "
-            "single ones"
+            f"evaluation: needs fresh environments, given one {type(env).__name__}; give a spec or a function "
+            "that makes single ones"
         )
     # An environment that crashes here would change what is measured: no restarts.
     return make_vector_env(env, number, max_restarts=0)

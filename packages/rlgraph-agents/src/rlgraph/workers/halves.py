@@ -38,9 +38,7 @@ class Halves(VectorEnv):
 
     def join(self, results: Sequence[VectorStepResult]) -> VectorStepResult:
         """The result of a step of all, from those of the halves."""
-        self.finished, self.dropped, self.idle = (
-            self._all(name) for name in ("finished", "dropped", "idle")
-        )
+        self.finished, self.dropped, self.idle = (self._all(name) for name in ("finished", "dropped", "idle"))
         states, rewards, terminated, truncated, infos = zip(*results, strict=True)
         return (
             join_rows(states),

@@ -56,7 +56,8 @@ class ParallelWorker(SingleThreadedWorker):
         for name, value in (("num_envs", number), ("processes", processes)):
             if value is not None and (not isinstance(value, int) or value < 2 or value % 2):
                 raise SpecError(
-                    f"{name}: the parallel worker steps two halves in turn and needs an even number >= 2, given {value!r}"
+                    f"{name}: the parallel worker steps two halves in turn and needs an even number >= 2, "
+                    f"given {value!r}"
                 )
         self._is_due = False
         self._results: dict[str, Any] | None = None
@@ -90,9 +91,7 @@ class ParallelWorker(SingleThreadedWorker):
         _, _, observe = super()._connect()
         course, number = self._course, self.num_envs
         first, second = self.vector_env.parts  # type: ignore[attr-defined]
-        seen = AlternatingEnv(
-            self.agent, first, second, self._catch_up, lambda: course.goes_on_after(number)
-        )
+        seen = AlternatingEnv(self.agent, first, second, self._catch_up, lambda: course.goes_on_after(number))
         return seen, seen.act, observe
 
     def _updater(self) -> Callable[[], dict[str, Any] | None]:
