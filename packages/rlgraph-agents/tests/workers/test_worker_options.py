@@ -362,7 +362,7 @@ def test_no_episodes(actor):
 
 
 def test_processes_timeouts_and_restarts_reach_the_environments(make_agent):
-    agent = make_agent("numpy", env={"type": "deterministic"})
+    agent = make_agent("numpy", env={"type": "deterministic"}, update_spec={"do_updates": False})
     options = {"processes": 2, "step_timeout": 7.0, "max_restarts": 3}
     env = {"type": "faulty", "fault": "raise", "fault_step": 1, "steps_to_terminal": 2}
     worker = SingleThreadedWorker(agent, env, num_envs=3, vectorization="processes", **options)
