@@ -49,21 +49,12 @@ def _replicas() -> Any:
     from rlgraph.core import assemble, build
     from rlgraph.core.component.replicas import replication
     from rlgraph.core.graph import make_plan
-    from rlgraph.spaces import BoolBox, FloatBox, IntBox
+    from rlgraph.spaces import FloatBox, IntBox
 
     policy = DuelingPolicy([{"type": "dense", "units": 64}], IntBox(2))
     root = DQN(policy, ReplayMemory(1000), EpsilonGreedy(IntBox(2)), DQNLoss(), Adam())
-    states = FloatBox(shape=(4,), add_batch_rank=True)
-    spaces = {
-        "states": states,
-        "next_states": states,
-        "actions": IntBox(2, add_batch_rank=True),
-        "rewards": FloatBox(add_batch_rank=True),
-        "terminals": BoolBox(add_batch_rank=True),
-        "time_percentage": FloatBox(0.0, 1.0),
-        "num_records": IntBox(1, None),
-    }
-    built = build(assemble(root), spaces, device="cuda:0")
+    spaces = root.get_input_spaces(FloatBox(shape=(4,)), IntBox(2))
+    built = build(assemble(root, spaces), spaces, device="cuda:0")
     return make_plan(built, "update_from_external_batch", replication(["cuda:0", "cuda:1"])).built
 
 

@@ -128,7 +128,7 @@ def test_blog_agent(spec, backend):
 
 def test_blog_worker(spec, backend):
     # Single-threaded, vectorized execution.
-    env_spec = {"type": "openai_gym", "gym_env": "CartPole-v1"}
+    env_spec = {"type": "openai", "env_id": "CartPole-v1"}
     agent = Agent.from_spec(spec(backend), env=env_spec, backend=backend)
     worker = SingleThreadedWorker(env_spec=env_spec, agent=agent, num_envs=8)
     stats = worker.execute_timesteps(800)

@@ -76,7 +76,7 @@ def run_all(*bodies):
 def test_no_record_is_torn_or_lost(agent, backend, waiting, tmp_path):
     """Thread k observes the steps k * STEPS + t of environment k, in pairs of rows."""
     done = threading.Event()
-    agent._direct = not waiting  # the quick way from the first step on
+    agent._unchecked = 0  # the quick way from the first step on
 
     def act_and_observe(thread):
         first = thread * STEPS
@@ -141,7 +141,7 @@ def test_a_checkpoint_is_of_one_moment(agent, tmp_path):
         inside.set()
         time.sleep(0.05)
 
-    agent._insert, agent._direct = slow_insert, True
+    agent._insert, agent._unchecked = slow_insert, 0
 
     def observe():
         agent.observe(

@@ -79,3 +79,103 @@ def test_all_mistakes_at_once(rlgraph, document):
     assert outcome.code == 2
     for place in ("steps", "worker.num_envs", "agent.discount"):
         assert f"{place}: expected" in outcome.err
+
+
+def test_the_agents_keys_and_the_runs_on_the_command_line(rlgraph, document, undrawn, tmp_path):
+    values = ["--set", "optimizer_spec.learning_rate=1e-3", "--set", "steps=9"]
+    outcome = rlgraph("train", document, *values, "--folder", "run")
+    assert outcome.code == 0, outcome.err
+    run = config_of(tmp_path / "run")
+    assert (run["agent"]["optimizer_spec"]["learning_rate"], run["steps"]) == (0.001, 9)
+
+
+def test_an_agent_from_yaml(rlgraph, undrawn, tmp_path):
+    (tmp_path / "my.yaml").write_text(
+        "type: dqn\ndiscount: 0.5\nnetwork_spec: [{type: dense, units: 4}]\nupdate_spec: {do_updates: false}\n"
+    )
+    options = ["--env", "deterministic", "--backend", "numpy", "--steps", 6, "--folder", "run"]
+    outcome = rlgraph("train", "--agent", "my.yaml", *options, "--set", "evaluation.final_episodes=1")
+    assert outcome.code == 0, outcome.err
+    agent = config_of(tmp_path / "run")["agent"]
+    assert (agent["discount"], agent["network_spec"][0]["units"]) == (0.5, 4)
+
+
+def test_init_writes_a_document_that_trains(rlgraph, undrawn, tmp_path):
+    outcome = rlgraph("config", "init", "--env", "grid_world", "--steps", 40, "--json")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out) == {"document": "run.yaml", "schema": "run.schema.json"}
+    values = [
+        "--set",
+        "evaluation.final_episodes=1",
+        "--backend",
+        "numpy",
+        "--set",
+        "update_spec.do_updates=false",
+    ]
+    outcome = rlgraph("train", "run.yaml", *values, "--set", "worker.max_timesteps_per_episode=9")
+    assert outcome.code == 0, outcome.err
+    schema = json.loads((tmp_path / "run.schema.json").read_text())
+    assert yaml.safe_load((tmp_path / "run.yaml").read_text()).keys() < schema["properties"].keys()
+
+
+def test_init_replaces_nothing_unasked(rlgraph, tmp_path):
+    (tmp_path / "run.yaml").write_text("mine")
+    outcome = rlgraph("config", "init")
+    assert outcome.code == 2 and "run.yaml: it is there already" in outcome.err
+    assert (tmp_path / "run.yaml").read_text() == "mine" and not (tmp_path / "run.schema.json").exists()
+    assert rlgraph("config", "init", "--force").code == 0
+    assert "CartPole-v1" in (tmp_path / "run.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run.json"], "expected the name of a .yaml"),
+        (["--agent", "dqm"], "Did you mean 'dqn'?"),
+        (["--env", "CartPol-v1"], "CartPole"),
+        (["--steps", "0"], "steps: expected an integer >= 1, given 0"),
+    ],
+)
+def test_mistakes_of_init(rlgraph, tmp_path, arguments, said):
+    outcome = rlgraph("config", "init", *arguments)
+    assert outcome.code == 2 and said in outcome.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_schema(rlgraph, tmp_path):
+    run = json.loads(rlgraph("config", "schema").out)
+    assert run["$schema"].endswith("2020-12/schema") and "steps" in run["properties"]
+    assert json.loads(rlgraph("config", "schema", "--json").out) == run
+    assert rlgraph("config", "schema", "--file", "my.json").code == 0
+    assert json.loads((tmp_path / "my.json").read_text()) == run
+    assert json.loads(rlgraph("config", "schema", "--agent").out)["$ref"] == "#/$defs/agent"
+
+
+def test_a_place_is_said_as_it_was_written(rlgraph, document, tmp_path):
+    (tmp_path / "my.json").write_text('{"type": "dqn", "seed": "x", "backend": "nmpy"}')
+    outcome = rlgraph("train", "--agent", "my.json")
+    assert outcome.code == 2
+    assert "agent.seed: expected an integer >= 0, given 'x'" in outcome.err
+    assert "agent.backend: unknown backend 'nmpy'. Did you mean 'numpy'?" in outcome.err
+    assert "\nseed" not in outcome.err and "\nbackend" not in outcome.err
+
+
+@pytest.mark.parametrize("key", ["[draw]", "worker.[bold]", "worker.x[/]", "worker.[draw]x"])
+def test_brackets_in_keys_are_no_markup(rlgraph, document, key):
+    outcome = rlgraph("config", "show", document, "--set", f"{key}=1")
+    assert outcome.code == 2 and f"{key}: there is no" in outcome.err
+
+
+def test_a_contradiction_on_a_resolved_document(rlgraph, document, tmp_path):
+    (tmp_path / "whole.yaml").write_text(rlgraph("config", "show", document).out)
+    outcome = rlgraph("config", "show", "whole.yaml", "--set", "dueling_q=false")
+    assert outcome.code == 2 and "agent.dueling_q: false contradicts policy_spec.type" in outcome.err
+    values = ["--set", "dueling_q=false", "--set", "policy_spec=null"]
+    shown = yaml.safe_load(rlgraph("config", "show", "whole.yaml", *values).out)
+    assert shown["agent"]["policy_spec"]["type"] == "q_policy"
+
+
+def test_brackets_in_the_name_of_a_folder_are_no_markup(rlgraph, document, undrawn):
+    outcome = rlgraph("train", document, "--folder", "[draw]")
+    assert outcome.code == 0, outcome.err
+    assert "[draw]/metrics.csv" in outcome.out.replace("\n", "")

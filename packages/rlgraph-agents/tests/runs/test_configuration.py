@@ -116,6 +116,25 @@ def test_an_override_of_the_second_default_layer():
 
 
 @pytest.mark.parametrize(
+    ("name", "override", "expected"),
+    [
+        (
+            "CartPole-v1",
+            "environment.max_episode_steps=9",
+            {"type": "openai_gym", "gym_env": "CartPole-v1", "max_episode_steps": 9},
+        ),
+        ("grid_world", "environment.world=2x2", {"type": "grid_world", "world": "2x2"}),
+        ("CartPole-v1", "environment.type=grid_world", {"type": "grid_world"}),
+        ("CartPole-v1", "environment=grid_world", "grid_world"),
+    ],
+)
+def test_overrides_below_the_name_of_an_environment(name, override, expected):
+    changed = apply_overrides({**SMALL, "environment": name}, [override])
+    assert changed["environment"] == expected
+    check(changed)
+
+
+@pytest.mark.parametrize(
     ("override", "said"),
     [
         ("stepz=3", "stepz: there is no 'stepz'. Did you mean 'steps'?"),
@@ -124,6 +143,7 @@ def test_an_override_of_the_second_default_layer():
         ("steps", "steps: expected path=value"),
         ("steps=[1", "steps: the value '[1' is no valid YAML"),
         ("steps.x=1", "steps: 100 has no 'x'"),
+        ("env=grid_world", "there is no 'env'. Known: acting, agent, backend, checkpoints,"),
     ],
 )
 def test_wrong_overrides(override, said):

@@ -53,9 +53,8 @@ class MemoryAgent(Agent):
         self._buffers = ObserveBuffers(self._insert, n_step, discount, self.executor.execution.dtype)
         self._waiting = self._buffers.windows
         self._preprocesses = self.preprocessing is not None
-        #: Steps to look at closely; then whole vector steps need neither that nor a buffer where a record is one step.
+        #: Steps to look at closely; then plain arrays need not be, nor a buffer where a record is one step.
         self._unchecked = CHECKED_STEPS
-        self._direct = False
         self._batch_size = np.array(update_spec.batch_size)
         self._next_update = max(update_spec.steps_before_update, update_spec.update_interval)
 
@@ -80,15 +79,21 @@ class MemoryAgent(Agent):
         A truncated step is an ordinary transition: its next state is bootstrapped.
         """
         if (
-            self._direct
+            self._unchecked <= 0
             and internals is None
-            and next_states is not None
+            and terminals is not None
             and (states is None) is self._preprocesses
             and (env_id is None if batched else preprocessed_states is None)
         ):
             seen = preprocessed_states if states is None else states
             columns = (seen, actions, rewards, terminals, next_states)
-            if self._insert_at_once(columns if batched else _one_row(*columns)):
+            if not batched:
+                columns = _one_row(*columns)
+            if columns is not None and (
+                self._insert_at_once(columns)
+                if self.n_step == 1 and next_states is not None
+                else self._buffer_at_once(columns, truncations, env_id, batched)
+            ):
                 return
         self._observe(
             {
@@ -107,8 +112,6 @@ class MemoryAgent(Agent):
 
     def _insert_at_once(self, columns: Any) -> bool:
         """Whole steps into the memory, where nothing waits and their rewards are finite; whether that was so."""
-        if columns is None:
-            return False
         with self._observing:
             if self._waiting or not _all_finite(columns[2]):
                 return False
@@ -117,6 +120,17 @@ class MemoryAgent(Agent):
             except InputError as error:
                 raise InputError(str(error).replace("insert_records", "observe", 1)) from None
             self.timesteps += len(columns[2])
+        return True
+
+    def _buffer_at_once(self, columns: Any, truncations: Any, env_id: Any, batched: bool) -> bool:
+        """Steps into the buffers, where they are arrays as the records have them; whether that was so."""
+        columns = self._reader.as_recorded(*columns, truncations)
+        if columns is None:
+            return False
+        steps = rows_of(*columns)
+        with self._observing:
+            self._buffers.add(steps, self._env_ids(env_id, len(steps), not batched))
+            self.timesteps += len(steps)
         return True
 
     def _observe(self, given: dict[str, Any], internals: Any, env_id: Any, batched: bool) -> None:
@@ -135,7 +149,6 @@ class MemoryAgent(Agent):
                     )
             self._buffers.add(steps, env_ids)
             self._unchecked -= len(steps)
-            self._direct = self._unchecked <= 0 and self.n_step == 1
             self.timesteps += len(steps)
 
     def reset_env_buffers(self, env_id: Any = None) -> None:
@@ -258,10 +271,13 @@ class MemoryAgent(Agent):
 
 def _one_row(states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any) -> Any:
     """Columns of one row, of the usual arrays and numbers; None if they are anything else."""
-    usual = type(states) is type(next_states) is np.ndarray and states.shape == next_states.shape
-    if not usual or terminals is None or isinstance(actions, dict | tuple):
+    if type(states) is not np.ndarray or isinstance(actions, dict | tuple):
         return None
-    return states[None], np.array([actions]), np.array([rewards]), np.array([terminals]), next_states[None]
+    if next_states is not None:
+        if type(next_states) is not np.ndarray or states.shape != next_states.shape:
+            return None
+        next_states = next_states[None]
+    return states[None], np.array([actions]), np.array([rewards]), np.array([terminals]), next_states
 
 
 def _all_finite(rewards: Any) -> bool:

@@ -55,11 +55,9 @@ class Reader:
         self._executor = executor
         self._action_boxes = action_space.flatten()
         self._expected = {field: executor.built.values[Input("insert_records", field)] for field in FIELDS}
-        self._dtypes = {
-            field: np.dtype(spec.dtype)
-            for field, spec in self._expected.items()
-            if isinstance(spec, TensorSpec)
-        }
+        tensors = {field: spec for field, spec in self._expected.items() if isinstance(spec, TensorSpec)}
+        self._dtypes = {field: np.dtype(spec.dtype) for field, spec in tensors.items()}
+        self._axes = {field: spec.shape[1:] for field, spec in tensors.items()}
 
     # Steps.
 
@@ -159,6 +157,53 @@ class Reader:
                 del columns["next_states"]
         if terminal or truncated:
             preprocessing.reset(env_ids)
+
+    def as_recorded(
+        self,
+        states: Any,
+        actions: Any,
+        rewards: Any,
+        terminals: Any,
+        next_states: Any,
+        truncations: Any,
+    ) -> tuple[Any, ...] | None:
+        """Columns of steps, in the order of `rows_of`, where they are plain arrays with the dtypes of the records.
+
+        Rewards may be any floats. At the least doubt None: then `steps` says what is wrong, or makes it right.
+        """
+        if (
+            type(rewards) is not np.ndarray
+            or rewards.dtype.kind != "f"
+            or not isfinite(sum(rewards.tolist()))
+        ):
+            return None
+        rows = len(rewards)
+        truncated = np.zeros(rows, bool) if truncations is None else np.atleast_1d(truncations)
+        rewards = rewards.astype(self._dtypes["rewards"], copy=False)
+        columns = {
+            "states": states,
+            "actions": actions,
+            "rewards": rewards,
+            "terminals": terminals,
+            "next_states": states if next_states is None else next_states,
+        }
+        for field, value in columns.items():
+            if not self._is_recorded(field, value) or len(value) != rows:
+                return None
+        if truncated.dtype != bool or truncated.shape != (rows,):
+            return None
+        if next_states is None and (truncated > terminals).any():
+            return None
+        return states, actions, rewards, terminals, truncated, next_states
+
+    def _is_recorded(self, field: str, value: Any) -> bool:
+        """Whether `value` is an array with the dtype and the axes of a field of the records."""
+        return (
+            type(value) is np.ndarray
+            and field in self._axes
+            and value.dtype == self._dtypes[field]
+            and value.shape[1:] == self._axes[field]
+        )
 
     # Batches.
 
@@ -271,14 +316,9 @@ class Reader:
         Raises:
             InputError: another structure, shape or kind of numbers.
         """
-        expected = self._expected[field]
-        if (
-            type(value) is np.ndarray
-            and isinstance(expected, TensorSpec)
-            and value.dtype == self._dtypes[field]
-            and value.shape[1:] == expected.shape[1:]
-        ):
+        if self._is_recorded(field, value):
             return value
+        expected = self._expected[field]
 
         def converted(spec: Value, part: Any, path: tuple[Any, ...]) -> Any:
             if isinstance(spec, dict):

@@ -30,8 +30,8 @@ def rows(batch: Any, number: int) -> Iterable[Any]:
 def stack(parts: Sequence[Any]) -> Any:
     """One batch of rows, at least one."""
     if isinstance(parts[0], dict | tuple):
-        return map_arrays(lambda *arrays: np.stack(arrays), *parts)
-    return np.stack(parts)
+        return map_arrays(lambda *arrays: np.array(arrays), *parts)
+    return np.array(parts)
 
 
 def with_batch_rank(value: Any) -> Any:

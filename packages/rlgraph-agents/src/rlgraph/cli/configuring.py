@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -9,29 +10,83 @@ import typer
 import yaml
 
 from rlgraph.cli.command import command
+from rlgraph.cli.options import OverridesOption, environment_spec, names_of
 from rlgraph.cli.output import output
+from rlgraph.core import SpecError
 
 PANEL = "Train"
+#: What the first line of a template calls the schema that stands beside it.
+SCHEMA_FILE = "run.schema.json"
 
 
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
     group = typer.Typer(
-        help="The document that describes a run: check it, write it out.", no_args_is_help=True
+        help="The document that describes a run: begin one, check it, write it out.", no_args_is_help=True
     )
-    command(group, "", json=True)(show)
+    for function in (init, show, schema):
+        command(group, "", json=True)(function)
     app.add_typer(group, name="config", rich_help_panel=PANEL)
+
+
+def init(
+    file: Annotated[Path, typer.Argument(help="The document to write, a .yaml.")] = Path("run.yaml"),
+    agent: Annotated[
+        str, typer.Option(help="A registered agent.", autocompletion=names_of("rlgraph.agents"))
+    ] = "dqn",
+    env: Annotated[
+        str,
+        typer.Option(
+            help="A Gymnasium id, a registered environment, or its spec as JSON.",
+            autocompletion=names_of("rlgraph.environments"),
+        ),
+    ] = "CartPole-v1",
+    steps: Annotated[int, typer.Option(help="Environment steps.")] = 50_000,
+    force: Annotated[bool, typer.Option("--force", help="Replace what stands there.")] = False,
+) -> None:
+    """Write a commented document to begin with, and beside it the JSON Schema for editors."""
+    from rlgraph.runs.schema import run_schema
+    from rlgraph.runs.template import config_template
+
+    schema_file = file.parent / SCHEMA_FILE
+    if file.suffix not in (".yaml", ".yml"):
+        raise SpecError(f"{file}: expected the name of a .yaml, which can hold comments")
+    if file.exists() and not force:
+        raise SpecError(f"{file}: it is there already; give another name, or --force to replace it")
+    text = config_template(agent, environment_spec(env), steps)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    schema_file.write_text(json.dumps(run_schema(), indent=2) + "\n", encoding="utf-8")
+    output.result(
+        f"{file} and {schema_file} are written; rlgraph train {file} trains",
+        {"document": file, "schema": schema_file},
+    )
 
 
 def show(
     config: Annotated[Path, typer.Argument(help="A run's document: .yaml, .json or .toml.")],
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Replace a value of the document; may be repeated."),
-    ] = None,
+    overrides: OverridesOption = None,
 ) -> None:
     """Check a document and print it with every default written out."""
     from rlgraph.runs.configuration import apply_overrides, read_document, resolve
 
     document = resolve(apply_overrides(read_document(config), overrides or ()))
     output.result(yaml.safe_dump(document, sort_keys=False), document, wrap=False)
+
+
+def schema(
+    agent: Annotated[
+        bool, typer.Option("--agent", help="That of an agent's spec alone instead of a run's document.")
+    ] = False,
+    file: Annotated[Path | None, typer.Option(help="Write it there instead of printing it.")] = None,
+) -> None:
+    """Print the JSON Schema of a run's document, with all that is installed."""
+    from rlgraph.runs.schema import agent_schema, run_schema
+
+    found = agent_schema() if agent else run_schema()
+    text = json.dumps(found, indent=2)
+    if file is None:
+        output.result(text, found, wrap=False)
+        return
+    file.write_text(text + "\n", encoding="utf-8")
+    output.result(f"{file} is written", {"schema": file})

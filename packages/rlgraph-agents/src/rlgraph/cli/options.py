@@ -42,6 +42,14 @@ ThreadsOption = Annotated[
 SeedOption = Annotated[
     int | None, typer.Option(help="Root of all random numbers; default: the agent spec's, else 1.")
 ]
+OverridesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Replace a value of the document, e.g. optimizer_spec.learning_rate=1e-3; may be repeated.",
+    ),
+]
 RunArgument = Annotated[Path, typer.Argument(help="A run's folder.", metavar="FOLDER")]
 
 

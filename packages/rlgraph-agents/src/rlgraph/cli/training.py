@@ -17,6 +17,7 @@ from rlgraph.cli.command import command
 from rlgraph.cli.exit_codes import ExitCode
 from rlgraph.cli.options import (
     BackendOption,
+    OverridesOption,
     RunArgument,
     SeedOption,
     ThreadsOption,
@@ -79,14 +80,7 @@ def train(
     validate: Annotated[
         bool, typer.Option("--validate", help="Check every state, not only those of first episodes.")
     ] = False,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Replace a value of the document, e.g. optimizer_spec.learning_rate=1e-3; may be repeated.",
-        ),
-    ] = None,
+    overrides: OverridesOption = None,
     folder: Annotated[
         Path | None, typer.Option(help="The run's folder; default: runs/AGENT-ENV-BACKEND-SEED.")
     ] = None,
@@ -150,25 +144,40 @@ def run_document(
         elif value is not None:
             document[key] = value
     document = apply_overrides(document, overrides)
-    _say_once(document, threads, seed=1 if config is None else None)
+    moved = _say_once(document, threads, seed=1 if config is None else None)
     if document.get("backend") is None:
         document["backend"] = default_backend()
-    check(document)
+    try:
+        check(document)
+    except SpecError as error:
+        raise SpecError(*(_as_written(str(fault), moved) for fault in error.args)) from None
     return document
 
 
-def _say_once(document: dict[str, Any], threads: int | None, seed: int | None) -> None:
-    """Backend and seed of a spec that is the agent's alone become the run's; its backend gets its threads."""
-    spec = document.get("agent")
+def _as_written(fault: str, moved: Iterable[str]) -> str:
+    """A fault with the place where the value stands in the agent's spec, if it was taken from there."""
+    return f"agent.{fault}" if fault.partition(":")[0] in moved else fault
+
+
+def _say_once(document: dict[str, Any], threads: int | None, seed: int | None) -> list[str]:
+    """Backend and seed of a spec that is the agent's alone become the run's; its backend gets its threads.
+
+    Returns:
+        What was taken from the agent's spec.
+    """
+    spec, moved = document.get("agent"), list[str]()
     if not isinstance(spec, dict):
-        return  # the check says what is wrong with it
+        return moved  # the check says what is wrong with it
     for key, default in (("backend", None), ("seed", seed)):
-        value = spec.pop(key, default)
+        given = spec.pop(key, None)
+        value = default if given is None else given
         if document.get(key) is None and value is not None:
             document[key] = value
+            moved += [key] if given is not None else []
     execution = spec.get("execution_spec") or {}
     if isinstance(execution, dict):
         spec["execution_spec"] = {**execution, "threads": threads or execution.get("threads", 1)}
+    return moved
 
 
 def agent_spec(agent: str, env: Any) -> dict[str, Any]:

@@ -12,10 +12,10 @@ import yaml
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
-from rlgraph.core import PluginError, SpecError, default_backend, find_backend
+from rlgraph.core import PluginError, SpecError, default_backend, find_backend, registry
 from rlgraph.core.component.all_faults import faults_of
 from rlgraph.core.component.parameters import parameters_of
-from rlgraph.core.component.places import join_parts, parts_of, recording
+from rlgraph.core.component.places import is_index, join_parts, parts_of, recording
 from rlgraph.core.component.spec_files import parse_yaml, read_spec_file, with_spec_files
 from rlgraph.core.component.specifiable import plain_copy
 from rlgraph.core.errors import nearest
@@ -26,6 +26,8 @@ from rlgraph.spaces import FloatBox, IntBox
 
 #: Arguments of an agent that a run says itself.
 SAID_BY_THE_RUN = ("backend", "seed")
+#: Arguments that stand in no spec of a run: the program hands them over.
+HANDED = frozenset({"state_space", "action_space", "env", *SAID_BY_THE_RUN})
 
 
 def read_document(source: str | Path | Mapping[str, Any]) -> dict[str, Any]:
@@ -121,12 +123,12 @@ def apply_overrides(document: Mapping[str, Any], overrides: Iterable[str]) -> di
 
 def _from_the_top(document: Mapping[str, Any], path: str) -> list[str]:
     """The parts of a path; of one that begins with a key of the agent, from ``agent`` on."""
-    parts = [part.strip("[]") for part in parts_of(path)]
+    parts = [part[1:-1] if is_index(part) else part for part in parts_of(path)]
     if parts[0] in RunSpec.model_fields:
         return parts
     agent = document.get("agent", {})
     target = Agent._lookup(agent.get("type") if isinstance(agent, Mapping) else None, "agent")
-    keys = parameters_of(target).named
+    keys = parameters_of(target).named.keys() - HANDED
     if parts[0] in keys:
         return ["agent", *parts]
     raise SpecError(f"{path}: there is no {parts[0]!r}. {nearest(parts[0], [*RunSpec.model_fields, *keys])}")
@@ -148,11 +150,18 @@ def _set(document: dict[str, Any], parts: list[str], value: Any) -> None:
         if inner is None:
             inner = _default(document, parts[: depth + 1]) if following.isdigit() else {}
         elif isinstance(inner, str):
-            inner = {"type": inner}
+            is_gym = place == "environment" and following != "type"
+            inner = _environment(inner) if is_gym else {"type": inner}
         elif not isinstance(inner, dict | list):
             raise SpecError(f"{place}: {inner!r} has no {following!r}")
         node[key] = inner
         node = inner
+
+
+def _environment(name: str) -> dict[str, Any]:
+    """The mapping that says the same as an environment's name alone."""
+    known = name in registry("rlgraph.environments")
+    return {"type": name} if known else {"type": "openai_gym", "gym_env": name}
 
 
 def _default(document: Mapping[str, Any], parts: list[str]) -> Any:
@@ -199,7 +208,7 @@ def _agent_faults(agent: Mapping[str, Any], spaces: Mapping[str, Any]) -> list[s
 def _write_out(resolved: dict[str, Any], parts: list[str], arguments: Mapping[str, Any]) -> None:
     """Write what a constructor was called with to its place; a list that stands there says it in a shorter way."""
     node: Any = resolved
-    keys: list[Any] = [int(part[1:-1]) if part.startswith("[") else part for part in parts]
+    keys: list[Any] = [int(part[1:-1]) if is_index(part) else part for part in parts]
     for key, following in pairwise(keys):
         inner = node[key] if isinstance(node, list) else node.get(key)
         kind = list if isinstance(following, int) else dict

@@ -2,32 +2,52 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
 
 from rlgraph.agents.presets import preset
 from rlgraph.agents.specs import Spec, expected, model_of
+from rlgraph.environments import make_environment
+from rlgraph.runs.configuration import check
 from rlgraph.runs.run_spec import RunSpec
+from rlgraph.spaces import IntBox, Space
+
+#: The network of Mnih et al. (2015), https://doi.org/10.1038/nature14236.
+PICTURE_NETWORK = [
+    {"type": "divide", "divisor": 255},
+    {"type": "conv2d", "filters": 32, "kernel_size": 8, "strides": 4, "activation": "relu"},
+    {"type": "conv2d", "filters": 64, "kernel_size": 4, "strides": 2, "activation": "relu"},
+    {"type": "conv2d", "filters": 64, "kernel_size": 3, "activation": "relu"},
+    {"type": "reshape", "flatten": True},
+    {"type": "dense", "units": 512, "activation": "relu"},
+]
 
 
-def config_template(agent: str, environment: str, steps: int = 50_000) -> str:
+def config_template(agent: str, environment: str | Mapping[str, Any], steps: int = 50_000) -> str:
     """A YAML document for an agent in an environment, with every key of a run, its default and what it means.
 
     Args:
         agent: a registered agent; where there is a tuned preset for the environment, it is taken.
-        environment: an id of Gymnasium or a registered environment.
+        environment: an id of Gymnasium, a registered environment, or a spec.
         steps: environment steps.
+
+    Raises:
+        SpecError: an unknown agent, an environment that cannot be made, no steps.
     """
+    tuned = preset(agent, environment) if isinstance(environment, str) else None
     given = {
-        "agent": preset(agent, environment) or {"type": agent},
-        "environment": environment,
+        "agent": tuned or {"type": agent, **_for_states_of(environment)},
+        "environment": environment if isinstance(environment, str) else dict(environment),
         "steps": steps,
     }
+    check(given)
     lines = ["# yaml-language-server: $schema=run.schema.json"]
     for name, field in RunSpec.model_fields.items():
-        lines += ["", f"# {field.description or (field.annotation.__doc__ or '').partition('.')[0]}"]
         model = model_of(field.annotation)
+        lines += ["", f"# {_sentence(field.description or (model.__doc__ if model else '') or '')}"]
         if name in given:
             lines += _yaml({name: given[name]})
         elif model is None:
@@ -37,12 +57,29 @@ def config_template(agent: str, environment: str, steps: int = 50_000) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _for_states_of(environment: str | Mapping[str, Any]) -> dict[str, Any]:
+    """What an agent needs for states that dense layers do not take: categories and pictures."""
+    made = make_environment(environment)
+    space: Space = made.state_space
+    made.terminate()
+    if isinstance(space, IntBox) and len(space.shape) == 3:
+        return {"network_spec": PICTURE_NETWORK}
+    if isinstance(space, IntBox) and not space.shape:
+        return {"preprocessing_spec": [{"type": "reshape", "flatten": True, "flatten_categories": True}]}
+    return {}
+
+
 def _section(model: type[Spec]) -> list[str]:
     lines = []
     for name, field in model.model_fields.items():
         (line,) = _yaml({name: field.default})
         lines.append(f"{line}  # {field.description}; {expected(field)}")
     return lines
+
+
+def _sentence(text: str) -> str:
+    """The first sentence of a description, without markup."""
+    return re.split(r"\.(?:\s|$)", text)[0].replace("``", "")
 
 
 def _yaml(value: Any) -> list[str]:

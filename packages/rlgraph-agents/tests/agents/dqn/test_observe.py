@@ -193,7 +193,7 @@ def test_close_looks_end_and_nothing_changes(make_agent, make_batch):
     """The first steps are checked more; both ways store the same."""
     agent, batch = make_agent("numpy"), make_batch(7)
     agent.observe(**batch, batched=True)
-    agent._direct = True
+    agent._unchecked = 0
     agent.observe(**batch, batched=True)
     for values in rows(agent).values():
         np.testing.assert_array_equal(values[:7], values[7:])
@@ -206,6 +206,57 @@ def test_close_looks_end_and_nothing_changes(make_agent, make_batch):
     with pytest.raises(InputError, match="observe: argument terminals"):
         agent.observe(**{**batch, "terminals": batch["rewards"]}, batched=True)
     assert agent.timesteps == len(rows(agent)["states"]) == 14
+    agent.observe(**{**batch, "terminals": None}, batched=True)
+    assert not rows(agent)["terminals"][14:].any()
+
+
+@pytest.mark.parametrize("batched", [False, True])
+@pytest.mark.parametrize("waits", [False, True])
+@pytest.mark.parametrize("n_step", [1, 3])
+def test_what_waits_is_the_same_without_close_looks(make_agent, make_batch, batched, waits, n_step):
+    """Two environments, or one; rewards of more digits than records have; ends of both kinds."""
+    close, plain = make_agent("numpy", n_step=n_step), make_agent("numpy", n_step=n_step)
+    plain._unchecked = 0
+    plain._observe = None
+    batch = make_batch(24)
+    batch["rewards"] = batch["rewards"].astype(np.float64) / 3
+    batch["truncations"] = np.arange(24) % 8 == 7 if not waits else np.zeros(24, bool)
+    if waits:
+        del batch["next_states"]
+    for agent in (close, plain):
+        for i in range(0, 24, 2):
+            given = {
+                name: values[i : i + 2].copy() if batched else values[i] for name, values in batch.items()
+            }
+            agent.observe(**given, batched=batched, env_id=None if batched else 5)
+            for name in ("states", "next_states"):
+                if batched and name in given:
+                    given[name][:] = -1.0  # the caller's own to use again
+    stored, expected = rows(plain), rows(close)
+    assert stored.keys() == expected.keys()
+    assert len(expected["rewards"]) >= 8
+    for name, values in expected.items():
+        np.testing.assert_array_equal(stored[name], values)
+    assert plain.timesteps == close.timesteps
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"states": np.zeros((3, 2), np.float32)}, "observe: argument states"),
+        ({"rewards": np.array([0.0, np.nan, 0.0])}, "observe: the reward of row 1 is nan"),
+        ({"rewards": np.zeros(2)}, "observe: batches differ in length"),
+        ({"truncations": np.array([False, True])}, "observe: batches differ in length"),
+        ({"truncations": np.array([0.5, 0.0, 0.0])}, "observe: argument truncations"),
+        ({"truncations": np.array([False, True, False])}, "observe: row 1 is truncated: give next_states"),
+    ],
+)
+def test_what_waits_is_refused_without_close_looks_too(make_agent, make_batch, change, said):
+    agent, batch = make_agent("numpy"), make_batch(3)
+    agent._unchecked = 0
+    with pytest.raises(InputError, match=said):
+        agent.observe(**{**batch, "next_states": None, **change}, batched=True)
+    assert agent.timesteps == len(agent._buffers.windows) == 0
 
 
 @pytest.mark.parametrize(

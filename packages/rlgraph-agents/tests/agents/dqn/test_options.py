@@ -258,3 +258,15 @@ def test_the_streams_of_the_dueling_policy(make_agent):
 def test_wrong_specs(make_agent, options, said):
     with pytest.raises(SpecError, match=said):
         make_agent("numpy", **{"state_space": FloatBox(shape=(3,)), "action_space": IntBox(2), **options})
+
+
+@pytest.mark.parametrize(
+    ("dueling_q", "kind", "said"),
+    [
+        (False, "dueling_policy", "dueling_q: false contradicts policy_spec.type"),
+        (True, "q_policy", "policy_spec.type: 'q_policy' is a QPolicy, expected a DuelingPolicy"),
+    ],
+)
+def test_a_policy_that_contradicts_dueling_q(make_agent, dueling_q, kind, said):
+    with pytest.raises(SpecError, match=said):
+        make_agent("numpy", dueling_q=dueling_q, policy_spec={"type": kind})

@@ -39,7 +39,8 @@ class DQNAgent(MemoryAgent):
         preprocessing_spec: what states go through first: a list of layer specs, or by path of a container state
             (see `rlgraph.components.preprocessing`).
         network_spec: list of layer specs; default: two dense layers of 64 with ReLU.
-        policy_spec: further arguments of the policy, e.g. ``{"units_state_value_stream": 128}``, or another ``type``.
+        policy_spec: further arguments of the policy, e.g. ``{"units_state_value_stream": 128}``, or another ``type``;
+            it must not contradict `dueling_q`.
         double_q: double Q-learning.
         dueling_q: dueling architecture.
         n_step: number of rewards before the value of the next state is taken.
@@ -193,7 +194,13 @@ def _policy(
     if network_spec is not None and "network_spec" in (spec or {}):
         raise SpecError("network_spec: given twice, here and as policy_spec.network_spec")
     kind = DuelingPolicy if dueling_q else QPolicy
-    if "network_spec" in (spec or {}):
-        return kind.from_spec(spec, path="policy_spec", action_space=action_space)
-    network = list(DEFAULT_NETWORK) if network_spec is None else network_spec
-    return kind.from_spec(spec, path="policy_spec", action_space=action_space, network_spec=network)
+    network = {}
+    if "network_spec" not in (spec or {}):
+        network = {"network_spec": list(DEFAULT_NETWORK) if network_spec is None else network_spec}
+    policy = kind.from_spec(spec, path="policy_spec", action_space=action_space, **network)
+    if not dueling_q and isinstance(policy, DuelingPolicy):
+        raise SpecError(
+            f"dueling_q: false contradicts policy_spec.type, a {type(policy).__name__}; change both, or leave out "
+            "policy_spec (null)"
+        )
+    return policy

@@ -256,8 +256,11 @@ class DQN(Component):
         self, states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any
     ) -> tuple[Any, ...]:
         """What the loss is made of."""
-        q_values, q_next = self.policy.get_q_values(states), self.policy.get_q_values(next_states)
-        return q_values, actions, rewards, terminals, q_next, self.target_policy.get_q_values(next_states)
+        q_values = self.policy.get_q_values(states)
+        q_next_target = self.target_policy.get_q_values(next_states)
+        # Without double Q-learning nobody asks the policy about next states.
+        q_next = self.policy.get_q_values(next_states) if self.loss.double_q else q_next_target
+        return q_values, actions, rewards, terminals, q_next, q_next_target
 
     def _step(self, loss: Any, time_percentage: Any) -> None:
         progress = [time_percentage] if self.step_follows_time else []

@@ -95,15 +95,16 @@ class ReplayMemory(Component):
                 shown = ", ".join(f"{path}: {len(v)}" for path, v in zip(self.rows, fields, strict=True))
                 raise RLGraphError(f"{self.scope_path}: records of different length: {shown}")
         cursor: Any = self.cursor
-        index = int(cursor[0])
+        index, size = cursor.tolist()
+        end, columns = index + count, self.rows.values()
         rows: Any
-        for rows, values in zip(self.rows.values(), fields, strict=True):
-            if index + count <= self.capacity:
-                rows[index : index + count] = values
-            else:
+        if end <= self.capacity:
+            for rows, values in zip(columns, fields, strict=True):
+                rows[index:end] = values
+        else:
+            for rows, values in zip(columns, fields, strict=True):
                 store(rows, index, values)
-        cursor[0] = (index + count) % self.capacity
-        cursor[1] = min(int(cursor[1]) + count, self.capacity)
+        cursor[0], cursor[1] = end % self.capacity, min(size + count, self.capacity)
         return index, count
 
     def filled(self) -> int:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, check_whole, with_shape
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
-from rlgraph.spaces import BoxSpace, IntBox, SpaceError
+from rlgraph.spaces import BoxSpace, IntBox, Space, SpaceError
 
 
 class Reshape(PreprocessLayer):
@@ -50,6 +50,10 @@ class Reshape(PreprocessLayer):
             box = box.as_one_hot_float_space()
         return with_shape(box, self._new_shape(box))
 
+    def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        super().create_variables(input_spaces, action_space)
+        self._shapes = {path: self.preprocessed_box(box).shape for path, box in self.boxes.items()}
+
     @rlgraph_api
     def call(self, inputs: Any) -> Any:
         """``inputs [B, ...]``, a tensor or a container ``-> [B, *new_shape]``."""
@@ -61,7 +65,7 @@ class Reshape(PreprocessLayer):
         leading = [ops.shape(inputs)[i] for i in range(len(inputs.shape) - box.rank)]
         if self._is_one_hot(box):
             inputs = ops.one_hot(inputs, box.num_categories)
-        return ops.reshape(inputs, (*leading, *self.preprocessed_box(box).shape))
+        return ops.reshape(inputs, (*leading, *self._shapes[key]))
 
     def _is_one_hot(self, box: BoxSpace) -> bool:
         if self.flatten_categories is None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from rlgraph.core.component.places import is_nested, join_parts, parts_of
+from rlgraph.core.component.places import is_index, is_nested, join_parts, parts_of
 from rlgraph.core.errors import SpecError
 
 #: As many rounds are done at most; each one costs the constructors of the whole spec.
@@ -172,6 +172,6 @@ def _plain(value: Any) -> Any:
 def _key(node: Any, part: str) -> Any:
     """What `part` of a place means in `node`; None if it is not there."""
     if isinstance(node, _Numbered):
-        number = int(part[1:-1]) if part.startswith("[") else -1
+        number = int(part[1:-1]) if is_index(part) else -1
         return list(node)[number] if 0 <= number < len(node) else None
     return part if isinstance(node, dict) and part in node else None

@@ -16,7 +16,8 @@ from typing import Any
 
 from rlgraph.core.errors import SpecError
 
-_PART = re.compile(r"\[\d+\]|[^.\[\]]+")
+_INDEX = re.compile(r"\[\d+\]")
+_PART = re.compile(r"\[\d+\]|(?:(?!\[\d+\])[^.])+")
 _PREFIX = re.compile(r"(?P<place>[^\s:]+): ")
 
 
@@ -44,9 +45,14 @@ def parts_of(place: str) -> list[str]:
     return _PART.findall(place)
 
 
+def is_index(part: str) -> bool:
+    """Whether a part is the number of an item: ``"[0]"``."""
+    return _INDEX.fullmatch(part) is not None
+
+
 def join_parts(*parts: str) -> str:
     """The place that consists of these parts; empty ones are left out."""
-    return "".join(p if p.startswith("[") else f".{p}" for p in parts if p).removeprefix(".")
+    return "".join(p if is_index(p) else f".{p}" for p in parts if p).removeprefix(".")
 
 
 def is_nested() -> bool:
