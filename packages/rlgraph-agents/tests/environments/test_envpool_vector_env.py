@@ -10,8 +10,11 @@ import gymnasium
 import numpy as np
 import pytest
 
+from rlgraph.agents import Agent
 from rlgraph.core.errors import SpecError
-from rlgraph.environments import EnvironmentFault, EnvPoolVectorEnv, make_vector_env
+from rlgraph.environments import EnvironmentFault, EnvPoolVectorEnv, make_environment, make_vector_env
+from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.workers import evaluate
 
 
 class Pool:
@@ -26,7 +29,10 @@ class Pool:
         self.counts = np.zeros(num_envs)
 
     def _infos(self):
-        return {"env_id": np.arange(len(self.counts), dtype=np.int32), "players": {"env_id": np.arange(2)}}
+        return {
+            "env_id": np.arange(len(self.counts), dtype=np.int32),
+            "players": {"env_id": np.arange(len(self.counts))},
+        }
 
     def reset(self):
         self.counts[:] = 0
@@ -84,3 +90,21 @@ def test_seeds_and_mistakes(envpool, monkeypatch):
     monkeypatch.setitem(sys.modules, "envpool", None)
     with pytest.raises(SpecError, match=r"pip install rlgraph-agents\[envpool\]"):
         make_vector_env("Count-v0", 2, "envpool")
+
+
+def test_an_evaluation_leaves_out_the_steps_that_reset(envpool):
+    """Environment i plays episodes of 2 + i steps, reward 1 each; a step that resets is part of none."""
+    agent = Agent.from_spec(
+        {"type": "dqn", "network_spec": [{"type": "dense", "units": 2}]},
+        state_space=FloatBox(-9.0, 9.0, shape=(1,)),
+        action_space=IntBox(2),
+        backend="numpy",
+    )
+    evaluation = evaluate(agent, {"type": "envpool", "task_id": "Count-v0"}, 13, seed=1)
+    lengths = [2, 2, 3, 3, 4, 4, *range(5, 12)]
+    assert evaluation.lengths == tuple(lengths) and evaluation.returns == tuple(map(float, lengths))
+
+
+def test_single_environments_are_no_pool():
+    with pytest.raises(SpecError, match="environment: EnvPool makes several environments at once"):
+        make_environment({"type": "envpool", "task_id": "Pong-v5"})

@@ -17,6 +17,7 @@ from rlgraph.environments import (
     ProcessVectorEnv,
     RandomEnv,
     SequentialVectorEnv,
+    environment_seed,
     make_environment,
     make_vector_env,
 )
@@ -88,6 +89,9 @@ def test_containers_and_buffers(made):
     apart.send(actions)
     with pytest.raises(EnvironmentFault, match=r"call receive\(\) before the next send"):
         apart.send(actions)
+    for call in (apart.render, apart.get_states):
+        with pytest.raises(EnvironmentFault, match=r"call receive\(\) before (render|get_states)\(\)"):
+            call()
     second = apart.receive()[0]
     assert all(map(np.array_equal, leaves(first[1]), copies))  # the step before stays as it was
     for mine, theirs in zip(leaves(own.step(actions)[0]), leaves(second), strict=True):
@@ -144,6 +148,18 @@ def test_kill_9_of_one_process_leaves_the_others_alone(made):
         _, rewards, *_ = env.step(np.zeros(3, np.int64))
     assert env.dropped == [1] and rewards.tolist() == [1.0, 0.0, 1.0]
     assert [env.processes[0], env.processes[2]] == others
+
+
+def test_a_process_that_is_replaced_has_seeds_by_index_and_restart(made):
+    make = partial(RandomEnv, FloatBox(shape=(2,)), IntBox(2), terminal_prob=0.0)
+    env = ProcessVectorEnv(make, 1, 1, first_index=4)
+    made(env)
+    env.reset(seed=9)
+    os.kill(env.processes[0], signal.SIGKILL)
+    with pytest.warns(RuntimeWarning, match="environment 4: crashed"):
+        states, *_ = env.step(np.zeros(1, np.int64))
+    expected = make().reset(seed=environment_seed(environment_seed(9, 4, 0, 1), 4))
+    assert np.array_equal(states[0], expected)
 
 
 def test_the_limit_of_restarts(made):

@@ -11,6 +11,7 @@ from rlgraph.environments import (
     EnvironmentFault,
     FaultyEnv,
     SequentialVectorEnv,
+    environment_seed,
     make_vector_env,
 )
 from rlgraph.spaces import FloatBox, IntBox
@@ -133,3 +134,30 @@ def test_a_replacement_with_other_spaces_is_a_mistake():
 def test_wrong_limits(limit):
     with pytest.raises(SpecError, match="max_restarts: expected an integer >= 0"):
         make_vector_env({"type": "deterministic"}, 2, max_restarts=limit)
+
+
+class Seeded(DeterministicEnv):
+    """Tells its seeds; raises in the first step of its second episode."""
+
+    seeds = ()
+
+    def reset(self, seed=None):
+        self.seeds.append(seed)
+        self.number = 0 if seed is not None else self.number + 1
+        return super().reset(seed)
+
+    def step(self, action):
+        if self.number:
+            raise RuntimeError("again")
+        return super().step(action)
+
+
+def test_each_replacement_has_a_seed_of_its_own(monkeypatch):
+    monkeypatch.setattr(Seeded, "seeds", [])
+    env = SequentialVectorEnv([lambda: Seeded(1)], first_index=5)
+    env.reset(seed=3)
+    with pytest.warns(RuntimeWarning):
+        for _ in range(4):
+            env.step(ACTIONS[:1])
+    given = [seed for seed in Seeded.seeds if seed is not None]
+    assert given == [environment_seed(3, 5), environment_seed(3, 5, 0, 1), environment_seed(3, 5, 0, 2)]

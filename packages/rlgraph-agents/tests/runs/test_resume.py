@@ -75,6 +75,17 @@ def test_a_resumed_run_equals_the_one_that_was_never_left(spec, tmp_path, undraw
     assert run_differences(tmp_path / "one", tmp_path / "other") == []
 
 
+@pytest.mark.parametrize("environment", ["CartPole-v1", {"type": "deterministic", "steps_to_terminal": 37}])
+def test_a_resumed_run_of_the_parallel_worker(environment, execution, tmp_path, undrawn):
+    """Checkpoints at which episodes are cut, and such from which environments go on exactly."""
+    worker = {"type": "parallel", "num_envs": 4, "processes": 2}
+    spec = make_spec("torch", execution, environment=environment, worker=worker)
+    train(spec, tmp_path / "one")
+    crash(spec, tmp_path / "other", 200)
+    assert resume(tmp_path / "other").departures == ()
+    assert run_differences(tmp_path / "one", tmp_path / "other") == []
+
+
 def test_differences_are_found(spec, tmp_path, undrawn):
     """Of another seed everything differs but what no random number reaches."""
     train(spec, tmp_path / "one")

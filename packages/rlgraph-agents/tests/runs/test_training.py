@@ -166,3 +166,28 @@ def test_what_belongs_to_the_run_is_said_there(tmp_path, key):
     spec = {"agent": {"type": "dqn", key: "numpy"}, "environment": "CartPole-v1", "steps": 1}
     with pytest.raises(SpecError, match=f"agent.{key}: say it once, as {key}"):
         train(spec, tmp_path / "run")
+
+
+@pytest.mark.parametrize("kind", ["single_threaded", "parallel"])
+def test_processes_are_a_matter_of_the_document(spec_of, tmp_path, undrawn, kind):
+    class Looking(Callback):
+        def on_start(self, worker, timesteps):
+            self.found = worker.processes, worker.step_timeout, worker.max_restarts
+
+    options = {
+        "num_envs": 2,
+        "vectorization": "processes",
+        "processes": 2,
+        "step_timeout": 9.0,
+        "max_restarts": 4,
+    }
+    looking, spec = Looking(), spec_of("numpy")
+    spec["agent"]["update_spec"] = {"do_updates": False}
+    train({**spec, "worker": {"type": kind, **options}}, tmp_path, [looking])
+    assert looking.found == (2, 9.0, 4)
+
+
+def test_the_parallel_worker_needs_two_halves(spec_of, tmp_path):
+    with pytest.raises(SpecError, match="num_envs: .* even number >= 2, given 3"):
+        train({**spec_of("numpy"), "worker": {"type": "parallel", "num_envs": 3}}, tmp_path / "run")
+    assert not (tmp_path / "run").exists()

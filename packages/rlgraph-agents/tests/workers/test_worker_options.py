@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rlgraph.core import InputError, SpecError
-from rlgraph.environments import DeterministicEnv, Environment, SequentialVectorEnv
+from rlgraph.environments import DeterministicEnv, Environment, SequentialVectorEnv, make_vector_env
 from rlgraph.environments.stepped_env import SteppedEnv
 from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.workers import (
@@ -359,3 +359,28 @@ def test_wrong_options(actor, options, said):
 def test_no_episodes(actor):
     with pytest.raises(SpecError, match="episodes: expected an integer >= 1, given 0"):
         worker_of(actor()).execute_episodes(0)
+
+
+def test_processes_timeouts_and_restarts_reach_the_environments(make_agent):
+    agent = make_agent("numpy", env={"type": "deterministic"}, update_spec={"do_updates": False})
+    options = {"processes": 2, "step_timeout": 7.0, "max_restarts": 3}
+    env = {"type": "faulty", "fault": "raise", "fault_step": 1, "steps_to_terminal": 2}
+    worker = SingleThreadedWorker(agent, env, num_envs=3, vectorization="processes", **options)
+    try:
+        assert len(worker.vector_env.processes) == 2 and worker.vector_env.step_timeout == 7.0
+        with pytest.warns(RuntimeWarning), pytest.raises(RuntimeError, match="asked for") as caught:
+            worker.execute_timesteps(1000)
+        assert any("after 3 restarts" in note for note in caught.value.__notes__)
+    finally:
+        worker.terminate()
+
+
+def test_no_evaluation_beside_training_in_environments_made_already(make_agent):
+    agent = make_agent("numpy", env={"type": "deterministic"})
+    vector = make_vector_env({"type": "deterministic"}, 2)
+    with pytest.raises(SpecError, match="evaluations need environments of their own"):
+        SingleThreadedWorker(agent, vector, num_envs=2, evaluation_interval=10)
+    with pytest.raises(
+        SpecError, match="evaluation: needs fresh environments, given one SequentialVectorEnv"
+    ):
+        agent.evaluate(1, env=vector)

@@ -60,6 +60,7 @@ class Share:
         counts: restarts of its rows so far.
         max_restarts: of each environment.
         validate: never stop checking.
+        first_index: of its environments, for seeds and messages.
     """
 
     spec: bytes
@@ -68,6 +69,7 @@ class Share:
     counts: list[int]
     max_restarts: int
     validate: bool
+    first_index: int
 
 
 def serve(connection: Connection, share: Share, shared: SharedRows) -> None:
@@ -104,7 +106,7 @@ class _Environments:
             share.validate,
             restarts=self.restarts,
             buffers=(buffers[0], buffers[1]),
-            first_index=share.rows.start,
+            first_index=share.first_index,
         )
 
     def answer(self, command: bytes) -> Answer | None:

@@ -67,6 +67,11 @@ def _from_mapping(spec: Mapping[str, Any], path: str) -> Environment:
         raise SpecError(
             f"{path}: a mapping needs 'type', given {dict(spec)!r}. Known: {', '.join(known.names())}."
         )
+    if is_envpool(spec):
+        raise SpecError(
+            f"{path}: EnvPool makes several environments at once, and here single ones are needed; give the "
+            "gymnasium id of the game"
+        )
     kind = spec["type"]
     arguments = {key: value for key, value in spec.items() if key != "type"}
     if isinstance(kind, str) and kind not in known and (":" in kind or "." in kind):
@@ -99,6 +104,11 @@ def _from_instance(instance: Any, path: str) -> Environment:
 def is_instance(spec: Any) -> bool:
     """Whether `spec` is one environment, which cannot be made again and belongs to whoever gave it."""
     return isinstance(spec, Environment | gymnasium.Env) or resembles_environment(spec)
+
+
+def is_vector_instance(spec: Any) -> bool:
+    """Whether `spec` is several environments, made already."""
+    return isinstance(spec, VectorEnv | gymnasium.vector.VectorEnv)
 
 
 def make_vector_env(
@@ -136,8 +146,7 @@ def make_vector_env(
         raise SpecError(
             f"vectorization: expected one of {', '.join(VECTORIZATIONS)}, given {vectorization!r}"
         )
-    is_envpool = isinstance(spec, Mapping) and spec.get("type") == "envpool"
-    if vectorization == "envpool" or (is_envpool and vectorization == "auto"):
+    if vectorization == "envpool" or (is_envpool(spec) and vectorization == "auto"):
         return _make_envpool(spec, num_envs)
     gym_id, arguments = _plain_id(spec)
     if vectorization == "native":
@@ -148,15 +157,30 @@ def make_vector_env(
     if wants_native and gym_id is not None and not arguments and vectorised_id(gym_id):
         return NativeVectorEnv(gym_id, num_envs)
     if vectorization == "processes":
-        if is_instance(spec):
-            raise SpecError("vectorization='processes' needs a spec or a function, given one instance")
-        make = partial(make_environment, spec)
-        return ProcessVectorEnv(make, num_envs, processes, validate, step_timeout, max_restarts)
+        return make_process_vector_env(
+            spec,
+            num_envs,
+            processes=processes,
+            validate=validate,
+            step_timeout=step_timeout,
+            max_restarts=max_restarts,
+        )
     if is_instance(spec):
         return SequentialVectorEnv(make_environments(spec, num_envs), validate, max_restarts)
     if num_envs < 1:
         raise SpecError(f"num_envs: expected an integer >= 1, given {num_envs!r}")
     return SequentialVectorEnv([partial(make_environment, spec)] * num_envs, validate, max_restarts)
+
+
+def make_process_vector_env(spec: Any, num_envs: int, **options: Any) -> ProcessVectorEnv:
+    """Environments of `spec` in processes; `options` as of `ProcessVectorEnv`.
+
+    Raises:
+        SpecError: an instance; what `ProcessVectorEnv` raises.
+    """
+    if is_instance(spec):
+        raise SpecError("vectorization='processes' needs a spec or a function, given one instance")
+    return ProcessVectorEnv(partial(make_environment, spec), num_envs, **options)
 
 
 def _plain_id(spec: Any) -> tuple[str | None, dict[str, Any]]:
@@ -169,6 +193,11 @@ def _plain_id(spec: Any) -> tuple[str | None, dict[str, Any]]:
         gym_id = arguments.pop("gym_env", arguments.pop("env_id", None))
         return (gym_id if isinstance(gym_id, str) else None), arguments
     return None, {}
+
+
+def is_envpool(spec: Any) -> bool:
+    """Whether `spec` asks for EnvPool, which has several environments or none."""
+    return isinstance(spec, Mapping) and spec.get("type") == "envpool"
 
 
 def _make_envpool(spec: Any, num_envs: int) -> VectorEnv:

@@ -64,6 +64,7 @@ class ProcessVectorEnv(VectorEnv):
         step_timeout: seconds that one step, or reset, of the environments of a process may take; None: any time.
         max_restarts: how often each environment may be replaced; 0: never.
         start_method: "spawn" or "forkserver".
+        first_index: the index of the first environment, for seeds and messages, where these are some of several.
 
     Raises:
         SpecError: a function that cannot be sent, a wrong number, a Space with text in it.
@@ -78,6 +79,7 @@ class ProcessVectorEnv(VectorEnv):
         step_timeout: float | None = STEP_TIMEOUT,
         max_restarts: int = MAX_RESTARTS,
         start_method: str = "spawn",
+        first_index: int = 0,
     ) -> None:
         processes = _number_of_processes(processes, num_environments)
         if step_timeout is not None and step_timeout <= 0:
@@ -87,7 +89,7 @@ class ProcessVectorEnv(VectorEnv):
         self.state_space, self.action_space = model.state_space, model.action_space
         self._name = model.name
         model.terminate()
-        self.num_environments = num_environments
+        self.num_environments, self._first_index = num_environments, first_index
         self.validate, self.step_timeout = validate, step_timeout
         self.finished, self.dropped = [], ()
         self._restarts = Restarts(num_environments, max_restarts)
@@ -178,10 +180,11 @@ class ProcessVectorEnv(VectorEnv):
 
     def describe(self, index: int) -> str:
         """What messages call environment `index`."""
-        return f"{self._name}, environment {index}"
+        return f"{self._name}, environment {self._first_index + index}"
 
     def render(self, index: int = 0) -> Any:
-        """Renders one of the environments."""
+        """Renders one of the environments; not between `send` and `receive`."""
+        self._check_idle("render")
         for process in self._processes:
             if process.rows.start <= index < process.rows.stop:
                 process.send(commands.RENDER + pickle.dumps(index - process.rows.start))
@@ -189,7 +192,11 @@ class ProcessVectorEnv(VectorEnv):
         return answers[0].value if answers else None
 
     def get_states(self) -> list[Any] | None:
-        """The whole inner state of each environment; None if one of them cannot give it."""
+        """The whole inner state of each environment; None if one of them cannot give it.
+
+        Not between `send` and `receive`.
+        """
+        self._check_idle("get_states")
         for process in self._processes:
             process.send(commands.GET_STATES)
         states: list[Any] = []
@@ -217,6 +224,10 @@ class ProcessVectorEnv(VectorEnv):
     def __del__(self) -> None:
         with suppress(Exception):
             self.terminate()
+
+    def _check_idle(self, what: str) -> None:
+        if self._sent:
+            raise EnvironmentFault(f"ProcessVectorEnv: call receive() before {what}().")
 
     def _begin(self, orders: Sequence[bytes]) -> Rows:
         """Sends each process its order to begin; the first states."""
@@ -257,6 +268,7 @@ class ProcessVectorEnv(VectorEnv):
             self._restarts.counts[process.rows],
             self._restarts.limit,
             self.validate,
+            self._first_index + process.rows.start,
         )
         process.start(self._context, share, self._shared)
 
@@ -311,7 +323,9 @@ class ProcessVectorEnv(VectorEnv):
         while True:
             cause = process.kill() if cause is None else f"{cause}, {process.kill()}"
             indices = list(range(process.rows.start, process.rows.stop))
-            label = f"{self.describe(indices[0])}" + (f" to {indices[-1]}" if len(indices) > 1 else "")
+            label = f"{self.describe(indices[0])}" + (
+                f" to {self._first_index + indices[-1]}" if len(indices) > 1 else ""
+            )
             if not process.came_up:
                 raise EnvironmentFault(
                     f"{label}: its process could not be started ({cause}). What it said is on its standard error. "
@@ -343,7 +357,7 @@ class ProcessVectorEnv(VectorEnv):
             self._take(process, answer)
         first, seed = process.rows.start, self._seed
         if seed is not None:
-            seed = environment_seed(seed, first, 0, self._restarts.counts[first])
+            seed = environment_seed(seed, self._first_index + first, 0, self._restarts.counts[first])
         process.send(commands.RESET + pickle.dumps(seed))
         if not process.connection.poll(self.step_timeout):
             return f"no answer to a reset within {self.step_timeout:g} s"

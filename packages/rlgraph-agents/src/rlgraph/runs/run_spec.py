@@ -7,6 +7,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from rlgraph.agents.specs import Spec
+from rlgraph.environments.process_vector_env import STEP_TIMEOUT
+from rlgraph.environments.restarts import MAX_RESTARTS
 
 
 class WorkerSpec(Spec):
@@ -14,12 +16,29 @@ class WorkerSpec(Spec):
 
     type: Literal["single_threaded", "parallel"] = Field(
         default="single_threaded",
-        description="which worker: 'parallel' updates while environments step in processes of their own",
+        description="which worker: 'parallel' acts and updates while environments step in processes of their own; "
+        "it needs an even num_envs",
     )
     num_envs: int = Field(default=1, ge=1, description="environments stepped together")
     vectorization: Literal["auto", "sequential", "processes", "native", "envpool"] = Field(
         default="auto",
         description="how the environments are stepped together; 'parallel' always has processes",
+    )
+    processes: int | None = Field(
+        default=None,
+        ge=1,
+        description="processes that environments are spread over; null: as many as there are cores, less one; an even "
+        "number for 'parallel'",
+    )
+    step_timeout: float | None = Field(
+        default=STEP_TIMEOUT,
+        gt=0,
+        description="seconds after which an environment in a process hangs and is replaced; null: any time",
+    )
+    max_restarts: int = Field(
+        default=MAX_RESTARTS,
+        ge=0,
+        description="how often each environment may be replaced after a crash; 0: never",
     )
     validate_states: bool = Field(default=False, description="hold every state against its Space")
     frameskip: int = Field(

@@ -11,8 +11,7 @@ import numpy as np
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.preprocessing import EVALUATION_ENVIRONMENTS
 from rlgraph.core import SpecError
-from rlgraph.environments import SequentialVectorEnv, make_environments
-from rlgraph.environments.factory import is_instance
+from rlgraph.environments.factory import is_envpool, is_instance, is_vector_instance, make_vector_env
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.workers.episodes import Episodes
@@ -52,12 +51,13 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
 
     Args:
         agent: who acts; it observes nothing.
-        env: environment spec; one instance is played alone and left open.
+        env: environment spec; one instance is played alone and left open; with ``{"type": "envpool", ...}`` it is
+            EnvPool that plays.
         episodes: how many.
         seed: root seed of the environments.
 
     Raises:
-        SpecError: fewer than one episode.
+        SpecError: fewer than one episode; several environments that are one object, where fresh ones are needed.
 
     Warns:
         UserWarning: an episode was cut because it did not end.
@@ -65,7 +65,7 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
     if episodes < 1:
         raise SpecError(f"episodes: expected an integer >= 1, given {episodes!r}")
     number = 1 if is_instance(env) else min(EVALUATION_ENVIRONMENTS, episodes)
-    vector: VectorEnv = SequentialVectorEnv(make_environments(stepped(env, 1, LONGEST_EPISODE), number))
+    vector = _make(env, number)
     quota = [episodes // number + (i < episodes % number) for i in range(number)]
     returns: list[list[float]] = [[] for _ in range(number)]
     lengths: list[list[int]] = [[] for _ in range(number)]
@@ -77,6 +77,8 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
         while any(len(done) < wanted for done, wanted in zip(returns, quota, strict=True)):
             states, rewards, _, _, infos = seen.step(agent.get_actions(states, False, raw))
             episodes_of.add(rewards)
+            for i in seen.dropped:  # these did not act
+                episodes_of.forget(i)
             for i in seen.finished:
                 ended = episodes_of.end(i, infos[i])
                 if ended is not None and len(returns[i]) < quota[i]:
@@ -96,3 +98,15 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
         tuple(n for done in lengths for n in done),
         agent.timesteps,
     )
+
+
+def _make(env: Any, number: int) -> VectorEnv:
+    if is_vector_instance(env):
+        raise SpecError(
+            f"evaluation: needs fresh environments, given one {type(env).__name__}; give a spec or a function "
+            "that makes single ones"
+        )
+    # EnvPool's tasks have limits of their own.
+    spec = env if is_envpool(env) else stepped(env, 1, LONGEST_EPISODE)
+    # An environment that crashes here would change what is measured: no restarts.
+    return make_vector_env(spec, number, max_restarts=0)

@@ -1,35 +1,37 @@
-"""The training loop with environments in processes of their own: they step while the agent updates."""
+"""The training loop with environments in processes of their own: they step while the agent acts and updates."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError
-from rlgraph.environments.factory import make_vector_env
-from rlgraph.environments.process_vector_env import STEP_TIMEOUT, ProcessVectorEnv
-from rlgraph.environments.restarts import MAX_RESTARTS
+from rlgraph.environments.factory import make_process_vector_env
+from rlgraph.environments.process_vector_env import ProcessVectorEnv
 from rlgraph.environments.stepped_env import stepped
-from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
+from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.workers.course import Course
+from rlgraph.workers.halves import AlternatingEnv, Halves
 from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
 
 
 class ParallelWorker(SingleThreadedWorker):
-    """Trains an agent in environments that step in processes while it updates.
+    """Trains an agent in environments that step in processes while it acts, observes and updates.
 
-    The actions of a step are sent; then comes the update that the step before made due; then the results are received.
-    A step takes as long as the slower of the two and not both. Each action is therefore chosen with the weights of one
-    update less than by `SingleThreadedWorker`; nothing depends on which of the two is ready first, so that equal seeds
-    give equal runs as long as no environment is restarted. All updates are done before an evaluation, a checkpoint and
-    the end.
+    The environments are two halves. While the agent acts in one of them the other one steps; while it updates, both
+    do; while it observes a round, the first half is in the next one already (see `AlternatingEnv`). Each action is
+    therefore chosen with the weights of one update less than by `SingleThreadedWorker`. Nothing depends on what is
+    ready first, so that equal seeds give equal runs as long as no environment is restarted.
+
+    For a report, an evaluation, a checkpoint and the end of the steps both halves finish the round and all updates are
+    done. A run that ends earlier (a stop condition, episodes, Ctrl-C) leaves out a step of the first half.
 
     Args:
         agent, env_spec, options: as of `SingleThreadedWorker`; `env_spec` must be one that can be sent to a process.
-        processes: how many; None: as many as there are cores, less one.
-        step_timeout: seconds after which an environment hangs; None: any time.
-        max_restarts: how often each environment may be replaced after a crash.
+        num_envs: how many environments; an even number.
+        processes: how many processes, an even number; None: as many as there are cores, less one, but two at least.
 
     Raises:
         SpecError: an option is wrong.
@@ -40,9 +42,9 @@ class ParallelWorker(SingleThreadedWorker):
         agent: Agent,
         env_spec: Any,
         *,
+        num_envs: int = 2,
+        num_environments: int | None = None,
         processes: int | None = None,
-        step_timeout: float | None = STEP_TIMEOUT,
-        max_restarts: int = MAX_RESTARTS,
         vectorization: str = "processes",
         **options: Any,
     ):
@@ -50,31 +52,61 @@ class ParallelWorker(SingleThreadedWorker):
             raise SpecError(
                 f"vectorization: the parallel worker has environments in processes, given {vectorization!r}"
             )
-        self.processes, self.step_timeout, self.max_restarts = processes, step_timeout, max_restarts
+        number = num_envs if num_environments is None else num_environments
+        for name, value in (("num_envs", number), ("processes", processes)):
+            if value is not None and (not isinstance(value, int) or value < 2 or value % 2):
+                raise SpecError(
+                    f"{name}: the parallel worker steps two halves in turn and needs an even number >= 2, "
+                    f"given {value!r}"
+                )
         self._is_due = False
         self._results: dict[str, Any] | None = None
-        super().__init__(agent, env_spec, vectorization="processes", **options)
+        super().__init__(
+            agent, env_spec, num_envs=number, processes=processes, vectorization="processes", **options
+        )
 
     def _make_environments(self, limit: int | None) -> VectorEnv:
-        spec = stepped(self.env_spec, self.frameskip, limit)
-        environments = make_vector_env(
-            spec,
-            self.num_envs,
-            "processes",
-            validate=self.validate,
-            processes=self.processes,
-            step_timeout=self.step_timeout,
-            max_restarts=self.max_restarts,
-        )
-        assert isinstance(environments, ProcessVectorEnv)
-        return _Meanwhile(environments, self._catch_up)
+        spec, half = stepped(self.env_spec, self.frameskip, limit), self.num_envs // 2
+        processes = self.processes or max(2, (os.cpu_count() or 1) - 1)
+
+        def make(first_index: int) -> ProcessVectorEnv:
+            return make_process_vector_env(
+                spec,
+                half,
+                processes=min(half, processes // 2),
+                validate=self.validate,
+                step_timeout=self.step_timeout,
+                max_restarts=self.max_restarts,
+                first_index=first_index,
+            )
+
+        first = make(0)
+        try:
+            return Halves(first, make(half))
+        except BaseException:
+            first.terminate()
+            raise
+
+    def _connect(self) -> tuple[VectorEnv, Callable[..., Any], Callable[..., None]]:
+        _, _, observe = super()._connect()
+        course, number = self._course, self.num_envs
+        first, second = self.vector_env.parts  # type: ignore[attr-defined]
+        seen = AlternatingEnv(self.agent, first, second, self._catch_up, lambda: course.goes_on_after(number))
+        return seen, seen.act, observe
 
     def _updater(self) -> Callable[[], dict[str, Any] | None]:
         return self._put_off
 
     def _put_off(self) -> dict[str, Any] | None:
-        """Leaves the update to the time of the next step; the results of the last one."""
-        self._is_due, results, self._results = True, self._results, None
+        """Leaves the update to the time of the next step, unless something is due now; the results of the last one."""
+        results, self._results, self._is_due = self._results, None, True
+        if self._course.goes_on_after(0):
+            return results
+        if results is not None:
+            self._course.report.add_update(results)
+            self._course.stop_if(self._listeners.tell("on_update", self, results))
+        self._catch_up()
+        results, self._results = self._results, None
         return results
 
     def _catch_up(self) -> None:
@@ -94,54 +126,6 @@ class ParallelWorker(SingleThreadedWorker):
     def _run(self, course: Course, use_exploration: bool) -> None:
         self._is_due, self._results = False, None
         super()._run(course, use_exploration)
-        self._finish_update()
-
-    def _evaluate(self) -> bool:
-        self._finish_update()
-        return super()._evaluate()
-
-    def _checkpoint(self, vector: VectorEnv, course: Course, states: Any) -> Any:
-        self._finish_update()
-        return super()._checkpoint(vector, course, states)
-
-
-class _Meanwhile(VectorEnv):
-    """Environments in processes, with something to do while they step."""
-
-    def __init__(self, vector: ProcessVectorEnv, do: Callable[[], None]):
-        self.vector, self._do = vector, do
-        self.num_environments = vector.num_environments
-        self.state_space, self.action_space = vector.state_space, vector.action_space
-        self.finished = []
-
-    def reset(self, seed: int | None = None) -> Any:
-        self.finished, self.dropped = [], ()
-        return self.vector.reset(seed)
-
-    def step(self, actions: Any) -> VectorStepResult:
-        self.vector.send(actions)
-        self._do()
-        result = self.vector.receive()
-        self.finished, self.dropped = self.vector.finished, self.vector.dropped
-        self.restarts = self.vector.restarts
-        return result
-
-    @property
-    def final_states(self) -> Any:
-        return self.vector.final_states
-
-    def describe(self, index: int) -> str:
-        return self.vector.describe(index)
-
-    def render(self, index: int = 0) -> Any:
-        return self.vector.render(index)
-
-    def get_states(self) -> list[Any] | None:
-        return self.vector.get_states()
-
-    def set_states(self, states: Any) -> Any:
-        self.finished, self.dropped = [], ()
-        return self.vector.set_states(states)
-
-    def terminate(self) -> None:
-        self.vector.terminate()
+        self._catch_up()  # one is left where the one before ended the run
+        if self._results is not None:
+            self._listeners.tell("on_update", self, self._results)

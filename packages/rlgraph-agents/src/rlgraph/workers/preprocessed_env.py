@@ -19,21 +19,26 @@ class PreprocessedVectorEnv(VectorEnv):
         vector: the environments.
         agent: has a preprocessor.
         prefix: of the names by which the agent tells its environments apart.
+        first_index: of the first environment, for these names, where they are some of several.
     """
 
-    def __init__(self, vector: VectorEnv, agent: Agent, prefix: str = "env"):
+    def __init__(self, vector: VectorEnv, agent: Agent, prefix: str = "env", first_index: int = 0):
         self.vector, self.agent = vector, agent
         self.num_environments = vector.num_environments
         self.state_space, self.action_space = agent.preprocessed_space, vector.action_space
         self.finished = []
-        self._ids = [f"{prefix}_{i}" for i in range(self.num_environments)]
+        self._ids = [f"{prefix}_{first_index + i}" for i in range(self.num_environments)]
         self._final_states: Rows = None
 
     def reset(self, seed: int | None = None) -> Rows:
         return self._begin(self.vector.reset(seed))
 
     def step(self, actions: Any) -> VectorStepResult:
-        states, rewards, terminated, truncated, infos = self.vector.step(actions)
+        return self.see(self.vector.step(actions))
+
+    def see(self, result: VectorStepResult) -> VectorStepResult:
+        """What the agent sees of a step of the environments."""
+        states, rewards, terminated, truncated, infos = result
         self.finished, self.dropped = self.vector.finished, self.vector.dropped
         self.restarts, self.idle = self.vector.restarts, self.vector.idle
         seen = self._final_states = self.agent.preprocess_states(self.vector.final_states, env_id=self._ids)

@@ -12,7 +12,9 @@ import numpy as np
 from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError
 from rlgraph.environments import check_finite, environment_seed
-from rlgraph.environments.factory import is_instance, make_vector_env
+from rlgraph.environments.factory import is_instance, is_vector_instance, make_vector_env
+from rlgraph.environments.process_vector_env import STEP_TIMEOUT
+from rlgraph.environments.restarts import MAX_RESTARTS
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.workers.callbacks import Callback, Step
@@ -35,6 +37,9 @@ class SingleThreadedWorker:
         max_timesteps_per_episode: steps after which an episode is truncated; None: the environment's own limit only.
         vectorization: how they are stepped together (see `rlgraph.environments.make_vector_env`).
         validate: hold every state and action against its Space, not only those of the first episodes.
+        processes: how many processes, where environments are in processes; None: as many as there are cores, less one.
+        step_timeout: seconds after which an environment in a process hangs; None: any time.
+        max_restarts: how often each environment may be replaced after a crash; 0: never.
         report_interval: environment steps between two reports to the callbacks; what is left is reported at the end.
         evaluation_interval: environment steps between two evaluations; None: none.
         evaluation_episodes: episodes of one evaluation.
@@ -57,6 +62,9 @@ class SingleThreadedWorker:
         max_timesteps_per_episode: int | None = None,
         vectorization: str = "auto",
         validate: bool = False,
+        processes: int | None = None,
+        step_timeout: float | None = STEP_TIMEOUT,
+        max_restarts: int = MAX_RESTARTS,
         report_interval: int = 1000,
         evaluation_interval: int | None = None,
         evaluation_episodes: int = 10,
@@ -77,7 +85,7 @@ class SingleThreadedWorker:
         ):
             if optional is not None:
                 _check_number(name, optional, " or None")
-        if evaluation_interval is not None and is_instance(env_spec):
+        if evaluation_interval is not None and (is_instance(env_spec) or is_vector_instance(env_spec)):
             raise SpecError(
                 "evaluation_interval: evaluations need environments of their own: give a spec or a function that "
                 "makes environments, not one instance"
@@ -86,7 +94,8 @@ class SingleThreadedWorker:
             raise SpecError("checkpoint_interval: store_checkpoint= has to say how a checkpoint is written")
         self.agent, self.env_spec = agent, env_spec
         self.frameskip, self.max_timesteps_per_episode = frameskip, max_timesteps_per_episode
-        self.vectorization, self.validate = vectorization, validate
+        self.vectorization, self.validate, self.processes = vectorization, validate, processes
+        self.step_timeout, self.max_restarts = step_timeout, max_restarts
         self.report_interval = report_interval
         self.evaluation_interval = evaluation_interval
         self.evaluation_episodes = evaluation_episodes
@@ -406,7 +415,15 @@ class SingleThreadedWorker:
 
     def _make_environments(self, limit: int | None) -> VectorEnv:
         spec = stepped(self.env_spec, self.frameskip, limit)
-        return make_vector_env(spec, self.num_envs, self.vectorization, validate=self.validate)
+        return make_vector_env(
+            spec,
+            self.num_envs,
+            self.vectorization,
+            validate=self.validate,
+            processes=self.processes,
+            step_timeout=self.step_timeout,
+            max_restarts=self.max_restarts,
+        )
 
     def _limit_episodes(self, limit: int | None) -> None:
         """Environments whose episodes are truncated after `limit` steps, made anew if they are others."""
