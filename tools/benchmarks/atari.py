@@ -2,20 +2,20 @@
 """Acting in ALE Pong: the share of the time that is spent neither in the emulator nor in the network.
 
 One environment, states [84, 84, 4], the dueling network of three convolutions. A step of acting is the agent's choice,
-the environment's step, and observing it. The emulator's part is four frames and two grey screens, taken from ale-py
-directly; the network's part is the backend's program for a state that is ready. What is left is ours: resizing,
-stacking, exploring, checking, storing. Processor time, one thread.
+the environment's step, and observing it. The emulator's calls and the network's program are timed where they are
+called, since both are slower behind each other than alone. What is left is ours: resizing, stacking, exploring,
+checking, storing. Processor time, one thread.
 """
 
 from __future__ import annotations
 
-import time
+from time import process_time
 from typing import Any
 
-from measure import Row, arguments, interleaved, report, use_one_thread
+from measure import ROUNDS, Figure, Row, arguments, report, use_one_thread
 
 TARGET = 0.10
-STEPS = 50  # per block
+STEPS, WARM_UP = 1000, 1100  # per round; past the steps whose states are held against their Space
 
 SPEC = {
     "type": "dqn",
@@ -33,6 +33,35 @@ SPEC = {
 }
 
 
+class Timed:
+    """A function, and the processor time that was spent in it."""
+
+    def __init__(self, function: Any):
+        self.function, self.seconds = function, 0.0
+
+    def __call__(self, *arguments: Any) -> Any:
+        started = process_time()
+        try:
+            return self.function(*arguments)
+        finally:
+            self.seconds += process_time() - started
+
+
+class TimedEmulator:
+    """ale-py's interface with the calls of a step timed."""
+
+    def __init__(self, ale: Any):
+        self._ale = ale
+        self.act, self.getScreenGrayscale = Timed(ale.act), Timed(ale.getScreenGrayscale)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ale, name)
+
+    @property
+    def seconds(self) -> float:
+        return self.act.seconds + self.getScreenGrayscale.seconds
+
+
 def main() -> None:
     options = arguments(__doc__).parse_args()
     use_one_thread()
@@ -40,15 +69,44 @@ def main() -> None:
         import torch
 
         torch.set_num_threads(1)
-    subjects = {
-        "acting": acting(options.backend),
-        "emulator": emulator(),
-        "network": network(options.backend),
-    }
-    figures = {
-        name: figure.times(1e6 / STEPS)
-        for name, figure in interleaved(subjects, blocks=10, single=True, clock=time.process_time).items()
-    }
+    from rlgraph.agents import Agent
+    from rlgraph.environments import make_vector_env
+    from rlgraph.environments.atari import AtariEnv
+
+    environment = AtariEnv("Pong")
+    emulator = environment._ale = TimedEmulator(environment._ale)  # type: ignore[assignment]
+    agent = Agent.from_spec(
+        SPEC,
+        state_space=environment.state_space,
+        action_space=environment.action_space,
+        backend=options.backend,
+        seed=1,
+        execution_spec={"threads": 1},
+    )
+    vector = make_vector_env(environment)
+    # Epsilon is 0: greedy acting is all there is to the network.
+    network = Timed(agent.executor.program("get_greedy_actions"))
+    states = vector.reset(seed=1)
+
+    def act(steps: int) -> None:
+        nonlocal states
+        for _ in range(steps):
+            actions = network(states)
+            next_states, rewards, terminated, truncated, _ = vector.step(actions)
+            agent.observe(states, actions, rewards, terminated, vector.final_states, truncated, batched=True)
+            states = next_states
+
+    own_acting = cost_of_get_actions(agent, network, states)
+    act(WARM_UP)
+    found: dict[str, list[float]] = {"acting": [], "emulator": [], "network": []}
+    for _ in range(ROUNDS):
+        emulator.act.seconds = emulator.getScreenGrayscale.seconds = network.seconds = 0.0
+        started = process_time()
+        act(STEPS)
+        found["acting"].append(process_time() - started + own_acting * STEPS)
+        found["emulator"].append(emulator.seconds)
+        found["network"].append(network.seconds)
+    figures = {name: Figure(tuple(values)).times(1e6 / STEPS) for name, values in found.items()}
     rest = figures["acting"].beyond(figures["emulator"]).beyond(figures["network"])
     rows = [Row(name, figure, "us per step") for name, figure in figures.items()]
     rows.append(Row("the rest", rest, "us per step", rest.over(figures["acting"]), TARGET))
@@ -56,74 +114,16 @@ def main() -> None:
     report(f"atari, Pong, {options.backend}", rows, ("ale-py", framework, "numpy"), options.json)
 
 
-def make_agent(backend: str) -> Any:
-    from rlgraph.agents import Agent
-
-    return Agent.from_spec(
-        SPEC, env={"type": "atari", "game": "Pong"}, backend=backend, seed=1, execution_spec={"threads": 1}
-    )
-
-
-def acting(backend: str) -> Any:
-    """Fifty steps as a worker does them."""
-    from rlgraph.environments import make_vector_env
-
-    agent = make_agent(backend)
-    vector = make_vector_env({"type": "atari", "game": "Pong"})
-    states = vector.reset(seed=1)
-
-    def run() -> None:
-        nonlocal states
-        for _ in range(STEPS):
-            actions = agent.get_actions(states)
-            next_states, rewards, terminated, truncated, _ = vector.step(actions)
-            agent.observe(states, actions, rewards, terminated, vector.final_states, truncated, batched=True)
-            states = next_states
-
-    for _ in range(20):  # past the steps whose states are held against their Space
-        run()
-    return run
-
-
-def emulator() -> Any:
-    """The frames and screens of fifty steps, asked of ale-py itself."""
-    import ale_py
-    import ale_py.roms
-    import numpy as np
-
-    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
-    ale = ale_py.ALEInterface()
-    ale.setInt("random_seed", 1)
-    ale.loadROM(ale_py.roms.get_rom_path("pong"))
-    actions = [int(action.value) for action in ale.getMinimalActionSet()]
-    screen = np.zeros(ale.getScreenDims(), np.uint8)
-    rng = np.random.default_rng(1)
-
-    def run() -> None:
-        for action in rng.choice(actions, STEPS).tolist():
-            for frame in range(4):
-                ale.act(action)
-                if frame >= 2:
-                    ale.getScreenGrayscale(screen)
-            if ale.game_over():
-                ale.reset_game()
-
-    return run
-
-
-def network(backend: str) -> Any:
-    """Fifty greedy actions for a state that is ready."""
-    import numpy as np
-
-    agent = make_agent(backend)
-    program = agent.executor.program("get_greedy_actions")
-    states = np.random.default_rng(0).integers(0, 256, (1, 84, 84, 4)).astype(np.uint8)
-
-    def run() -> None:
-        for _ in range(STEPS):
-            program(states)
-
-    return run
+def cost_of_get_actions(agent: Any, network: Timed, states: Any, calls: int = 200) -> float:
+    """Seconds by which `get_actions` is slower than the program, exploration included."""
+    seconds = []
+    for function in (agent.get_actions, network.function):
+        function(states)
+        started = process_time()
+        for _ in range(calls):
+            function(states)
+        seconds.append((process_time() - started) / calls)
+    return max(seconds[0] - seconds[1], 0.0)
 
 
 if __name__ == "__main__":

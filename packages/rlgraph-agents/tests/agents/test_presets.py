@@ -3,11 +3,14 @@
 import json
 from importlib.resources import files
 
+import jsonschema
 import pytest
 
 from rlgraph.agents import Agent, DQNAgent
 from rlgraph.agents.presets import preset
 from rlgraph.environments import make_environment
+from rlgraph.runs.configuration import check, resolve
+from rlgraph.runs.schema import run_schema
 
 SHIPPED = sorted(
     file.name for file in files("rlgraph.agents.presets").iterdir() if file.name.endswith(".json")
@@ -23,6 +26,11 @@ ENVIRONMENTS = {
         "state_representation": "xy+orientation",
     },
 }
+
+
+@pytest.fixture(scope="module")
+def schema():
+    return jsonschema.Draft202012Validator(run_schema())
 
 
 def test_there_are_presets():
@@ -46,3 +54,13 @@ def test_names_are_found_in_any_case_and_unknown_ones_give_none():
     assert preset("dqn", "cartpole-v1") == preset("dqn", "CartPole-v1") is not None
     assert preset("dqn", "CartPole-v7") is None
     assert preset("nobody", "CartPole-v1") is None
+
+
+@pytest.mark.parametrize("file", SHIPPED)
+def test_every_preset_is_right_for_the_schema_and_for_the_check(file, schema):
+    environment = ENVIRONMENTS[file.removesuffix(".json").split("_", 1)[1]]
+    spec = json.loads((files("rlgraph.agents.presets") / file).read_text())
+    document = {"agent": spec, "environment": environment, "steps": 1}
+    schema.validate(document)
+    check(document)
+    schema.validate(resolve(document))

@@ -173,3 +173,9 @@ def test_a_contradiction_on_a_resolved_document(rlgraph, document, tmp_path):
     values = ["--set", "dueling_q=false", "--set", "policy_spec=null"]
     shown = yaml.safe_load(rlgraph("config", "show", "whole.yaml", *values).out)
     assert shown["agent"]["policy_spec"]["type"] == "q_policy"
+
+
+def test_brackets_in_the_name_of_a_folder_are_no_markup(rlgraph, document, undrawn):
+    outcome = rlgraph("train", document, "--folder", "[draw]")
+    assert outcome.code == 0, outcome.err
+    assert "[draw]/metrics.csv" in outcome.out.replace("\n", "")

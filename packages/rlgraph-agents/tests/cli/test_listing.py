@@ -1,6 +1,7 @@
 """What is installed, for people at 80 columns and for machines."""
 
 import json
+from copy import copy
 
 import gymnasium
 import pytest
@@ -70,3 +71,20 @@ def test_mistakes(rlgraph):
         "unknown environment 'gridworld'. Did you mean 'grid_world'?"
         in rlgraph("environments", "gridworld").err
     )
+
+
+class Bracketed:
+    """Draws ``[height, width]`` pictures."""
+
+    def __init__(self, shape: str = "[rows, columns]"):
+        pass
+
+
+def test_brackets_of_docstrings_and_defaults_are_no_markup(rlgraph, monkeypatch):
+    known = registry("rlgraph.environments")
+    for part in ("_plugins", "_objects"):  # what is registered is gone behind the test
+        monkeypatch.setattr(known, part, copy(getattr(known, part)))
+    known.register("bracketed", Bracketed)
+    outcome = rlgraph("environments", "bracketed")
+    assert outcome.code == 0, outcome.err
+    assert "``[height, width]``" in outcome.out and "'[rows, columns]'" in outcome.out

@@ -25,6 +25,8 @@ def validator():
         {**PRESET, "agent": "dqn.yaml", "$schema": "run.schema.json"},
         {**PRESET, "agent": {"type": "dqn", "memory_spec": {"capacity": 7}, "optimizer_spec": "adam"}},
         {**PRESET, "agent": {"type": "my_package:MyAgent", "anything": 3}},
+        {**PRESET, "environment": {"type": "grid_world", "seed": 3}},
+        {**PRESET, "environment": {"type": "openai_gym", "gym_env": "CartPole-v1", "max_episode_steps": 9}},
     ],
 )
 def test_right_documents(validator, document):
@@ -46,6 +48,7 @@ def test_a_resolved_document(validator):
         {"agent": {"type": "dqn", "network_spec": [{"type": "dense", "unitz": 4}]}},
         {"agent": {"type": "dqn", "update_spec": {"batch_size": 0}}},
         {"environment": {"type": "grid_world", "wrld": "2x2"}},
+        {"agent": {"type": "dqn", "seed": 3}},
     ],
 )
 def test_wrong_documents(validator, change):
@@ -53,7 +56,9 @@ def test_wrong_documents(validator, change):
 
 
 def test_an_agent_alone():
-    jsonschema.Draft202012Validator(agent_schema()).validate(PRESET["agent"])
+    jsonschema.Draft202012Validator(agent_schema()).validate(
+        {**PRESET["agent"], "backend": "numpy", "seed": 3}
+    )
 
 
 def test_descriptions_and_defaults_come_from_the_code():

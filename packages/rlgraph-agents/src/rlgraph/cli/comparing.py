@@ -84,7 +84,7 @@ def compare(
     output.result(_table(comparison), comparison.as_dict())
     for file in (picture, csv_file):
         if file is not None:
-            output.notes.print(f"wrote {file}", soft_wrap=True, highlight=False)
+            output.notes.print(f"wrote {file}", markup=False, soft_wrap=True, highlight=False)
 
 
 def _table(comparison: Comparison) -> Table:

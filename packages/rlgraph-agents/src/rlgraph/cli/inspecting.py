@@ -55,7 +55,7 @@ def plan(
     page = method_page(executor, method)
     if file is not None:
         page.save(file)
-        output.notes.print(f"wrote {file}", soft_wrap=True, highlight=False)
+        output.notes.print(f"wrote {file}", markup=False, soft_wrap=True, highlight=False)
     elif Console().is_terminal:
         output.result(Markdown(page.markdown(), code_theme="ansi_dark"), None)
     else:
@@ -81,7 +81,7 @@ def graph(
         output.result(getattr(drawing, form)(), None, wrap=False)
     else:
         drawing.save(file)
-        output.notes.print(f"wrote {file}", soft_wrap=True, highlight=False)
+        output.notes.print(f"wrote {file}", markup=False, soft_wrap=True, highlight=False)
 
 
 def numpy_agent(agent: str, env: str) -> Any:

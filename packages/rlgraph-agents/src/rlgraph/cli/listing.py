@@ -105,7 +105,7 @@ def check_env(
     table = _rows()
     for finding in findings:
         table.add_row(
-            Text(finding.level, style=STYLES.get(finding.level, "")), finding.check, finding.message
+            Text(finding.level, style=STYLES.get(finding.level, "")), finding.check, Text(finding.message)
         )
     verdict = Text(
         "breaks the contract" if broken else "keeps the contract", style="bold red" if broken else "bold"
@@ -123,7 +123,7 @@ def _list_or_show(group: str, name: str | None) -> None:
     table, data = _rows(), []
     for plugin in known.plugins():
         summary = _summary(known.load(plugin.name))
-        table.add_row(plugin.name, summary, Text(plugin.origin, style="dim"))
+        table.add_row(plugin.name, Text(summary), Text(plugin.origin, style="dim"))
         data.append({"name": plugin.name, "summary": summary, "origin": plugin.origin})
     output.result(table, data)
 
@@ -133,7 +133,7 @@ def _show(kind: str, name: str, target: Any) -> None:
     for key, parameter in _parameters(target).items():
         required = parameter.default is inspect.Parameter.empty
         default = "required" if required else repr(parameter.default)
-        table.add_row(key, Text(_annotation(parameter), style="dim"), default)
+        table.add_row(key, Text(_annotation(parameter), style="dim"), Text(default))
         data[key] = {
             "type": _annotation(parameter),
             "required": required,

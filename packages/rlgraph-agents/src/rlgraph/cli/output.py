@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console, RenderableType
+from rich.markup import escape
 
 
 class Output:
@@ -55,7 +56,7 @@ class Output:
     @contextmanager
     def status(self, what: str) -> Iterator[None]:
         """Show that something takes its time; nothing where nobody watches."""
-        with self.notes.status(what):
+        with self.notes.status(escape(what)):
             yield
 
 

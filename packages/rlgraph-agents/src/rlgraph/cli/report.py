@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from rich.markup import escape
 from rich.table import Table
 
 from rlgraph.runs.training import RunSummary
@@ -38,11 +39,11 @@ def summary_table(summary: RunSummary, next_steps: list[str]) -> Table:
     )
     table.add_row("speed", f"{training.steps_per_second:,.0f} steps/s ({training.seconds:.1f} s)")
     for departure in summary.departures:
-        table.add_row("not its seed's run", departure)
+        table.add_row("not its seed's run", escape(departure))
     for name, what in CONTENT:
-        table.add_row(what, str(summary.folder / name))
+        table.add_row(what, escape(str(summary.folder / name)))
     for position, command in enumerate(next_steps):
-        table.add_row("next" if position == 0 else "", command)
+        table.add_row("next" if position == 0 else "", escape(command))
     return table
 
 

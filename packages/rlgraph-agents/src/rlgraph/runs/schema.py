@@ -16,7 +16,7 @@ from rlgraph.agents.specs import model_of
 from rlgraph.core import PluginError, registry
 from rlgraph.core.component.decorators import ApiMethod
 from rlgraph.core.component.parameters import descriptions_of, parameters_of, summary_of
-from rlgraph.runs.configuration import HANDED
+from rlgraph.runs.configuration import HANDED, SAID_BY_THE_RUN
 from rlgraph.runs.run_spec import RunSpec
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -68,25 +68,25 @@ def run_schema() -> dict[str, Any]:
 
 
 def agent_schema() -> dict[str, Any]:
-    """The schema of an agent's spec alone."""
+    """The schema of an agent's spec alone, which may say backend and seed."""
     return {
         "$schema": DIALECT,
         "title": "An agent of RLgraph",
         "$ref": "#/$defs/agent",
-        "$defs": _definitions(),
+        "$defs": _definitions(handed=HANDED.difference(SAID_BY_THE_RUN)),
     }
 
 
-def _definitions() -> dict[str, Any]:
+def _definitions(handed: frozenset[str] = HANDED) -> dict[str, Any]:
     components = _loaded("rlgraph.components")
-    agents = _family("rlgraph.agents", _loaded("rlgraph.agents"))
-    environments = _family("rlgraph.environments", _loaded("rlgraph.environments"))
+    agents = _family(_loaded("rlgraph.agents"), handed)
+    environments = _family(_loaded("rlgraph.environments"), frozenset())
     environments["anyOf"].append({"type": "string", "description": "an id of Gymnasium, such as CartPole-v1"})
     definitions = {"agent": agents, "environment": environments, "schedule": _schedule()}
     for family in FAMILIES:
         definitions[family] = _component_family(family, components)
     for name, target in components.items():
-        definitions[f"component.{name}"] = _spec_of(name, target)
+        definitions[f"component.{name}"] = spec_schema(name, target)
     return definitions
 
 
@@ -101,8 +101,8 @@ def _loaded(group: str) -> dict[str, Any]:
     return found
 
 
-def _family(group: str, targets: Mapping[str, Any]) -> dict[str, Any]:
-    specs = [_spec_of(name, target) for name, target in targets.items()]
+def _family(targets: Mapping[str, Any], handed: frozenset[str]) -> dict[str, Any]:
+    specs = [spec_schema(name, target, handed) for name, target in targets.items()]
     return {"anyOf": [{"enum": sorted(targets)}, *specs, _FILE, _imported(), _IMPORT]}
 
 
@@ -146,15 +146,22 @@ def _imported() -> dict[str, Any]:
 
 def _untyped(target: Any) -> dict[str, Any]:
     """A spec without a type: the one that its place expects."""
-    schema = _spec_of("", target)
+    schema = spec_schema("", target)
     del schema["properties"]["type"]
     schema["required"] = [name for name in schema["required"] if name != "type"]
     return schema
 
 
-def _spec_of(name: str, target: Any) -> dict[str, Any]:
+def spec_schema(name: str, target: Any, handed: frozenset[str] = HANDED) -> dict[str, Any]:
+    """The schema of what a constructor takes.
+
+    Args:
+        name: what it is registered as.
+        target: the class or function.
+        handed: arguments that stand in no spec, since the program hands them over.
+    """
     parameters, texts = parameters_of(target), descriptions_of(target)
-    named = {key: p for key, p in parameters.named.items() if key not in HANDED}
+    named = {key: p for key, p in parameters.named.items() if key not in handed}
     properties = {key: _property(p, texts.get(key, "")) for key, p in named.items()}
     return {
         "type": "object",

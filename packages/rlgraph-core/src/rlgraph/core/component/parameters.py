@@ -10,6 +10,9 @@ from typing import Any
 
 _ENTRY = re.compile(r"^(?P<names>\*{0,2}[a-z_]\w*(?:, *\*{0,2}[a-z_]\w*)*) *(?:\([^)]*\))?: *(?P<text>.*)$")
 
+#: How a description begins that stands elsewhere.
+_POINTER = "see `"
+
 
 @dataclass(frozen=True)
 class Parameters:
@@ -81,14 +84,18 @@ def summary_of(target: Any) -> str:
 
 
 def descriptions_of(target: Callable[..., Any]) -> dict[str, str]:
-    """Parameter -> what the docstrings say of it (sections "Args:", "Attributes:"), those of classes above included."""
+    """Parameter -> what the docstrings say of it (sections "Args:", "Attributes:"), those of classes above included.
+
+    One that only says where to look ("see `Agent`.") gives way to what stands in a class above.
+    """
     found: dict[str, str] = {}
     for owner in target.__mro__[:-1] if isinstance(target, type) else (target,):
         documented = [vars(owner).get("__init__"), owner] if isinstance(owner, type) else [owner]
         for document in documented:
             text = getattr(document, "__doc__", None)
             for name, description in _entries(inspect.cleandoc(text or "")):
-                found.setdefault(name, description)
+                if found.get(name, _POINTER).startswith(_POINTER):
+                    found[name] = description
     return found
 
 

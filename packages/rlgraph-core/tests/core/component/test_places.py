@@ -1,0 +1,56 @@
+"""Places in a document: taken apart, put together; what docstrings say of the arguments that stand there."""
+
+import pytest
+
+from rlgraph.core.component.parameters import descriptions_of
+from rlgraph.core.component.places import is_index, join_parts, parts_of
+
+
+@pytest.mark.parametrize(
+    ("place", "parts"),
+    [
+        ("agent.network_spec[0].units", ["agent", "network_spec", "[0]", "units"]),
+        ("layers[0][12]", ["layers", "[0]", "[12]"]),
+        ("[3].units", ["[3]", "units"]),
+        ("[draw]", ["[draw]"]),
+        ("worker.x[/]", ["worker", "x[/]"]),
+        ("worker.[draw]x", ["worker", "[draw]x"]),
+        ("", []),
+    ],
+)
+def test_a_place_is_the_sum_of_its_parts(place, parts):
+    assert parts_of(place) == parts
+    assert join_parts(*parts) == place
+
+
+def test_numbers_of_items():
+    assert [is_index(part) for part in ("[0]", "[10]", "0", "[x]", "[]", "[1]x")] == [True, True] + [
+        False
+    ] * 4
+
+
+class Base:
+    """A thing.
+
+    Args:
+        size: how large it is.
+        colour: what it looks like.
+    """
+
+
+class Special(Base):
+    """A special thing.
+
+    Args:
+        size: see `Base`.
+        colour: always red.
+        weight: see `Scales`.
+    """
+
+
+def test_a_description_that_points_elsewhere_gives_way_to_the_one_above():
+    assert descriptions_of(Special) == {
+        "size": "how large it is.",
+        "colour": "always red.",
+        "weight": "see `Scales`.",
+    }
