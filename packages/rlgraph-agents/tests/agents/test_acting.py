@@ -190,3 +190,14 @@ def test_scalar_states(make_agent, backend):
     actions = agent.get_actions(np.linspace(-1, 1, 7, dtype=np.float32)[:, None])
     assert actions.shape == (7,)
     assert np.shape(agent.get_actions([0.5])) == ()
+
+
+def test_preprocessing_in_front_of_numpy_runs_there_too(make_agent, backend):
+    options = {"state_space": IntBox(5), "preprocessing_spec": [{"type": "reshape", "flatten": True}]}
+    for acting in WAYS:
+        agent = make_agent(backend, acting=acting, **options)
+        states = agent.preprocess_states([3, 0])
+        np.testing.assert_array_equal(states, [[0, 0, 0, 1, 0], [1, 0, 0, 0, 0]])
+        assert states.dtype == np.float32
+        on_backend = agent.preprocessing._preprocess is agent.executor.program("preprocess_states")
+        assert on_backend == (acting == "backend")

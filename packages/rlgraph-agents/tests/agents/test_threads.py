@@ -182,3 +182,40 @@ def test_acting_sees_whole_weights(agent):
 
     agent.set_weights(sets[0])
     run_all(write, read, read)
+
+
+@pytest.mark.parametrize("direct", [False, True])
+def test_observing_takes_turns(agent, direct):
+    """Two inserts at once would write the same rows of the memory."""
+    insert, inside = agent._insert, []
+
+    def slow_insert(*columns):
+        assert not inside
+        inside.append(1)
+        time.sleep(1e-3)
+        inside.pop()
+        insert(*columns)
+
+    agent._insert = agent._buffers._insert = slow_insert
+    agent._direct = direct
+    rewards, ends = np.zeros(1, np.float32), np.zeros(1, bool)
+
+    def observe():
+        for _ in range(5):
+            agent.observe(state_of(0)[None], np.zeros(1, int), rewards, ends, state_of(1)[None], batched=True)
+
+    run_all(*[observe] * 4)
+    assert agent.timesteps == int(agent.call_api_method("get_memory_size")) == 20
+
+
+def test_an_update_is_done_by_one_thread(agent):
+    rows = np.zeros((32, WIDTH), np.float32)
+    agent.observe(rows, np.zeros(32, int), np.zeros(32, np.float32), np.zeros(32, bool), rows, batched=True)
+    threads = [threading.Thread(target=agent.update_if_due) for _ in range(2)]
+    with agent._updating:  # both see that it is due, and wait
+        for thread in threads:
+            thread.start()
+        time.sleep(0.05)
+    for thread in threads:
+        thread.join(timeout=60)
+    assert agent.updates == 1

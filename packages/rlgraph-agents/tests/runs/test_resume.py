@@ -182,6 +182,25 @@ def test_environments_with_a_state_go_on_exactly(
     assert result.episodes == 2 * (uncut if environment == "counting" else cut)
 
 
+def test_states_of_environments_are_used_once(actor, tmp_path, undrawn, registered):
+    """Nothing else is written between the resume and the end: the last checkpoint has no states of before."""
+    spec = {**actor, "environment": "counting", "checkpoints": {"interval": 140}}
+    train(spec, tmp_path / "one")
+    crash(spec, tmp_path / "other", 200)
+    resume(tmp_path / "other")
+    assert run_differences(tmp_path / "one", tmp_path / "other") == []
+
+
+def test_a_parallel_run_goes_on_exactly(execution, tmp_path, undrawn):
+    """An update that was put off belongs to the report before the checkpoint, in both."""
+    spec = make_spec("torch", execution, worker={"num_envs": 2, "type": "parallel"})
+    spec["logging"]["report_interval"] = 50  # checkpoints lie between two reports
+    train(spec, tmp_path / "one")
+    crash(spec, tmp_path / "other", 200)
+    resume(tmp_path / "other")
+    assert run_differences(tmp_path / "one", tmp_path / "other") == []
+
+
 # What is no longer the same run.
 
 

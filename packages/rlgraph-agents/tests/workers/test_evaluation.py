@@ -145,3 +145,12 @@ def test_made_environments_are_closed(counting):
 def test_no_episodes(counting):
     with pytest.raises(SpecError, match="episodes: expected an integer >= 1, given 0"):
         counting.evaluate(0)
+
+
+def test_an_episode_that_never_ends_is_cut(counting, monkeypatch):
+    monkeypatch.setattr("rlgraph.workers.evaluation.LONGEST_EPISODE", 20)
+    with pytest.warns(
+        UserWarning, match="did not end within 20 steps and was cut.*max_timesteps_per_episode"
+    ):
+        evaluation = evaluate(counting, lambda: DeterministicEnv(1000), 3, seed=0)
+    assert evaluation.lengths == (20, 20, 20)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from rlgraph.agents.preprocessing import Preprocessing
+from rlgraph.agents.preprocessing import Preprocessing, make_room_for_evaluation
 from rlgraph.agents.reading import force_batch
 from rlgraph.agents.structures import length, row
 from rlgraph.core import (
@@ -123,6 +123,8 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         ExecutionSpec.from_spec(execution)
         if is_collecting():
             raise Stop
+        if preprocessor is not None:
+            make_room_for_evaluation(preprocessor)
         backend = backend or default_backend()
         self.executor: GraphExecutor = executor_class(backend)(
             root, input_spaces, action_space=action_space, backend=backend, execution_spec=execution
@@ -134,6 +136,8 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         #: Space of the states that policy and memory see.
         self.preprocessed_space = state_space if self.preprocessing is None else self.preprocessing.space
         self.acting = self._decide_acting(acting)
+        if self.acting == "numpy" and self.preprocessing is not None:
+            self.preprocessing.run_on_numpy()
         self._acting_raw, self._acting_preprocessed = self._acting_programs()
         #: Environment steps observed, updates done, episodes finished.
         self.timesteps = self.updates = 0

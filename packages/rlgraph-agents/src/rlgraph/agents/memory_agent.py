@@ -25,9 +25,9 @@ class MemoryAgent(Agent):
 
     Args:
         state_space, action_space, root, input_spaces: see `Agent`. The root also has ``insert_records`` (the fields of
-            a record, and ``discounts`` if `n_step` is above 1), ``update_from_memory(num_records)``,
-            ``update_from_external_batch`` and ``get_td_loss`` (fields by name; both return ``loss`` []  and
-            ``loss_per_item`` [B]).
+            a record, and ``discounts`` if `n_step` is above 1), ``get_memory_size()``,
+            ``update_from_memory(num_records)``, ``update_from_external_batch`` and ``get_td_loss`` (fields by name;
+            both return ``loss`` [] and ``loss_per_item`` [B]).
         update_spec: when to learn.
         discount: discount factor of one step.
         n_step: rewards summed into one record.
@@ -56,6 +56,7 @@ class MemoryAgent(Agent):
         #: Steps to look at closely; then plain arrays need not be, nor a buffer where a record is one step.
         self._unchecked = CHECKED_STEPS
         self._batch_size = np.array(update_spec.batch_size)
+        self._has_records = False
         self._next_update = max(update_spec.steps_before_update, update_spec.update_interval)
 
     # Observing.
@@ -124,7 +125,7 @@ class MemoryAgent(Agent):
 
     def _buffer_at_once(self, columns: Any, truncations: Any, env_id: Any, batched: bool) -> bool:
         """Steps into the buffers, where they are arrays as the records have them; whether that was so."""
-        columns = self._reader.as_recorded(*columns, truncations)
+        columns = self._reader.as_recorded(columns, truncations)
         if columns is None:
             return False
         steps = rows_of(*columns)
@@ -252,11 +253,20 @@ class MemoryAgent(Agent):
         spec, results = self.update_spec, None
         while spec.do_updates and self.timesteps >= self._next_update:
             with self._updating:
+                if self.timesteps < self._next_update:  # another thread was first
+                    break
                 self._next_update += spec.update_interval
+                if not self._can_learn():
+                    continue
                 for _ in range(spec.update_steps):
                     results = self.update()
                 self._after_updates()
         return results
+
+    def _can_learn(self) -> bool:
+        """Whether the memory holds anything: the first steps may all still wait to become records."""
+        self._has_records = self._has_records or int(self.executor.execute("get_memory_size")) > 0
+        return self._has_records
 
     def _after_updates(self) -> None:
         """What belongs to the updates of one interval: a synchronisation, say."""
@@ -267,6 +277,7 @@ class MemoryAgent(Agent):
     def restore_progress(self, facts: Mapping[str, Any]) -> None:
         super().restore_progress(facts)
         self._next_update = int(facts["next_update"])
+        self._has_records = False  # a checkpoint may come without its memory
 
 
 def _one_row(states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any) -> Any:

@@ -8,8 +8,20 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.structures import map_arrays, row
+from rlgraph.components.preprocessing.preprocess_layer import StatefulLayer
 from rlgraph.core import Component, GraphExecutor
 from rlgraph.spaces import Space
+
+#: Environments stepped in turn during an evaluation; acting in batches is cheaper than one by one.
+EVALUATION_ENVIRONMENTS = 10
+
+
+def make_room_for_evaluation(preprocessor: Component) -> None:
+    """Layers that remember environments get room for those of an evaluation, besides the ones they were made for."""
+    if isinstance(preprocessor, StatefulLayer):
+        preprocessor.num_environments += EVALUATION_ENVIRONMENTS
+    for part in preprocessor.sub_components.values():
+        make_room_for_evaluation(part)
 
 
 class Preprocessing:
@@ -28,11 +40,17 @@ class Preprocessing:
     def __init__(self, executor: GraphExecutor, preprocessor: Component, raw: Space):
         self.has_state: bool = preprocessor.has_state  # type: ignore[attr-defined]
         self.raw = raw
+        self._executor = executor
         self.space: Space = preprocessor.get_preprocessed_space(raw)  # type: ignore[attr-defined]
         self._preprocess = executor.program("preprocess_states")
         self._reset = executor.program("reset_preprocessor") if self.has_state else None
         #: Environment -> its slot, in the order in which they were first seen.
         self.slots: dict[str, int] = {}
+
+    def run_on_numpy(self) -> None:
+        """Call no backend where states are not kept: for states that a policy on NumPy is shown."""
+        if not self.has_state:
+            self._preprocess = self._executor.numpy_program("preprocess_states")
 
     def __call__(self, states: Any, env_ids: Sequence[str]) -> Any:
         """Preprocessed states of a batch; row i is the newest state of environment ``env_ids[i]``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -158,36 +158,26 @@ class Reader:
         if terminal or truncated:
             preprocessing.reset(env_ids)
 
-    def as_recorded(
-        self,
-        states: Any,
-        actions: Any,
-        rewards: Any,
-        terminals: Any,
-        next_states: Any,
-        truncations: Any,
-    ) -> tuple[Any, ...] | None:
+    def as_recorded(self, columns: Sequence[Any], truncations: Any) -> tuple[Any, ...] | None:
         """Columns of steps, in the order of `rows_of`, where they are plain arrays with the dtypes of the records.
 
         Rewards may be any floats. At the least doubt None: then `steps` says what is wrong, or makes it right.
+
+        Args:
+            columns: the `FIELDS` with batch rank; the next states may be None.
+            truncations: [B] bool, one bool where there is one row, or None.
         """
+        states, actions, rewards, terminals, next_states = columns
         if (
             type(rewards) is not np.ndarray
             or rewards.dtype.kind != "f"
             or not isfinite(sum(rewards.tolist()))
         ):
             return None
-        rows = len(rewards)
+        rows, rewards = len(rewards), rewards.astype(self._dtypes["rewards"], copy=False)
         truncated = np.zeros(rows, bool) if truncations is None else np.atleast_1d(truncations)
-        rewards = rewards.astype(self._dtypes["rewards"], copy=False)
-        columns = {
-            "states": states,
-            "actions": actions,
-            "rewards": rewards,
-            "terminals": terminals,
-            "next_states": states if next_states is None else next_states,
-        }
-        for field, value in columns.items():
+        reached = states if next_states is None else next_states
+        for field, value in zip(FIELDS, (states, actions, rewards, terminals, reached), strict=True):
             if not self._is_recorded(field, value) or len(value) != rows:
                 return None
         if truncated.dtype != bool or truncated.shape != (rows,):

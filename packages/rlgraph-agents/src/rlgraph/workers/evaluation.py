@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from rlgraph.agents.agent import Agent
+from rlgraph.agents.preprocessing import EVALUATION_ENVIRONMENTS
 from rlgraph.core import SpecError
 from rlgraph.environments import SequentialVectorEnv, make_environments
 from rlgraph.environments.factory import is_instance
+from rlgraph.environments.stepped_env import stepped
 from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.workers.episodes import Episodes
 from rlgraph.workers.preprocessed_env import PreprocessedVectorEnv
 
-#: Environments stepped in turn during an evaluation; acting in batches is cheaper than one by one.
-PARALLEL = 10
+#: Steps after which an episode is cut: a greedy policy may never end one. Atari's without frame skip have 108,000.
+LONGEST_EPISODE = 120_000
 
 
 @dataclass(frozen=True)
@@ -55,11 +58,14 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
 
     Raises:
         SpecError: fewer than one episode.
+
+    Warns:
+        UserWarning: an episode was cut because it did not end.
     """
     if episodes < 1:
         raise SpecError(f"episodes: expected an integer >= 1, given {episodes!r}")
-    number = 1 if is_instance(env) else min(PARALLEL, episodes)
-    vector: VectorEnv = SequentialVectorEnv(make_environments(env, number))
+    number = 1 if is_instance(env) else min(EVALUATION_ENVIRONMENTS, episodes)
+    vector: VectorEnv = SequentialVectorEnv(make_environments(stepped(env, 1, LONGEST_EPISODE), number))
     quota = [episodes // number + (i < episodes % number) for i in range(number)]
     returns: list[list[float]] = [[] for _ in range(number)]
     lengths: list[list[int]] = [[] for _ in range(number)]
@@ -79,6 +85,12 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
     finally:
         if not is_instance(env):
             vector.terminate()
+    if any(n >= LONGEST_EPISODE for done in lengths for n in done):
+        warnings.warn(
+            f"an episode of an evaluation did not end within {LONGEST_EPISODE:,} steps and was cut: the environment "
+            "has no limit of its own; max_timesteps_per_episode of the worker sets one",
+            stacklevel=2,
+        )
     return Evaluation(
         tuple(r for done in returns for r in done),
         tuple(n for done in lengths for n in done),

@@ -83,19 +83,25 @@ class ParallelWorker(SingleThreadedWorker):
             self._is_due = False
             self._results = self.agent.update_if_due()
 
+    def _finish_update(self) -> None:
+        """Do the update that was put off, and report it now: a resumed run could not do so later."""
+        self._catch_up()
+        results, self._results = self._results, None
+        if results is not None:
+            self._course.report.add_update(results)
+            self._course.stop_if(self._listeners.tell("on_update", self, results))
+
     def _run(self, course: Course, use_exploration: bool) -> None:
         self._is_due, self._results = False, None
         super()._run(course, use_exploration)
-        self._catch_up()
-        if self._results is not None:
-            self._listeners.tell("on_update", self, self._results)
+        self._finish_update()
 
     def _evaluate(self) -> bool:
-        self._catch_up()
+        self._finish_update()
         return super()._evaluate()
 
     def _checkpoint(self, vector: VectorEnv, course: Course, states: Any) -> Any:
-        self._catch_up()
+        self._finish_update()
         return super()._checkpoint(vector, course, states)
 
 

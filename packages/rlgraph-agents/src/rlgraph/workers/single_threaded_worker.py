@@ -329,8 +329,9 @@ class SingleThreadedWorker:
 
     def _begin(self, vector: VectorEnv, course: Course) -> Any:
         """The first states to act on."""
-        if course.environments is not None:
-            return vector.set_states(course.environments)
+        environments, course.environments = course.environments, None
+        if environments is not None:
+            return vector.set_states(environments)
         agent = self.agent
         # A run that goes on with a trained agent must not see the episodes of the first one again.
         return vector.reset(

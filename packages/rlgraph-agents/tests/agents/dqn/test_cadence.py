@@ -117,3 +117,28 @@ def test_the_loss_uses_the_target_of_the_last_synchronisation(make_agent, make_b
     synchronised, _ = reference.loss(agent.get_weights(), batch)
     assert abs(synchronised - expected) > 1e-3
     assert agent.call_api_method("get_td_loss", **batch)["loss"] == pytest.approx(synchronised, rel=1e-5)
+
+
+@pytest.mark.parametrize("n_step", [1, 3])
+def test_updates_wait_for_the_first_record(make_agent, backend, n_step):
+    """Updates are due while all steps still wait to become records: these are left out, and not made up for."""
+    agent = make_agent(backend, n_step=n_step, update_spec={"update_interval": 1, "batch_size": 2})
+    for step in range(5):
+        states = np.full((1, 3), step, np.float32)
+        agent.observe(states, [0], [1.0], [False], batched=True)
+        results = agent.update_if_due()
+        # The record of step 0 is complete with the state that follows its last reward.
+        assert (results is None) == (step < n_step)
+    assert agent.updates == 5 - n_step
+
+
+def test_without_its_memory_it_waits_again(make_agent, backend, tmp_path):
+    options = {"n_step": 3, "update_spec": {"update_interval": 1, "batch_size": 2}}
+    first, other = make_agent(backend, **options), make_agent(backend, **options)
+    for _ in range(6):
+        first.observe(np.zeros(3), 0, 1.0, False)
+        first.update_if_due()
+    other.load_model(first.store_model(tmp_path / "stored", memory=False))
+    for step in range(6):
+        other.observe(np.zeros(3), 0, 1.0, False)
+        assert (other.update_if_due() is None) == (step < 3)

@@ -7,6 +7,8 @@ from rlgraph.agents.presets import preset
 from rlgraph.environments import Environment, make_environment
 from rlgraph.spaces import BoolBox, Dict, IntBox, Tuple
 
+pytestmark = pytest.mark.slow
+
 #: The shortest way has six steps at -0.1 each but the last, which earns 1.
 WAY = 0.5
 

@@ -41,6 +41,13 @@ def test_loss_of_a_batch(make_agent, make_batch, backend, variant, reference):
             assert abs(reference.loss(agent.get_weights(), batch, 0.9, **formula(other))[0] - loss) > 1e-3
 
 
+@pytest.mark.parametrize("double_q", [True, False])
+def test_the_policy_is_asked_about_next_states_for_double_q_only(make_agent, double_q):
+    plan = make_agent("numpy", double_q=double_q).executor.plan("get_td_loss")
+    calls = [node.id for node in plan.nodes if node.component == "policy/advantages"]
+    assert len(calls) == 1 + double_q
+
+
 def test_both_branches_of_huber_are_taken(make_agent, make_batch, backend, reference):
     agent, batch = make_agent(backend, huber_loss=True), make_batch(16)
     weights, targets = agent.get_weights(), reference.targets(agent.get_weights(), batch, 0.99, True)
