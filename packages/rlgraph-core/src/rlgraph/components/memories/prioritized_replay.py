@@ -103,6 +103,7 @@ class PrioritizedReplay(ReplayMemory):
             IntBox(self.capacity, add_batch_rank=True),
             FloatBox(0.0, 1.0, add_batch_rank=True),
         ),
+        shares=(),
     )
     def _sample_prioritized(self, num_records: np.ndarray, time_percentage: np.ndarray) -> Any:
         size, number = self.filled(), int(num_records)

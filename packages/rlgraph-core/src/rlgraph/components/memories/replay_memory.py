@@ -74,13 +74,13 @@ class ReplayMemory(Component):
     def _insert(self, records: Any) -> None:
         self.write(records)
 
-    @graph_fn(host=True, spaces=_record_space)
+    @graph_fn(host=True, spaces=_record_space, shares=())
     def _sample(self, num_records: np.ndarray) -> Any:
         size = self.filled()
         rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
         return self.read((rng.random(int(num_records)) * size).astype(np.int64))
 
-    @graph_fn(host=True, spaces=IntBox())
+    @graph_fn(host=True, spaces=IntBox(), shares=())
     def _size(self) -> np.ndarray:
         return np.array(self.cursor[1])  # type: ignore[index]
 

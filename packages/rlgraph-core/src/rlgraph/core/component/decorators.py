@@ -90,7 +90,8 @@ class GraphFunction(Member):
             or ``f(self, *input_spaces)`` returning the variables.
         draws: of a function without a body, whether its kernels draw random numbers; or ``f(self, *input_spaces)``.
         shares: of a function without a body, the variables whose memory its outputs may share, in the form of `writes`;
-            None: all that it can read.
+            None: all that it can read. Of a host function ``()``: its outputs are new arrays at every call and need not be
+            copied.
         kernels: backend name -> native implementation with the same arguments.
     """
 
@@ -291,7 +292,8 @@ def graph_fn(
         draws: the kernels of a function without a body draw random numbers, with ``ops`` or from ``ops.stream``; or
             a function ``f(self, *input_spaces)`` saying whether.
         shares: the variables whose memory the outputs of a function without a body may share, in the form of `writes`;
-            None: all that it can read. What may be seen to change is copied.
+            None: all that it can read. What may be seen to change is copied. Of a host function ``()``: its outputs are
+            new arrays at every call; else what is handed on is copied.
         name: the name it is known under; default: the function's.
         component: give the function to this one instance instead of to a class; for use in its ``__init__``.
         flatten_ops: True, or names of arguments: a container arrives as a dict of its leaves by path

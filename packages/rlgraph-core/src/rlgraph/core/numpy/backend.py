@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -88,14 +90,22 @@ class BorrowedStorage(NumpyStorage):
 
 
 class NumpyBackend(Backend):
-    """Runs plans as they were emitted."""
+    """Runs plans as they were emitted.
+
+    Args:
+        execution: dtype, seed and the like.
+        kernels: faster versions of graph functions by key; none for the reference that others are held against.
+    """
 
     name = "numpy"
     capabilities = frozenset[str]()
 
-    def __init__(self, execution: ExecutionSpec):
+    def __init__(
+        self, execution: ExecutionSpec, kernels: Mapping[str, Callable[..., Any]] = MappingProxyType({})
+    ):
         super().__init__(execution)
         self.ops = NumpyOps(execution.dtype)
+        self.kernels = kernels
 
     def create_storage(self, layout: Layout, variables: Mapping[str, Variable]) -> NumpyStorage:
         return NumpyStorage(layout, variables, self.execution.seed)
@@ -106,7 +116,7 @@ class NumpyBackend(Backend):
         linker = Linker(
             self.name,
             self.ops,
-            {},
+            self.kernels,
             storage.handle,
             storage.block,
             use_kernels=use_kernels,

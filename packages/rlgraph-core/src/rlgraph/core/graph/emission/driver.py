@@ -206,16 +206,17 @@ def _emit_sizes(function: SourceFunction, method: str, inputs: Sequence[tuple[Le
         for axis, dim in enumerate(spec.shape):
             if isinstance(dim, SymbolicDim):
                 places.setdefault(dim, []).append((function.local(leaf), axis))
-    differing = [
-        (dim, f"{name}.shape[{axis}] != {first}.shape[{first_axis}]")
-        for dim, ((first, first_axis), *others) in places.items()
-        for name, axis in others
-    ]
-    if differing:
+    conditions = [_same_size(found) for found in places.values() if len(found) > 1]
+    if conditions:
         names = [function.local(leaf) for leaf, _ in inputs]
         refuse = function.bind("refuse_sizes", partial(_differing_sizes, method, inputs))
-        function.lines.append(f"if {' or '.join(condition for _, condition in differing)}:")
+        function.lines.append(f"if not ({' and '.join(conditions)}):")
         function.lines.append(f"    raise {refuse}({', '.join(names)})")
+
+
+def _same_size(places: Sequence[tuple[str, int]]) -> str:
+    """The comparison of an axis of each array with that of the next; `len` is the shortest way to the first one."""
+    return " == ".join(f"{name}.shape[{axis}]" if axis else f"len({name})" for name, axis in places)
 
 
 def _differing_sizes(

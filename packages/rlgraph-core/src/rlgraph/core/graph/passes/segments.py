@@ -83,11 +83,20 @@ class _Splitter:
                     BranchStep(first, *(self.split(r.nodes, r.results, repeated=repeated) for r in sides))
                 )
             elif isinstance(first, GraphFunctionCall) and first.host:
-                copies = _copied_outputs(first, later, results, self.built.effects)
-                steps.append(HostStep(first, frozenset(range(first.returns)) if repeated else copies))
+                steps.append(HostStep(first, self._copies(first, later, results, repeated)))
             else:
                 steps.append(self._segment(group, later, results))
         return tuple(steps)
+
+    def _copies(
+        self, node: GraphFunctionCall, later: Sequence[Node], results: Expression, repeated: bool
+    ) -> frozenset[int]:
+        function = self.built.graph.components[node.component].graph_function(node.function)
+        if function.shares == ():
+            return frozenset()
+        if repeated:
+            return frozenset(range(node.returns))
+        return _copied_outputs(node, later, results, self.built.effects)
 
     def _is_host(self, node: Node) -> bool:
         return self.built.effects[node.id].host
