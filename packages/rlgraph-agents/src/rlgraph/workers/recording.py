@@ -111,9 +111,10 @@ FILMS: Mapping[str, type[Film]] = {".gif": GifFilm, ".mp4": Mp4Film}
 class Recorder:
     """Films the first of the environments that an evaluation makes.
 
-    >>> recorder = Recorder("CartPole-v1", "cartpole.gif", episodes=1)
-    >>> with recorder:
-    ...     result = evaluate(agent, recorder.make_environment, 10, seed=0)  # doctest: +SKIP
+    ```python
+    with Recorder("CartPole-v1", "cartpole.gif", episodes=1) as recorder:
+        result = evaluate(agent, recorder.make_environment, 10, seed=0)
+    ```
 
     Args:
         spec: environment spec, as `make_environment` takes it.

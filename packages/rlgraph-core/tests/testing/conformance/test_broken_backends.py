@@ -271,7 +271,9 @@ def test_a_kernel_that_computes_something_else(failures):
         "kernels/dense_elu",
         "kernels/network",
         "kernels/q_policy",
+        "kernels/q_policy_parts",
         "kernels/dueling_policy",
+        "kernels/dueling_policy_parts",
         "kernels/synchronizer",
         "kernels/synchronizer_slow",
     }
