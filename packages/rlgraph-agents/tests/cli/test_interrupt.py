@@ -50,6 +50,7 @@ def test_ctrl_c(backends, tiny, tmp_path):
         process.wait()
     assert process.returncode == 130, err
     assert "Interrupted" in out
+    assert "resume run" in out
     assert "fresh episodes" not in out
     assert "Traceback" not in out + err
     run = json.loads((tmp_path / "run" / "config.json").read_text())["run"]

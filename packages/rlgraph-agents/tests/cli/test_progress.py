@@ -1,5 +1,6 @@
 """The live line and the closing table."""
 
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from rlgraph.cli.progress import LiveProgress
-from rlgraph.cli.report import summary_data, summary_table
+from rlgraph.cli.report import summary_data, summary_report
 from rlgraph.runs.training import RunSummary
 from rlgraph.workers import Evaluation, TrainingResult
 
@@ -50,16 +51,19 @@ def summary(interrupted):
     return RunSummary(Path("some") / "run", training, evaluation)
 
 
-def test_closing_table(console):
-    console.print(summary_table(summary(interrupted=False), ["first command", "second command"]))
+def test_closing_table(console, tmp_path):
+    (tmp_path / "curve.png").touch()
+    (tmp_path / "checkpoints").mkdir()
+    outcome = replace(summary(interrupted=False), folder=tmp_path)
+    console.print(summary_report(outcome, ["first command", "second command"]))
     written = console.file.getvalue()
     assert written.startswith("Done")
     for text in (
         "150.0 +- 50.0 over 2 fresh episodes",
         "12,345 steps, 67 episodes, 890 updates",
         "6,172 steps/s (2.0 s)",
-        "some/run/curve.png",
-        "some/run/checkpoints",
+        "curve.png    learning curve",
+        "checkpoints  best and last checkpoint",
         "first command",
         "second command",
     ):
@@ -67,7 +71,7 @@ def test_closing_table(console):
 
 
 def test_closing_table_of_an_interrupted_run(console):
-    console.print(summary_table(summary(interrupted=True), []))
+    console.print(summary_report(summary(interrupted=True), []))
     written = console.file.getvalue()
     assert written.startswith("Interrupted")
     assert "fresh episodes" not in written

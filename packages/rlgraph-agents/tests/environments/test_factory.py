@@ -136,3 +136,10 @@ def test_names():
     known = registry("rlgraph.environments")
     assert all(known.load(name) is OpenAIGymEnv for name in ("openai", "openai_gym", "gym"))
     assert isinstance(make_environment("deterministic"), DeterministicEnv)
+
+
+def test_a_class_by_its_place():
+    environment = make_environment("rlgraph.environments.deterministic_env:DeterministicEnv")
+    assert isinstance(environment, DeterministicEnv)
+    with pytest.raises(SpecError, match=r"module 'rlgraph.environments' has no 'DeterministikEnv'"):
+        make_environment("rlgraph.environments:DeterministikEnv")

@@ -30,6 +30,9 @@ for group in (training, configuring, trained, comparing, inspecting, listing):
 def main() -> int:
     """Run the command line and return the exit code."""
     output.reset()
+    # "my_module:MyEnvironment" may be a file in the folder where the command is called; what is installed comes first.
+    if "" not in sys.path:
+        sys.path.append("")
     try:
         result = app(standalone_mode=False)
         return int(result) if isinstance(result, int) else ExitCode.DONE

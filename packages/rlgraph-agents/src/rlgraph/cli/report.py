@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from rich.console import Group
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from rlgraph.runs.training import RunSummary
 
@@ -21,8 +23,17 @@ CONTENT = (
 )
 
 
-def summary_table(summary: RunSummary, next_steps: list[str]) -> Table:
-    """The closing table of a run: result, speed, files, what to run next."""
+def summary_report(summary: RunSummary, next_steps: list[str]) -> Group:
+    """What closes a run: a table of result and speed, then its files and what to run next, to be copied."""
+    lines = [Text(f"In {summary.folder}:")]
+    width = max(len(name) for name, _ in CONTENT)
+    lines += [Text(f"  {name:{width}}  {what}") for name, what in CONTENT if (summary.folder / name).exists()]
+    if next_steps:
+        lines += [Text("Next:"), *(Text(f"  {command}") for command in next_steps)]
+    return Group(_table(summary), *lines)
+
+
+def _table(summary: RunSummary) -> Table:
     training, final = summary.training, summary.evaluation
     table = Table(
         show_header=False, title="Interrupted" if training.interrupted else "Done", title_justify="left"
@@ -40,10 +51,6 @@ def summary_table(summary: RunSummary, next_steps: list[str]) -> Table:
     table.add_row("speed", f"{training.steps_per_second:,.0f} steps/s ({training.seconds:.1f} s)")
     for departure in summary.departures:
         table.add_row("not its seed's run", escape(departure))
-    for name, what in CONTENT:
-        table.add_row(what, escape(str(summary.folder / name)))
-    for position, command in enumerate(next_steps):
-        table.add_row("next" if position == 0 else "", escape(command))
     return table
 
 

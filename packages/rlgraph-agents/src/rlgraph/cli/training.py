@@ -103,7 +103,9 @@ def resume(
     """Go on with a run from its newest whole checkpoint, however it ended."""
     from rlgraph.cli.progress import LiveProgress
     from rlgraph.runs import resume as resume_run
+    from rlgraph.runs.run_folder import read_config
 
+    read_config(folder)  # what is no run does not go on
     output.notes.print(f"{escape(str(folder))} goes on", highlight=False)
     with LiveProgress(output.notes) as progress:
         summary = resume_run(folder, steps=steps, callbacks=[progress])
@@ -219,14 +221,16 @@ def _train(spec: dict[str, Any], folder: Path) -> int:
 
 
 def _report(summary: Any) -> int:
-    from rlgraph.cli.report import summary_data, summary_table
+    from rlgraph.cli.report import summary_data, summary_report
 
+    goes_on = [f"{_command('rlgraph')} resume {summary.folder}"] if summary.training.interrupted else []
     next_steps = [
+        *goes_on,
         f"{_command('rlgraph')} evaluate {summary.folder} --episodes 100",
         f"{_command('tensorboard')} --logdir {summary.folder / 'tensorboard'}",
         f"{_command('rlgraph')} plan update_from_memory --full",
     ]
-    output.result(summary_table(summary, [] if output.quiet else next_steps), summary_data(summary))
+    output.result(summary_report(summary, [] if output.quiet else next_steps), summary_data(summary))
     return ExitCode.INTERRUPTED if summary.training.interrupted else ExitCode.DONE
 
 

@@ -37,17 +37,19 @@ def make_environment(spec: Any, *, path: str = "environment") -> Environment:
 
     Args:
         spec: an `Environment`; a `gymnasium.Env` or `EnvSpec`; any object with `state_space`, `action_space`,
-            `reset`, `step` and `terminate` (`rlgraph.core.protocols.Environment`); a registered name or a gymnasium
-            id such as ``"CartPole-v1"``; a mapping with ``type`` (a registered name, "module:Class", or a class) and
-            constructor arguments; or a class or function that returns one of these.
+            `reset`, `step` and `terminate` (`rlgraph.core.protocols.Environment`); a registered name, a gymnasium
+            id such as ``"CartPole-v1"``, or a class, "module:Class"; a mapping with ``type`` (a registered name,
+            "module:Class", or a class) and constructor arguments; or a class or function that returns one of these.
         path: where the spec stands; named in errors.
 
     Raises:
         SpecError: unknown type, id or argument; an object that lacks parts of an environment, with all of them.
     """
     if isinstance(spec, str):
-        known = registry("rlgraph.environments")
-        return make_environment({"type": spec}, path=path) if spec in known else OpenAIGymEnv(spec)
+        # "module:Class" is a class; Gymnasium's "module:id" has a version or a folder, which no class has.
+        is_class = ":" in spec and spec.partition(":")[2].isidentifier()
+        is_ours = is_class or spec in registry("rlgraph.environments")
+        return _from_mapping({"type": spec}, path) if is_ours else OpenAIGymEnv(spec)
     if isinstance(spec, Mapping):
         return _from_mapping(spec, path)
     if isinstance(spec, EnvSpec):

@@ -69,7 +69,11 @@ def _spec(given: str | EnvSpec) -> EnvSpec:
 def _make(given: str | EnvSpec, limit: int | None, render_mode: str | None, kwargs: dict[str, Any]) -> GymEnv:
     """`gymnasium.make`, without its checker (the checks of the vector environment see more and end)."""
     kwargs = {"disable_env_checker": True, **kwargs}
-    return gymnasium.make(given, max_episode_steps=limit, render_mode=render_mode, **kwargs)
+    try:
+        return gymnasium.make(given, max_episode_steps=limit, render_mode=render_mode, **kwargs)
+    except gymnasium.error.DependencyNotInstalled as error:
+        name = given if isinstance(given, str) else given.id
+        raise SpecError(f"OpenAIGymEnv: {name} needs what is not installed: {error}") from error
 
 
 def _existing(env: Any, limit: int | None, render_mode: str | None, kwargs: dict[str, Any]) -> GymEnv:

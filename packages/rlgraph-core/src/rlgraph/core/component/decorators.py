@@ -90,8 +90,7 @@ class GraphFunction(Member):
             or ``f(self, *input_spaces)`` returning the variables.
         draws: of a function without a body, whether its kernels draw random numbers; or ``f(self, *input_spaces)``.
         shares: of a function without a body, the variables whose memory its outputs may share, in the form of `writes`;
-            None: all that it can read. Of a host function ``()``: its outputs are new arrays at every call and need not be
-            copied.
+            None: all that it can read. Of a host function ``()``: its outputs are new arrays at every call.
         kernels: backend name -> native implementation with the same arguments.
     """
 
