@@ -26,6 +26,12 @@ def backends():
 
 
 @pytest.fixture(scope="session")
+def one_backend():
+    """An installed backend, for what does not depend on which: PyTorch if it is there, the quickest to build."""
+    return "torch" if "torch" in BACKENDS else BACKENDS[0]
+
+
+@pytest.fixture(scope="session")
 def execution():
     """`execution_spec` for networks so small that a second thread only waits for the first."""
     # TensorFlow takes a number of threads only before its first use in a process.

@@ -76,10 +76,10 @@ def test_a_resumed_run_equals_the_one_that_was_never_left(spec, tmp_path, undraw
 
 
 @pytest.mark.parametrize("environment", ["CartPole-v1", {"type": "deterministic", "steps_to_terminal": 37}])
-def test_a_resumed_run_of_the_parallel_worker(environment, execution, tmp_path, undrawn):
+def test_a_resumed_run_of_the_parallel_worker(environment, one_backend, execution, tmp_path, undrawn):
     """Checkpoints at which episodes are cut, and such from which environments go on exactly."""
     worker = {"type": "parallel", "num_envs": 4, "processes": 2}
-    spec = make_spec("torch", execution, environment=environment, worker=worker)
+    spec = make_spec(one_backend, execution, environment=environment, worker=worker)
     train(spec, tmp_path / "one")
     crash(spec, tmp_path / "other", 200)
     assert resume(tmp_path / "other").departures == ()
@@ -202,9 +202,9 @@ def test_states_of_environments_are_used_once(actor, tmp_path, undrawn, register
     assert run_differences(tmp_path / "one", tmp_path / "other") == []
 
 
-def test_a_parallel_run_goes_on_exactly(execution, tmp_path, undrawn):
+def test_a_parallel_run_goes_on_exactly(one_backend, execution, tmp_path, undrawn):
     """An update that was put off belongs to the report before the checkpoint, in both."""
-    spec = make_spec("torch", execution, worker={"num_envs": 2, "type": "parallel"})
+    spec = make_spec(one_backend, execution, worker={"num_envs": 2, "type": "parallel"})
     spec["logging"]["report_interval"] = 50  # checkpoints lie between two reports
     train(spec, tmp_path / "one")
     crash(spec, tmp_path / "other", 200)
