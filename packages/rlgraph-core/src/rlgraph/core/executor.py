@@ -30,8 +30,7 @@ from rlgraph.core.graph.nodes import GraphFunctionCall, Input
 from rlgraph.core.graph.passes.devices import place, place_replicas
 from rlgraph.core.graph.plan import HostStep, Leaf, Segment
 from rlgraph.core.locks import Locks
-from rlgraph.core.numpy.backend import BorrowedStorage, NumpyBackend
-from rlgraph.core.numpy.kernels import ACTING
+from rlgraph.core.numpy.backend import ActingBackend, BorrowedStorage
 from rlgraph.core.ops.dims import SymbolicDim
 from rlgraph.core.ops.tensor_spec import TensorSpec
 from rlgraph.spaces import Space, from_spec
@@ -241,7 +240,7 @@ class GraphExecutor:
             CapabilityError: the method needs gradients.
         """
         plan = self.plan(method)
-        numpy_backend = NumpyBackend(self.execution, ACTING)
+        numpy_backend = ActingBackend(self.execution)
         numpy_backend.require(plan)
         if plan.writes:
             raise RLGraphError(f"{method!r} writes variables: only read-only methods run on borrowed memory")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +12,7 @@ from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import Block, Layout, Variable
+from rlgraph.core.numpy.kernels import ACTING
 from rlgraph.core.numpy.ops import NumpyOps
 
 DIALECT = Dialect(
@@ -90,22 +89,14 @@ class BorrowedStorage(NumpyStorage):
 
 
 class NumpyBackend(Backend):
-    """Runs plans as they were emitted.
-
-    Args:
-        execution: dtype, seed and the like.
-        kernels: faster versions of graph functions by key; none for the reference that others are held against.
-    """
+    """Runs plans as they were emitted."""
 
     name = "numpy"
     capabilities = frozenset[str]()
 
-    def __init__(
-        self, execution: ExecutionSpec, kernels: Mapping[str, Callable[..., Any]] = MappingProxyType({})
-    ):
+    def __init__(self, execution: ExecutionSpec):
         super().__init__(execution)
         self.ops = NumpyOps(execution.dtype)
-        self.kernels = kernels
 
     def create_storage(self, layout: Layout, variables: Mapping[str, Variable]) -> NumpyStorage:
         return NumpyStorage(layout, variables, self.execution.seed)
@@ -123,3 +114,9 @@ class NumpyBackend(Backend):
             stream=storage.tensor_stream,
         )
         return emit_segment(plan, segment, DIALECT, linker).compile()
+
+
+class ActingBackend(NumpyBackend):
+    """NumPy as the actor of another backend: the one that is called at every step has kernels."""
+
+    kernels = ACTING
