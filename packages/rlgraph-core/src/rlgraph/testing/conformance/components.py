@@ -1,273 +1,42 @@
-"""Sections ``components`` and ``kernels``: the shipped components against the reference, with kernels and without."""
+"""Sections ``components``, ``derivatives`` and ``kernels``: the component library on a backend.
+
+Components against the reference; their derivatives against its difference quotients; with kernels and without.
+"""
 
 from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from rlgraph.components import (
-    Adam,
-    Conv2D,
-    Dense,
-    DictPreprocessorStack,
-    DQNLoss,
-    DuelingPolicy,
-    EpsilonGreedy,
-    MaxPool2D,
-    NeuralNetwork,
-    NoisyGreedy,
-    PreprocessorStack,
-    PrioritizedReplay,
-    QPolicy,
-    Synchronizer,
-)
-from rlgraph.core import Component, GraphExecutor, graph_fn, rlgraph_api
+from rlgraph.core import Component, GraphExecutor, gradients, graph_fn
 from rlgraph.core.graph.nodes import GraphFunctionCall
 from rlgraph.core.ops import map_nested
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space, Tuple, from_spec
+from rlgraph.spaces import BoxSpace, FloatBox, Space, from_spec
+from rlgraph.testing.conformance.cases import BATCH, CASES, Case
 from rlgraph.testing.conformance.checks import Subject, check, check_each
 from rlgraph.testing.conformance.comparison import assert_same
-from rlgraph.testing.conformance.gradients import LAYERS, REGRESSION_SPACES, Regression
-
-BATCH = 5
-FEATURES = FloatBox(shape=(3,), add_batch_rank=True)
-VALUES = FloatBox(shape=(4,), add_batch_rank=True)
-SCREENS = IntBox(256, shape=(5, 6, 3), dtype="uint8", add_batch_rank=True)
-IMAGE_LAYERS: list[dict[str, Any]] = [
-    {"type": "divide", "divisor": 255},
-    {"type": "conv2d", "filters": 3, "kernel_size": 2, "activation": "relu", "padding": "same"},
-    {"type": "conv2d", "filters": 2, "kernel_size": 3, "activation": "tanh"},
-    {"type": "reshape", "flatten": True},
-    {"type": "dense", "units": 2},
-]
-ACTIONS = IntBox(4)
+from rlgraph.testing.conformance.gradients import difference_quotient
+from rlgraph.testing.conformance.probes import wiring
 
 
-@dataclass(frozen=True)
-class Case:
-    """A component and what to call.
-
-    Attributes:
-        make: makes it, unbuilt.
-        spaces: Spaces of the arguments.
-        methods: the API methods to call, in order.
-        trains: it takes gradients.
-    """
-
-    make: Callable[[], Component]
-    spaces: Mapping[str, Any]
-    methods: tuple[str, ...]
-    trains: bool = False
-
-
-class Synchronized(Component):
-    """Two networks, one of which follows the other."""
-
-    def __init__(self, tau: float):
-        self.source = NeuralNetwork(LAYERS, scope="source")
-        self.target = self.source.copy(scope="target", trainable=False)
-        self.synchronizer = Synchronizer(tau)
-        super().__init__(self.source, self.target, self.synchronizer, scope="synchronized")
-
-    @rlgraph_api
-    def both(self, inputs: Any) -> Any:
-        return self.source.call(inputs), self.target.call(inputs)
-
-    @rlgraph_api
-    def sync(self) -> Any:
-        return self.synchronizer.sync(self.source.variables(), self.target.variables())
-
-
-class Preprocessed(Component):
-    """A stack of preprocessing layers, each row of the batch from an environment of its own."""
-
-    def __init__(self, layers: list[Any]):
-        self.stack = PreprocessorStack(layers)
-        super().__init__(self.stack, scope="preprocessed")
-
-    @rlgraph_api
-    def preprocess(self, inputs: Any) -> Any:
-        return self.stack.preprocess(inputs, self._environments(inputs) if self.stack.has_state else None)
-
-    @rlgraph_api
-    def begin(self, inputs: Any) -> Any:
-        self.stack.reset(self._environments(inputs))
-
-    @graph_fn(host=True, spaces=IntBox(add_batch_rank=True))
-    def _environments(self, inputs: Any) -> np.ndarray:
-        return np.arange(len(inputs))
-
-
-LOSS_SPACES = {
-    "q_values": VALUES,
-    "actions": IntBox(4, add_batch_rank=True),
-    "rewards": FloatBox(-3.0, 3.0, add_batch_rank=True),
-    "terminals": BoolBox(add_batch_rank=True),
-    "q_next": VALUES,
-    "q_next_target": VALUES,
-}
-
-
-def _dense(**options: Any) -> Case:
-    return Case(lambda: Dense(4, **options), {"inputs": FEATURES}, ("call",))
-
-
-#: An action of several parts, and the Spaces of its values.
-PARTS = Dict(jump=BoolBox(), move=Tuple(IntBox(3), IntBox(2, shape=(2,))))
-PART_VALUES = Dict(
-    jump=FloatBox(shape=(2,)), move=Tuple(FloatBox(shape=(3,)), FloatBox(shape=(2, 2))), add_batch_rank=True
-)
-PART_LOSS_SPACES = {
-    **LOSS_SPACES,
-    **dict.fromkeys(("q_values", "q_next", "q_next_target"), PART_VALUES),
-    "actions": PARTS.with_batch_rank(),
-}
-PER_ITEM = FloatBox(0.0, 1.0, add_batch_rank=True)
-
-
-def _loss(spaces: Mapping[str, Any] = LOSS_SPACES, **options: Any) -> Case:
-    return Case(lambda: DQNLoss(**options), spaces, ("loss", "get_td_errors"))
-
-
-def _policy(kind: Callable[..., Component], action_space: Space = ACTIONS) -> Case:
-    methods = ("get_q_values", "get_deterministic_action")
-    return Case(lambda: kind(LAYERS, action_space=action_space), {"states": FEATURES}, methods)
-
-
-def _adam(**options: Any) -> Case:
-    methods = ("update",) * 4 + ("get_loss",)
-    return Case(lambda: Regression(Adam(0.05, **options), LAYERS), REGRESSION_SPACES, methods, True)
-
-
-def _image(make: Callable[[], Component]) -> Case:
-    return Case(make, {"inputs": FloatBox(shape=(5, 6, 2), add_batch_rank=True)}, ("call",))
-
-
-def _conv(**options: Any) -> Case:
-    return _image(lambda: Conv2D(3, (2, 3), **options))
-
-
-def _preprocessed(*layers: Any, space: Any = SCREENS) -> Case:
-    return Case(lambda: PreprocessorStack(layers), {"inputs": space}, ("preprocess",))
-
-
-def _remembered(**layer: Any) -> Case:
-    methods = ("preprocess", "preprocess", "begin", "preprocess")
-    return Case(lambda: Preprocessed([layer]), {"inputs": FEATURES}, methods)
-
-
-CASES: dict[str, Case] = {
-    "adam": _adam(),
-    "adam_clipped": _adam(clip_grad_norm=0.1),
-    "adam_scheduled": Case(
-        lambda: Regression(Adam(["poly", 0.05, 0.01], clip_grad_norm=1.0), LAYERS),
-        {**REGRESSION_SPACES, "time_percentage": FloatBox(0.0, 1.0)},
-        ("update",) * 3,
-        True,
-    ),
-    "clip": _preprocessed({"type": "clip", "min": -0.5, "max": 0.5}, space=FEATURES),
-    "concat": _preprocessed({"type": "concat"}, space=Dict(a=FEATURES, b=VALUES)),
-    "conv2d": _conv(),
-    "conv2d_elu_without_biases": _conv(activation="elu", biases_spec=False, padding="same"),
-    "conv2d_relu": _conv(activation="relu", biases_spec=0.5, strides=2),
-    "conv2d_tanh_same": _conv(activation="tanh", biases_spec=0.5, strides=(2, 1), padding="same"),
-    "convert_type": _preprocessed({"type": "convert_type", "to_dtype": "float"}),
-    "convolutional_network": Case(
-        lambda: Regression(Adam(0.05), IMAGE_LAYERS),
-        {**REGRESSION_SPACES, "inputs": SCREENS},
-        ("update", "update"),
-        True,
-    ),
-    "dense": _dense(),
-    "dense_relu": _dense(activation="relu", biases_spec={"type": "normal", "stddev": 1.0}),
-    "dense_tanh_without_biases": _dense(activation="tanh", biases_spec=False),
-    "dense_elu": _dense(activation="elu"),
-    "dict_preprocessor_stack": Case(
-        lambda: DictPreprocessorStack({"b": [{"type": "reshape", "flatten": True}]}),
-        {"inputs": Dict(a=FEATURES, b=IntBox(3, add_batch_rank=True))},
-        ("preprocess",),
-    ),
-    "divide": _preprocessed({"type": "divide", "divisor": 255}),
-    "dqn_loss": _loss(double_q=False),
-    "dqn_loss_double": _loss(double_q=True),
-    "dqn_loss_double_huber": _loss(double_q=True, huber_loss=True),
-    "dqn_loss_weights_and_discounts": _loss(
-        {**LOSS_SPACES, "importance_weights": PER_ITEM, "discounts": PER_ITEM}, huber_loss=True
-    ),
-    "dqn_loss_parts": _loss(PART_LOSS_SPACES, action_space=PARTS),
-    "dqn_loss_parts_one_target": _loss(
-        PART_LOSS_SPACES,
-        action_space=PARTS,
-        double_q=False,
-        shared_container_action_target=True,
-        td_aggregation="mean_error",
-    ),
-    "dueling_policy": _policy(DuelingPolicy),
-    "dueling_policy_parts": _policy(DuelingPolicy, PARTS),
-    "epsilon_greedy": Case(
-        lambda: EpsilonGreedy(IntBox(4), epsilon_spec=0.5),
-        {"actions": IntBox(4, add_batch_rank=True), "time_percentage": FloatBox(0.0, 1.0)},
-        ("get_action", "get_action"),
-    ),
-    "grayscale": _preprocessed({"type": "grayscale"}),
-    "image_crop": _preprocessed({"type": "image_crop", "x": 1, "width": 3, "height": 2}),
-    "image_resize": _preprocessed(
-        # Floats: where a mean lies between two integers, the last bit decides.
-        {"type": "convert_type", "to_dtype": "float"},
-        {"type": "image_resize", "width": 3, "height": 4},
-    ),
-    "max_pool2d": _image(lambda: MaxPool2D((2, 3), 1, "same")),
-    "moving_standardize": _remembered(type="moving_standardize"),
-    "multiply": _preprocessed({"type": "multiply", "factor": 0.5}),
-    "normalize": _preprocessed({"type": "normalize"}),
-    "epsilon_greedy_parts": Case(
-        lambda: EpsilonGreedy(PARTS, epsilon_spec=0.5),
-        {"actions": PARTS.with_batch_rank(), "time_percentage": FloatBox(0.0, 1.0)},
-        ("get_action", "get_action"),
-    ),
-    "network": Case(lambda: NeuralNetwork(LAYERS), {"inputs": FEATURES}, ("call",)),
-    "noisy_greedy": Case(
-        lambda: NoisyGreedy(IntBox(4), {"type": "gumbel", "scale": [1.0, 0.1]}),
-        {"q_values": VALUES, "time_percentage": FloatBox(0.0, 1.0)},
-        ("get_action", "get_action"),
-    ),
-    "prioritized_replay": Case(
-        lambda: PrioritizedReplay(7, beta=[0.4, 1.0]),
-        {
-            "records": Dict(state=FloatBox(shape=(2,)), action=PARTS, add_batch_rank=True),
-            "num_records": IntBox(BATCH, BATCH + 1),
-            "time_percentage": FloatBox(0.0, 1.0),
-            "indices": IntBox(BATCH, add_batch_rank=True),
-            "errors": FloatBox(add_batch_rank=True),
-        },
-        ("insert_records", "get_records", "update_records", "insert_records", "get_records", "get_size"),
-    ),
-    "q_policy": _policy(QPolicy),
-    "reshape": _preprocessed({"type": "reshape", "new_shape": [-1, 3]}),
-    "reshape_categories": _preprocessed(
-        {"type": "reshape", "flatten": True, "flatten_categories": True},
-        space=IntBox(4, shape=(2,), add_batch_rank=True),
-    ),
-    "sequence": _remembered(type="sequence", sequence_length=2),
-    "q_policy_parts": _policy(QPolicy, PARTS),
-    "synchronizer": Case(lambda: Synchronized(1.0), {"inputs": FEATURES}, ("both", "sync", "both")),
-    "synchronizer_slow": Case(lambda: Synchronized(0.25), {"inputs": FEATURES}, ("both", "sync", "both")),
-}
-
-
-def run_case(case: Case, executor: GraphExecutor) -> Any:
-    """What all calls return, on the same inputs every time, and the variables behind them."""
+def samples(case: Case, dtype: str) -> dict[str, Any]:
+    """The arguments of a case, the same every time."""
     rng = np.random.default_rng(0)
-    inputs, dtype = {}, executor.execution.dtype
+    inputs = {}
     for name, given in case.spaces.items():
         space = from_spec(given)
         sample = space.sample(BATCH if space.has_batch_rank else None, rng=rng)
         inputs[name] = map_nested(lambda x: x.astype(dtype) if x.dtype.kind == "f" else x, sample)
+    return inputs
+
+
+def run_case(case: Case, executor: GraphExecutor) -> Any:
+    """What all calls return, on the same inputs every time, and the variables behind them."""
+    inputs = samples(case, executor.execution.dtype)
     outputs = []
     for method in case.methods:
         wanted = inspect.signature(executor.root.api_methods()[method]).parameters
@@ -284,6 +53,95 @@ def agrees(subject: Subject, case: Case) -> None:
     given = run_case(case, executor)
     expected = run_case(case, subject.reference(case.make(), case.spaces, dtype="float64"))
     assert_same(given, expected, 1e-12, "(outputs, variables)")
+
+
+class Derived(Component):
+    """A component whose arguments `case.by` are moved by variables, and a number made of what its methods return."""
+
+    def __init__(self, case: Case):
+        self.case, self.tried = case, case.make()
+        leaves = {name: _leaves(from_spec(case.spaces[name])) for name in case.by}
+        self.shapes = {
+            f"{name}-{number}": s for name, found in leaves.items() for number, s in enumerate(found)
+        }
+        super().__init__(self.tried, scope="derived")
+
+    def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        for name, shape in self.shapes.items():
+            setattr(self, name, self.get_variable(name, FloatBox(shape=shape), initializer=0.0))
+
+    def number(self, **inputs: Any) -> Any:
+        """The sum of smooth functions of all results."""
+        moved = {name: self._move(x, name) if name in self.case.by else x for name, x in inputs.items()}
+        results = []
+        for method in self.case.methods:
+            wanted = inspect.signature(self.tried.api_methods()[method]).parameters
+            results.append(
+                getattr(self.tried, method)(**{key: x for key, x in moved.items() if key in wanted})
+            )
+        return self._sum(tuple(results))
+
+    @graph_fn
+    def _move(self, ops: Any, inputs: Any, name: str) -> Any:
+        left = iter([key for key in self.shapes if key.rpartition("-")[0] == name])
+        return map_nested(lambda x: x + getattr(self, next(left)), inputs)
+
+    @graph_fn
+    def _sum(self, ops: Any, results: Any) -> Any:
+        terms: list[Any] = []
+        map_nested(lambda x: terms.append(ops.sum(ops.sin(3.0 * x + 1.0))), _floats(results))
+        return sum(terms[1:], start=terms[0])
+
+    @graph_fn
+    def _flat(self, ops: Any, derivatives: Any) -> Any:
+        return ops.concat([ops.reshape(one, (-1,)) for one in derivatives])
+
+
+def _leaves(space: Any) -> list[tuple[int, ...]]:
+    """The shapes of its parts, without batch and time."""
+    return [space.shape] if isinstance(space, BoxSpace) else [leaf.shape for leaf in space.flatten().values()]
+
+
+def _floats(results: Any) -> list[Any]:
+    """All float parts of nested results."""
+    if isinstance(results, Mapping):
+        return [leaf for one in results.values() for leaf in _floats(one)]
+    if isinstance(results, tuple | list):
+        return [leaf for one in results for leaf in _floats(one)]
+    return [results] if results is not None and "float" in str(results.dtype) else []
+
+
+def _derived(case: Case) -> Component:
+    names = list(case.spaces)
+
+    def derivatives(self: Any, **inputs: Any) -> Any:
+        return self._flat(gradients(self.number(**inputs), self.variables(trainable_only=True)))
+
+    members = {
+        "get_number": wiring(names, lambda self, **inputs: self.number(**inputs)),
+        "derivatives": wiring(names, derivatives),
+    }
+    return type("DerivedCase", (Derived,), members)(case)
+
+
+@check_each(
+    "derivatives",
+    {name: case for name, case in CASES.items() if case.by},
+    capabilities=lambda _: ("gradients",),
+)
+def right_derivatives(subject: Subject, case: Case) -> None:
+    """The derivatives of what a component returns are the difference quotients of the reference."""
+    inputs = samples(case, "float64")
+    given = subject.executor(_derived(case), case.spaces, dtype="float64").execute("derivatives", **inputs)
+    reference = subject.reference(_derived(case), case.spaces, dtype="float64")
+    weights = reference.get_weights(trainable_only=True)
+
+    def number() -> float:
+        reference.set_weights(weights)
+        return float(reference.execute("get_number", **inputs))
+
+    expected = np.concatenate([difference_quotient(number, value) for value in weights.values()])
+    assert_same(given, expected, 1e-5 * max(1.0, float(np.abs(expected).max())), "derivatives")
 
 
 @check_each("kernels", CASES, capabilities=lambda case: ("gradients",) if case.trains else ())

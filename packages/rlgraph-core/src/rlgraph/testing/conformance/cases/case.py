@@ -1,0 +1,54 @@
+"""What a case of the component library is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rlgraph.core import Component
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
+
+BATCH = 5
+FEATURES = FloatBox(shape=(3,), add_batch_rank=True)
+VALUES = FloatBox(shape=(4,), add_batch_rank=True)
+PER_ITEM = FloatBox(0.0, 1.0, add_batch_rank=True)
+SCREENS = IntBox(256, shape=(5, 6, 3), dtype="uint8", add_batch_rank=True)
+#: An action of several parts.
+PARTS = Dict(jump=BoolBox(), move=Tuple(IntBox(3), IntBox(2, shape=(2,))))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A component and what to call.
+
+    Attributes:
+        make: makes it, unbuilt.
+        spaces: Spaces of the arguments.
+        methods: the API methods to call, in order.
+        trains: it takes gradients.
+        by: names of arguments; the derivatives of what the methods return, by these and by the trainable variables, are
+            compared with difference quotients.
+    """
+
+    make: Callable[[], Component]
+    spaces: Mapping[str, Any]
+    methods: tuple[str, ...]
+    trains: bool = False
+    by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FunctionCase:
+    """A function ``f(ops, **arguments)`` of `rlgraph.core.functional` and what to call it with.
+
+    Attributes:
+        function: the function.
+        arguments: by name, arrays and nested containers of them, which reach it as tensors; everything else as it is.
+        by: names of float arrays; the derivatives of the results by them are compared with difference quotients. There
+            the function must be smooth.
+    """
+
+    function: Callable[..., Any]
+    arguments: Mapping[str, Any]
+    by: tuple[str, ...] = ()

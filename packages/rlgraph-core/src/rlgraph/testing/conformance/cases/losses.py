@@ -1,0 +1,50 @@
+"""Cases of losses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components import DQNLoss
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
+from rlgraph.testing.conformance.cases.case import PARTS, PER_ITEM, VALUES, Case
+
+LOSS_SPACES = {
+    "q_values": VALUES,
+    "actions": IntBox(4, add_batch_rank=True),
+    "rewards": FloatBox(-3.0, 3.0, add_batch_rank=True),
+    "terminals": BoolBox(add_batch_rank=True),
+    "q_next": VALUES,
+    "q_next_target": VALUES,
+}
+
+PART_VALUES = Dict(
+    jump=FloatBox(shape=(2,)), move=Tuple(FloatBox(shape=(3,)), FloatBox(shape=(2, 2))), add_batch_rank=True
+)
+PART_LOSS_SPACES = {
+    **LOSS_SPACES,
+    **dict.fromkeys(("q_values", "q_next", "q_next_target"), PART_VALUES),
+    "actions": PARTS.with_batch_rank(),
+}
+
+
+def _loss(spaces: Mapping[str, Any] = LOSS_SPACES, **options: Any) -> Case:
+    return Case(lambda: DQNLoss(**options), spaces, ("loss", "get_td_errors"), by=("q_values",))
+
+
+CASES: dict[str, Case] = {
+    "dqn_loss": _loss(double_q=False),
+    "dqn_loss_double": _loss(double_q=True),
+    "dqn_loss_double_huber": _loss(double_q=True, huber_loss=True),
+    "dqn_loss_parts": _loss(PART_LOSS_SPACES, action_space=PARTS),
+    "dqn_loss_parts_one_target": _loss(
+        PART_LOSS_SPACES,
+        action_space=PARTS,
+        double_q=False,
+        shared_container_action_target=True,
+        td_aggregation="mean_error",
+    ),
+    "dqn_loss_weights_and_discounts": _loss(
+        {**LOSS_SPACES, "importance_weights": PER_ITEM, "discounts": PER_ITEM}, huber_loss=True
+    ),
+}

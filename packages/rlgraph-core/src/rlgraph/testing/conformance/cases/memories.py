@@ -1,0 +1,21 @@
+"""Cases of memories."""
+
+from __future__ import annotations
+
+from rlgraph.components import PrioritizedReplay
+from rlgraph.spaces import Dict, FloatBox, IntBox
+from rlgraph.testing.conformance.cases.case import BATCH, PARTS, Case
+
+CASES: dict[str, Case] = {
+    "prioritized_replay": Case(
+        lambda: PrioritizedReplay(7, beta=[0.4, 1.0]),
+        {
+            "records": Dict(state=FloatBox(shape=(2,)), action=PARTS, add_batch_rank=True),
+            "num_records": IntBox(BATCH, BATCH + 1),
+            "time_percentage": FloatBox(0.0, 1.0),
+            "indices": IntBox(BATCH, add_batch_rank=True),
+            "errors": FloatBox(add_batch_rank=True),
+        },
+        ("insert_records", "get_records", "update_records", "insert_records", "get_records", "get_size"),
+    ),
+}
