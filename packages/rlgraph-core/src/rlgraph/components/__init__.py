@@ -9,8 +9,10 @@ from rlgraph.components.layers.conv2d import Conv2D
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.layers.max_pool2d import MaxPool2D
 from rlgraph.components.losses.dqn_loss import DQNLoss
+from rlgraph.components.memories.memory import Memory
 from rlgraph.components.memories.prioritized_replay import PrioritizedReplay
 from rlgraph.components.memories.replay_memory import ReplayMemory
+from rlgraph.components.memories.ring_buffer import RingBuffer
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.optimizers.adam import Adam
 from rlgraph.components.policies.dueling_policy import DuelingPolicy
@@ -48,6 +50,7 @@ __all__ = [
     "ImageCrop",
     "ImageResize",
     "MaxPool2D",
+    "Memory",
     "MovingStandardize",
     "Multiply",
     "NeuralNetwork",
@@ -59,6 +62,7 @@ __all__ = [
     "QPolicy",
     "ReplayMemory",
     "Reshape",
+    "RingBuffer",
     "Schedule",
     "Sequence",
     "StatefulLayer",
