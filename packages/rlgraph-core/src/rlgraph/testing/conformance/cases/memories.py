@@ -22,7 +22,11 @@ CASES: dict[str, Case] = {
         lambda: RingBuffer(12),
         {
             "records": Dict(
-                state=FloatBox(shape=(2,)), action=PARTS, terminals=BoolBox(), add_batch_rank=True
+                state=FloatBox(shape=(2,)),
+                action=PARTS,
+                terminals=BoolBox(),
+                truncations=BoolBox(),
+                add_batch_rank=True,
             ),
             "num_records": IntBox(BATCH, BATCH + 1),
             "num_episodes": IntBox(1, 2),
