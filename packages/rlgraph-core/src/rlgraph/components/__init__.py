@@ -14,7 +14,14 @@ from rlgraph.components.memories.prioritized_replay import PrioritizedReplay
 from rlgraph.components.memories.replay_memory import ReplayMemory
 from rlgraph.components.memories.ring_buffer import RingBuffer
 from rlgraph.components.networks.neural_network import NeuralNetwork
+from rlgraph.components.optimizers.adadelta import Adadelta
+from rlgraph.components.optimizers.adagrad import Adagrad
 from rlgraph.components.optimizers.adam import Adam
+from rlgraph.components.optimizers.adamw import AdamW
+from rlgraph.components.optimizers.nadam import Nadam
+from rlgraph.components.optimizers.optimizer import Optimizer
+from rlgraph.components.optimizers.rmsprop import RMSProp
+from rlgraph.components.optimizers.sgd import SGD
 from rlgraph.components.policies.dueling_policy import DuelingPolicy
 from rlgraph.components.policies.q_policy import QPolicy
 from rlgraph.components.preprocessing.clip import Clip
@@ -34,7 +41,11 @@ from rlgraph.components.preprocessing.reshape import Reshape
 from rlgraph.components.preprocessing.sequence import Sequence
 
 __all__ = [
+    "SGD",
+    "Adadelta",
+    "Adagrad",
     "Adam",
+    "AdamW",
     "Clip",
     "Concat",
     "Conv2D",
@@ -53,13 +64,16 @@ __all__ = [
     "Memory",
     "MovingStandardize",
     "Multiply",
+    "Nadam",
     "NeuralNetwork",
     "NoisyGreedy",
     "Normalize",
+    "Optimizer",
     "PreprocessLayer",
     "PreprocessorStack",
     "PrioritizedReplay",
     "QPolicy",
+    "RMSProp",
     "ReplayMemory",
     "Reshape",
     "RingBuffer",
