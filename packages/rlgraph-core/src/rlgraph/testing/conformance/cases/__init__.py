@@ -1,9 +1,12 @@
 """The component library as cases: what every backend is tried with."""
 
 from rlgraph.testing.conformance.cases import (
+    action_adapters,
     common,
+    distributions,
     explorations,
     functional,
+    functional_distributions,
     layers,
     losses,
     memories,
@@ -15,7 +18,9 @@ from rlgraph.testing.conformance.cases.case import BATCH, Case, FunctionCase
 
 #: By name, which begins with the name that the component has in the registry.
 CASES: dict[str, Case] = {
+    **action_adapters.CASES,
     **common.CASES,
+    **distributions.CASES,
     **explorations.CASES,
     **layers.CASES,
     **losses.CASES,
@@ -26,6 +31,9 @@ CASES: dict[str, Case] = {
 }
 
 #: By name, which begins with the name of the function.
-FUNCTIONS: dict[str, FunctionCase] = {**functional.FUNCTIONS}
+FUNCTIONS: dict[str, FunctionCase] = {
+    **functional.FUNCTIONS,
+    **functional_distributions.FUNCTIONS,
+}
 
 __all__ = ["BATCH", "CASES", "FUNCTIONS", "Case", "FunctionCase"]
