@@ -1,6 +1,9 @@
 """The component library. Components are found by name through the entry-point group ``rlgraph.components``."""
 
+from rlgraph.components.common.batch_apply import BatchApply
+from rlgraph.components.common.container_merger import ContainerMerger
 from rlgraph.components.common.schedules import Schedule
+from rlgraph.components.common.softmax import Softmax
 from rlgraph.components.common.synchronizer import Synchronizer
 from rlgraph.components.explorations.epsilon_greedy import EpsilonGreedy
 from rlgraph.components.explorations.exploration import Exploration
@@ -14,6 +17,8 @@ from rlgraph.components.memories.prioritized_replay import PrioritizedReplay
 from rlgraph.components.memories.replay_memory import ReplayMemory
 from rlgraph.components.memories.ring_buffer import RingBuffer
 from rlgraph.components.networks.neural_network import NeuralNetwork
+from rlgraph.components.networks.repeater_stack import RepeaterStack
+from rlgraph.components.networks.stack import Stack
 from rlgraph.components.optimizers.adam import Adam
 from rlgraph.components.policies.dueling_policy import DuelingPolicy
 from rlgraph.components.policies.q_policy import QPolicy
@@ -35,8 +40,10 @@ from rlgraph.components.preprocessing.sequence import Sequence
 
 __all__ = [
     "Adam",
+    "BatchApply",
     "Clip",
     "Concat",
+    "ContainerMerger",
     "Conv2D",
     "ConvertType",
     "DQNLoss",
@@ -60,11 +67,14 @@ __all__ = [
     "PreprocessorStack",
     "PrioritizedReplay",
     "QPolicy",
+    "RepeaterStack",
     "ReplayMemory",
     "Reshape",
     "RingBuffer",
     "Schedule",
     "Sequence",
+    "Softmax",
+    "Stack",
     "StatefulLayer",
     "Synchronizer",
 ]

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components import NeuralNetwork, Synchronizer
+from rlgraph.components import (
+    BatchApply,
+    ContainerMerger,
+    NeuralNetwork,
+    RepeaterStack,
+    Softmax,
+    Stack,
+    Synchronizer,
+)
 from rlgraph.core import Component, rlgraph_api
+from rlgraph.spaces import Dict, FloatBox, IntBox
 from rlgraph.testing.conformance.cases.case import FEATURES, Case
 from rlgraph.testing.conformance.gradients import LAYERS
 
@@ -28,7 +37,32 @@ class Synchronized(Component):
         return self.synchronizer.sync(self.source.variables(), self.target.variables())
 
 
+#: Batch and time.
+SEQUENCES = FloatBox(shape=(3,), add_batch_rank=True, add_time_rank=4)
+TIME_MAJOR = FloatBox(shape=(3,), add_batch_rank=True, add_time_rank=4, time_major=True)
+DENSE = {"type": "dense", "units": 3, "activation": "tanh"}
+
 CASES: dict[str, Case] = {
+    "batch_apply": Case(lambda: BatchApply(DENSE), {"inputs": SEQUENCES}, ("call",), by=("inputs",)),
+    "batch_apply_time_major": Case(
+        lambda: BatchApply(DENSE), {"inputs": TIME_MAJOR}, ("call",), by=("inputs",)
+    ),
+    "container_merger": Case(
+        lambda: ContainerMerger("first", "second"), {"first": FEATURES, "second": IntBox(3)}, ("merge",)
+    ),
+    "repeater_stack": Case(lambda: RepeaterStack(DENSE, 3), {"inputs": FEATURES}, ("call",), by=("inputs",)),
+    "softmax": Case(Softmax, {"logits": FEATURES}, ("softmax",), by=("logits",)),
+    "softmax_parts": Case(Softmax, {"logits": Dict(a=FEATURES, b=SEQUENCES)}, ("softmax",)),
+    "stack_folded": Case(
+        lambda: Stack(
+            DENSE,
+            {**DENSE, "scope": "second"},
+            api_methods=[{"api": "call", "fold_time_rank": True, "unfold_time_rank": True}],
+        ),
+        {"inputs": SEQUENCES},
+        ("call",),
+        by=("inputs",),
+    ),
     "synchronizer": Case(lambda: Synchronized(1.0), {"inputs": FEATURES}, ("both", "sync", "both")),
     "synchronizer_slow": Case(lambda: Synchronized(0.25), {"inputs": FEATURES}, ("both", "sync", "both")),
 }
