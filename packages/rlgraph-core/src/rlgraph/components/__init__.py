@@ -1,8 +1,11 @@
 """The component library. Components are found by name through the entry-point group ``rlgraph.components``."""
 
 from rlgraph.components.common.batch_apply import BatchApply
+from rlgraph.components.common.batch_splitter import BatchSplitter
 from rlgraph.components.common.container_merger import ContainerMerger
+from rlgraph.components.common.sampler import Sampler
 from rlgraph.components.common.schedules import Schedule
+from rlgraph.components.common.slice import Slice
 from rlgraph.components.common.softmax import Softmax
 from rlgraph.components.common.synchronizer import Synchronizer
 from rlgraph.components.explorations.epsilon_greedy import EpsilonGreedy
@@ -41,6 +44,7 @@ from rlgraph.components.preprocessing.sequence import Sequence
 __all__ = [
     "Adam",
     "BatchApply",
+    "BatchSplitter",
     "Clip",
     "Concat",
     "ContainerMerger",
@@ -71,8 +75,10 @@ __all__ = [
     "ReplayMemory",
     "Reshape",
     "RingBuffer",
+    "Sampler",
     "Schedule",
     "Sequence",
+    "Slice",
     "Softmax",
     "Stack",
     "StatefulLayer",

@@ -6,9 +6,11 @@ from typing import Any
 
 from rlgraph.components import (
     BatchApply,
+    BatchSplitter,
     ContainerMerger,
     NeuralNetwork,
     RepeaterStack,
+    Slice,
     Softmax,
     Stack,
     Synchronizer,
@@ -37,6 +39,18 @@ class Synchronized(Component):
         return self.synchronizer.sync(self.source.variables(), self.target.variables())
 
 
+class Sliced(Component):
+    """The last two rows of a batch, and its first."""
+
+    def __init__(self) -> None:
+        self.slice, self.first = Slice(), Slice(squeeze=True, scope="first")
+        super().__init__(self.slice, self.first, scope="sliced")
+
+    @rlgraph_api
+    def call(self, inputs: Any) -> Any:
+        return self.slice.slice(inputs, -2), self.first.slice(inputs, 0, 1)
+
+
 #: Batch and time.
 SEQUENCES = FloatBox(shape=(3,), add_batch_rank=True, add_time_rank=4)
 TIME_MAJOR = FloatBox(shape=(3,), add_batch_rank=True, add_time_rank=4, time_major=True)
@@ -47,6 +61,10 @@ CASES: dict[str, Case] = {
     "batch_apply_time_major": Case(
         lambda: BatchApply(DENSE), {"inputs": TIME_MAJOR}, ("call",), by=("inputs",)
     ),
+    "batch_splitter": Case(
+        lambda: BatchSplitter(2, 2), {"inputs": Dict(a=FEATURES, b=IntBox(4))}, ("split_batch",)
+    ),
+    "slice": Case(lambda: Sliced(), {"inputs": Dict(a=FEATURES, b=IntBox(4))}, ("call",)),
     "container_merger": Case(
         lambda: ContainerMerger("first", "second"), {"first": FEATURES, "second": IntBox(3)}, ("merge",)
     ),
