@@ -16,7 +16,13 @@ from rlgraph.components.action_adapters.normal_distribution_adapter import Norma
 from rlgraph.components.action_adapters.squashed_normal_distribution_adapter import (
     SquashedNormalDistributionAdapter,
 )
+from rlgraph.components.common.batch_apply import BatchApply
+from rlgraph.components.common.batch_splitter import BatchSplitter
+from rlgraph.components.common.container_merger import ContainerMerger
+from rlgraph.components.common.sampler import Sampler
 from rlgraph.components.common.schedules import Schedule
+from rlgraph.components.common.slice import Slice
+from rlgraph.components.common.softmax import Softmax
 from rlgraph.components.common.synchronizer import Synchronizer
 from rlgraph.components.distributions.bernoulli import Bernoulli
 from rlgraph.components.distributions.beta import Beta
@@ -35,9 +41,13 @@ from rlgraph.components.layers.conv2d import Conv2D
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.layers.max_pool2d import MaxPool2D
 from rlgraph.components.losses.dqn_loss import DQNLoss
+from rlgraph.components.memories.memory import Memory
 from rlgraph.components.memories.prioritized_replay import PrioritizedReplay
 from rlgraph.components.memories.replay_memory import ReplayMemory
+from rlgraph.components.memories.ring_buffer import RingBuffer
 from rlgraph.components.networks.neural_network import NeuralNetwork
+from rlgraph.components.networks.repeater_stack import RepeaterStack
+from rlgraph.components.networks.stack import Stack
 from rlgraph.components.optimizers.adam import Adam
 from rlgraph.components.policies.dueling_policy import DuelingPolicy
 from rlgraph.components.policies.q_policy import QPolicy
@@ -66,8 +76,11 @@ __all__ = [
     "BetaDistributionAdapter",
     "Categorical",
     "CategoricalDistributionAdapter",
+    "BatchApply",
+    "BatchSplitter",
     "Clip",
     "Concat",
+    "ContainerMerger",
     "Conv2D",
     "ConvertType",
     "DQNLoss",
@@ -87,6 +100,7 @@ __all__ = [
     "JointCumulativeDistribution",
     "MaxPool2D",
     "MixtureDistribution",
+    "Memory",
     "MovingStandardize",
     "Multiply",
     "MultivariateNormal",
@@ -100,12 +114,18 @@ __all__ = [
     "PreprocessorStack",
     "PrioritizedReplay",
     "QPolicy",
+    "RepeaterStack",
     "ReplayMemory",
     "Reshape",
+    "RingBuffer",
+    "Sampler",
     "Schedule",
     "Sequence",
     "SquashedNormal",
     "SquashedNormalDistributionAdapter",
+    "Slice",
+    "Softmax",
+    "Stack",
     "StatefulLayer",
     "Synchronizer",
     "choose_adapter",
