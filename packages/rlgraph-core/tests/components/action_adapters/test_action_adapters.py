@@ -87,6 +87,22 @@ def test_normal(backend):
     same(single, ([5.0], [1.0]))
 
 
+def test_outputs_over_time(backend):
+    outputs = np.random.default_rng(0).normal(size=(3, 5, 4)).astype("float32")
+    over_time = FloatBox(shape=(4,), add_batch_rank=True, add_time_rank=True, time_major=True)
+    spaces = {"nn_outputs": FEATURES, "adapter_outputs": over_time}
+    for adapter, expected in (
+        (CategoricalDistributionAdapter(IntBox(2, shape=(2,))), outputs.reshape(3, 5, 2, 2)),
+        (NormalDistributionAdapter(FloatBox(shape=(2,))), (outputs[..., :2], np.exp(outputs[..., 2:]))),
+        (
+            NormalDistributionAdapter(FloatBox(shape=(1, 2))),
+            (outputs[..., None, :2], np.exp(outputs[..., None, 2:])),
+        ),
+    ):
+        test = ComponentTest(adapter, spaces, backend=backend)
+        same(test.test("get_parameters_from_adapter_outputs", outputs), expected)
+
+
 def test_covariance(backend):
     adapter = MultivariateNormalDistributionAdapter(FloatBox(shape=(3,)), full_covariance=True)
     assert adapter.num_outputs() == 3 + 3 * 4 // 2

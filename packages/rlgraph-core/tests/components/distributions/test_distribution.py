@@ -17,9 +17,12 @@ from rlgraph.components import (
     Normal,
     SquashedNormal,
 )
-from rlgraph.core import BuildError, Component, GraphExecutor, SpecError, gradients, graph_fn, rlgraph_api
+from rlgraph.core import BuildError, Component, GraphExecutor, SpecError, rlgraph_api
 from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest, record_draws, replay_draws
+from rlgraph.testing.conformance.cases import Case
+from rlgraph.testing.conformance.components import _derived, samples
+from rlgraph.testing.conformance.gradients import difference_quotient
 
 PAIR = FloatBox(shape=(2,), add_batch_rank=True)
 NORMAL = Tuple(PAIR, PAIR)
@@ -152,91 +155,59 @@ def test_vectors_of_correlated_elements_in_an_array(backend):
 # Derivatives of samples.
 
 
-class Moved(Component):
-    """The derivatives of a sum of samples by the parameters, which are variables."""
+POSITIVE = FloatBox(0.5, 1.5, shape=(2,), add_batch_rank=True)
+MEAN = FloatBox(-1.0, 1.0, shape=(2,), add_batch_rank=True)
+MIXTURE = Dict(categorical=MEAN, parameters0=Tuple(MEAN, POSITIVE), parameters1=Tuple(MEAN, POSITIVE))
+SAMPLES, ESTIMATES = ("sample_stochastic", "sample_and_log_prob"), ("entropy", "kl_divergence")
 
-    def __init__(self, distribution, first, second=None):
-        self.distribution, self.starts = distribution, [x for x in (first, second) if x is not None]
-        super().__init__(distribution, scope="moved")
-
-    def create_variables(self, input_spaces, action_space=None):
-        self.moved = [
-            self.get_variable(f"p{i}", FloatBox(shape=x.shape), initializer=x)
-            for i, x in enumerate(self.starts)
-        ]
-        self.first, self.second = self.moved[0], self.moved[-1]
-
-    @rlgraph_api
-    def value(self, weights):
-        parameters = self._parameters(weights) if len(self.starts) == 2 else self._parameter(weights)
-        values, log_probs = self.distribution.sample_and_log_prob(parameters)
-        return self._sum(values, log_probs, self.distribution.sample_stochastic(parameters), weights)
-
-    @rlgraph_api
-    def derivatives(self, weights):
-        return self._flat(gradients(self.value(weights), self.variables(trainable_only=True)))
-
-    @graph_fn
-    def _parameters(self, ops, weights):
-        return self.first + 0.0 * weights, self.second + 0.0 * weights
-
-    @graph_fn
-    def _parameter(self, ops, weights):
-        return self.first + 0.0 * weights
-
-    @graph_fn
-    def _sum(self, ops, values, log_probs, others, weights):
-        return ops.sum(weights * ops.sin(values)) + ops.sum(log_probs) + ops.sum(weights * ops.square(others))
-
-    @graph_fn
-    def _flat(self, ops, derivatives):
-        return ops.concat([ops.reshape(one, (-1,)) for one in derivatives])
-
-
-REPARAMETERIZED = {
-    "normal": (Normal, True),
-    "squashed_normal": (lambda: SquashedNormal(-1.0, 3.0), True),
-    "squashed_normal_bounds": (lambda: SquashedNormal([-1.0, 0.0], [3.0, 0.5]), True),
-    "multivariate_normal": (MultivariateNormal, True),
-    "gumbel_softmax": (lambda: GumbelSoftmax(0.6), False),
+DIFFERENTIABLE = {
+    "gumbel_softmax": (lambda: GumbelSoftmax(0.6), MEAN, (*SAMPLES, *ESTIMATES)),
+    "joint": (lambda: JointCumulativeDistribution(("normal",)), Tuple(Tuple(MEAN, POSITIVE)), SAMPLES),
+    "mixture": (lambda: MixtureDistribution(["normal", "normal"]), MIXTURE, ESTIMATES),
+    "multivariate_normal": (MultivariateNormal, Tuple(MEAN, POSITIVE), SAMPLES),
+    "normal": (Normal, Tuple(MEAN, POSITIVE), SAMPLES),
+    "squashed_normal": (lambda: SquashedNormal(-1.0, 3.0), Tuple(MEAN, POSITIVE), SAMPLES),
+    "squashed_normal_bounds": (lambda: SquashedNormal([-1, 0], [3, 0.5]), Tuple(MEAN, POSITIVE), SAMPLES),
 }
 
 
-@pytest.mark.parametrize("name", REPARAMETERIZED)
-def test_samples_are_differentiable(name, trainer):
-    make_it, pair = REPARAMETERIZED[name]
-    rng = np.random.default_rng(0)
-    weights, first = rng.normal(size=(2, 3, 2))
-    second = np.exp(rng.normal(size=(3, 2))) if pair else None
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_samples_and_estimates_are_differentiable(name, trainer):
+    """With the same draws, derivatives by the parameters are difference quotients."""
+    make_it, parameters, methods = DIFFERENTIABLE[name]
+    spaces = {"parameters": parameters, "other_parameters": parameters}
+    names = ("parameters", "other_parameters") if "kl_divergence" in methods else ("parameters",)
+    case = Case(make_it, {name: spaces[name] for name in names}, methods, by=names)
+    inputs = samples(case, "float64")
 
     def executor(backend):
         return GraphExecutor(
-            Moved(make_it(), first, second),
-            {"weights": PAIR.with_batch_rank(3)},
-            backend=backend,
-            execution_spec={"dtype": "float64"},
+            _derived(case), case.spaces, backend=backend, execution_spec={"dtype": "float64"}
         )
 
-    reference = executor("numpy")
+    reference, fixed, given = executor("numpy"), executor("numpy"), executor(trainer)
     draws = record_draws(reference)
-    reference.execute("value", weights)
-    fixed, given = executor("numpy"), executor(trainer)
+    reference.execute("get_number", **inputs)
     replay_draws(fixed, itertools.cycle(draws))
     replay_draws(given, draws)
-    found = given.execute("derivatives", weights)
-    expected = []
-    for key, value in fixed.get_weights(trainable_only=True).items():
-        for index in np.ndindex(value.shape):
-            sides = []
-            for step in (1e-5, -1e-5):
-                moved = value.copy()
-                moved[index] += step
-                fixed.set_weights({key: moved})
-                sides.append(float(fixed.execute("value", weights)))
-            expected.append((sides[0] - sides[1]) / 2e-5)
-        fixed.set_weights({key: value})
-    assert np.abs(expected).max() > 0.1
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+    weights = fixed.get_weights(trainable_only=True)
+
+    def number():
+        fixed.set_weights(weights)
+        return float(fixed.execute("get_number", **inputs))
+
+    expected = np.concatenate([difference_quotient(number, value) for value in weights.values()])
+    assert np.abs(expected).min() > 0.0
+    np.testing.assert_allclose(given.execute("derivatives", **inputs), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_what_is_not_reparameterized_says_so(trainer):
+    assert [kind.reparameterized for kind in (Normal, SquashedNormal, GumbelSoftmax)] == [True] * 3
+    assert [kind.reparameterized for kind in (Categorical, Beta, MixtureDistribution)] == [False] * 3
+    spaces = {"parameters": Tuple(POSITIVE, POSITIVE)}
+    case = Case(Beta, spaces, ("sample_stochastic",), by=("parameters",))
+    with pytest.raises(BuildError, match="the loss does not depend on any of the variables"):
+        GraphExecutor(_derived(case), spaces, backend=trainer)
 
 
 # Bounds.
