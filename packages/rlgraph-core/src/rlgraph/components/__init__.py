@@ -5,6 +5,10 @@ from rlgraph.components.common.synchronizer import Synchronizer
 from rlgraph.components.explorations.epsilon_greedy import EpsilonGreedy
 from rlgraph.components.explorations.exploration import Exploration
 from rlgraph.components.explorations.noisy_greedy import NoisyGreedy
+from rlgraph.components.helpers.clipping import Clipping
+from rlgraph.components.helpers.generalized_advantage_estimation import GeneralizedAdvantageEstimation
+from rlgraph.components.helpers.sequence_helper import SequenceHelper
+from rlgraph.components.helpers.v_trace_function import VTraceFunction
 from rlgraph.components.layers.conv2d import Conv2D
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.layers.max_pool2d import MaxPool2D
@@ -34,6 +38,7 @@ from rlgraph.components.preprocessing.sequence import Sequence
 __all__ = [
     "Adam",
     "Clip",
+    "Clipping",
     "Concat",
     "Conv2D",
     "ConvertType",
@@ -44,6 +49,7 @@ __all__ = [
     "DuelingPolicy",
     "EpsilonGreedy",
     "Exploration",
+    "GeneralizedAdvantageEstimation",
     "GrayScale",
     "ImageCrop",
     "ImageResize",
@@ -61,6 +67,8 @@ __all__ = [
     "Reshape",
     "Schedule",
     "Sequence",
+    "SequenceHelper",
     "StatefulLayer",
     "Synchronizer",
+    "VTraceFunction",
 ]
