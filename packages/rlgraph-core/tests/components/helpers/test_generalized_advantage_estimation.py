@@ -123,11 +123,15 @@ class Critic(Component):
         super().__init__(self.layer, self.gae, scope="critic")
 
     @rlgraph_api
-    def derivative(self, states, rewards, terminals, bootstrap_values):
+    def derivatives(self, states, rewards, terminals, bootstrap_values):
         values = self._column(self.layer.call(states))
-        advantages = self.gae.calc_gae_values(values, rewards, terminals, bootstrap_values=bootstrap_values)
-        derivative = gradients(self._loss(values, advantages), self.layer.variables())
-        return self._sum(derivative), advantages
+        steps = (values, rewards, terminals)
+        advantages = self.gae.calc_gae_values(*steps, bootstrap_values=bootstrap_values)
+        errors = self.gae.calc_td_errors(*steps, bootstrap_values=bootstrap_values)
+        return self._derivative(values, advantages), self._derivative(values, errors)
+
+    def _derivative(self, values, factors):
+        return self._sum(gradients(self._loss(values, factors), self.layer.variables()))
 
     @graph_fn
     def _column(self, ops, values):
@@ -138,8 +142,8 @@ class Critic(Component):
         return ops.sum(blocks[0])
 
     @graph_fn
-    def _loss(self, ops, values, advantages):
-        return ops.sum(values * advantages)
+    def _loss(self, ops, values, factors):
+        return ops.sum(values * factors)
 
 
 def test_no_gradient_flows_through_advantages(trainer):
@@ -150,10 +154,8 @@ def test_no_gradient_flows_through_advantages(trainer):
         "bootstrap_values": FloatBox(),
     }
     test = ComponentTest(Critic(), spaces, backend=trainer)
-    derivative, advantages = test.test("derivative", [[2.0], [4.0]], [1.0, 1.0], [False, False], 8.0)
-    # Values 1 and 2; errors 1 + 2/2 - 1 and 1 + 8/2 - 2; the derivative is the sum of state times advantage.
-    np.testing.assert_allclose(advantages, [2.5, 3.0])
-    np.testing.assert_allclose(derivative, 2.0 * 2.5 + 4.0 * 3.0)
+    # Values 1 and 2; errors 1 + 2/2 - 1 and 1 + 8/2 - 2, advantages 1 + 3/2 and 3; times the states, 2 and 4.
+    test.test("derivatives", [[2.0], [4.0]], [1.0, 1.0], [False, False], 8.0, expected_outputs=(17.0, 14.0))
 
 
 @pytest.mark.parametrize(

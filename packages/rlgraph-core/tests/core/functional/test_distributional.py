@@ -116,6 +116,9 @@ def test_quantile_huber_loss():
     # Target -1: errors -1 and -2, weights 0.75 and 0.25.
     loss = quantile_huber_loss(OPS, np.array([[0.0, 1.0]]), np.array([[-1.0]]))
     np.testing.assert_allclose(loss, [0.75 * 0.5 + 0.25 * 1.5])
+    # Huber with a delta of 0.5: 0.5 * (1 - 0.25) and 0.5 * (2 - 0.25).
+    loss = quantile_huber_loss(OPS, np.array([[0.0, 1.0]]), np.array([[-1.0]]), 0.5)
+    np.testing.assert_allclose(loss, [0.75 * 0.375 + 0.25 * 0.875])
     # Without a smooth part the sizes of the errors.
     loss = quantile_huber_loss(OPS, np.array([[0.0, 1.0]]), np.array([[-1.0]]), 0.0)
     np.testing.assert_allclose(loss, [0.75 * 1.0 + 0.25 * 2.0])

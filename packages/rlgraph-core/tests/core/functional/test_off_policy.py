@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
+from rlgraph.core import Component, gradients, graph_fn, rlgraph_api
 from rlgraph.core.functional.off_policy import importance_ratios, retrace, truncated_ratios, v_trace
 from rlgraph.core.functional.returns import discounted_returns, lambda_returns
 from rlgraph.core.functional.sequences import values_of_next_states
 from rlgraph.core.numpy.ops import NumpyOps
+from rlgraph.spaces import FloatBox
+from rlgraph.testing import ComponentTest
 
 OPS = NumpyOps("float64")
 STEPS = 12
@@ -126,3 +129,29 @@ def test_on_policy_retrace_of_state_values_is_the_lambda_return():
     next_values = values_of_next_states(OPS, values, behind)
     given = retrace(OPS, np.ones(STEPS), discounts, rewards, values, next_values, lambda_=0.8)
     np.testing.assert_allclose(given, lambda_returns(OPS, rewards, next_values, discounts == 0.0, 0.9, 0.8))
+
+
+class Targets(Component):
+    """What the derivative of the values alone is, and that of the values and targets made of them."""
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.values = self.get_variable("values", FloatBox(shape=(STEPS,)), initializer="normal")
+
+    @rlgraph_api
+    def derivative(self, steps):
+        return self._sum(gradients(self._loss(steps), self.variables()))
+
+    @graph_fn
+    def _sum(self, ops, blocks):
+        return ops.sum(blocks[0])
+
+    @graph_fn
+    def _loss(self, ops, steps):
+        arguments = (ops, steps + 1.0, steps + 0.9, steps, self.values * 1.0, self.values * 2.0)
+        targets, advantages = v_trace(*arguments)
+        return ops.sum(self.values + targets + advantages + retrace(*arguments))
+
+
+def test_no_gradient_flows_through_targets(trainer):
+    test = ComponentTest(Targets(scope="targets"), {"steps": FloatBox(shape=(STEPS,))}, backend=trainer)
+    test.test("derivative", np.zeros(STEPS), expected_outputs=float(STEPS))

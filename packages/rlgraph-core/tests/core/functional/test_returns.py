@@ -53,6 +53,14 @@ def test_n_step_returns():
     assert n_step_returns(OPS, REWARDS, NEXT, FALLS, 0.5, 1).tolist() == [3.5, 5.0, 4.0]
 
 
+def test_a_discount_per_step():
+    discounts = np.array([0.5, 0.25, 2.0])
+    # 4 + 2*8; 2 + 20/4; 1 + 7/2.
+    assert discounted_returns(OPS, REWARDS, NEXT, GOES_ON, discounts).tolist() == [4.5, 7.0, 20.0]
+    # 1 + 2/2 + 6/8; 2 + 4/4 + 8/2; 20.
+    assert n_step_returns(OPS, REWARDS, NEXT, GOES_ON, discounts, 2).tolist() == [2.75, 7.0, 20.0]
+
+
 def test_advantages():
     # Errors 0.5, 0, 2 and a factor of 0.25: 2; 0.5; 0.5 + 0.125.
     advantages = generalized_advantage_estimation(OPS, REWARDS, VALUES, NEXT, GOES_ON, 0.5, 0.5)

@@ -66,7 +66,7 @@ class GeneralizedAdvantageEstimation(Component):
         sequence_indices: Any = None,
         bootstrap_values: Any = None,
     ) -> Any:
-        """The TD error of each step, ``[N]`` or ``[T, B]``.
+        """The TD error of each step, ``[N]`` or ``[T, B]``; no gradient flows through it.
 
         Args:
             baseline_values: values of the states in which the steps were done.

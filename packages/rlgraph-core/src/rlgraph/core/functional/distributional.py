@@ -69,8 +69,7 @@ def quantile_projection(ops: Any, positions: Tensor, probabilities: Tensor, num_
     # A midpoint may lie on a step of the distribution; the margin is wider than what a sum of floats loses.
     reached = ops.cumulative_sum(ops.take_along_axis(probabilities, order), axis=-1) + 1e-6
     below = ops.expand_dims(reached, -2) < ops.expand_dims(quantile_midpoints(ops, num_quantiles), -1)
-    indices = ops.minimum(ops.count_nonzero(below, axis=-1), positions.shape[-1] - 1)
-    return ops.take_along_axis(ops.take_along_axis(positions, order), indices)
+    return ops.take_along_axis(ops.take_along_axis(positions, order), ops.count_nonzero(below, axis=-1))
 
 
 def quantile_huber_loss(ops: Any, quantiles: Tensor, targets: Tensor, delta: float = 1.0) -> Tensor:
