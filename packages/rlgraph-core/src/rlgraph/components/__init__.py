@@ -11,6 +11,10 @@ from rlgraph.components.common.synchronizer import Synchronizer
 from rlgraph.components.explorations.epsilon_greedy import EpsilonGreedy
 from rlgraph.components.explorations.exploration import Exploration
 from rlgraph.components.explorations.noisy_greedy import NoisyGreedy
+from rlgraph.components.helpers.clipping import Clipping
+from rlgraph.components.helpers.generalized_advantage_estimation import GeneralizedAdvantageEstimation
+from rlgraph.components.helpers.sequence_helper import SequenceHelper
+from rlgraph.components.helpers.v_trace_function import VTraceFunction
 from rlgraph.components.layers.conv2d import Conv2D
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.layers.max_pool2d import MaxPool2D
@@ -46,6 +50,7 @@ __all__ = [
     "BatchApply",
     "BatchSplitter",
     "Clip",
+    "Clipping",
     "Concat",
     "ContainerMerger",
     "Conv2D",
@@ -57,6 +62,7 @@ __all__ = [
     "DuelingPolicy",
     "EpsilonGreedy",
     "Exploration",
+    "GeneralizedAdvantageEstimation",
     "GrayScale",
     "ImageCrop",
     "ImageResize",
@@ -81,6 +87,8 @@ __all__ = [
     "Slice",
     "Softmax",
     "Stack",
+    "SequenceHelper",
     "StatefulLayer",
     "Synchronizer",
+    "VTraceFunction",
 ]

@@ -4,6 +4,8 @@ from rlgraph.testing.conformance.cases import (
     common,
     explorations,
     functional,
+    functional_values,
+    helpers,
     layers,
     losses,
     memories,
@@ -17,6 +19,7 @@ from rlgraph.testing.conformance.cases.case import BATCH, Case, FunctionCase
 CASES: dict[str, Case] = {
     **common.CASES,
     **explorations.CASES,
+    **helpers.CASES,
     **layers.CASES,
     **losses.CASES,
     **memories.CASES,
@@ -26,6 +29,6 @@ CASES: dict[str, Case] = {
 }
 
 #: By name, which begins with the name of the function.
-FUNCTIONS: dict[str, FunctionCase] = {**functional.FUNCTIONS}
+FUNCTIONS: dict[str, FunctionCase] = {**functional.FUNCTIONS, **functional_values.FUNCTIONS}
 
 __all__ = ["BATCH", "CASES", "FUNCTIONS", "Case", "FunctionCase"]
