@@ -8,7 +8,17 @@ from rlgraph.components.explorations.noisy_greedy import NoisyGreedy
 from rlgraph.components.layers.conv2d import Conv2D
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.layers.max_pool2d import MaxPool2D
+from rlgraph.components.losses.actor_critic_loss import ActorCriticLoss
+from rlgraph.components.losses.categorical_cross_entropy_loss import CategoricalCrossEntropyLoss
+from rlgraph.components.losses.container_loss import ContainerLoss
+from rlgraph.components.losses.dqfd_loss import DQFDLoss
 from rlgraph.components.losses.dqn_loss import DQNLoss
+from rlgraph.components.losses.euclidian_distance_loss import EuclidianDistanceLoss
+from rlgraph.components.losses.loss_function import LossFunction
+from rlgraph.components.losses.negative_log_likelihood_loss import NegativeLogLikelihoodLoss
+from rlgraph.components.losses.ppo_loss import PPOLoss
+from rlgraph.components.losses.sac_loss import SACLoss
+from rlgraph.components.losses.td3_loss import TD3Loss
 from rlgraph.components.memories.prioritized_replay import PrioritizedReplay
 from rlgraph.components.memories.replay_memory import ReplayMemory
 from rlgraph.components.networks.neural_network import NeuralNetwork
@@ -32,35 +42,45 @@ from rlgraph.components.preprocessing.reshape import Reshape
 from rlgraph.components.preprocessing.sequence import Sequence
 
 __all__ = [
+    "ActorCriticLoss",
     "Adam",
+    "CategoricalCrossEntropyLoss",
     "Clip",
     "Concat",
+    "ContainerLoss",
     "Conv2D",
     "ConvertType",
+    "DQFDLoss",
     "DQNLoss",
     "Dense",
     "DictPreprocessorStack",
     "Divide",
     "DuelingPolicy",
     "EpsilonGreedy",
+    "EuclidianDistanceLoss",
     "Exploration",
     "GrayScale",
     "ImageCrop",
     "ImageResize",
+    "LossFunction",
     "MaxPool2D",
     "MovingStandardize",
     "Multiply",
+    "NegativeLogLikelihoodLoss",
     "NeuralNetwork",
     "NoisyGreedy",
     "Normalize",
+    "PPOLoss",
     "PreprocessLayer",
     "PreprocessorStack",
     "PrioritizedReplay",
     "QPolicy",
     "ReplayMemory",
     "Reshape",
+    "SACLoss",
     "Schedule",
     "Sequence",
     "StatefulLayer",
     "Synchronizer",
+    "TD3Loss",
 ]
