@@ -95,9 +95,7 @@ class DQNLoss(LossFunction):
             discounts: what the value of each next state is multiplied by [B]; default: `discount`.
         """
         arguments = (q_values, actions, rewards, terminals, q_next, q_next_target)
-        if self.has_parts or importance_weights is not None or discounts is not None:
-            return self._weighted_loss(self._errors(*arguments, discounts), importance_weights)
-        return self._loss(*arguments)
+        return self._mean_and_items(arguments, importance_weights, discounts)
 
     @rlgraph_api
     def loss_per_item(
@@ -111,9 +109,8 @@ class DQNLoss(LossFunction):
         discounts: Any = None,
     ) -> Any:
         """The loss per item [B]; arguments as of `loss`."""
-        _, per_item = DQNLoss.loss(
-            self, q_values, actions, rewards, terminals, q_next, q_next_target, None, discounts
-        )
+        arguments = (q_values, actions, rewards, terminals, q_next, q_next_target)
+        _, per_item = self._mean_and_items(arguments, None, discounts)
         return per_item
 
     @rlgraph_api
@@ -131,6 +128,13 @@ class DQNLoss(LossFunction):
         return self._sizes(
             self._errors(q_values, actions, rewards, terminals, q_next, q_next_target, discounts)
         )
+
+    def _mean_and_items(
+        self, arguments: tuple[Any, ...], importance_weights: Any, discounts: Any
+    ) -> tuple[Any, Any]:
+        if self.has_parts or importance_weights is not None or discounts is not None:
+            return tuple(self._weighted_loss(self._errors(*arguments, discounts), importance_weights))
+        return tuple(self._loss(*arguments))
 
     @graph_fn(returns=2)
     def _loss(

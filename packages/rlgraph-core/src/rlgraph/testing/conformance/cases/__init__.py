@@ -4,12 +4,15 @@ from rlgraph.testing.conformance.cases import (
     common,
     explorations,
     functional,
+    functional_losses,
     layers,
     losses,
     memories,
     optimizers,
     policies,
+    policy_losses,
     preprocessing,
+    supervised_losses,
 )
 from rlgraph.testing.conformance.cases.case import BATCH, Case, FunctionCase
 
@@ -22,10 +25,12 @@ CASES: dict[str, Case] = {
     **memories.CASES,
     **optimizers.CASES,
     **policies.CASES,
+    **policy_losses.CASES,
     **preprocessing.CASES,
+    **supervised_losses.CASES,
 }
 
 #: By name, which begins with the name of the function.
-FUNCTIONS: dict[str, FunctionCase] = {**functional.FUNCTIONS}
+FUNCTIONS: dict[str, FunctionCase] = {**functional.FUNCTIONS, **functional_losses.FUNCTIONS}
 
 __all__ = ["BATCH", "CASES", "FUNCTIONS", "Case", "FunctionCase"]
