@@ -1,6 +1,12 @@
 """The component library. Components are found by name through the entry-point group ``rlgraph.components``."""
 
+from rlgraph.components.common.batch_apply import BatchApply
+from rlgraph.components.common.batch_splitter import BatchSplitter
+from rlgraph.components.common.container_merger import ContainerMerger
+from rlgraph.components.common.sampler import Sampler
 from rlgraph.components.common.schedules import Schedule
+from rlgraph.components.common.slice import Slice
+from rlgraph.components.common.softmax import Softmax
 from rlgraph.components.common.synchronizer import Synchronizer
 from rlgraph.components.explorations.epsilon_greedy import EpsilonGreedy
 from rlgraph.components.explorations.exploration import Exploration
@@ -19,9 +25,13 @@ from rlgraph.components.losses.negative_log_likelihood_loss import NegativeLogLi
 from rlgraph.components.losses.ppo_loss import PPOLoss
 from rlgraph.components.losses.sac_loss import SACLoss
 from rlgraph.components.losses.td3_loss import TD3Loss
+from rlgraph.components.memories.memory import Memory
 from rlgraph.components.memories.prioritized_replay import PrioritizedReplay
 from rlgraph.components.memories.replay_memory import ReplayMemory
+from rlgraph.components.memories.ring_buffer import RingBuffer
 from rlgraph.components.networks.neural_network import NeuralNetwork
+from rlgraph.components.networks.repeater_stack import RepeaterStack
+from rlgraph.components.networks.stack import Stack
 from rlgraph.components.optimizers.adam import Adam
 from rlgraph.components.policies.dueling_policy import DuelingPolicy
 from rlgraph.components.policies.q_policy import QPolicy
@@ -48,6 +58,11 @@ __all__ = [
     "Clip",
     "Concat",
     "ContainerLoss",
+    "BatchApply",
+    "BatchSplitter",
+    "Clip",
+    "Concat",
+    "ContainerMerger",
     "Conv2D",
     "ConvertType",
     "DQFDLoss",
@@ -64,6 +79,7 @@ __all__ = [
     "ImageResize",
     "LossFunction",
     "MaxPool2D",
+    "Memory",
     "MovingStandardize",
     "Multiply",
     "NegativeLogLikelihoodLoss",
@@ -75,11 +91,17 @@ __all__ = [
     "PreprocessorStack",
     "PrioritizedReplay",
     "QPolicy",
+    "RepeaterStack",
     "ReplayMemory",
     "Reshape",
     "SACLoss",
+    "RingBuffer",
+    "Sampler",
     "Schedule",
     "Sequence",
+    "Slice",
+    "Softmax",
+    "Stack",
     "StatefulLayer",
     "Synchronizer",
     "TD3Loss",
