@@ -11,7 +11,8 @@ from rlgraph.testing.conformance.cases import (
     policies,
     preprocessing,
 )
-from rlgraph.testing.conformance.cases.case import BATCH, Case, FunctionCase
+from rlgraph.testing.conformance.cases.case import BATCH, STEPS, Case, FunctionCase
+from rlgraph.testing.conformance.cases.gaps import GAPS
 
 #: By name, which begins with the name that the component has in the registry.
 CASES: dict[str, Case] = {
@@ -28,4 +29,4 @@ CASES: dict[str, Case] = {
 #: By name, which begins with the name of the function.
 FUNCTIONS: dict[str, FunctionCase] = {**functional.FUNCTIONS}
 
-__all__ = ["BATCH", "CASES", "FUNCTIONS", "Case", "FunctionCase"]
+__all__ = ["BATCH", "CASES", "FUNCTIONS", "GAPS", "STEPS", "Case", "FunctionCase"]
