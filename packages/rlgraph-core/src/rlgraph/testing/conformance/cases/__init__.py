@@ -14,7 +14,8 @@ from rlgraph.testing.conformance.cases import (
     preprocessing,
     supervised_losses,
 )
-from rlgraph.testing.conformance.cases.case import BATCH, Case, FunctionCase
+from rlgraph.testing.conformance.cases.case import BATCH, STEPS, Case, FunctionCase
+from rlgraph.testing.conformance.cases.gaps import GAPS
 
 #: By name, which begins with the name that the component has in the registry.
 CASES: dict[str, Case] = {
@@ -33,4 +34,4 @@ CASES: dict[str, Case] = {
 #: By name, which begins with the name of the function.
 FUNCTIONS: dict[str, FunctionCase] = {**functional.FUNCTIONS, **functional_losses.FUNCTIONS}
 
-__all__ = ["BATCH", "CASES", "FUNCTIONS", "Case", "FunctionCase"]
+__all__ = ["BATCH", "CASES", "FUNCTIONS", "GAPS", "STEPS", "Case", "FunctionCase"]
