@@ -11,6 +11,10 @@ from rlgraph.components.common.synchronizer import Synchronizer
 from rlgraph.components.explorations.epsilon_greedy import EpsilonGreedy
 from rlgraph.components.explorations.exploration import Exploration
 from rlgraph.components.explorations.noisy_greedy import NoisyGreedy
+from rlgraph.components.helpers.clipping import Clipping
+from rlgraph.components.helpers.generalized_advantage_estimation import GeneralizedAdvantageEstimation
+from rlgraph.components.helpers.sequence_helper import SequenceHelper
+from rlgraph.components.helpers.v_trace_function import VTraceFunction
 from rlgraph.components.layers.conv2d import Conv2D
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.layers.max_pool2d import MaxPool2D
@@ -56,6 +60,7 @@ __all__ = [
     "Adam",
     "CategoricalCrossEntropyLoss",
     "Clip",
+    "Clipping",
     "Concat",
     "ContainerLoss",
     "BatchApply",
@@ -74,6 +79,7 @@ __all__ = [
     "EpsilonGreedy",
     "EuclidianDistanceLoss",
     "Exploration",
+    "GeneralizedAdvantageEstimation",
     "GrayScale",
     "ImageCrop",
     "ImageResize",
@@ -105,4 +111,8 @@ __all__ = [
     "StatefulLayer",
     "Synchronizer",
     "TD3Loss",
+    "SequenceHelper",
+    "StatefulLayer",
+    "Synchronizer",
+    "VTraceFunction",
 ]

@@ -5,6 +5,8 @@ from rlgraph.testing.conformance.cases import (
     explorations,
     functional,
     functional_losses,
+    functional_values,
+    helpers,
     layers,
     losses,
     memories,
@@ -21,6 +23,7 @@ from rlgraph.testing.conformance.cases.gaps import GAPS
 CASES: dict[str, Case] = {
     **common.CASES,
     **explorations.CASES,
+    **helpers.CASES,
     **layers.CASES,
     **losses.CASES,
     **memories.CASES,
@@ -33,5 +36,6 @@ CASES: dict[str, Case] = {
 
 #: By name, which begins with the name of the function.
 FUNCTIONS: dict[str, FunctionCase] = {**functional.FUNCTIONS, **functional_losses.FUNCTIONS}
+FUNCTIONS: dict[str, FunctionCase] = {**functional.FUNCTIONS, **functional_values.FUNCTIONS}
 
 __all__ = ["BATCH", "CASES", "FUNCTIONS", "GAPS", "STEPS", "Case", "FunctionCase"]
