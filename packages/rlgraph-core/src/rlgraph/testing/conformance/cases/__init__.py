@@ -35,7 +35,10 @@ CASES: dict[str, Case] = {
 }
 
 #: By name, which begins with the name of the function.
-FUNCTIONS: dict[str, FunctionCase] = {**functional.FUNCTIONS, **functional_losses.FUNCTIONS}
-FUNCTIONS: dict[str, FunctionCase] = {**functional.FUNCTIONS, **functional_values.FUNCTIONS}
+FUNCTIONS: dict[str, FunctionCase] = {
+    **functional.FUNCTIONS,
+    **functional_losses.FUNCTIONS,
+    **functional_values.FUNCTIONS,
+}
 
 __all__ = ["BATCH", "CASES", "FUNCTIONS", "GAPS", "STEPS", "Case", "FunctionCase"]
