@@ -18,7 +18,17 @@ from rlgraph.components.helpers.v_trace_function import VTraceFunction
 from rlgraph.components.layers.conv2d import Conv2D
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.layers.max_pool2d import MaxPool2D
+from rlgraph.components.losses.actor_critic_loss import ActorCriticLoss
+from rlgraph.components.losses.categorical_cross_entropy_loss import CategoricalCrossEntropyLoss
+from rlgraph.components.losses.container_loss import ContainerLoss
+from rlgraph.components.losses.dqfd_loss import DQFDLoss
 from rlgraph.components.losses.dqn_loss import DQNLoss
+from rlgraph.components.losses.euclidian_distance_loss import EuclidianDistanceLoss
+from rlgraph.components.losses.loss_function import LossFunction
+from rlgraph.components.losses.negative_log_likelihood_loss import NegativeLogLikelihoodLoss
+from rlgraph.components.losses.ppo_loss import PPOLoss
+from rlgraph.components.losses.sac_loss import SACLoss
+from rlgraph.components.losses.td3_loss import TD3Loss
 from rlgraph.components.memories.memory import Memory
 from rlgraph.components.memories.prioritized_replay import PrioritizedReplay
 from rlgraph.components.memories.replay_memory import ReplayMemory
@@ -46,33 +56,41 @@ from rlgraph.components.preprocessing.reshape import Reshape
 from rlgraph.components.preprocessing.sequence import Sequence
 
 __all__ = [
+    "ActorCriticLoss",
     "Adam",
     "BatchApply",
     "BatchSplitter",
+    "CategoricalCrossEntropyLoss",
     "Clip",
     "Clipping",
     "Concat",
+    "ContainerLoss",
     "ContainerMerger",
     "Conv2D",
     "ConvertType",
+    "DQFDLoss",
     "DQNLoss",
     "Dense",
     "DictPreprocessorStack",
     "Divide",
     "DuelingPolicy",
     "EpsilonGreedy",
+    "EuclidianDistanceLoss",
     "Exploration",
     "GeneralizedAdvantageEstimation",
     "GrayScale",
     "ImageCrop",
     "ImageResize",
+    "LossFunction",
     "MaxPool2D",
     "Memory",
     "MovingStandardize",
     "Multiply",
+    "NegativeLogLikelihoodLoss",
     "NeuralNetwork",
     "NoisyGreedy",
     "Normalize",
+    "PPOLoss",
     "PreprocessLayer",
     "PreprocessorStack",
     "PrioritizedReplay",
@@ -81,6 +99,7 @@ __all__ = [
     "ReplayMemory",
     "Reshape",
     "RingBuffer",
+    "SACLoss",
     "Sampler",
     "Schedule",
     "Sequence",
@@ -90,5 +109,6 @@ __all__ = [
     "SequenceHelper",
     "StatefulLayer",
     "Synchronizer",
+    "TD3Loss",
     "VTraceFunction",
 ]

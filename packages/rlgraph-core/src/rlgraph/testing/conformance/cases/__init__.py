@@ -4,6 +4,7 @@ from rlgraph.testing.conformance.cases import (
     common,
     explorations,
     functional,
+    functional_losses,
     functional_values,
     helpers,
     layers,
@@ -11,9 +12,12 @@ from rlgraph.testing.conformance.cases import (
     memories,
     optimizers,
     policies,
+    policy_losses,
     preprocessing,
+    supervised_losses,
 )
-from rlgraph.testing.conformance.cases.case import BATCH, Case, FunctionCase
+from rlgraph.testing.conformance.cases.case import BATCH, STEPS, Case, FunctionCase
+from rlgraph.testing.conformance.cases.gaps import GAPS
 
 #: By name, which begins with the name that the component has in the registry.
 CASES: dict[str, Case] = {
@@ -25,10 +29,16 @@ CASES: dict[str, Case] = {
     **memories.CASES,
     **optimizers.CASES,
     **policies.CASES,
+    **policy_losses.CASES,
     **preprocessing.CASES,
+    **supervised_losses.CASES,
 }
 
 #: By name, which begins with the name of the function.
-FUNCTIONS: dict[str, FunctionCase] = {**functional.FUNCTIONS, **functional_values.FUNCTIONS}
+FUNCTIONS: dict[str, FunctionCase] = {
+    **functional.FUNCTIONS,
+    **functional_losses.FUNCTIONS,
+    **functional_values.FUNCTIONS,
+}
 
-__all__ = ["BATCH", "CASES", "FUNCTIONS", "Case", "FunctionCase"]
+__all__ = ["BATCH", "CASES", "FUNCTIONS", "GAPS", "STEPS", "Case", "FunctionCase"]
