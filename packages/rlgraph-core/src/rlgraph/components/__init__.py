@@ -37,10 +37,24 @@ from rlgraph.components.distributions.squashed_normal import SquashedNormal
 from rlgraph.components.explorations.epsilon_greedy import EpsilonGreedy
 from rlgraph.components.explorations.exploration import Exploration
 from rlgraph.components.explorations.noisy_greedy import NoisyGreedy
+from rlgraph.components.helpers.clipping import Clipping
+from rlgraph.components.helpers.generalized_advantage_estimation import GeneralizedAdvantageEstimation
+from rlgraph.components.helpers.sequence_helper import SequenceHelper
+from rlgraph.components.helpers.v_trace_function import VTraceFunction
 from rlgraph.components.layers.conv2d import Conv2D
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.layers.max_pool2d import MaxPool2D
+from rlgraph.components.losses.actor_critic_loss import ActorCriticLoss
+from rlgraph.components.losses.categorical_cross_entropy_loss import CategoricalCrossEntropyLoss
+from rlgraph.components.losses.container_loss import ContainerLoss
+from rlgraph.components.losses.dqfd_loss import DQFDLoss
 from rlgraph.components.losses.dqn_loss import DQNLoss
+from rlgraph.components.losses.euclidian_distance_loss import EuclidianDistanceLoss
+from rlgraph.components.losses.loss_function import LossFunction
+from rlgraph.components.losses.negative_log_likelihood_loss import NegativeLogLikelihoodLoss
+from rlgraph.components.losses.ppo_loss import PPOLoss
+from rlgraph.components.losses.sac_loss import SACLoss
+from rlgraph.components.losses.td3_loss import TD3Loss
 from rlgraph.components.memories.memory import Memory
 from rlgraph.components.memories.prioritized_replay import PrioritizedReplay
 from rlgraph.components.memories.replay_memory import ReplayMemory
@@ -78,11 +92,19 @@ __all__ = [
     "BetaDistributionAdapter",
     "Categorical",
     "CategoricalDistributionAdapter",
+    "ActorCriticLoss",
+    "Adam",
+    "BatchApply",
+    "BatchSplitter",
+    "CategoricalCrossEntropyLoss",
     "Clip",
+    "Clipping",
     "Concat",
+    "ContainerLoss",
     "ContainerMerger",
     "Conv2D",
     "ConvertType",
+    "DQFDLoss",
     "DQNLoss",
     "Dense",
     "DictPreprocessorStack",
@@ -90,7 +112,9 @@ __all__ = [
     "Divide",
     "DuelingPolicy",
     "EpsilonGreedy",
+    "EuclidianDistanceLoss",
     "Exploration",
+    "GeneralizedAdvantageEstimation",
     "GrayScale",
     "GumbelSoftmax",
     "GumbelSoftmaxDistributionAdapter",
@@ -98,6 +122,7 @@ __all__ = [
     "ImageResize",
     "JointActionAdapter",
     "JointCumulativeDistribution",
+    "LossFunction",
     "MaxPool2D",
     "Memory",
     "MixtureDistribution",
@@ -105,11 +130,13 @@ __all__ = [
     "Multiply",
     "MultivariateNormal",
     "MultivariateNormalDistributionAdapter",
+    "NegativeLogLikelihoodLoss",
     "NeuralNetwork",
     "NoisyGreedy",
     "Normal",
     "NormalDistributionAdapter",
     "Normalize",
+    "PPOLoss",
     "PreprocessLayer",
     "PreprocessorStack",
     "PrioritizedReplay",
@@ -118,6 +145,7 @@ __all__ = [
     "ReplayMemory",
     "Reshape",
     "RingBuffer",
+    "SACLoss",
     "Sampler",
     "Schedule",
     "Sequence",
@@ -126,7 +154,10 @@ __all__ = [
     "SquashedNormal",
     "SquashedNormalDistributionAdapter",
     "Stack",
+    "SequenceHelper",
     "StatefulLayer",
     "Synchronizer",
     "choose_adapter",
+    "TD3Loss",
+    "VTraceFunction",
 ]

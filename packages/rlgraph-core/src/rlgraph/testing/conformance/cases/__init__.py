@@ -7,14 +7,20 @@ from rlgraph.testing.conformance.cases import (
     explorations,
     functional,
     functional_distributions,
+    functional_losses,
+    functional_values,
+    helpers,
     layers,
     losses,
     memories,
     optimizers,
     policies,
+    policy_losses,
     preprocessing,
+    supervised_losses,
 )
-from rlgraph.testing.conformance.cases.case import BATCH, Case, FunctionCase
+from rlgraph.testing.conformance.cases.case import BATCH, STEPS, Case, FunctionCase
+from rlgraph.testing.conformance.cases.gaps import GAPS
 
 #: By name, which begins with the name that the component has in the registry.
 CASES: dict[str, Case] = {
@@ -22,18 +28,23 @@ CASES: dict[str, Case] = {
     **common.CASES,
     **distributions.CASES,
     **explorations.CASES,
+    **helpers.CASES,
     **layers.CASES,
     **losses.CASES,
     **memories.CASES,
     **optimizers.CASES,
     **policies.CASES,
+    **policy_losses.CASES,
     **preprocessing.CASES,
+    **supervised_losses.CASES,
 }
 
 #: By name, which begins with the name of the function.
 FUNCTIONS: dict[str, FunctionCase] = {
     **functional.FUNCTIONS,
     **functional_distributions.FUNCTIONS,
+    **functional_losses.FUNCTIONS,
+    **functional_values.FUNCTIONS,
 }
 
-__all__ = ["BATCH", "CASES", "FUNCTIONS", "Case", "FunctionCase"]
+__all__ = ["BATCH", "CASES", "FUNCTIONS", "GAPS", "STEPS", "Case", "FunctionCase"]
