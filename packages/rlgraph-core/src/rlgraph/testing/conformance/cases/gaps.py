@@ -13,6 +13,18 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "nested Space": {
         "one tensor": ("conv2d", "dense", "max_pool2d", "network"),
+        "a part": (
+            "bernoulli",
+            "bernoulli_distribution_adapter",
+            "beta_distribution_adapter",
+            "categorical",
+            "categorical_distribution_adapter",
+            "gumbel_softmax",
+            "gumbel_softmax_distribution_adapter",
+            "multivariate_normal_distribution_adapter",
+            "normal_distribution_adapter",
+            "squashed_normal_distribution_adapter",
+        ),
         "one integer": ("noisy_greedy",),
         "variables": ("adam", "synchronizer"),
     },
