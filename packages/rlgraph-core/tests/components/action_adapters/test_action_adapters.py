@@ -341,6 +341,14 @@ def test_wrong_masks():
     spaces = {"features": FEATURES, "deterministic": bool, "masks": BoolBox(shape=(3,), add_batch_rank=True)}
     with pytest.raises(AssemblyError, match="action_mask says which of several actions .* has no categories"):
         ComponentTest(Policy(BoolBox()), {**spaces, "actions": BoolBox(add_batch_rank=True)}, backend="numpy")
+    joint = {**spaces, "actions": ACTIONS.with_batch_rank()}
+    for part, message in (
+        ("mov", "action_mask has a part 'mov', the action has none. Did you mean 'move'"),
+        ("jump", "action-adapter/jump: action_mask says which"),
+    ):
+        masks = Dict({part: BoolBox(shape=(3,), add_batch_rank=True)})
+        with pytest.raises(AssemblyError, match=message):
+            ComponentTest(Policy(ACTIONS), {**joint, "masks": masks}, backend="numpy")
     with pytest.raises(
         (SpaceError, BuildError), match=r"action_mask: expected a BoolBox of shape \[4\], given"
     ):

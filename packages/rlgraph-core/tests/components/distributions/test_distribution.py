@@ -59,22 +59,31 @@ FLAGS = Dict(x=bool, add_batch_rank=True)["x"]
 class Wired(Component):
     """Draws with a bool of Python."""
 
-    def __init__(self, deterministic):
-        self.deterministic, self.normal = deterministic, Normal()
-        super().__init__(self.normal, scope="wired")
+    def __init__(self, distribution, deterministic):
+        self.distribution, self.deterministic = distribution, deterministic
+        super().__init__(distribution, scope="wired")
 
     @rlgraph_api
     def draw(self, parameters):
-        return self.normal.draw(parameters, self.deterministic)
+        return self.distribution.draw(parameters, self.deterministic)
+
+    @rlgraph_api
+    def draw_with_log_prob(self, parameters):
+        return self.distribution.sample_and_log_prob(parameters, self.deterministic)
 
 
-def test_a_bool_of_python_draws_only_what_is_asked_for():
-    plans = [
-        GraphExecutor(Wired(flag), {"parameters": NORMAL}, backend="numpy").plan("draw")
-        for flag in (True, False)
-    ]
-    assert ["_mode" in str(plan.nodes) for plan in plans] == [True, False]
-    assert ["_sample" in str(plan.nodes) for plan in plans] == [False, True]
+@pytest.mark.parametrize(
+    "kind", [Normal, SquashedNormal, lambda: JointCumulativeDistribution(("normal", "normal"))]
+)
+@pytest.mark.parametrize("method", ["draw", "draw_with_log_prob"])
+def test_a_bool_of_python_draws_only_what_is_asked_for(kind, method):
+    parameters = NORMAL if kind in (Normal, SquashedNormal) else Tuple(NORMAL, NORMAL)
+    for deterministic in (True, False):
+        wired = Wired(kind(), deterministic)
+        plan = GraphExecutor(wired, {"parameters": parameters}, backend="numpy").plan(method)
+        called = {node.function for node in plan.nodes}
+        assert ("_mode" in called or "_sample" not in str(called)) == deterministic
+        assert any("_sample" in name for name in called) != deterministic
 
 
 def test_without_a_word_a_draw_is_random():
