@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from rlgraph.components import (
+    Bernoulli,
     Beta,
     Categorical,
     Distribution,
@@ -17,7 +18,7 @@ from rlgraph.components import (
     Normal,
     SquashedNormal,
 )
-from rlgraph.core import BuildError, Component, GraphExecutor, SpecError, rlgraph_api
+from rlgraph.core import BuildError, Component, GraphExecutor, SpecError, gradients, graph_fn, rlgraph_api
 from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest, record_draws, replay_draws
 from rlgraph.testing.conformance.cases import Case
@@ -210,9 +211,65 @@ def test_samples_and_estimates_are_differentiable(name, trainer):
     np.testing.assert_allclose(given.execute("derivatives", **inputs), expected, rtol=1e-5, atol=1e-6)
 
 
+class Shaped(Component):
+    """Samples of beta distributions, and the derivatives of their sum by the parameters, which are variables."""
+
+    def __init__(self):
+        self.beta = Beta(-1.0, 2.0, reparameterize=True)
+        super().__init__(self.beta, scope="shaped")
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.shapes = [
+            self.get_variable(name, FloatBox(shape=(4, 2)), initializer=value)
+            for name, value in (("alpha", 1.5), ("beta", 0.8))
+        ]
+
+    @rlgraph_api
+    def draw(self):
+        return self.beta.draw(self._parameters())
+
+    @rlgraph_api
+    def derive(self):
+        values = self.draw()
+        return values, self._as_they_are(gradients(self._sum(values), self.variables()))
+
+    @graph_fn
+    def _parameters(self, ops):
+        return tuple(1.0 * shape for shape in self.shapes)
+
+    @graph_fn
+    def _sum(self, ops, values):
+        return ops.sum(values)
+
+    @graph_fn
+    def _as_they_are(self, ops, derivatives):
+        return ops.concat([ops.reshape(one, (-1,)) for one in derivatives])
+
+
+def test_samples_of_beta_are_differentiable(trainer):
+    """With the probability of each sample fixed: by SciPy's quantile function."""
+    executor = GraphExecutor(Shaped(), {}, backend=trainer, execution_spec={"dtype": "float64"})
+    values, derivatives = executor.execute("derive")
+    probability, h = stats.beta.cdf((values + 1.0) / 3.0, 1.5, 0.8), 1e-5
+    by_alpha, by_beta = (
+        3.0
+        * (stats.beta.ppf(probability, 1.5 + a, 0.8 + b) - stats.beta.ppf(probability, 1.5 - a, 0.8 - b))
+        / (2.0 * h)
+        for a, b in ((h, 0.0), (0.0, h))
+    )
+    np.testing.assert_allclose(
+        derivatives, np.concatenate([by_alpha.ravel(), by_beta.ravel()]), rtol=1e-5, atol=1e-6
+    )
+
+
 def test_what_is_not_reparameterized_says_so(trainer):
     assert [kind.reparameterized for kind in (Normal, SquashedNormal, GumbelSoftmax)] == [True] * 3
-    assert [kind.reparameterized for kind in (Categorical, Beta, MixtureDistribution)] == [False] * 3
+    assert [kind.reparameterized for kind in (Categorical, Bernoulli, MixtureDistribution)] == [False] * 3
+    assert [Beta(reparameterize=flag).reparameterized for flag in (True, False)] == [True, False]
+    joint = [
+        JointCumulativeDistribution(specs).reparameterized for specs in (("normal", "beta"), ("normal",))
+    ]
+    assert joint == [False, True]
     spaces = {"parameters": Tuple(POSITIVE, POSITIVE)}
     case = Case(Beta, spaces, ("sample_stochastic",), by=("parameters",))
     executor = GraphExecutor(_derived(case), spaces, backend=trainer)
