@@ -81,7 +81,7 @@ def _log(ops: Any, uniforms: Tensor) -> Tensor:
 
 
 def beta_logit_derivatives(ops: Any, logits: Tensor, alpha: Tensor, beta: Tensor) -> tuple[Tensor, Tensor]:
-    """How the logits x of beta variates move with `alpha` and `beta` if their cumulative probability stays; elementwise.
+    """How the logits x of beta variates move with `alpha` and `beta`, their cumulative probability fixed; elementwise.
 
     ``dx / da = -(dF / da) / f(x)`` with the cumulative probability F (Figurnov et al., 2018, eq. 6,
     https://arxiv.org/abs/1805.08498). The density is ``f(x) = exp(l(x)) / B(a, b)``, where ``l(x) = a log(s(x)) + b
