@@ -17,10 +17,12 @@ from rlgraph.components.policies.dueling_policy import DuelingPolicy
 from rlgraph.components.policies.q_policy import QPolicy
 from rlgraph.components.preprocessing.clip import Clip
 from rlgraph.components.preprocessing.concat import Concat
+from rlgraph.components.preprocessing.container_splitter import ContainerSplitter
 from rlgraph.components.preprocessing.convert_type import ConvertType
 from rlgraph.components.preprocessing.dict_preprocessor_stack import DictPreprocessorStack
 from rlgraph.components.preprocessing.divide import Divide
 from rlgraph.components.preprocessing.grayscale import GrayScale
+from rlgraph.components.preprocessing.image_binary import ImageBinary
 from rlgraph.components.preprocessing.image_crop import ImageCrop
 from rlgraph.components.preprocessing.image_resize import ImageResize
 from rlgraph.components.preprocessing.moving_standardize import MovingStandardize
@@ -28,13 +30,16 @@ from rlgraph.components.preprocessing.multiply import Multiply
 from rlgraph.components.preprocessing.normalize import Normalize
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, StatefulLayer
 from rlgraph.components.preprocessing.preprocessor_stack import PreprocessorStack
+from rlgraph.components.preprocessing.rank_reinterpreter import RankReinterpreter
 from rlgraph.components.preprocessing.reshape import Reshape
 from rlgraph.components.preprocessing.sequence import Sequence
+from rlgraph.components.preprocessing.transpose import Transpose
 
 __all__ = [
     "Adam",
     "Clip",
     "Concat",
+    "ContainerSplitter",
     "Conv2D",
     "ConvertType",
     "DQNLoss",
@@ -45,6 +50,7 @@ __all__ = [
     "EpsilonGreedy",
     "Exploration",
     "GrayScale",
+    "ImageBinary",
     "ImageCrop",
     "ImageResize",
     "MaxPool2D",
@@ -57,10 +63,12 @@ __all__ = [
     "PreprocessorStack",
     "PrioritizedReplay",
     "QPolicy",
+    "RankReinterpreter",
     "ReplayMemory",
     "Reshape",
     "Schedule",
     "Sequence",
     "StatefulLayer",
     "Synchronizer",
+    "Transpose",
 ]
