@@ -41,10 +41,12 @@ from rlgraph.components.policies.dueling_policy import DuelingPolicy
 from rlgraph.components.policies.q_policy import QPolicy
 from rlgraph.components.preprocessing.clip import Clip
 from rlgraph.components.preprocessing.concat import Concat
+from rlgraph.components.preprocessing.container_splitter import ContainerSplitter
 from rlgraph.components.preprocessing.convert_type import ConvertType
 from rlgraph.components.preprocessing.dict_preprocessor_stack import DictPreprocessorStack
 from rlgraph.components.preprocessing.divide import Divide
 from rlgraph.components.preprocessing.grayscale import GrayScale
+from rlgraph.components.preprocessing.image_binary import ImageBinary
 from rlgraph.components.preprocessing.image_crop import ImageCrop
 from rlgraph.components.preprocessing.image_resize import ImageResize
 from rlgraph.components.preprocessing.moving_standardize import MovingStandardize
@@ -52,8 +54,10 @@ from rlgraph.components.preprocessing.multiply import Multiply
 from rlgraph.components.preprocessing.normalize import Normalize
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, StatefulLayer
 from rlgraph.components.preprocessing.preprocessor_stack import PreprocessorStack
+from rlgraph.components.preprocessing.rank_reinterpreter import RankReinterpreter
 from rlgraph.components.preprocessing.reshape import Reshape
 from rlgraph.components.preprocessing.sequence import Sequence
+from rlgraph.components.preprocessing.transpose import Transpose
 
 __all__ = [
     "ActorCriticLoss",
@@ -66,6 +70,7 @@ __all__ = [
     "Concat",
     "ContainerLoss",
     "ContainerMerger",
+    "ContainerSplitter",
     "Conv2D",
     "ConvertType",
     "DQFDLoss",
@@ -79,6 +84,7 @@ __all__ = [
     "Exploration",
     "GeneralizedAdvantageEstimation",
     "GrayScale",
+    "ImageBinary",
     "ImageCrop",
     "ImageResize",
     "LossFunction",
@@ -96,6 +102,7 @@ __all__ = [
     "PrioritizedReplay",
     "QPolicy",
     "RepeaterStack",
+    "RankReinterpreter",
     "ReplayMemory",
     "Reshape",
     "RingBuffer",
@@ -111,4 +118,5 @@ __all__ = [
     "Synchronizer",
     "TD3Loss",
     "VTraceFunction",
+    "Transpose",
 ]
