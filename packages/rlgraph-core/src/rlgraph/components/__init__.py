@@ -1,5 +1,21 @@
 """The component library. Components are found by name through the entry-point group ``rlgraph.components``."""
 
+from rlgraph.components.action_adapters.action_adapter import ActionAdapter
+from rlgraph.components.action_adapters.bernoulli_distribution_adapter import BernoulliDistributionAdapter
+from rlgraph.components.action_adapters.beta_distribution_adapter import BetaDistributionAdapter
+from rlgraph.components.action_adapters.categorical_distribution_adapter import CategoricalDistributionAdapter
+from rlgraph.components.action_adapters.choice import choose_adapter
+from rlgraph.components.action_adapters.gumbel_softmax_distribution_adapter import (
+    GumbelSoftmaxDistributionAdapter,
+)
+from rlgraph.components.action_adapters.joint_action_adapter import JointActionAdapter
+from rlgraph.components.action_adapters.multivariate_normal_distribution_adapter import (
+    MultivariateNormalDistributionAdapter,
+)
+from rlgraph.components.action_adapters.normal_distribution_adapter import NormalDistributionAdapter
+from rlgraph.components.action_adapters.squashed_normal_distribution_adapter import (
+    SquashedNormalDistributionAdapter,
+)
 from rlgraph.components.common.batch_apply import BatchApply
 from rlgraph.components.common.batch_splitter import BatchSplitter
 from rlgraph.components.common.container_merger import ContainerMerger
@@ -8,6 +24,16 @@ from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.common.slice import Slice
 from rlgraph.components.common.softmax import Softmax
 from rlgraph.components.common.synchronizer import Synchronizer
+from rlgraph.components.distributions.bernoulli import Bernoulli
+from rlgraph.components.distributions.beta import Beta
+from rlgraph.components.distributions.categorical import Categorical
+from rlgraph.components.distributions.distribution import Distribution
+from rlgraph.components.distributions.gumbel_softmax import GumbelSoftmax
+from rlgraph.components.distributions.joint_cumulative_distribution import JointCumulativeDistribution
+from rlgraph.components.distributions.mixture_distribution import MixtureDistribution
+from rlgraph.components.distributions.multivariate_normal import MultivariateNormal
+from rlgraph.components.distributions.normal import Normal
+from rlgraph.components.distributions.squashed_normal import SquashedNormal
 from rlgraph.components.explorations.epsilon_greedy import EpsilonGreedy
 from rlgraph.components.explorations.exploration import Exploration
 from rlgraph.components.explorations.noisy_greedy import NoisyGreedy
@@ -65,6 +91,16 @@ __all__ = [
     "BatchApply",
     "BatchSplitter",
     "CategoricalCrossEntropyLoss",
+    "ActionAdapter",
+    "Adam",
+    "BatchApply",
+    "BatchSplitter",
+    "Bernoulli",
+    "BernoulliDistributionAdapter",
+    "Beta",
+    "BetaDistributionAdapter",
+    "Categorical",
+    "CategoricalDistributionAdapter",
     "Clip",
     "Clipping",
     "Concat",
@@ -77,6 +113,7 @@ __all__ = [
     "DQNLoss",
     "Dense",
     "DictPreprocessorStack",
+    "Distribution",
     "Divide",
     "DuelingPolicy",
     "EpsilonGreedy",
@@ -88,13 +125,24 @@ __all__ = [
     "ImageCrop",
     "ImageResize",
     "LossFunction",
+    "GumbelSoftmax",
+    "GumbelSoftmaxDistributionAdapter",
+    "ImageCrop",
+    "ImageResize",
+    "JointActionAdapter",
+    "JointCumulativeDistribution",
     "MaxPool2D",
     "Memory",
+    "MixtureDistribution",
     "MovingStandardize",
     "Multiply",
     "NegativeLogLikelihoodLoss",
+    "MultivariateNormal",
+    "MultivariateNormalDistributionAdapter",
     "NeuralNetwork",
     "NoisyGreedy",
+    "Normal",
+    "NormalDistributionAdapter",
     "Normalize",
     "PPOLoss",
     "PreprocessLayer",
@@ -112,6 +160,8 @@ __all__ = [
     "Sequence",
     "Slice",
     "Softmax",
+    "SquashedNormal",
+    "SquashedNormalDistributionAdapter",
     "Stack",
     "SequenceHelper",
     "StatefulLayer",
@@ -119,4 +169,5 @@ __all__ = [
     "TD3Loss",
     "VTraceFunction",
     "Transpose",
+    "choose_adapter",
 ]

@@ -1,12 +1,15 @@
 """The component library as cases: what every backend is tried with."""
 
 from rlgraph.testing.conformance.cases import (
+    action_adapters,
     common,
+    distributions,
     explorations,
     functional,
     functional_losses,
     functional_values,
     helpers,
+    functional_distributions,
     layers,
     losses,
     memories,
@@ -21,7 +24,9 @@ from rlgraph.testing.conformance.cases.gaps import GAPS
 
 #: By name, which begins with the name that the component has in the registry.
 CASES: dict[str, Case] = {
+    **action_adapters.CASES,
     **common.CASES,
+    **distributions.CASES,
     **explorations.CASES,
     **helpers.CASES,
     **layers.CASES,
@@ -39,6 +44,7 @@ FUNCTIONS: dict[str, FunctionCase] = {
     **functional.FUNCTIONS,
     **functional_losses.FUNCTIONS,
     **functional_values.FUNCTIONS,
+    **functional_distributions.FUNCTIONS,
 }
 
 __all__ = ["BATCH", "CASES", "FUNCTIONS", "GAPS", "STEPS", "Case", "FunctionCase"]
