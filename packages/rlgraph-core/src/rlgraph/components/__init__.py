@@ -7,7 +7,10 @@ from rlgraph.components.explorations.exploration import Exploration
 from rlgraph.components.explorations.noisy_greedy import NoisyGreedy
 from rlgraph.components.layers.conv2d import Conv2D
 from rlgraph.components.layers.dense import Dense
+from rlgraph.components.layers.gru import GRU
+from rlgraph.components.layers.lstm import LSTM
 from rlgraph.components.layers.max_pool2d import MaxPool2D
+from rlgraph.components.layers.multi_lstm import MultiLSTM
 from rlgraph.components.losses.dqn_loss import DQNLoss
 from rlgraph.components.memories.prioritized_replay import PrioritizedReplay
 from rlgraph.components.memories.replay_memory import ReplayMemory
@@ -32,6 +35,8 @@ from rlgraph.components.preprocessing.reshape import Reshape
 from rlgraph.components.preprocessing.sequence import Sequence
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "Adam",
     "Clip",
     "Concat",
@@ -49,6 +54,7 @@ __all__ = [
     "ImageResize",
     "MaxPool2D",
     "MovingStandardize",
+    "MultiLSTM",
     "Multiply",
     "NeuralNetwork",
     "NoisyGreedy",

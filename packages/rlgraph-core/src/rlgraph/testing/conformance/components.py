@@ -16,7 +16,7 @@ from rlgraph.core import Component, GraphExecutor, gradients, graph_fn
 from rlgraph.core.graph.nodes import GraphFunctionCall
 from rlgraph.core.ops import map_nested
 from rlgraph.spaces import BoxSpace, FloatBox, Space, from_spec
-from rlgraph.testing.conformance.cases import BATCH, CASES, Case
+from rlgraph.testing.conformance.cases import BATCH, CASES, STEPS, Case
 from rlgraph.testing.conformance.checks import Subject, check, check_each
 from rlgraph.testing.conformance.comparison import assert_same
 from rlgraph.testing.conformance.gradients import difference_quotient
@@ -29,9 +29,18 @@ def samples(case: Case, dtype: str) -> dict[str, Any]:
     inputs = {}
     for name, given in case.spaces.items():
         space = from_spec(given)
-        sample = space.sample(BATCH if space.has_batch_rank else None, rng=rng)
+        sample = space.sample(_size(space), rng=rng)
         inputs[name] = map_nested(lambda x: x.astype(dtype) if x.dtype.kind == "f" else x, sample)
     return inputs
+
+
+def _size(space: Space) -> int | tuple[int, int] | None:
+    """The leading dimensions of a sample."""
+    if not space.has_time_rank:
+        return BATCH if space.has_batch_rank else None
+    if not space.has_batch_rank:
+        return STEPS
+    return (STEPS, BATCH) if space.time_major else (BATCH, STEPS)
 
 
 def run_case(case: Case, executor: GraphExecutor) -> Any:

@@ -4,14 +4,16 @@ from rlgraph.testing.conformance.cases import (
     common,
     explorations,
     functional,
+    functional_recurrent,
     layers,
     losses,
     memories,
     optimizers,
     policies,
     preprocessing,
+    recurrent,
 )
-from rlgraph.testing.conformance.cases.case import BATCH, Case, FunctionCase
+from rlgraph.testing.conformance.cases.case import BATCH, STEPS, Case, FunctionCase
 
 #: By name, which begins with the name that the component has in the registry.
 CASES: dict[str, Case] = {
@@ -23,9 +25,10 @@ CASES: dict[str, Case] = {
     **optimizers.CASES,
     **policies.CASES,
     **preprocessing.CASES,
+    **recurrent.CASES,
 }
 
 #: By name, which begins with the name of the function.
-FUNCTIONS: dict[str, FunctionCase] = {**functional.FUNCTIONS}
+FUNCTIONS: dict[str, FunctionCase] = {**functional.FUNCTIONS, **functional_recurrent.FUNCTIONS}
 
-__all__ = ["BATCH", "CASES", "FUNCTIONS", "Case", "FunctionCase"]
+__all__ = ["BATCH", "CASES", "FUNCTIONS", "STEPS", "Case", "FunctionCase"]
