@@ -43,11 +43,14 @@ from rlgraph.components.helpers.sequence_helper import SequenceHelper
 from rlgraph.components.helpers.v_trace_function import VTraceFunction
 from rlgraph.components.layers.conv2d import Conv2D
 from rlgraph.components.layers.dense import Dense
+from rlgraph.components.layers.gru import GRU
+from rlgraph.components.layers.lstm import LSTM
 from rlgraph.components.layers.max_pool2d import MaxPool2D
 from rlgraph.components.losses.actor_critic_loss import ActorCriticLoss
 from rlgraph.components.losses.categorical_cross_entropy_loss import CategoricalCrossEntropyLoss
 from rlgraph.components.losses.container_loss import ContainerLoss
 from rlgraph.components.losses.dqfd_loss import DQFDLoss
+from rlgraph.components.layers.multi_lstm import MultiLSTM
 from rlgraph.components.losses.dqn_loss import DQNLoss
 from rlgraph.components.losses.euclidian_distance_loss import EuclidianDistanceLoss
 from rlgraph.components.losses.loss_function import LossFunction
@@ -87,6 +90,8 @@ from rlgraph.components.preprocessing.transpose import Transpose
 
 __all__ = [
     "ActorCriticLoss",
+    "GRU",
+    "LSTM",
     "Adam",
     "BatchApply",
     "BatchSplitter",
@@ -135,6 +140,7 @@ __all__ = [
     "Memory",
     "MixtureDistribution",
     "MovingStandardize",
+    "MultiLSTM",
     "Multiply",
     "NegativeLogLikelihoodLoss",
     "MultivariateNormal",

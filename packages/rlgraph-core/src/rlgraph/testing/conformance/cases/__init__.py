@@ -10,6 +10,7 @@ from rlgraph.testing.conformance.cases import (
     functional_values,
     helpers,
     functional_distributions,
+    functional_recurrent,
     layers,
     losses,
     memories,
@@ -21,6 +22,9 @@ from rlgraph.testing.conformance.cases import (
 )
 from rlgraph.testing.conformance.cases.case import BATCH, STEPS, Case, FunctionCase
 from rlgraph.testing.conformance.cases.gaps import GAPS
+    recurrent,
+)
+from rlgraph.testing.conformance.cases.case import BATCH, STEPS, Case, FunctionCase
 
 #: By name, which begins with the name that the component has in the registry.
 CASES: dict[str, Case] = {
@@ -48,3 +52,10 @@ FUNCTIONS: dict[str, FunctionCase] = {
 }
 
 __all__ = ["BATCH", "CASES", "FUNCTIONS", "GAPS", "STEPS", "Case", "FunctionCase"]
+    **recurrent.CASES,
+}
+
+#: By name, which begins with the name of the function.
+FUNCTIONS: dict[str, FunctionCase] = {**functional.FUNCTIONS, **functional_recurrent.FUNCTIONS}
+
+__all__ = ["BATCH", "CASES", "FUNCTIONS", "STEPS", "Case", "FunctionCase"]
