@@ -5,9 +5,18 @@ from rlgraph.components.common.synchronizer import Synchronizer
 from rlgraph.components.explorations.epsilon_greedy import EpsilonGreedy
 from rlgraph.components.explorations.exploration import Exploration
 from rlgraph.components.explorations.noisy_greedy import NoisyGreedy
+from rlgraph.components.layers.activation import Activation
 from rlgraph.components.layers.conv2d import Conv2D
+from rlgraph.components.layers.conv2d_transpose import Conv2DTranspose
 from rlgraph.components.layers.dense import Dense
+from rlgraph.components.layers.dropout import Dropout
+from rlgraph.components.layers.embedding_lookup import EmbeddingLookup
+from rlgraph.components.layers.layer_norm import LayerNorm
+from rlgraph.components.layers.local_response_norm import LocalResponseNorm
 from rlgraph.components.layers.max_pool2d import MaxPool2D
+from rlgraph.components.layers.noisy_dense import NoisyDense
+from rlgraph.components.layers.residual import Residual
+from rlgraph.components.layers.string_to_hash_bucket import StringToHashBucket
 from rlgraph.components.losses.dqn_loss import DQNLoss
 from rlgraph.components.memories.prioritized_replay import PrioritizedReplay
 from rlgraph.components.memories.replay_memory import ReplayMemory
@@ -32,25 +41,32 @@ from rlgraph.components.preprocessing.reshape import Reshape
 from rlgraph.components.preprocessing.sequence import Sequence
 
 __all__ = [
+    "Activation",
     "Adam",
     "Clip",
     "Concat",
     "Conv2D",
+    "Conv2DTranspose",
     "ConvertType",
     "DQNLoss",
     "Dense",
     "DictPreprocessorStack",
     "Divide",
+    "Dropout",
     "DuelingPolicy",
+    "EmbeddingLookup",
     "EpsilonGreedy",
     "Exploration",
     "GrayScale",
     "ImageCrop",
     "ImageResize",
+    "LayerNorm",
+    "LocalResponseNorm",
     "MaxPool2D",
     "MovingStandardize",
     "Multiply",
     "NeuralNetwork",
+    "NoisyDense",
     "NoisyGreedy",
     "Normalize",
     "PreprocessLayer",
@@ -59,8 +75,10 @@ __all__ = [
     "QPolicy",
     "ReplayMemory",
     "Reshape",
+    "Residual",
     "Schedule",
     "Sequence",
     "StatefulLayer",
+    "StringToHashBucket",
     "Synchronizer",
 ]

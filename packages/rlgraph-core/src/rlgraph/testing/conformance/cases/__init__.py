@@ -4,6 +4,7 @@ from rlgraph.testing.conformance.cases import (
     common,
     explorations,
     functional,
+    functional_layers,
     layers,
     losses,
     memories,
@@ -26,6 +27,6 @@ CASES: dict[str, Case] = {
 }
 
 #: By name, which begins with the name of the function.
-FUNCTIONS: dict[str, FunctionCase] = {**functional.FUNCTIONS}
+FUNCTIONS: dict[str, FunctionCase] = {**functional.FUNCTIONS, **functional_layers.FUNCTIONS}
 
 __all__ = ["BATCH", "CASES", "FUNCTIONS", "Case", "FunctionCase"]
