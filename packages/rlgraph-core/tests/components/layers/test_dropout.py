@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rlgraph.components import Dropout
+from rlgraph.components import Dropout, NeuralNetwork
 from rlgraph.core import Component, SpecError, gradients, graph_fn, rlgraph_api
 from rlgraph.spaces import FloatBox, SpaceError
 from rlgraph.testing import ComponentTest, record_draws, replay_draws
@@ -84,6 +84,35 @@ def test_training_as_configuration(backend):
     x = np.ones((3, 50), np.float32)
     test.test("act", x, expected_outputs=x)
     assert set(np.unique(test.test("learn", x))) == {0.0, 2.0}
+
+
+class Evaluating(Wired):
+    @rlgraph_api
+    def act(self, x):
+        return self.dropout.call(self._scale(x), training=False)
+
+
+def test_no_draws_out_of_training():
+    for kind in (Wired, Evaluating):
+        test = ComponentTest(kind(), {"x": INPUTS["inputs"]}, backend="numpy")
+        draws = record_draws(test.executor)
+        test.test("act", np.ones((3, 50), np.float32))
+        assert not draws
+
+
+@pytest.mark.parametrize("around", ["residual", "network"])
+def test_networks_hand_training_on(around, backend):
+    layers = [{"type": "dropout"}, {"type": "activation", "activation": "relu"}]
+    if around == "residual":
+        layers = [{"type": "residual", "residual_unit": layers, "repeats": 1}]
+    else:
+        layers = [{"type": "network", "layers": layers}]
+    test = ComponentTest(NeuralNetwork(layers), TRAINING, backend=backend)
+    x = np.ones((3, 50), np.float32)
+    rest = 1.0 if around == "residual" else 0.0
+    assert set(np.unique(test.test("call", x, True))) == {rest, rest + 2.0}
+    test.test("call", x, False, expected_outputs=x + rest)
+    ComponentTest(NeuralNetwork(layers), INPUTS, backend=backend).test("call", x, expected_outputs=x + rest)
 
 
 def test_what_was_dropped_learns_nothing(trainer):

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from rlgraph.components import NoisyDense
-from rlgraph.core import SpecError
+from rlgraph.core import Component, SpecError, rlgraph_api
 from rlgraph.spaces import FloatBox, IntBox, SpaceError
 from rlgraph.testing import ComponentTest, record_draws, replay_draws
 
@@ -71,6 +71,42 @@ def test_without_noise(noise_per_call, backend):
     test.executor.set_weights(zero)
     expected = np.tanh(X @ values["n/weights"] + values["n/biases"])
     test.test("call", X, expected_outputs=expected, decimals=5)
+
+
+class Evaluated(Component):
+    def __init__(self):
+        self.layer = NoisyDense(2, scope="n")
+        super().__init__(self.layer, scope="evaluated")
+
+    @rlgraph_api
+    def call(self, x):
+        return self.layer.call(x, training=False)
+
+
+def test_evaluation(backend):
+    test = ComponentTest(Evaluated(), {"x": INPUTS["inputs"]}, backend=backend)
+    values = test.read_variable_values()
+    test.test("call", X, expected_outputs=X @ values["n/weights"] + values["n/biases"], decimals=5)
+
+
+@pytest.mark.parametrize("noise", ["factorised", "independent"])
+def test_evaluation_by_data(noise, backend):
+    layer = NoisyDense(2, noise=noise, sigma=1.0, scope="n")
+    test = ComponentTest(layer, {**INPUTS, "training": bool}, backend=backend)
+    values = test.read_variable_values()
+    plain = X @ values["n/weights"] + values["n/biases"]
+    test.test("call", X, False, expected_outputs=plain, decimals=5)
+    assert np.abs(test.test("call", X, True) - plain).max() > 1e-3
+
+
+def test_resampled_noise_is_standard(backend):
+    layer = NoisyDense(40, noise="independent", noise_per_call=False, scope="n")
+    space = {"inputs": FloatBox(shape=(50,), add_batch_rank=True)}
+    test = ComponentTest(layer, space, backend=backend)
+    test.test("resample_noise")
+    noise = test.read_variable_values("n/noise_0", "n/noise_1")
+    for values in noise.values():
+        assert stats.kstest(values.reshape(-1), stats.norm.cdf).pvalue > 0.01
 
 
 def test_the_noise_is_standard():

@@ -97,9 +97,9 @@ class NoisyDense(Component):
 
         Args:
             inputs: floats.
-            training: False leaves the noise out; None and True are the same.
+            training: whether there is noise: True or False, None for True, or a boolean tensor [].
         """
-        return self._plain(inputs) if training is False else self._noisy(inputs)
+        return self._plain(inputs) if training is False else self._noisy(inputs, training)
 
     @rlgraph_api
     def resample_noise(self) -> Any:
@@ -111,11 +111,13 @@ class NoisyDense(Component):
         return self._layer(ops, inputs, self.weights, self.biases)
 
     @graph_fn
-    def _noisy(self, ops: Any, inputs: Any) -> Any:
+    def _noisy(self, ops: Any, inputs: Any, training: Any) -> Any:
         if self.noise_per_call:
             first, second = (ops.random_normal(shape) for shape in self.draws)
         else:
             first, second = self.noise_0, self.noise_1
+        if training is not None and training is not True:
+            first, second = ops.where(training, first, 0.0), ops.where(training, second, 0.0)
         if self.noise == "factorised":
             first, second = factorised_noise(ops, first, second)
         weights = self.weights + self.weights_sigma * first

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.layers.activations import apply_activation, check_activation
-from rlgraph.components.networks.neural_network import NeuralNetwork
+from rlgraph.components.networks.neural_network import NeuralNetwork, call_layer
 from rlgraph.components.preprocessing.preprocess_layer import check_whole
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.spaces import Space
@@ -44,11 +44,11 @@ class Residual(Component):
         super().__init__(*self.units, self.sum, scope=scope, **kwargs)
 
     @rlgraph_api
-    def call(self, inputs: Any) -> Any:
-        """``inputs [B, ...] -> [B, ...]``."""
+    def call(self, inputs: Any, training: Any = None) -> Any:
+        """``inputs [B, ...] -> [B, ...]``; `training` is handed to the units that take it."""
         residuals = inputs
         for unit in self.units:
-            residuals = unit.call(residuals)
+            residuals = call_layer(unit, residuals, training)
         return self.sum.call(inputs, residuals)
 
 
