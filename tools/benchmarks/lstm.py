@@ -7,7 +7,6 @@ all weights; what comes out is the sum of their squares, so that nobody has to h
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -41,16 +41,25 @@ from rlgraph.components.helpers.clipping import Clipping
 from rlgraph.components.helpers.generalized_advantage_estimation import GeneralizedAdvantageEstimation
 from rlgraph.components.helpers.sequence_helper import SequenceHelper
 from rlgraph.components.helpers.v_trace_function import VTraceFunction
+from rlgraph.components.layers.activation import Activation
 from rlgraph.components.layers.conv2d import Conv2D
+from rlgraph.components.layers.conv2d_transpose import Conv2DTranspose
 from rlgraph.components.layers.dense import Dense
+from rlgraph.components.layers.dropout import Dropout
+from rlgraph.components.layers.embedding_lookup import EmbeddingLookup
 from rlgraph.components.layers.gru import GRU
+from rlgraph.components.layers.layer_norm import LayerNorm
+from rlgraph.components.layers.local_response_norm import LocalResponseNorm
 from rlgraph.components.layers.lstm import LSTM
 from rlgraph.components.layers.max_pool2d import MaxPool2D
+from rlgraph.components.layers.multi_lstm import MultiLSTM
+from rlgraph.components.layers.noisy_dense import NoisyDense
+from rlgraph.components.layers.residual import Residual
+from rlgraph.components.layers.string_to_hash_bucket import StringToHashBucket
 from rlgraph.components.losses.actor_critic_loss import ActorCriticLoss
 from rlgraph.components.losses.categorical_cross_entropy_loss import CategoricalCrossEntropyLoss
 from rlgraph.components.losses.container_loss import ContainerLoss
 from rlgraph.components.losses.dqfd_loss import DQFDLoss
-from rlgraph.components.layers.multi_lstm import MultiLSTM
 from rlgraph.components.losses.dqn_loss import DQNLoss
 from rlgraph.components.losses.euclidian_distance_loss import EuclidianDistanceLoss
 from rlgraph.components.losses.loss_function import LossFunction
@@ -81,7 +90,6 @@ from rlgraph.components.preprocessing.image_resize import ImageResize
 from rlgraph.components.preprocessing.moving_standardize import MovingStandardize
 from rlgraph.components.preprocessing.multiply import Multiply
 from rlgraph.components.preprocessing.normalize import Normalize
-from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, StatefulLayer
 from rlgraph.components.preprocessing.preprocessor_stack import PreprocessorStack
 from rlgraph.components.preprocessing.rank_reinterpreter import RankReinterpreter
 from rlgraph.components.preprocessing.reshape import Reshape
@@ -89,14 +97,11 @@ from rlgraph.components.preprocessing.sequence import Sequence
 from rlgraph.components.preprocessing.transpose import Transpose
 
 __all__ = [
-    "ActorCriticLoss",
     "GRU",
     "LSTM",
-    "Adam",
-    "BatchApply",
-    "BatchSplitter",
-    "CategoricalCrossEntropyLoss",
     "ActionAdapter",
+    "Activation",
+    "ActorCriticLoss",
     "Adam",
     "BatchApply",
     "BatchSplitter",
@@ -105,6 +110,7 @@ __all__ = [
     "Beta",
     "BetaDistributionAdapter",
     "Categorical",
+    "CategoricalCrossEntropyLoss",
     "CategoricalDistributionAdapter",
     "Clip",
     "Clipping",
@@ -113,6 +119,7 @@ __all__ = [
     "ContainerMerger",
     "ContainerSplitter",
     "Conv2D",
+    "Conv2DTranspose",
     "ConvertType",
     "DQFDLoss",
     "DQNLoss",
@@ -120,60 +127,63 @@ __all__ = [
     "DictPreprocessorStack",
     "Distribution",
     "Divide",
+    "Dropout",
     "DuelingPolicy",
+    "EmbeddingLookup",
     "EpsilonGreedy",
     "EuclidianDistanceLoss",
     "Exploration",
     "GeneralizedAdvantageEstimation",
     "GrayScale",
-    "ImageBinary",
-    "ImageCrop",
-    "ImageResize",
-    "LossFunction",
     "GumbelSoftmax",
     "GumbelSoftmaxDistributionAdapter",
+    "ImageBinary",
     "ImageCrop",
     "ImageResize",
     "JointActionAdapter",
     "JointCumulativeDistribution",
+    "LayerNorm",
+    "LocalResponseNorm",
+    "LossFunction",
     "MaxPool2D",
     "Memory",
     "MixtureDistribution",
     "MovingStandardize",
     "MultiLSTM",
     "Multiply",
-    "NegativeLogLikelihoodLoss",
     "MultivariateNormal",
     "MultivariateNormalDistributionAdapter",
+    "NegativeLogLikelihoodLoss",
     "NeuralNetwork",
+    "NoisyDense",
     "NoisyGreedy",
     "Normal",
     "NormalDistributionAdapter",
     "Normalize",
     "PPOLoss",
-    "PreprocessLayer",
     "PreprocessorStack",
     "PrioritizedReplay",
     "QPolicy",
-    "RepeaterStack",
     "RankReinterpreter",
+    "RepeaterStack",
     "ReplayMemory",
     "Reshape",
+    "Residual",
     "RingBuffer",
     "SACLoss",
     "Sampler",
     "Schedule",
     "Sequence",
+    "SequenceHelper",
     "Slice",
     "Softmax",
     "SquashedNormal",
     "SquashedNormalDistributionAdapter",
     "Stack",
-    "SequenceHelper",
-    "StatefulLayer",
+    "StringToHashBucket",
     "Synchronizer",
     "TD3Loss",
-    "VTraceFunction",
     "Transpose",
+    "VTraceFunction",
     "choose_adapter",
 ]

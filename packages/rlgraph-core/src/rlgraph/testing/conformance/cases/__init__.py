@@ -6,11 +6,12 @@ from rlgraph.testing.conformance.cases import (
     distributions,
     explorations,
     functional,
+    functional_distributions,
+    functional_layers,
     functional_losses,
+    functional_recurrent,
     functional_values,
     helpers,
-    functional_distributions,
-    functional_recurrent,
     layers,
     losses,
     memories,
@@ -18,13 +19,11 @@ from rlgraph.testing.conformance.cases import (
     policies,
     policy_losses,
     preprocessing,
+    recurrent,
     supervised_losses,
 )
 from rlgraph.testing.conformance.cases.case import BATCH, STEPS, Case, FunctionCase
 from rlgraph.testing.conformance.cases.gaps import GAPS
-    recurrent,
-)
-from rlgraph.testing.conformance.cases.case import BATCH, STEPS, Case, FunctionCase
 
 #: By name, which begins with the name that the component has in the registry.
 CASES: dict[str, Case] = {
@@ -40,22 +39,18 @@ CASES: dict[str, Case] = {
     **policies.CASES,
     **policy_losses.CASES,
     **preprocessing.CASES,
+    **recurrent.CASES,
     **supervised_losses.CASES,
 }
 
 #: By name, which begins with the name of the function.
 FUNCTIONS: dict[str, FunctionCase] = {
     **functional.FUNCTIONS,
-    **functional_losses.FUNCTIONS,
-    **functional_values.FUNCTIONS,
     **functional_distributions.FUNCTIONS,
+    **functional_layers.FUNCTIONS,
+    **functional_losses.FUNCTIONS,
+    **functional_recurrent.FUNCTIONS,
+    **functional_values.FUNCTIONS,
 }
 
 __all__ = ["BATCH", "CASES", "FUNCTIONS", "GAPS", "STEPS", "Case", "FunctionCase"]
-    **recurrent.CASES,
-}
-
-#: By name, which begins with the name of the function.
-FUNCTIONS: dict[str, FunctionCase] = {**functional.FUNCTIONS, **functional_recurrent.FUNCTIONS}
-
-__all__ = ["BATCH", "CASES", "FUNCTIONS", "STEPS", "Case", "FunctionCase"]
