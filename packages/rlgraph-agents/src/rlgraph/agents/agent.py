@@ -483,15 +483,12 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         from rlgraph.workers import LiveProgress, SingleThreadedWorker
 
         check_arguments(SingleThreadedWorker, worker_options, "learn")
-        told = (
-            list(callbacks) if isinstance(callbacks, list | tuple) else [callbacks] * (callbacks is not None)
-        )
+        told: list[Any] = list(callbacks) if isinstance(callbacks, list | tuple) else [callbacks]
         worker = SingleThreadedWorker(self, self._environment(env), num_envs=num_envs, **worker_options)
         try:
             with LiveProgress() if progress_bar else nullcontext() as progress:
-                return worker.execute_timesteps(
-                    timesteps, callbacks=told + [progress] * progress_bar, stop=stop
-                )
+                listening = [callback for callback in (progress, *told) if callback is not None]
+                return worker.execute_timesteps(timesteps, callbacks=listening, stop=stop)
         finally:
             worker.terminate()
 

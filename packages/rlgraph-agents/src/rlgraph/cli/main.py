@@ -6,7 +6,7 @@ import sys
 import traceback
 import warnings
 from importlib.metadata import distributions, version
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -57,7 +57,9 @@ def main() -> int:
         return int(getattr(error, "exit_code", ExitCode.BAD_INPUT))
 
 
-def _as_a_note(message: Warning | str, category: type[Warning], *_: Any) -> str:
+def _as_a_note(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
     """A warning without the place in our sources that gave it."""
     return f"{category.__name__}: {message}\n"
 
