@@ -17,7 +17,9 @@ from rlgraph.components import (
     DQNLoss,
     DuelingPolicy,
     Exploration,
+    Memory,
     PreprocessorStack,
+    PrioritizedReplay,
     QPolicy,
     ReplayMemory,
 )
@@ -90,7 +92,7 @@ class DQNAgent(MemoryAgent):
             _policy(
                 policy_spec, network_spec, _preprocessed(preprocessor, state_space), action_space, dueling_q
             ),
-            ReplayMemory.from_spec(memory_spec or {"capacity": 10_000}, path="memory_spec"),
+            _memory(memory_spec),
             Exploration.from_spec(exploration_spec, path="exploration_spec", action_space=action_space),
             DQNLoss(
                 discount=discount,
@@ -183,6 +185,18 @@ def make_preprocessor(spec: Any) -> PreprocessorStack | DictPreprocessorStack | 
     if isinstance(spec, Mapping) and "type" not in spec and "layers" not in spec:
         return DictPreprocessorStack.from_spec(spec, path="preprocessing_spec")
     return PreprocessorStack.from_spec(spec, path="preprocessing_spec")
+
+
+def _memory(spec: Any) -> ReplayMemory | PrioritizedReplay:
+    if spec is None or (isinstance(spec, Mapping) and "type" not in spec):
+        spec = {"type": "replay_memory", **(spec or {"capacity": 10_000})}
+    memory = Memory.from_spec(spec, path="memory_spec")
+    if not isinstance(memory, ReplayMemory | PrioritizedReplay):
+        raise SpecError(
+            "memory_spec.type: expected 'replay_memory' or 'prioritized_replay', which give records one by one, given "
+            f"a {type(memory).__name__}"
+        )
+    return memory
 
 
 def _preprocessed(
