@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """LSTM and GRU, 20 steps of 32 sequences, 256 units, against the framework's own layer: forward, and with derivatives.
 
-Both sides take NumPy arrays, batch and time in the order that the framework prefers, and hold the same weights. The derivatives are those of the mean square of the outputs by
-all weights; what comes out is the sum of their squares, so that nobody has to hand them out. Figures are processor time.
+Both sides take NumPy arrays, batch and time in the order that the framework prefers, and hold the same weights. The
+derivatives are those of the mean square of the outputs by all weights; what comes out is the sum of their squares, so
+that nobody has to hand them out. Figures are processor time.
 """
 
 from __future__ import annotations

@@ -97,8 +97,6 @@ from rlgraph.components.preprocessing.sequence import Sequence
 from rlgraph.components.preprocessing.transpose import Transpose
 
 __all__ = [
-    "GRU",
-    "LSTM",
     "ActionAdapter",
     "Activation",
     "ActorCriticLoss",
@@ -133,6 +131,7 @@ __all__ = [
     "EpsilonGreedy",
     "EuclidianDistanceLoss",
     "Exploration",
+    "GRU",
     "GeneralizedAdvantageEstimation",
     "GrayScale",
     "GumbelSoftmax",
@@ -142,6 +141,7 @@ __all__ = [
     "ImageResize",
     "JointActionAdapter",
     "JointCumulativeDistribution",
+    "LSTM",
     "LayerNorm",
     "LocalResponseNorm",
     "LossFunction",

@@ -11,7 +11,7 @@ from rlgraph.core.component.argument_types import expectation, fits
 from rlgraph.core.component.parameters import Parameters, parameters_of
 from rlgraph.core.component.places import is_recording, locate, located, making, record
 from rlgraph.core.component.spec_files import is_spec_file, read_spec_file
-from rlgraph.core.errors import SpecError, nearest
+from rlgraph.core.errors import SpecError, offer
 from rlgraph.core.registry import import_object, registry
 
 
@@ -20,6 +20,9 @@ class Specifiable:
 
     #: Entry-point group in which types of this family are registered.
     registry_group: ClassVar[str]
+    #: What others call an argument -> where it stands here, ``{"gamma": "discount"}``; offered where an unknown key is
+    #: refused, if the class has the place.
+    other_names: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
     def from_spec(cls, spec: Any, *, path: str = "", **kwargs: Any) -> Self:
@@ -185,7 +188,8 @@ def _name_faults(
     if parameters.is_open:
         return []
     return [
-        f"{where}.{key}: {_name(target)} has no such key. {nearest(str(key), parameters.named)}"
+        f"{where}.{key}: {_name(target)} has no such key. "
+        + offer(str(key), parameters.named, getattr(target, "other_names", {}))
         for key in arguments
         if key not in parameters.named
     ]
