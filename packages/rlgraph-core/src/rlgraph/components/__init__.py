@@ -90,6 +90,7 @@ from rlgraph.components.preprocessing.image_resize import ImageResize
 from rlgraph.components.preprocessing.moving_standardize import MovingStandardize
 from rlgraph.components.preprocessing.multiply import Multiply
 from rlgraph.components.preprocessing.normalize import Normalize
+from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, StatefulLayer
 from rlgraph.components.preprocessing.preprocessor_stack import PreprocessorStack
 from rlgraph.components.preprocessing.rank_reinterpreter import RankReinterpreter
 from rlgraph.components.preprocessing.reshape import Reshape
@@ -97,6 +98,8 @@ from rlgraph.components.preprocessing.sequence import Sequence
 from rlgraph.components.preprocessing.transpose import Transpose
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "ActionAdapter",
     "Activation",
     "ActorCriticLoss",
@@ -131,7 +134,6 @@ __all__ = [
     "EpsilonGreedy",
     "EuclidianDistanceLoss",
     "Exploration",
-    "GRU",
     "GeneralizedAdvantageEstimation",
     "GrayScale",
     "GumbelSoftmax",
@@ -141,7 +143,6 @@ __all__ = [
     "ImageResize",
     "JointActionAdapter",
     "JointCumulativeDistribution",
-    "LSTM",
     "LayerNorm",
     "LocalResponseNorm",
     "LossFunction",
@@ -161,6 +162,7 @@ __all__ = [
     "NormalDistributionAdapter",
     "Normalize",
     "PPOLoss",
+    "PreprocessLayer",
     "PreprocessorStack",
     "PrioritizedReplay",
     "QPolicy",
@@ -180,6 +182,7 @@ __all__ = [
     "SquashedNormal",
     "SquashedNormalDistributionAdapter",
     "Stack",
+    "StatefulLayer",
     "StringToHashBucket",
     "Synchronizer",
     "TD3Loss",
