@@ -160,12 +160,6 @@ class MemoryAgent(Agent):
         env_ids = self._env_ids(env_id, len(columns["rewards"]), not batched)
         with self._observing:
             steps = rows_of(**{"next_states": None, **self._reader.preprocessed(columns, env_ids, batched)})
-            for index, step in enumerate(steps):
-                if step.truncated and not step.terminal and step.next_state is None:
-                    raise InputError(
-                        f"observe: row {index} is truncated: give next_states, the states that were reached; the value "
-                        "of what an episode was cut off from is taken there"
-                    )
             self._buffers.add(steps, env_ids)
             self._unchecked -= len(steps)
             self.timesteps += len(steps)
@@ -284,6 +278,10 @@ class MemoryAgent(Agent):
                     results = self._updated(self._update_from_memory())
                 self._after_updates()
         return results
+
+    def check_can_learn(self) -> None:
+        if self.update_spec.do_updates:
+            self.executor.program("update_from_memory")
 
     def _can_learn(self) -> bool:
         """Whether the memory holds anything: the first steps may all still wait to become records."""
