@@ -97,6 +97,8 @@ from rlgraph.components.preprocessing.sequence import Sequence
 from rlgraph.components.preprocessing.transpose import Transpose
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "ActionAdapter",
     "Activation",
     "ActorCriticLoss",
@@ -131,7 +133,6 @@ __all__ = [
     "EpsilonGreedy",
     "EuclidianDistanceLoss",
     "Exploration",
-    "GRU",
     "GeneralizedAdvantageEstimation",
     "GrayScale",
     "GumbelSoftmax",
@@ -141,7 +142,6 @@ __all__ = [
     "ImageResize",
     "JointActionAdapter",
     "JointCumulativeDistribution",
-    "LSTM",
     "LayerNorm",
     "LocalResponseNorm",
     "LossFunction",
