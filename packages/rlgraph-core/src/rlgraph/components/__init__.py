@@ -20,13 +20,16 @@ from rlgraph.components.layers.dense import Dense
 from rlgraph.components.layers.max_pool2d import MaxPool2D
 from rlgraph.components.losses.actor_critic_loss import ActorCriticLoss
 from rlgraph.components.losses.categorical_cross_entropy_loss import CategoricalCrossEntropyLoss
+from rlgraph.components.losses.categorical_dqn_loss import CategoricalDQNLoss
 from rlgraph.components.losses.container_loss import ContainerLoss
 from rlgraph.components.losses.dqfd_loss import DQFDLoss
 from rlgraph.components.losses.dqn_loss import DQNLoss
 from rlgraph.components.losses.euclidian_distance_loss import EuclidianDistanceLoss
+from rlgraph.components.losses.impala_loss import IMPALALoss
 from rlgraph.components.losses.loss_function import LossFunction
 from rlgraph.components.losses.negative_log_likelihood_loss import NegativeLogLikelihoodLoss
 from rlgraph.components.losses.ppo_loss import PPOLoss
+from rlgraph.components.losses.quantile_dqn_loss import QuantileDQNLoss
 from rlgraph.components.losses.sac_loss import SACLoss
 from rlgraph.components.losses.td3_loss import TD3Loss
 from rlgraph.components.memories.memory import Memory
@@ -61,6 +64,7 @@ __all__ = [
     "BatchApply",
     "BatchSplitter",
     "CategoricalCrossEntropyLoss",
+    "CategoricalDQNLoss",
     "Clip",
     "Clipping",
     "Concat",
@@ -79,6 +83,7 @@ __all__ = [
     "Exploration",
     "GeneralizedAdvantageEstimation",
     "GrayScale",
+    "IMPALALoss",
     "ImageCrop",
     "ImageResize",
     "LossFunction",
@@ -95,6 +100,7 @@ __all__ = [
     "PreprocessorStack",
     "PrioritizedReplay",
     "QPolicy",
+    "QuantileDQNLoss",
     "RepeaterStack",
     "ReplayMemory",
     "Reshape",
