@@ -36,8 +36,8 @@ class StringToHashBucket(Component):
         delimiter: what lies between words; ``""``: every character is a word.
         dtype: of the numbers, ``"int64"``, ``"int32"`` or ``"int16"``.
         num_hash_buckets: how many numbers there are.
-        hash_function: ``"fast"`` (CRC-32); or ``"strong"`` (BLAKE2b with keys), for texts by which somebody might want to
-            make many words share a number.
+        hash_function: ``"fast"`` (CRC-32); or ``"strong"`` (BLAKE2b with keys), for texts by which somebody might
+            want to make many words share a number.
         hash_keys: two integers, the keys of the strong hash.
         scope: name among its siblings.
 
