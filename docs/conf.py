@@ -14,6 +14,7 @@ version = release = _version("rlgraph-core")
 extensions = [
     "myst_parser",
     "command_reference",
+    "component_reference",
     "configuration_reference",
     "plain_docstrings",
     "real_output",

@@ -12,7 +12,7 @@ from __future__ import annotations
 from time import process_time
 from typing import Any
 
-from measure import ROUNDS, Figure, Row, arguments, report, use_one_thread
+from measure import ROUNDS, Figure, Row, arguments, interleaved, report, use_one_thread
 
 TARGET = 0.10
 STEPS, WARM_UP = 1000, 1100  # per round; past the steps whose states are held against their Space
@@ -34,12 +34,13 @@ SPEC = {
 
 
 class Timed:
-    """A function, and the processor time that was spent in it."""
+    """A function, the processor time that was spent in it, and how often it was called."""
 
     def __init__(self, function: Any):
-        self.function, self.seconds = function, 0.0
+        self.function, self.seconds, self.calls = function, 0.0, 0
 
     def __call__(self, *arguments: Any) -> Any:
+        self.calls += 1
         started = process_time()
         try:
             return self.function(*arguments)
@@ -60,6 +61,10 @@ class TimedEmulator:
     @property
     def seconds(self) -> float:
         return self.act.seconds + self.getScreenGrayscale.seconds
+
+    @property
+    def calls(self) -> int:
+        return self.act.calls + self.getScreenGrayscale.calls
 
 
 def main() -> None:
@@ -99,11 +104,14 @@ def main() -> None:
     own_acting = cost_of_get_actions(agent, network, states)
     act(WARM_UP)
     found: dict[str, list[float]] = {"acting": [], "emulator": [], "network": []}
+    watch = cost_of_timing()
     for _ in range(ROUNDS):
-        emulator.act.seconds = emulator.getScreenGrayscale.seconds = network.seconds = 0.0
+        for timed in (emulator.act, emulator.getScreenGrayscale, network):
+            timed.seconds, timed.calls = 0.0, 0
         started = process_time()
         act(STEPS)
-        found["acting"].append(process_time() - started + own_acting * STEPS)
+        watched = watch * (emulator.calls + network.calls)
+        found["acting"].append(process_time() - started - watched + own_acting * STEPS)
         found["emulator"].append(emulator.seconds)
         found["network"].append(network.seconds)
     figures = {name: Figure(tuple(values)).times(1e6 / STEPS) for name, values in found.items()}
@@ -114,16 +122,23 @@ def main() -> None:
     report(f"atari, Pong, {options.backend}", rows, ("ale-py", framework, "numpy"), options.json)
 
 
-def cost_of_get_actions(agent: Any, network: Timed, states: Any, calls: int = 200) -> float:
+def cost_of_timing(calls: int = 20_000) -> float:
+    """Seconds that `Timed` adds to a call without counting them."""
+    nothing = Timed(lambda: None)
+    started = process_time()
+    for _ in range(calls):
+        nothing()
+    return (process_time() - started - nothing.seconds) / calls
+
+
+def cost_of_get_actions(agent: Any, network: Timed, states: Any) -> float:
     """Seconds by which `get_actions` is slower than the program, exploration included."""
-    seconds = []
-    for function in (agent.get_actions, network.function):
-        function(states)
-        started = process_time()
-        for _ in range(calls):
-            function(states)
-        seconds.append((process_time() - started) / calls)
-    return max(seconds[0] - seconds[1], 0.0)
+    subjects = {
+        "own": lambda: agent.get_actions(states),
+        "program": lambda: network.function(states),
+    }
+    figures = interleaved(subjects, rounds=ROUNDS, clock=process_time)
+    return max(figures["own"].beyond(figures["program"]).median, 0.0)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ that nobody has to hand them out. Figures are processor time.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any

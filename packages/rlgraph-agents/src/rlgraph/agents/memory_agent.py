@@ -87,14 +87,11 @@ class MemoryAgent(Agent):
             and (env_id is None if batched else preprocessed_states is None)
         ):
             seen = preprocessed_states if states is None else states
-            columns = (seen, actions, rewards, terminals, next_states)
             if not batched:
-                columns = _one_row(*columns)
-            if columns is not None and (
-                self._insert_at_once(columns)
-                if self.n_step == 1 and next_states is not None
-                else self._buffer_at_once(columns, truncations, env_id, batched)
-            ):
+                columns = _one_row(seen, actions, rewards, terminals, next_states)
+                if columns is not None and self._take_in(*columns, truncations, env_id, batched):
+                    return
+            elif self._take_in(seen, actions, rewards, terminals, next_states, truncations, None, batched):
                 return
         self._observe(
             {
@@ -111,16 +108,37 @@ class MemoryAgent(Agent):
             batched,
         )
 
-    def _insert_at_once(self, columns: Any) -> bool:
-        """Whole steps into the memory, where nothing waits and their rewards are finite; whether that was so."""
+    def _take_in(
+        self,
+        states: Any,
+        actions: Any,
+        rewards: Any,
+        terminals: Any,
+        next_states: Any,
+        truncations: Any,
+        env_id: Any,
+        batched: bool,
+    ) -> bool:
+        """Usual columns, into the memory at once if nothing has to wait, else into the buffers; whether they were."""
+        if self.n_step > 1 or next_states is None:
+            return self._buffer_at_once(
+                (states, actions, rewards, terminals, next_states), truncations, env_id, batched
+            )
         with self._observing:
-            if self._waiting or not _all_finite(columns[2]):
+            if self._waiting:
+                return False
+            # At the least doubt False; a few Python numbers cost less than one call of NumPy's.
+            try:
+                numbers = rewards.tolist()
+                if not isfinite(sum(numbers)):
+                    return False
+            except (AttributeError, TypeError, ValueError):
                 return False
             try:
-                self._insert(*columns)
+                self._insert(states, actions, rewards, terminals, next_states)
             except InputError as error:
                 raise InputError(str(error).replace("insert_records", "observe", 1)) from None
-            self.timesteps += len(columns[2])
+            self.timesteps += len(numbers)
         return True
 
     def _buffer_at_once(self, columns: Any, truncations: Any, env_id: Any, batched: bool) -> bool:
@@ -192,20 +210,22 @@ class MemoryAgent(Agent):
         with self._updating:
             if batch is not None:
                 fields = self._external_batch("update", batch, sequence_indices)
-                results = self._update_from_batch(self._completed(fields))
-            elif sequence_indices is not None:
+                return self._updated(self._update_from_batch(self._completed(fields)))
+            if sequence_indices is not None:
                 raise InputError("update: sequence_indices without a batch")
-            else:
-                results = self._update_from_memory()
-            loss = float(results["loss"])
-            if not isfinite(loss):
-                raise NumericalError(
-                    f"{self.executor.root.scope_path}/loss: the loss of update {self.updates + 1} (step "
-                    f"{self.timesteps}) is {loss}: lower optimizer_spec.learning_rate, set clip_grad_norm, or look for "
-                    "rewards and states that are very large"
-                )
-            self.updates += 1
-        return {**results, "loss": loss}
+            return self._updated(self._update_from_memory())
+
+    def _updated(self, results: dict[str, Any]) -> dict[str, Any]:
+        """What `update` returns for the results of one step, which is counted."""
+        results["loss"] = loss = float(results["loss"])
+        if not isfinite(loss):
+            raise NumericalError(
+                f"{self.executor.root.scope_path}/loss: the loss of update {self.updates + 1} (step "
+                f"{self.timesteps}) is {loss}: lower optimizer_spec.learning_rate, set clip_grad_norm, or look for "
+                "rewards and states that are very large"
+            )
+        self.updates += 1
+        return results
 
     def _update_from_memory(self) -> dict[str, Any]:
         """One step on what the memory gives; ``{"loss": []}``."""
@@ -250,22 +270,24 @@ class MemoryAgent(Agent):
         return float(results["loss"]), results["loss_per_item"]
 
     def update_if_due(self) -> dict[str, Any] | None:
+        if self.timesteps < self._next_update:
+            return None
         spec, results = self.update_spec, None
         while spec.do_updates and self.timesteps >= self._next_update:
             with self._updating:
                 if self.timesteps < self._next_update:  # another thread was first
                     break
                 self._next_update += spec.update_interval
-                if not self._can_learn():
+                if not (self._has_records or self._can_learn()):
                     continue
                 for _ in range(spec.update_steps):
-                    results = self.update()
+                    results = self._updated(self._update_from_memory())
                 self._after_updates()
         return results
 
     def _can_learn(self) -> bool:
         """Whether the memory holds anything: the first steps may all still wait to become records."""
-        self._has_records = self._has_records or int(self.executor.execute("get_memory_size")) > 0
+        self._has_records = int(self.executor.execute("get_memory_size")) > 0
         return self._has_records
 
     def _after_updates(self) -> None:
@@ -289,14 +311,6 @@ def _one_row(states: Any, actions: Any, rewards: Any, terminals: Any, next_state
             return None
         next_states = next_states[None]
     return states[None], np.array([actions]), np.array([rewards]), np.array([terminals]), next_states
-
-
-def _all_finite(rewards: Any) -> bool:
-    """Whether rewards [B] are; at the least doubt False. A few Python numbers cost less than one call of NumPy's."""
-    try:
-        return isfinite(sum(rewards.tolist()))
-    except (AttributeError, TypeError, ValueError):
-        return False
 
 
 def _columns(steps: Sequence[Any]) -> dict[str, Any]:

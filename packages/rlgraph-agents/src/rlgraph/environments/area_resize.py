@@ -44,9 +44,9 @@ class AreaResize:
         np.dot(self._from_left, source.reshape(len(source), -1), out=self._flat)
         np.dot(self._flat.reshape(-1, len(self._from_right)), self._from_right, out=self._result)
         np.rint(self._result, out=self._result)
-        step = len(self._pictures)
-        for phase, rows in enumerate(self._pictures):
-            out[phase::step] = rows
+        # Row `phase` of each block; splitting an axis gives a view whatever the strides.
+        blocks = out.reshape(self._rows, len(self._pictures), -1)
+        np.copyto(blocks, self._pictures.transpose(1, 0, 2), casting="unsafe")
 
 
 def _block_weights(size: int, smaller: int) -> Array:

@@ -153,7 +153,7 @@ class AtariEnv(Environment):
         self._lives = lives
         if terminated or truncated:
             self._end(info, over or truncated)
-        reward = float(np.sign(score)) if self.clip_rewards else score
+        reward = float((score > 0) - (score < 0)) if self.clip_rewards else score
         return self._shown(), reward, terminated, truncated, info
 
     def render(self) -> Array:

@@ -29,18 +29,16 @@ def samples(case: Case, dtype: str) -> dict[str, Any]:
     inputs = {}
     for name, given in case.spaces.items():
         space = from_spec(given)
-        sample = space.sample(_size(space), rng=rng)
+        sample = space.sample(_sizes(space), rng=rng)
         inputs[name] = map_nested(lambda x: x.astype(dtype) if x.dtype.kind == "f" else x, sample)
     return inputs
 
 
-def _size(space: Space) -> int | tuple[int, int] | None:
-    """The leading dimensions of a sample."""
-    if not space.has_time_rank:
-        return BATCH if space.has_batch_rank else None
-    if not space.has_batch_rank:
-        return STEPS
-    return (STEPS, BATCH) if space.time_major else (BATCH, STEPS)
+def _sizes(space: Space) -> tuple[int, ...]:
+    """How many items and steps, in the order of the axes: what the Space fixes, else `BATCH` and `STEPS`."""
+    ranks = [(space.batch_rank, BATCH), (space.time_rank, STEPS)]
+    given = [size if isinstance(rank, bool | str) else rank for rank, size in ranks if rank is not False]
+    return tuple(reversed(given) if space.time_major else given)
 
 
 def run_case(case: Case, executor: GraphExecutor) -> Any:
