@@ -8,6 +8,7 @@ that nobody has to hand them out. Figures are processor time.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
