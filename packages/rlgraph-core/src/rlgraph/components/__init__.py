@@ -105,6 +105,7 @@ __all__ = [
     "LSTM",
     "ActionAdapter",
     "Activation",
+    "ActionAdapter",
     "ActorCriticLoss",
     "Adam",
     "BatchApply",
