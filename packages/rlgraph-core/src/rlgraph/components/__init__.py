@@ -105,7 +105,6 @@ __all__ = [
     "LSTM",
     "ActionAdapter",
     "Activation",
-    "ActionAdapter",
     "ActorCriticLoss",
     "Adam",
     "BatchApply",

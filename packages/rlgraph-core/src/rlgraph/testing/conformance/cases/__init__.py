@@ -50,7 +50,6 @@ FUNCTIONS: dict[str, FunctionCase] = {
     **functional_layers.FUNCTIONS,
     **functional_losses.FUNCTIONS,
     **functional_recurrent.FUNCTIONS,
-    **functional_losses.FUNCTIONS,
     **functional_values.FUNCTIONS,
 }
 
