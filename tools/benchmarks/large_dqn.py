@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.components import Adam, Dense, DQNLoss, DuelingPolicy, EpsilonGreedy, Synchronizer
-from rlgraph.components.memories.replay_memory import stacked
+from rlgraph.components.memories.memory import stacked
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.core.functional.q_learning import (
     action_values,

@@ -4,7 +4,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rlgraph.components import ReplayMemory
-from rlgraph.components.memories.replay_memory import stacked, store
+from rlgraph.components.memories.memory import stacked, store
 from rlgraph.core import RLGraphError, SpecError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from rlgraph.components.common.schedules import Schedule
-from rlgraph.components.memories.replay_memory import ReplayMemory
+from rlgraph.components.memories.memory import Memory
 from rlgraph.components.memories.sum_tree import SumTree
 from rlgraph.core import NumericalError, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.functional.prioritized_replay import importance_weights
 from rlgraph.spaces import FloatBox, IntBox, Space
 
 
-class PrioritizedReplay(ReplayMemory):
+class PrioritizedReplay(Memory):
     """A ring of records, drawn with probability ``p_i / sum(p)``, ``p_i = (|error_i| + epsilon) ** alpha``.
 
     Schaul et al. (2016), section 3.3 and Algorithm 1, https://arxiv.org/abs/1511.05952. A new record has the largest

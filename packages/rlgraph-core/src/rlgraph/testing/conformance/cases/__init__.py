@@ -4,12 +4,17 @@ from rlgraph.testing.conformance.cases import (
     common,
     explorations,
     functional,
+    functional_losses,
+    functional_values,
+    helpers,
     layers,
     losses,
     memories,
     optimizers,
     policies,
+    policy_losses,
     preprocessing,
+    supervised_losses,
 )
 from rlgraph.testing.conformance.cases.case import BATCH, STEPS, Case, FunctionCase
 from rlgraph.testing.conformance.cases.gaps import GAPS
@@ -18,15 +23,22 @@ from rlgraph.testing.conformance.cases.gaps import GAPS
 CASES: dict[str, Case] = {
     **common.CASES,
     **explorations.CASES,
+    **helpers.CASES,
     **layers.CASES,
     **losses.CASES,
     **memories.CASES,
     **optimizers.CASES,
     **policies.CASES,
+    **policy_losses.CASES,
     **preprocessing.CASES,
+    **supervised_losses.CASES,
 }
 
 #: By name, which begins with the name of the function.
-FUNCTIONS: dict[str, FunctionCase] = {**functional.FUNCTIONS}
+FUNCTIONS: dict[str, FunctionCase] = {
+    **functional.FUNCTIONS,
+    **functional_losses.FUNCTIONS,
+    **functional_values.FUNCTIONS,
+}
 
 __all__ = ["BATCH", "CASES", "FUNCTIONS", "GAPS", "STEPS", "Case", "FunctionCase"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rlgraph.components import PrioritizedReplay, ReplayMemory
-from rlgraph.spaces import Dict, FloatBox, IntBox
+from rlgraph.components import PrioritizedReplay, ReplayMemory, RingBuffer
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 from rlgraph.testing.conformance.cases.case import BATCH, PARTS, Case
 
 CASES: dict[str, Case] = {
@@ -25,5 +25,28 @@ CASES: dict[str, Case] = {
             "num_records": IntBox(BATCH, BATCH + 1),
         },
         ("insert_records", "get_records", "insert_records", "get_records", "get_size"),
+    ),
+    "ring_buffer": Case(
+        lambda: RingBuffer(12),
+        {
+            "records": Dict(
+                state=FloatBox(shape=(2,)),
+                action=PARTS,
+                terminals=BoolBox(),
+                truncations=BoolBox(),
+                add_batch_rank=True,
+            ),
+            "num_records": IntBox(BATCH, BATCH + 1),
+            "num_episodes": IntBox(1, 2),
+        },
+        (
+            "insert_records",
+            "get_records",
+            "insert_records",
+            "get_records",
+            "get_episodes",
+            "clear",
+            "get_size",
+        ),
     ),
 }

@@ -1,0 +1,113 @@
+"""The latest records, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rlgraph.components.memories.memory import Memory, record_space
+from rlgraph.core import RLGraphError, graph_fn, rlgraph_api
+from rlgraph.spaces import BoolBox, Space
+
+#: Fields of a record that end an episode, where records have them: terminated there, or cut for another reason.
+ENDS = ("terminals", "truncations")
+
+
+class RingBuffer(Memory):
+    """A ring of the steps of one stream, from which the latest records or whole episodes come in their order.
+
+    An episode ends where one of the fields `ENDS` is true. One of which the beginning was overwritten is none.
+
+    Args:
+        capacity: number of records kept.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: capacity below 1.
+        SpaceError: the records are no `Dict` with batch rank.
+    """
+
+    def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        super().create_variables(input_spaces, action_space)
+        #: Whether the oldest record begins an episode; [1].
+        self.begins = self.get_variable("begins", BoolBox(shape=(1,)), initializer=True, host=True)
+        self.ends = [name for name in ENDS if isinstance(self.record_space.get(name), BoolBox)]
+
+    @rlgraph_api
+    def get_records(self, num_records: Any) -> Any:
+        """The latest ``num_records`` [] records, the oldest of them first: a dict of fields [N, ...].
+
+        Raises:
+            RLGraphError: there are not so many.
+        """
+        return self._latest(num_records)
+
+    @rlgraph_api
+    def get_episodes(self, num_episodes: Any) -> Any:
+        """The records of the latest ``num_episodes`` [] whole episodes, the oldest first: a dict of fields [N, ...].
+
+        Raises:
+            RLGraphError: there are not so many, or the records have no field that says where an episode ends.
+        """
+        return self._episodes(num_episodes)
+
+    @rlgraph_api
+    def clear(self) -> Any:
+        """Forget all records; the next one begins an episode."""
+        return self._clear()
+
+    @graph_fn(returns=0, host=True, spaces=())
+    def _insert(self, records: Any) -> None:
+        self._note_what_is_overwritten(records)
+        self.write(records)
+
+    @graph_fn(host=True, spaces=record_space, shares=())
+    def _latest(self, num_records: np.ndarray) -> Any:
+        number, held = int(num_records), self.in_order()
+        if number > len(held):
+            raise RLGraphError(f"{self.scope_path}: expected {number} records, it holds {len(held)}")
+        return self.read(held[len(held) - number :])
+
+    @graph_fn(host=True, spaces=record_space, shares=())
+    def _episodes(self, num_episodes: np.ndarray) -> Any:
+        number, held = int(num_episodes), self.in_order()
+        if not self.ends:
+            raise RLGraphError(
+                f"{self.scope_path}: records have no bool field {' or '.join(ENDS)}: nobody knows where episodes end"
+            )
+        rows: Any = self.rows
+        ended = np.logical_or.reduce([rows[name][held] for name in self.ends])
+        # Each whole episode lies between two of these.
+        borders = np.flatnonzero(ended) + 1
+        if self.begins[0]:  # type: ignore[index]
+            borders = np.concatenate([[0], borders])
+        if number >= len(borders):
+            raise RLGraphError(
+                f"{self.scope_path}: expected {number} whole episodes, it holds {max(len(borders) - 1, 0)} in "
+                f"{len(held)} of {self.capacity} records"
+            )
+        return self.read(held[borders[len(borders) - 1 - number] : borders[-1]])
+
+    @graph_fn(returns=0, host=True, spaces=())
+    def _clear(self) -> None:
+        self.cursor[:], self.begins[0] = 0, True  # type: ignore[index]
+
+    def in_order(self) -> np.ndarray:
+        """Where the records are, the oldest first; for host functions only."""
+        index, size = self.cursor.tolist()  # type: ignore[attr-defined]
+        return np.arange(index - size, index) % self.capacity
+
+    def _note_what_is_overwritten(self, records: Any) -> None:
+        """The oldest record that stays begins an episode if the one before it, which goes, ended one."""
+        if not self.ends:
+            return
+        index, size = self.cursor.tolist()  # type: ignore[attr-defined]
+        count = len(records[self.ends[0]])
+        if (gone := size + count - self.capacity) <= 0:
+            return
+        # The last record that goes is a held one or, where more come than there is room for, a new one.
+        where: Any = self.rows if gone <= size else records
+        last = (index - size + gone - 1) % self.capacity if gone <= size else gone - size - 1
+        self.begins[0] = any(where[name][last] for name in self.ends)  # type: ignore[index]
