@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,7 +56,7 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
     Every environment plays a number of episodes fixed beforehand; taking whichever end first would favour short ones.
 
     Args:
-        agent: who acts; it observes nothing.
+        agent: who acts; it observes nothing, and its preprocessor learns nothing.
         env: environment spec; one instance is played alone and left open; with ``{"type": "envpool", ...}`` it is
             EnvPool that plays.
         episodes: how many.
@@ -80,17 +81,18 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
     seen = vector if raw else PreprocessedVectorEnv(vector, agent, prefix="evaluation")
     try:
         check_fits(agent, vector)
-        states = seen.reset(seed=seed)
-        while any(len(done) < wanted for done, wanted in zip(returns, quota, strict=True)):
-            states, rewards, _, _, infos = seen.step(agent.get_actions(states, False, raw))
-            episodes_of.add(rewards)
-            for i in seen.dropped:  # these did not act
-                episodes_of.forget(i)
-            for i in seen.finished:
-                ended = episodes_of.end(i, infos[i])
-                if ended is not None and len(returns[i]) < quota[i]:
-                    returns[i].append(ended[0])
-                    lengths[i].append(ended[1])
+        with nullcontext() if agent.preprocessing is None else agent.preprocessing.frozen():
+            states = seen.reset(seed=seed)
+            while any(len(done) < wanted for done, wanted in zip(returns, quota, strict=True)):
+                states, rewards, _, _, infos = seen.step(agent.get_actions(states, False, raw))
+                episodes_of.add(rewards)
+                for i in seen.dropped:  # these did not act
+                    episodes_of.forget(i)
+                for i in seen.finished:
+                    ended = episodes_of.end(i, infos[i])
+                    if ended is not None and len(returns[i]) < quota[i]:
+                        returns[i].append(ended[0])
+                        lengths[i].append(ended[1])
     finally:
         if not is_instance(env):
             vector.terminate()
