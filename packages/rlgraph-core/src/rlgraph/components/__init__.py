@@ -41,18 +41,33 @@ from rlgraph.components.helpers.clipping import Clipping
 from rlgraph.components.helpers.generalized_advantage_estimation import GeneralizedAdvantageEstimation
 from rlgraph.components.helpers.sequence_helper import SequenceHelper
 from rlgraph.components.helpers.v_trace_function import VTraceFunction
+from rlgraph.components.layers.activation import Activation
 from rlgraph.components.layers.conv2d import Conv2D
+from rlgraph.components.layers.conv2d_transpose import Conv2DTranspose
 from rlgraph.components.layers.dense import Dense
+from rlgraph.components.layers.dropout import Dropout
+from rlgraph.components.layers.embedding_lookup import EmbeddingLookup
+from rlgraph.components.layers.gru import GRU
+from rlgraph.components.layers.layer_norm import LayerNorm
+from rlgraph.components.layers.local_response_norm import LocalResponseNorm
+from rlgraph.components.layers.lstm import LSTM
 from rlgraph.components.layers.max_pool2d import MaxPool2D
+from rlgraph.components.layers.multi_lstm import MultiLSTM
+from rlgraph.components.layers.noisy_dense import NoisyDense
+from rlgraph.components.layers.residual import Residual
+from rlgraph.components.layers.string_to_hash_bucket import StringToHashBucket
 from rlgraph.components.losses.actor_critic_loss import ActorCriticLoss
 from rlgraph.components.losses.categorical_cross_entropy_loss import CategoricalCrossEntropyLoss
+from rlgraph.components.losses.categorical_dqn_loss import CategoricalDQNLoss
 from rlgraph.components.losses.container_loss import ContainerLoss
 from rlgraph.components.losses.dqfd_loss import DQFDLoss
 from rlgraph.components.losses.dqn_loss import DQNLoss
 from rlgraph.components.losses.euclidian_distance_loss import EuclidianDistanceLoss
+from rlgraph.components.losses.impala_loss import IMPALALoss
 from rlgraph.components.losses.loss_function import LossFunction
 from rlgraph.components.losses.negative_log_likelihood_loss import NegativeLogLikelihoodLoss
 from rlgraph.components.losses.ppo_loss import PPOLoss
+from rlgraph.components.losses.quantile_dqn_loss import QuantileDQNLoss
 from rlgraph.components.losses.sac_loss import SACLoss
 from rlgraph.components.losses.td3_loss import TD3Loss
 from rlgraph.components.memories.memory import Memory
@@ -62,15 +77,20 @@ from rlgraph.components.memories.ring_buffer import RingBuffer
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.networks.repeater_stack import RepeaterStack
 from rlgraph.components.networks.stack import Stack
+from rlgraph.components.networks.value_function import ValueFunction
 from rlgraph.components.optimizers.adam import Adam
 from rlgraph.components.policies.dueling_policy import DuelingPolicy
+from rlgraph.components.policies.policy import Policy
 from rlgraph.components.policies.q_policy import QPolicy
+from rlgraph.components.policies.shared_value_function_policy import SharedValueFunctionPolicy
 from rlgraph.components.preprocessing.clip import Clip
 from rlgraph.components.preprocessing.concat import Concat
+from rlgraph.components.preprocessing.container_splitter import ContainerSplitter
 from rlgraph.components.preprocessing.convert_type import ConvertType
 from rlgraph.components.preprocessing.dict_preprocessor_stack import DictPreprocessorStack
 from rlgraph.components.preprocessing.divide import Divide
 from rlgraph.components.preprocessing.grayscale import GrayScale
+from rlgraph.components.preprocessing.image_binary import ImageBinary
 from rlgraph.components.preprocessing.image_crop import ImageCrop
 from rlgraph.components.preprocessing.image_resize import ImageResize
 from rlgraph.components.preprocessing.moving_standardize import MovingStandardize
@@ -78,11 +98,16 @@ from rlgraph.components.preprocessing.multiply import Multiply
 from rlgraph.components.preprocessing.normalize import Normalize
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, StatefulLayer
 from rlgraph.components.preprocessing.preprocessor_stack import PreprocessorStack
+from rlgraph.components.preprocessing.rank_reinterpreter import RankReinterpreter
 from rlgraph.components.preprocessing.reshape import Reshape
 from rlgraph.components.preprocessing.sequence import Sequence
+from rlgraph.components.preprocessing.transpose import Transpose
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "ActionAdapter",
+    "Activation",
     "ActorCriticLoss",
     "Adam",
     "BatchApply",
@@ -93,13 +118,16 @@ __all__ = [
     "BetaDistributionAdapter",
     "Categorical",
     "CategoricalCrossEntropyLoss",
+    "CategoricalDQNLoss",
     "CategoricalDistributionAdapter",
     "Clip",
     "Clipping",
     "Concat",
     "ContainerLoss",
     "ContainerMerger",
+    "ContainerSplitter",
     "Conv2D",
+    "Conv2DTranspose",
     "ConvertType",
     "DQFDLoss",
     "DQNLoss",
@@ -107,7 +135,9 @@ __all__ = [
     "DictPreprocessorStack",
     "Distribution",
     "Divide",
+    "Dropout",
     "DuelingPolicy",
+    "EmbeddingLookup",
     "EpsilonGreedy",
     "EuclidianDistanceLoss",
     "Exploration",
@@ -115,46 +145,60 @@ __all__ = [
     "GrayScale",
     "GumbelSoftmax",
     "GumbelSoftmaxDistributionAdapter",
+    "IMPALALoss",
+    "ImageBinary",
     "ImageCrop",
     "ImageResize",
     "JointActionAdapter",
     "JointCumulativeDistribution",
+    "LayerNorm",
+    "LocalResponseNorm",
     "LossFunction",
     "MaxPool2D",
     "Memory",
     "MixtureDistribution",
     "MovingStandardize",
+    "MultiLSTM",
     "Multiply",
     "MultivariateNormal",
     "MultivariateNormalDistributionAdapter",
     "NegativeLogLikelihoodLoss",
     "NeuralNetwork",
+    "NoisyDense",
     "NoisyGreedy",
     "Normal",
     "NormalDistributionAdapter",
     "Normalize",
     "PPOLoss",
+    "Policy",
     "PreprocessLayer",
     "PreprocessorStack",
     "PrioritizedReplay",
     "QPolicy",
+    "QuantileDQNLoss",
+    "RankReinterpreter",
     "RepeaterStack",
     "ReplayMemory",
     "Reshape",
+    "Residual",
     "RingBuffer",
     "SACLoss",
     "Sampler",
     "Schedule",
     "Sequence",
     "SequenceHelper",
+    "SharedValueFunctionPolicy",
     "Slice",
     "Softmax",
     "SquashedNormal",
     "SquashedNormalDistributionAdapter",
     "Stack",
     "StatefulLayer",
+    "StringToHashBucket",
     "Synchronizer",
     "TD3Loss",
+    "Transpose",
     "VTraceFunction",
+    "ValueFunction",
     "choose_adapter",
 ]

@@ -7,7 +7,9 @@ from rlgraph.testing.conformance.cases import (
     explorations,
     functional,
     functional_distributions,
+    functional_layers,
     functional_losses,
+    functional_recurrent,
     functional_values,
     helpers,
     layers,
@@ -17,6 +19,7 @@ from rlgraph.testing.conformance.cases import (
     policies,
     policy_losses,
     preprocessing,
+    recurrent,
     supervised_losses,
 )
 from rlgraph.testing.conformance.cases.case import BATCH, STEPS, Case, FunctionCase
@@ -36,6 +39,7 @@ CASES: dict[str, Case] = {
     **policies.CASES,
     **policy_losses.CASES,
     **preprocessing.CASES,
+    **recurrent.CASES,
     **supervised_losses.CASES,
 }
 
@@ -43,7 +47,9 @@ CASES: dict[str, Case] = {
 FUNCTIONS: dict[str, FunctionCase] = {
     **functional.FUNCTIONS,
     **functional_distributions.FUNCTIONS,
+    **functional_layers.FUNCTIONS,
     **functional_losses.FUNCTIONS,
+    **functional_recurrent.FUNCTIONS,
     **functional_values.FUNCTIONS,
 }
 

@@ -7,13 +7,18 @@ from collections.abc import Mapping
 #: Column of the table of components -> the reason -> components.
 GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "gradient": {
-        "host": ("moving_standardize", "prioritized_replay", "replay_memory", "sequence"),
-        "actions": ("epsilon_greedy", "noisy_greedy"),
-        "variables": ("synchronizer",),
+        "on the host": ("moving_standardize", "prioritized_replay", "replay_memory", "sequence"),
+        "gives integers": ("epsilon_greedy", "image_binary", "noisy_greedy"),
+        "copies variables": ("synchronizer",),
+        "changes dtypes": ("convert_type",),
     },
     "nested Space": {
+        "one tensor; container_loss takes several": (
+            "categorical_cross_entropy_loss",
+            "euclidian_distance_loss",
+        ),
         "one tensor": ("conv2d", "dense", "max_pool2d", "network"),
-        "a part": (
+        "a part; joint_cumulative_distribution and choose_adapter take all": (
             "bernoulli",
             "bernoulli_distribution_adapter",
             "beta_distribution_adapter",
@@ -25,12 +30,21 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "normal_distribution_adapter",
             "squashed_normal_distribution_adapter",
         ),
-        "one integer": ("noisy_greedy",),
-        "variables": ("adam", "synchronizer"),
+        "one integer action": ("noisy_greedy",),
+        "works on variables": ("adam", "synchronizer"),
     },
     "time rank": {
-        "variables": ("adam", "synchronizer"),
-        "records": ("prioritized_replay", "replay_memory"),
-        "one step": ("epsilon_greedy", "noisy_greedy", "sequence", "moving_standardize"),
+        "transitions; fold the time": (
+            "categorical_dqn_loss",
+            "dqfd_loss",
+            "quantile_dqn_loss",
+            "sac_loss",
+            "td3_loss",
+        ),
+        "images; fold the time": ("conv2d", "max_pool2d"),
+        "items; fold the time": ("dense", "dqn_loss", "dueling_policy", "network", "q_policy"),
+        "works on variables": ("adam", "synchronizer"),
+        "keeps records": ("prioritized_replay", "replay_memory"),
+        "one step at a time": ("epsilon_greedy", "noisy_greedy", "moving_standardize", "sequence"),
     },
 }
