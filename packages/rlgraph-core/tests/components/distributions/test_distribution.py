@@ -388,6 +388,8 @@ def test_wrong_parameters(distribution, parameters, message):
 
 def test_found_by_name():
     assert type(Distribution.from_spec({"type": "squashed-normal", "low": 0.0})) is SquashedNormal
+    joint = Distribution.from_spec({"type": "joint-cumulative", "distribution_specs": ["normal"]})
+    assert type(joint) is JointCumulativeDistribution
     with pytest.raises(SpecError, match="'dense' is a Dense, expected a Distribution"):
         Distribution.from_spec("dense", units=3)
 
