@@ -10,6 +10,7 @@ from rlgraph.agents.presets import preset
 from rlgraph.core import SpecError
 from rlgraph.runs.configuration import apply_overrides, check, read_document, resolve
 from rlgraph.runs.template import config_template
+from rlgraph.runs.training import complete
 
 SMALL = {
     "agent": {"type": "dqn", "network_spec": [{"type": "dense", "units": 8}], "optimizer_spec": "adam"},
@@ -143,7 +144,7 @@ def test_overrides_below_the_name_of_an_environment(name, override, expected):
         ("steps", "steps: expected path=value"),
         ("steps=[1", "steps: the value '[1' is no valid YAML"),
         ("steps.x=1", "steps: 100 has no 'x'"),
-        ("env=grid_world", "there is no 'env'. Known: acting, agent, backend, checkpoints,"),
+        ("env=grid_world", "there is no 'env'. It is 'environment' here."),
     ],
 )
 def test_wrong_overrides(override, said):
@@ -176,6 +177,19 @@ def test_all_mistakes_at_once():
     ]
 
 
+def test_all_mistakes_of_overrides_at_once():
+    given = ["optimizer_spec.learning_rate=-1", "gamma=0.5", "steps=0", "worker.num_env=2", "noise"]
+    with pytest.raises(SpecError) as caught:
+        apply_overrides(SMALL, given)
+    assert str(caught.value).splitlines() == [
+        "gamma: there is no 'gamma'. It is 'discount' here.",
+        "noise: expected path=value, such as optimizer_spec.learning_rate=1e-3",
+        "steps: expected an integer >= 1, given 0",
+        "worker.num_env: there is no such key. Did you mean 'num_envs'?",
+        "agent.optimizer_spec.learning_rate: expected a number >= 0, given -1",
+    ]
+
+
 def test_a_right_document_is_a_run():
     assert check(SMALL).steps == 100
 
@@ -201,6 +215,21 @@ def test_defaults_are_written_out_in_all_parts():
     assert agent["update_spec"]["batch_size"] == 64
     assert agent["execution_spec"]["dtype"] == "float32"
     assert agent["network_spec"][0]["weights_spec"] == "glorot_uniform"
+
+
+def threads_of(execution):
+    return resolve({**SMALL, "agent": {"type": "dqn", **execution}})["agent"]["execution_spec"]["threads"]
+
+
+def test_threads_of_a_run():
+    """One rule, whoever begins the run: one thread, unless the document says otherwise."""
+    assert threads_of({}) == threads_of({"execution_spec": None}) == 1
+    assert threads_of({"execution_spec": {"dtype": "float64"}}) == 1
+    assert threads_of({"execution_spec": {"threads": 3}}) == 3
+    assert threads_of({"execution_spec": {"threads": None}}) is None
+    run = check(SMALL)
+    assert complete(run) == complete(SMALL)
+    assert complete(run).agent["execution_spec"]["threads"] == 1
 
 
 def test_the_resolved_document_is_the_same_run():

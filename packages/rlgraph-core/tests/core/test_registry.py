@@ -84,7 +84,7 @@ def test_registering_by_hand(plugins):
 def test_unknown_names():
     with pytest.raises(SpecError, match="net: unknown component 'dens'. Did you mean 'dense'?"):
         registry("rlgraph.components").load("dens", where="net")
-    with pytest.raises(SpecError, match="unknown component 'zzz'. Known: .*adam, .*dense, "):
+    with pytest.raises(SpecError, match="unknown component 'zzz'. Known: .*adam, .*clip, .*dense, "):
         registry("rlgraph.components").load("zzz")
     assert nearest("x", []) == "None exist."
 

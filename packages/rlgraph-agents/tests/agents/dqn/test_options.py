@@ -270,3 +270,15 @@ def test_wrong_specs(make_agent, options, said):
 def test_a_policy_that_contradicts_dueling_q(make_agent, dueling_q, kind, said):
     with pytest.raises(SpecError, match=said):
         make_agent("numpy", dueling_q=dueling_q, policy_spec={"type": kind})
+
+
+def test_memories_of_dqn(make_agent):
+    assert make_agent(
+        "numpy", memory_spec={"type": "prioritized_replay", "capacity": 5}
+    ).executor.root.is_prioritized
+    assert make_agent("numpy", memory_spec={"capacity": 5}).executor.root.memory.capacity == 5
+    assert make_agent("numpy", memory_spec="replay_memory").executor.root.memory.capacity == 1000
+    with pytest.raises(
+        SpecError, match=r"agent\.memory_spec\.type: expected 'replay_memory' or .*, given a RingBuffer"
+    ):
+        make_agent("numpy", memory_spec={"type": "ring_buffer", "capacity": 5})

@@ -17,6 +17,7 @@ from torch import Tensor, add, addmm, argmax, gather, mean, mm, set_flush_denorm
 
 from rlgraph.core.functional.activations import activation
 from rlgraph.torch.convolution import convolve
+from rlgraph.torch.recurrent import lstm
 
 #: What `torch.nn.functional` calls, without expanding the operands first. The third argument: 0 per item, 1 the mean.
 smooth_l1_loss: Any = torch._C._nn.smooth_l1_loss
@@ -187,6 +188,7 @@ def clip_(gradients: Sequence[Tensor], max_norm: float) -> None:
 KERNELS: dict[str, Callable[[Any, Any], Callable[..., Any]]] = {
     "rlgraph.components.layers.conv2d:Conv2D._call": conv2d,
     "rlgraph.components.layers.dense:Dense._call": dense,
+    "rlgraph.components.layers.lstm:LSTM._call": lstm,
     "rlgraph.components.common.synchronizer:Synchronizer._sync": synchronizer_sync,
     "rlgraph.components.losses.dqn_loss:DQNLoss._loss": dqn_loss,
     "rlgraph.components.policies.dueling_policy:DuelingPolicy._combine": dueling_combine,

@@ -1,11 +1,11 @@
-"""Cases of losses."""
+"""Cases of losses of Q-learning."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components import DQNLoss
+from rlgraph.components import DQFDLoss, DQNLoss
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 from rlgraph.testing.conformance.cases.case import PARTS, PER_ITEM, VALUES, Case
 
@@ -29,7 +29,13 @@ PART_LOSS_SPACES = {
 
 
 def _loss(spaces: Mapping[str, Any] = LOSS_SPACES, **options: Any) -> Case:
-    return Case(lambda: DQNLoss(**options), spaces, ("loss", "get_td_errors"), by=("q_values",))
+    return Case(
+        lambda: DQNLoss(**options), spaces, ("loss", "loss_per_item", "get_td_errors"), by=("q_values",)
+    )
+
+
+def _demonstrations(spaces: Mapping[str, Any] = LOSS_SPACES, **options: Any) -> Case:
+    return Case(lambda: DQFDLoss(**options), spaces, ("loss", "loss_per_item"), by=("q_values",))
 
 
 CASES: dict[str, Case] = {
@@ -46,5 +52,20 @@ CASES: dict[str, Case] = {
     ),
     "dqn_loss_weights_and_discounts": _loss(
         {**LOSS_SPACES, "importance_weights": PER_ITEM, "discounts": PER_ITEM}, huber_loss=True
+    ),
+    "dqfd_loss": _demonstrations(),
+    "dqfd_loss_margins": _demonstrations(
+        {
+            **LOSS_SPACES,
+            "expert_margins": PER_ITEM,
+            "apply_demo_loss": BoolBox(add_batch_rank=True),
+            "importance_weights": PER_ITEM,
+            "discounts": PER_ITEM,
+        },
+        supervised_weight=0.5,
+        huber_loss=True,
+    ),
+    "dqfd_loss_parts": _demonstrations(
+        {**PART_LOSS_SPACES, "expert_margins": PER_ITEM, "apply_demo_loss": BoolBox()}, action_space=PARTS
     ),
 }

@@ -15,13 +15,15 @@ ACTIONS = IntBox(4)
 
 def _policy(kind: Callable[..., Component], action_space: Space = ACTIONS) -> Case:
     methods = ("get_q_values", "get_deterministic_action")
-    return Case(lambda: kind(LAYERS, action_space=action_space), {"states": FEATURES}, methods)
+    return Case(
+        lambda: kind(LAYERS, action_space=action_space), {"states": FEATURES}, methods, by=("states",)
+    )
 
 
 CASES: dict[str, Case] = {
     "dueling_policy": _policy(DuelingPolicy),
     "dueling_policy_parts": _policy(DuelingPolicy, PARTS),
-    "network": Case(lambda: NeuralNetwork(LAYERS), {"inputs": FEATURES}, ("call",)),
+    "network": Case(lambda: NeuralNetwork(LAYERS), {"inputs": FEATURES}, ("call",), by=("inputs",)),
     "q_policy": _policy(QPolicy),
     "q_policy_parts": _policy(QPolicy, PARTS),
 }

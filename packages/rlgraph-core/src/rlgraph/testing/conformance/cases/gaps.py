@@ -1,0 +1,27 @@
+"""Why there are no cases for some properties of some components."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+#: Column of the table of components -> the reason -> components.
+GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "gradient": {
+        "on the host": ("moving_standardize", "prioritized_replay", "replay_memory", "sequence"),
+        "gives integers": ("epsilon_greedy", "image_binary", "noisy_greedy"),
+        "copies variables": ("synchronizer",),
+        "changes dtypes": ("convert_type",),
+    },
+    "nested Space": {
+        "one tensor": ("conv2d", "dense", "max_pool2d", "network"),
+        "one integer action": ("noisy_greedy",),
+        "works on variables": ("adam", "synchronizer"),
+    },
+    "time rank": {
+        "images; fold the time": ("conv2d", "max_pool2d"),
+        "items; fold the time": ("dense", "dqn_loss", "dueling_policy", "network", "q_policy"),
+        "works on variables": ("adam", "synchronizer"),
+        "keeps records": ("prioritized_replay", "replay_memory"),
+        "one step at a time": ("epsilon_greedy", "noisy_greedy", "moving_standardize", "sequence"),
+    },
+}
