@@ -58,13 +58,16 @@ from rlgraph.components.layers.residual import Residual
 from rlgraph.components.layers.string_to_hash_bucket import StringToHashBucket
 from rlgraph.components.losses.actor_critic_loss import ActorCriticLoss
 from rlgraph.components.losses.categorical_cross_entropy_loss import CategoricalCrossEntropyLoss
+from rlgraph.components.losses.categorical_dqn_loss import CategoricalDQNLoss
 from rlgraph.components.losses.container_loss import ContainerLoss
 from rlgraph.components.losses.dqfd_loss import DQFDLoss
 from rlgraph.components.losses.dqn_loss import DQNLoss
 from rlgraph.components.losses.euclidian_distance_loss import EuclidianDistanceLoss
+from rlgraph.components.losses.impala_loss import IMPALALoss
 from rlgraph.components.losses.loss_function import LossFunction
 from rlgraph.components.losses.negative_log_likelihood_loss import NegativeLogLikelihoodLoss
 from rlgraph.components.losses.ppo_loss import PPOLoss
+from rlgraph.components.losses.quantile_dqn_loss import QuantileDQNLoss
 from rlgraph.components.losses.sac_loss import SACLoss
 from rlgraph.components.losses.td3_loss import TD3Loss
 from rlgraph.components.memories.memory import Memory
@@ -112,6 +115,7 @@ __all__ = [
     "BetaDistributionAdapter",
     "Categorical",
     "CategoricalCrossEntropyLoss",
+    "CategoricalDQNLoss",
     "CategoricalDistributionAdapter",
     "Clip",
     "Clipping",
@@ -138,6 +142,7 @@ __all__ = [
     "GrayScale",
     "GumbelSoftmax",
     "GumbelSoftmaxDistributionAdapter",
+    "IMPALALoss",
     "ImageBinary",
     "ImageCrop",
     "ImageResize",
@@ -166,6 +171,7 @@ __all__ = [
     "PreprocessorStack",
     "PrioritizedReplay",
     "QPolicy",
+    "QuantileDQNLoss",
     "RankReinterpreter",
     "RepeaterStack",
     "ReplayMemory",
