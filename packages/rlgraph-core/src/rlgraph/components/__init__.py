@@ -1,5 +1,21 @@
 """The component library. Components are found by name through the entry-point group ``rlgraph.components``."""
 
+from rlgraph.components.action_adapters.action_adapter import ActionAdapter
+from rlgraph.components.action_adapters.bernoulli_distribution_adapter import BernoulliDistributionAdapter
+from rlgraph.components.action_adapters.beta_distribution_adapter import BetaDistributionAdapter
+from rlgraph.components.action_adapters.categorical_distribution_adapter import CategoricalDistributionAdapter
+from rlgraph.components.action_adapters.choice import choose_adapter
+from rlgraph.components.action_adapters.gumbel_softmax_distribution_adapter import (
+    GumbelSoftmaxDistributionAdapter,
+)
+from rlgraph.components.action_adapters.joint_action_adapter import JointActionAdapter
+from rlgraph.components.action_adapters.multivariate_normal_distribution_adapter import (
+    MultivariateNormalDistributionAdapter,
+)
+from rlgraph.components.action_adapters.normal_distribution_adapter import NormalDistributionAdapter
+from rlgraph.components.action_adapters.squashed_normal_distribution_adapter import (
+    SquashedNormalDistributionAdapter,
+)
 from rlgraph.components.common.batch_apply import BatchApply
 from rlgraph.components.common.batch_splitter import BatchSplitter
 from rlgraph.components.common.container_merger import ContainerMerger
@@ -8,6 +24,16 @@ from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.common.slice import Slice
 from rlgraph.components.common.softmax import Softmax
 from rlgraph.components.common.synchronizer import Synchronizer
+from rlgraph.components.distributions.bernoulli import Bernoulli
+from rlgraph.components.distributions.beta import Beta
+from rlgraph.components.distributions.categorical import Categorical
+from rlgraph.components.distributions.distribution import Distribution
+from rlgraph.components.distributions.gumbel_softmax import GumbelSoftmax
+from rlgraph.components.distributions.joint_cumulative_distribution import JointCumulativeDistribution
+from rlgraph.components.distributions.mixture_distribution import MixtureDistribution
+from rlgraph.components.distributions.multivariate_normal import MultivariateNormal
+from rlgraph.components.distributions.normal import Normal
+from rlgraph.components.distributions.squashed_normal import SquashedNormal
 from rlgraph.components.explorations.epsilon_greedy import EpsilonGreedy
 from rlgraph.components.explorations.exploration import Exploration
 from rlgraph.components.explorations.noisy_greedy import NoisyGreedy
@@ -15,18 +41,33 @@ from rlgraph.components.helpers.clipping import Clipping
 from rlgraph.components.helpers.generalized_advantage_estimation import GeneralizedAdvantageEstimation
 from rlgraph.components.helpers.sequence_helper import SequenceHelper
 from rlgraph.components.helpers.v_trace_function import VTraceFunction
+from rlgraph.components.layers.activation import Activation
 from rlgraph.components.layers.conv2d import Conv2D
+from rlgraph.components.layers.conv2d_transpose import Conv2DTranspose
 from rlgraph.components.layers.dense import Dense
+from rlgraph.components.layers.dropout import Dropout
+from rlgraph.components.layers.embedding_lookup import EmbeddingLookup
+from rlgraph.components.layers.gru import GRU
+from rlgraph.components.layers.layer_norm import LayerNorm
+from rlgraph.components.layers.local_response_norm import LocalResponseNorm
+from rlgraph.components.layers.lstm import LSTM
 from rlgraph.components.layers.max_pool2d import MaxPool2D
+from rlgraph.components.layers.multi_lstm import MultiLSTM
+from rlgraph.components.layers.noisy_dense import NoisyDense
+from rlgraph.components.layers.residual import Residual
+from rlgraph.components.layers.string_to_hash_bucket import StringToHashBucket
 from rlgraph.components.losses.actor_critic_loss import ActorCriticLoss
 from rlgraph.components.losses.categorical_cross_entropy_loss import CategoricalCrossEntropyLoss
+from rlgraph.components.losses.categorical_dqn_loss import CategoricalDQNLoss
 from rlgraph.components.losses.container_loss import ContainerLoss
 from rlgraph.components.losses.dqfd_loss import DQFDLoss
 from rlgraph.components.losses.dqn_loss import DQNLoss
 from rlgraph.components.losses.euclidian_distance_loss import EuclidianDistanceLoss
+from rlgraph.components.losses.impala_loss import IMPALALoss
 from rlgraph.components.losses.loss_function import LossFunction
 from rlgraph.components.losses.negative_log_likelihood_loss import NegativeLogLikelihoodLoss
 from rlgraph.components.losses.ppo_loss import PPOLoss
+from rlgraph.components.losses.quantile_dqn_loss import QuantileDQNLoss
 from rlgraph.components.losses.sac_loss import SACLoss
 from rlgraph.components.losses.td3_loss import TD3Loss
 from rlgraph.components.memories.memory import Memory
@@ -60,11 +101,22 @@ from rlgraph.components.preprocessing.sequence import Sequence
 from rlgraph.components.preprocessing.transpose import Transpose
 
 __all__ = [
+    "GRU",
+    "LSTM",
+    "ActionAdapter",
+    "Activation",
     "ActorCriticLoss",
     "Adam",
     "BatchApply",
     "BatchSplitter",
+    "Bernoulli",
+    "BernoulliDistributionAdapter",
+    "Beta",
+    "BetaDistributionAdapter",
+    "Categorical",
     "CategoricalCrossEntropyLoss",
+    "CategoricalDQNLoss",
+    "CategoricalDistributionAdapter",
     "Clip",
     "Clipping",
     "Concat",
@@ -72,39 +124,59 @@ __all__ = [
     "ContainerMerger",
     "ContainerSplitter",
     "Conv2D",
+    "Conv2DTranspose",
     "ConvertType",
     "DQFDLoss",
     "DQNLoss",
     "Dense",
     "DictPreprocessorStack",
+    "Distribution",
     "Divide",
+    "Dropout",
     "DuelingPolicy",
+    "EmbeddingLookup",
     "EpsilonGreedy",
     "EuclidianDistanceLoss",
     "Exploration",
     "GeneralizedAdvantageEstimation",
     "GrayScale",
+    "GumbelSoftmax",
+    "GumbelSoftmaxDistributionAdapter",
+    "IMPALALoss",
     "ImageBinary",
     "ImageCrop",
     "ImageResize",
+    "JointActionAdapter",
+    "JointCumulativeDistribution",
+    "LayerNorm",
+    "LocalResponseNorm",
     "LossFunction",
     "MaxPool2D",
     "Memory",
+    "MixtureDistribution",
     "MovingStandardize",
+    "MultiLSTM",
     "Multiply",
+    "MultivariateNormal",
+    "MultivariateNormalDistributionAdapter",
     "NegativeLogLikelihoodLoss",
     "NeuralNetwork",
+    "NoisyDense",
     "NoisyGreedy",
+    "Normal",
+    "NormalDistributionAdapter",
     "Normalize",
     "PPOLoss",
     "PreprocessLayer",
     "PreprocessorStack",
     "PrioritizedReplay",
     "QPolicy",
+    "QuantileDQNLoss",
     "RankReinterpreter",
     "RepeaterStack",
     "ReplayMemory",
     "Reshape",
+    "Residual",
     "RingBuffer",
     "SACLoss",
     "Sampler",
@@ -113,10 +185,14 @@ __all__ = [
     "SequenceHelper",
     "Slice",
     "Softmax",
+    "SquashedNormal",
+    "SquashedNormalDistributionAdapter",
     "Stack",
     "StatefulLayer",
+    "StringToHashBucket",
     "Synchronizer",
     "TD3Loss",
     "Transpose",
     "VTraceFunction",
+    "choose_adapter",
 ]

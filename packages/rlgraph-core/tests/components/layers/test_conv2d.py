@@ -160,13 +160,19 @@ def test_wrong_arguments(arguments, message):
     [
         (
             FloatBox(shape=(8, 8), add_batch_rank=True),
-            "conv2d: expected a FloatBox of rank 3 with batch rank",
+            "conv2d/inputs: expected a FloatBox of rank 3 with batch rank",
         ),
         (
             IntBox(256, shape=(8, 8, 3), dtype="uint8", add_batch_rank=True),
             'put in front, or into preprocessing_spec: {"type": "convert_type", "to_dtype": "float"}',
         ),
         (FloatBox(shape=(8, 8, 3)), "with batch rank"),
+        (FloatBox(shape=(8, 6), add_batch_rank=True), '{"type": "reshape", "new_shape": [8, 6, 1]}'),
+        (
+            FloatBox(shape=(8, 8, 3), add_batch_rank=True, add_time_rank=True),
+            'no time rank, given FloatBox(shape=(8, 8, 3), add_batch_rank=True, add_time_rank=True); put {"type": '
+            '"reshape", "fold_time_rank": true} in front, and {"type": "reshape", "unfold_time_rank": true} behind',
+        ),
         (FloatBox(shape=(2, 8, 3), add_batch_rank=True), "conv2d: a window of 3 x 3 does not fit into"),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core.ops.dims import RankSize, SymbolicDim
-from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, IntBox, Space
+from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, IntBox, Space, TextBox
 
 Shape = tuple[int | SymbolicDim, ...]
 
@@ -82,6 +82,8 @@ class TensorSpec:
         fixed = tuple(int(dim) for dim in shape)  # type: ignore[arg-type]
         if self.dtype == "bool":
             return BoolBox(shape=fixed, **options)
+        if self.dtype == "str":
+            return TextBox(shape=fixed, **options)
         if self.is_int:
             return IntBox(self.low, self.high, shape=fixed, dtype=self.dtype, **options)
         return FloatBox(self.low, self.high, shape=fixed, dtype=self.dtype, **options)

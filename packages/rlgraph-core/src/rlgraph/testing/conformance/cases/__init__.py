@@ -1,10 +1,15 @@
 """The component library as cases: what every backend is tried with."""
 
 from rlgraph.testing.conformance.cases import (
+    action_adapters,
     common,
+    distributions,
     explorations,
     functional,
+    functional_distributions,
+    functional_layers,
     functional_losses,
+    functional_recurrent,
     functional_values,
     helpers,
     layers,
@@ -14,6 +19,7 @@ from rlgraph.testing.conformance.cases import (
     policies,
     policy_losses,
     preprocessing,
+    recurrent,
     supervised_losses,
 )
 from rlgraph.testing.conformance.cases.case import BATCH, STEPS, Case, FunctionCase
@@ -21,7 +27,9 @@ from rlgraph.testing.conformance.cases.gaps import GAPS
 
 #: By name, which begins with the name that the component has in the registry.
 CASES: dict[str, Case] = {
+    **action_adapters.CASES,
     **common.CASES,
+    **distributions.CASES,
     **explorations.CASES,
     **helpers.CASES,
     **layers.CASES,
@@ -31,13 +39,17 @@ CASES: dict[str, Case] = {
     **policies.CASES,
     **policy_losses.CASES,
     **preprocessing.CASES,
+    **recurrent.CASES,
     **supervised_losses.CASES,
 }
 
 #: By name, which begins with the name of the function.
 FUNCTIONS: dict[str, FunctionCase] = {
     **functional.FUNCTIONS,
+    **functional_distributions.FUNCTIONS,
+    **functional_layers.FUNCTIONS,
     **functional_losses.FUNCTIONS,
+    **functional_recurrent.FUNCTIONS,
     **functional_values.FUNCTIONS,
 }
 

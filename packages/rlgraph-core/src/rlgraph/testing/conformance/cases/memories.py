@@ -18,14 +18,6 @@ CASES: dict[str, Case] = {
         },
         ("insert_records", "get_records", "update_records", "insert_records", "get_records", "get_size"),
     ),
-    "replay_memory": Case(
-        lambda: ReplayMemory(7),
-        {
-            "records": Dict(state=FloatBox(shape=(2,)), action=PARTS, add_batch_rank=True),
-            "num_records": IntBox(BATCH, BATCH + 1),
-        },
-        ("insert_records", "get_records", "insert_records", "get_records", "get_size"),
-    ),
     "ring_buffer": Case(
         lambda: RingBuffer(12),
         {
@@ -48,5 +40,13 @@ CASES: dict[str, Case] = {
             "clear",
             "get_size",
         ),
+    ),
+    "replay_memory": Case(
+        lambda: ReplayMemory(7),
+        {
+            "records": Dict(state=FloatBox(shape=(2,)), action=PARTS, add_batch_rank=True),
+            "num_records": IntBox(BATCH, BATCH + 1),
+        },
+        ("insert_records", "get_records", "insert_records", "get_records", "get_size"),
     ),
 }

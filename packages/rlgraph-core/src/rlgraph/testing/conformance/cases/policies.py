@@ -25,5 +25,6 @@ CASES: dict[str, Case] = {
     "dueling_policy_parts": _policy(DuelingPolicy, PARTS),
     "network": Case(lambda: NeuralNetwork(LAYERS), {"inputs": FEATURES}, ("call",), by=("inputs",)),
     "q_policy": _policy(QPolicy),
+    "q_policy_elements": _policy(QPolicy, IntBox([2, 4, 3])),
     "q_policy_parts": _policy(QPolicy, PARTS),
 }
