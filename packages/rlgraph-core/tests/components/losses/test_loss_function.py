@@ -69,7 +69,7 @@ def test_every_loss_has_them(cls):
 
 
 def test_names_of_the_original():
-    for name in ("actor_critic", "container", "dqfd", "dqn", "ppo", "sac"):
+    for name in ("actor_critic", "container", "dqfd", "dqn", "impala", "ppo", "sac"):
         new, old = (
             registry("rlgraph.components").load(f"{name}_{word}") for word in ("loss", "loss_function")
         )

@@ -14,7 +14,7 @@ from rlgraph.components.layers.lstm import LSTM
 
 def lstm(self: Any, ops: Any) -> Callable[..., tuple[Tensor, ...]]:
     """`LSTM._call` by torch's own LSTM, which oneDNN computes; it has no peepholes, clipping and lengths."""
-    single_source = partial(LSTM._call.function, self, ops)  # type: ignore[attr-defined]
+    single_source = partial(LSTM._call.function, self, ops)
     if self.use_peepholes or self.cell_clip is not None:
         return single_source
     units, is_time_major, return_sequences = self.units, self.is_time_major, self.return_sequences

@@ -13,11 +13,22 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "changes dtypes": ("convert_type",),
     },
     "nested Space": {
+        "one tensor; container_loss takes several": (
+            "categorical_cross_entropy_loss",
+            "euclidian_distance_loss",
+        ),
         "one tensor": ("conv2d", "dense", "max_pool2d", "network"),
         "one integer action": ("noisy_greedy",),
         "works on variables": ("adam", "synchronizer"),
     },
     "time rank": {
+        "transitions; fold the time": (
+            "categorical_dqn_loss",
+            "dqfd_loss",
+            "quantile_dqn_loss",
+            "sac_loss",
+            "td3_loss",
+        ),
         "images; fold the time": ("conv2d", "max_pool2d"),
         "items; fold the time": ("dense", "dqn_loss", "dueling_policy", "network", "q_policy"),
         "works on variables": ("adam", "synchronizer"),

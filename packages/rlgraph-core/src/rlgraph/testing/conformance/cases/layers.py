@@ -7,6 +7,7 @@ from typing import Any
 
 from rlgraph.components import (
     Activation,
+    Concat,
     Conv2D,
     Conv2DTranspose,
     Dense,
@@ -59,6 +60,10 @@ def _lookup(ids: Any, **options: Any) -> Case:
     return Case(lambda: EmbeddingLookup(3, 6, **options), {"ids": ids}, ("call",), by=())
 
 
+def _rows(number: int) -> FloatBox:
+    return FloatBox(shape=(number, 2), add_batch_rank=True)
+
+
 def _residual(unit: Any, space: FloatBox = FEATURES, **options: Any) -> Case:
     return _layer(lambda: Residual(unit, **options), space)
 
@@ -73,6 +78,12 @@ CASES: dict[str, Case] = {
         for name in [*ACTIVATIONS, "linear"]
     },
     "activation_softmax_time": _layer(lambda: Activation("softmax"), TIME_MAJOR),
+    "concat_rows": Case(
+        lambda: Concat(axis=0, dict_keys=["b/c", "a"]),
+        {"inputs": Dict(a=_rows(2), b={"c": _rows(3), "d": FEATURES})},
+        ("call",),
+        by=("inputs",),
+    ),
     "conv2d": _conv(),
     "conv2d_elu_without_biases": _conv(activation="elu", biases_spec=False, padding="same"),
     "conv2d_lrelu": _conv(activation="lrelu"),
