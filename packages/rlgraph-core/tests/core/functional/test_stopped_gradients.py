@@ -56,7 +56,7 @@ def _scaled(value, factor):
     """Other numbers for every argument: between equal ones there is no gradient at all."""
     if isinstance(value, list):
         return [_scaled(each, factor) for each in value]
-    return value * factor
+    return np.asarray(value * factor) if isinstance(value, np.ndarray) else value
 
 
 @pytest.mark.parametrize(
