@@ -9,7 +9,8 @@ from rlgraph.spaces import FloatBox
 
 ITEMS, ALL, ALPHA = np.array([-1.0, -2.0]), np.array([[-1.0, -2.0], [-0.5, -0.1]]), np.array(0.5)
 PPO = {"log_probs": ITEMS, "prev_log_probs": ITEMS, "advantages": ITEMS, "clip_ratio": 0.2}
-CLIPPED = {"values": ITEMS, "prev_values": ITEMS, "targets": ITEMS, "clip_range": 0.5}
+#: One item whose clipped value counts, and one whose own does.
+CLIPPED = {"targets": np.array([-1.0, -9.0]), "values": ITEMS, "prev_values": ITEMS, "clip_range": 0.1}
 
 
 class Moved(Component):
