@@ -8,6 +8,7 @@ that nobody has to hand them out. Figures are processor time.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -43,12 +44,8 @@ def main() -> None:
         for call, one, other in zip(("forward", "with derivatives"), ours, theirs, strict=True):
             np.testing.assert_allclose(one(x), other(x), rtol=1e-3, atol=1e-4, err_msg=f"{kind}, {call}")
             named[f"{kind}, {call}"] = {"peer": partial(other, x), "rlgraph": partial(one, x)}
-    subjects = {
-        f"{name}, {side}": pair[i]
-        for name, pair in named.items()
-        for i, side in enumerate(("peer", "rlgraph"))
-    }
-    figures = interleaved(subjects)
+    subjects = {f"{name}, {side}": call for name, pair in named.items() for side, call in pair.items()}
+    figures = interleaved(subjects, clock=time.process_time)
     peer = {"torch": "torch.nn", "tf": "Keras"}[options.backend]
     for name in named:
         yardstick, figure = figures[f"{name}, peer"], figures[f"{name}, rlgraph"]

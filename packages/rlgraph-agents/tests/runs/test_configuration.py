@@ -5,12 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from rlgraph.agents import Agent
+from rlgraph.agents import Agent, DQNAgent
 from rlgraph.agents.presets import preset
 from rlgraph.core import SpecError
 from rlgraph.runs.configuration import apply_overrides, check, read_document, resolve
 from rlgraph.runs.template import config_template
 from rlgraph.runs.training import complete
+from rlgraph.spaces import FloatBox, IntBox
 
 SMALL = {
     "agent": {"type": "dqn", "network_spec": [{"type": "dense", "units": 8}], "optimizer_spec": "adam"},
@@ -49,6 +50,59 @@ def test_numbers_and_texts_of_yaml(tmp_path):
     document = read_document(file)
     assert document["environment"] == "no"
     assert document["agent"] == {"type": "dqn", "discount": 0.001, "double_q": "yes"}
+
+
+def test_names_in_any_language(tmp_path):
+    """Written and read as UTF-8, whatever the locale."""
+    folder = tmp_path / "läufe 走る"
+    folder.mkdir()
+    text = "agent: 代理.yaml\nenvironment: CartPole-v1\nsteps: 100\nlogging: {wandb: {name: größer ✓}}\n"
+    (folder / "ünî.yaml").write_text(text, encoding="utf-8")
+    (folder / "代理.yaml").write_text(
+        "{type: dqn, network_spec: [{type: dense, units: 8}]}", encoding="utf-8"
+    )
+    run = check(read_document(folder / "ünî.yaml"))
+    assert run.logging.wandb.name == "größer ✓"
+    with pytest.raises(SpecError, match="schlüssel_ä: there is no such key"):
+        check({**SMALL, "schlüssel_ä": 1})
+    (folder / "latin.yaml").write_bytes("steps: ä\n".encode("latin-1"))
+    with pytest.raises(SpecError, match=r"latin\.yaml' cannot be read: 'utf-8' codec"):
+        read_document(folder / "latin.yaml")
+
+
+def test_numbers_of_numpy_are_numbers():
+    plain = {
+        "agent": {
+            "type": "dqn",
+            "discount": 0.5,
+            "memory_spec": {"capacity": 100},
+            "network_spec": [{"type": "dense", "units": 8}],
+            "update_spec": {"batch_size": 8},
+            "exploration_spec": {"epsilon_spec": [1.0, 0.25]},
+        },
+        "environment": "CartPole-v1",
+        "steps": 100,
+        "seed": 4,
+        "worker": {"num_envs": 2},
+    }
+
+    def with_numpy(value):
+        if isinstance(value, dict):
+            return {key: with_numpy(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [with_numpy(item) for item in value]
+        return {int: np.int32, float: np.float32}.get(type(value), lambda same: same)(value)
+
+    resolved = resolve(with_numpy(plain))
+    assert resolved == resolve(plain)
+    assert json.loads(json.dumps(resolved)) == resolved
+    spaces = {"state_space": FloatBox(shape=(2,)), "action_space": IntBox(2), "backend": "numpy"}
+    agent = DQNAgent(
+        **spaces, discount=np.float32(0.5), n_step=np.int64(2), update_spec={"batch_size": np.int64(3)}
+    )
+    assert (agent.discount, agent.n_step, agent.update_spec.batch_size) == (0.5, 2, 3)
+    with pytest.raises(SpecError, match="steps: expected an integer >= 1, given 0.5"):
+        check({**plain, "steps": np.float32(0.5)})
 
 
 def test_files_are_relative_to_the_file_that_names_them(tmp_path):

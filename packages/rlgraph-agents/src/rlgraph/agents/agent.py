@@ -65,6 +65,7 @@ class AgentMeta(ABCMeta):
         spec = args[0] if len(args) == 1 else None
         if isinstance(spec, str | Path | Mapping) and not isinstance(spec, Space):
             return cls.from_spec(spec, **kwargs)  # type: ignore[attr-defined]
+        kwargs = {name: plain_copy(value) for name, value in kwargs.items()}
         check_arguments(cls, kwargs, cls.__name__)
         return super().__call__(*args, **kwargs)
 

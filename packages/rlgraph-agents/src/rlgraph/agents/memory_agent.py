@@ -287,7 +287,9 @@ class MemoryAgent(Agent):
         self._has_records = False  # a checkpoint may come without its memory
 
 
-def _one_row(states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any) -> Any:
+def _one_row(
+    states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any
+) -> tuple[Any, Any, Any, Any, Any] | None:
     """Columns of one row, of the usual arrays and numbers; None if they are anything else."""
     if type(states) is not np.ndarray or isinstance(actions, dict | tuple):
         return None

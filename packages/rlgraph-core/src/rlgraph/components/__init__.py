@@ -77,9 +77,13 @@ from rlgraph.components.memories.ring_buffer import RingBuffer
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.networks.repeater_stack import RepeaterStack
 from rlgraph.components.networks.stack import Stack
+from rlgraph.components.networks.value_function import ValueFunction
 from rlgraph.components.optimizers.adam import Adam
+from rlgraph.components.optimizers.iterative_optimization import IterativeOptimization
 from rlgraph.components.policies.dueling_policy import DuelingPolicy
+from rlgraph.components.policies.policy import Policy
 from rlgraph.components.policies.q_policy import QPolicy
+from rlgraph.components.policies.shared_value_function_policy import SharedValueFunctionPolicy
 from rlgraph.components.preprocessing.clip import Clip
 from rlgraph.components.preprocessing.concat import Concat
 from rlgraph.components.preprocessing.container_splitter import ContainerSplitter
@@ -146,6 +150,7 @@ __all__ = [
     "ImageBinary",
     "ImageCrop",
     "ImageResize",
+    "IterativeOptimization",
     "JointActionAdapter",
     "JointCumulativeDistribution",
     "LayerNorm",
@@ -167,6 +172,7 @@ __all__ = [
     "NormalDistributionAdapter",
     "Normalize",
     "PPOLoss",
+    "Policy",
     "PreprocessLayer",
     "PreprocessorStack",
     "PrioritizedReplay",
@@ -183,6 +189,7 @@ __all__ = [
     "Schedule",
     "Sequence",
     "SequenceHelper",
+    "SharedValueFunctionPolicy",
     "Slice",
     "Softmax",
     "SquashedNormal",
@@ -194,5 +201,6 @@ __all__ = [
     "TD3Loss",
     "Transpose",
     "VTraceFunction",
+    "ValueFunction",
     "choose_adapter",
 ]

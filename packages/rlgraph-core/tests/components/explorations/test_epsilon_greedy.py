@@ -170,3 +170,14 @@ def test_each_part_explores_on_its_own():
     pairs = {key: np.corrcoef(table.T)[np.triu_indices(3, 1)] for key, table in drawn.items()}
     assert np.abs(pairs[True]).max() < 4.5 / np.sqrt(number)
     assert pairs[False].min() > 0.6
+
+
+@pytest.mark.parametrize("each_part", [False, True])
+def test_elements_with_different_numbers_of_actions(each_part):
+    space = IntBox([2, 4, 3])
+    spaces = {"actions": space.with_batch_rank(), "time_percentage": FloatBox()}
+    test = ComponentTest(EpsilonGreedy(space, 1.0, each_part=each_part), spaces, backend="numpy", seed=3)
+    drawn = test.executor.program("get_action")(np.zeros((6000, 3), np.int64), np.float32(0))
+    for element, number in enumerate((2, 4, 3)):
+        shares = np.bincount(drawn[:, element], minlength=number) / 6000
+        assert shares == pytest.approx(np.full(number, 1 / number), abs=0.03)

@@ -9,7 +9,7 @@ import numpy as np
 
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.explorations.exploration import Exploration
-from rlgraph.components.policies.categorical import categories, is_one_integer
+from rlgraph.components.policies.categorical import categories, choices, is_one_integer
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.spaces import Space, from_spec
 
@@ -46,6 +46,7 @@ class EpsilonGreedy(Exploration):
     ):
         self.action_space = from_spec(action_space).without_ranks()
         self.categories = categories(self.action_space, scope)
+        self.choices = {path: choices(box) for path, box in self.action_space.flatten().items()}
         #: The number of actions of the usual Space: one number of type int64; a draw of it is several times faster.
         self.num_actions = self.categories[""] if is_one_integer(self.action_space) else None
         self.each_part = each_part
@@ -93,6 +94,6 @@ class EpsilonGreedy(Exploration):
                 explore = rng.random(greedy.shape) < epsilon
             else:
                 explore = together.reshape(-1, *[1] * (greedy.ndim - 1))
-            drawn = (rng.random(greedy.shape) * self.categories[path]).astype(np.int64).astype(greedy.dtype)
+            drawn = (rng.random(greedy.shape) * self.choices[path]).astype(np.int64).astype(greedy.dtype)
             parts[path] = np.where(explore, drawn, greedy)
         return self.action_space.unflatten_sample(parts)

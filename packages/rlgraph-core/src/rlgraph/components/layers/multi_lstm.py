@@ -7,7 +7,8 @@ from typing import Any
 
 from rlgraph.components.layers.lstm import LSTM
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
-from rlgraph.spaces import Space, SpaceError, Tuple
+from rlgraph.spaces import Space, Tuple
+from rlgraph.spaces.errors import mismatch
 
 
 class MultiLSTM(Component):
@@ -77,10 +78,8 @@ class MultiLSTM(Component):
         for argument, space in input_spaces.items():
             is_states = argument.endswith("initial_c_and_h_states") and space is not None
             if is_states and not (isinstance(space, Tuple) and len(space) == self.num_lstms):
-                raise SpaceError(
-                    f"{argument}: expected a Tuple of {self.num_lstms} Tuples of c and h, one per layer, "
-                    f"given {space!r}"
-                )
+                expected = f"a Tuple of {self.num_lstms} Tuples of c and h, one per layer"
+                raise mismatch(argument, expected, repr(space))
 
     @rlgraph_api(returns=2)
     def call(self, inputs: Any, initial_c_and_h_states: Any = None, sequence_length: Any = None) -> Any:

@@ -8,7 +8,8 @@ from typing import Any
 from rlgraph.components.layers.inputs import check_inputs
 from rlgraph.core import Component, SpecError
 from rlgraph.core.functional.recurrent import Step, project, unroll
-from rlgraph.spaces import FloatBox, IntBox, Space, SpaceError, Tuple
+from rlgraph.spaces import FloatBox, IntBox, Space, Tuple
+from rlgraph.spaces.errors import mismatch
 
 Tensor = Any
 
@@ -60,16 +61,14 @@ class RecurrentLayer(Component):
         given = {name: space for name, space in input_spaces.items() if name.endswith("inputs")}
         orders = {space.time_major for space in given.values() if space.has_time_rank}
         if len(orders) > 1:
-            raise SpaceError(f"inputs: expected one order of batch and time, given {given!r}")
+            raise mismatch("inputs", "one order of batch and time", repr(given))
         self.is_time_major = orders == {True}
 
     def _check_inputs(self, argument: str, space: Any) -> None:
         check_inputs(space, rank=1, time=True, name=argument)
         if space.has_time_rank and self.time_major is not None and space.time_major != self.time_major:
-            raise SpaceError(
-                f"{argument}: expected time_major={self.time_major}, given {space!r}; without the argument time_major "
-                "the layer takes either order"
-            )
+            hint = "without the argument time_major the layer takes either order"
+            raise mismatch(argument, f"time_major={self.time_major}", repr(space), hint)
 
     def _check_states(self, argument: str, space: Any) -> None:
         expected = f"FloatBox(shape=({self.units},), add_batch_rank=True)"
@@ -78,7 +77,7 @@ class RecurrentLayer(Component):
             parts = list(space) if isinstance(space, Tuple) else []
             expected = f"a Tuple of {' and '.join(self.state_names)}, each {expected}"
         if len(parts) != len(self.state_names) or not all(map(self._is_state, parts)):
-            raise SpaceError(f"{argument}: expected {expected}, given {space!r}")
+            raise mismatch(argument, expected, repr(space))
 
     def _is_state(self, space: Any) -> bool:
         return (
@@ -119,8 +118,6 @@ class RecurrentLayer(Component):
 
 def _check_lengths(argument: str, space: Any, inputs: Space) -> None:
     if not isinstance(space, IntBox) or space.shape != () or not space.has_batch_rank or space.has_time_rank:
-        raise SpaceError(
-            f"{argument}: expected IntBox(add_batch_rank=True), one length per sequence, given {space!r}"
-        )
+        raise mismatch(argument, "IntBox(add_batch_rank=True), one length per sequence", repr(space))
     if not inputs.has_time_rank:
-        raise SpaceError(f"{argument}: expected inputs with time rank beside it, given {inputs!r}")
+        raise mismatch(argument, "inputs with time rank beside it", repr(inputs))

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from rlgraph.core.component.all_faults import every_fault
 from rlgraph.core.component.argument_types import expectation, fits
 from rlgraph.core.component.parameters import Parameters, parameters_of
@@ -108,12 +110,15 @@ class Specifiable:
 
 
 def plain_copy(value: Any) -> Any:
-    """`value` with its dicts and lists copied, so that nobody who is given them can change the original."""
+    """`value` with its dicts and lists copied, so that nobody who is given them can change the original.
+
+    A number of NumPy's becomes the Python number that it is.
+    """
     if type(value) is dict:
         return {key: plain_copy(item) for key, item in value.items()}
     if type(value) is list:
         return [plain_copy(item) for item in value]
-    return value
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def call_checked(
