@@ -17,7 +17,7 @@ from rlgraph.core import Component, SpecError, registry
 
 _DIRECTIVE = re.compile(
     r"^(?P<fence>`{3,}|:{3,})\{rlgraph-component\} (?P<name>\w+)\n"
-    r"(?P<options>(?::[\w-]+:.*\n)*)(?P<example>.*?)^(?P=fence)$",
+    r"(?P<options>(?::[\w-]+:[^\n]*\n)*)(?P<example>.*?)^(?P=fence)$",
     re.MULTILINE | re.DOTALL,
 )
 

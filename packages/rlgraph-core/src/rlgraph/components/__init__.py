@@ -58,13 +58,16 @@ from rlgraph.components.layers.residual import Residual
 from rlgraph.components.layers.string_to_hash_bucket import StringToHashBucket
 from rlgraph.components.losses.actor_critic_loss import ActorCriticLoss
 from rlgraph.components.losses.categorical_cross_entropy_loss import CategoricalCrossEntropyLoss
+from rlgraph.components.losses.categorical_dqn_loss import CategoricalDQNLoss
 from rlgraph.components.losses.container_loss import ContainerLoss
 from rlgraph.components.losses.dqfd_loss import DQFDLoss
 from rlgraph.components.losses.dqn_loss import DQNLoss
 from rlgraph.components.losses.euclidian_distance_loss import EuclidianDistanceLoss
+from rlgraph.components.losses.impala_loss import IMPALALoss
 from rlgraph.components.losses.loss_function import LossFunction
 from rlgraph.components.losses.negative_log_likelihood_loss import NegativeLogLikelihoodLoss
 from rlgraph.components.losses.ppo_loss import PPOLoss
+from rlgraph.components.losses.quantile_dqn_loss import QuantileDQNLoss
 from rlgraph.components.losses.sac_loss import SACLoss
 from rlgraph.components.losses.td3_loss import TD3Loss
 from rlgraph.components.memories.memory import Memory
@@ -74,9 +77,13 @@ from rlgraph.components.memories.ring_buffer import RingBuffer
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.networks.repeater_stack import RepeaterStack
 from rlgraph.components.networks.stack import Stack
+from rlgraph.components.networks.value_function import ValueFunction
 from rlgraph.components.optimizers.adam import Adam
+from rlgraph.components.optimizers.iterative_optimization import IterativeOptimization
 from rlgraph.components.policies.dueling_policy import DuelingPolicy
+from rlgraph.components.policies.policy import Policy
 from rlgraph.components.policies.q_policy import QPolicy
+from rlgraph.components.policies.shared_value_function_policy import SharedValueFunctionPolicy
 from rlgraph.components.preprocessing.clip import Clip
 from rlgraph.components.preprocessing.concat import Concat
 from rlgraph.components.preprocessing.container_splitter import ContainerSplitter
@@ -90,6 +97,7 @@ from rlgraph.components.preprocessing.image_resize import ImageResize
 from rlgraph.components.preprocessing.moving_standardize import MovingStandardize
 from rlgraph.components.preprocessing.multiply import Multiply
 from rlgraph.components.preprocessing.normalize import Normalize
+from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, StatefulLayer
 from rlgraph.components.preprocessing.preprocessor_stack import PreprocessorStack
 from rlgraph.components.preprocessing.rank_reinterpreter import RankReinterpreter
 from rlgraph.components.preprocessing.reshape import Reshape
@@ -111,6 +119,7 @@ __all__ = [
     "BetaDistributionAdapter",
     "Categorical",
     "CategoricalCrossEntropyLoss",
+    "CategoricalDQNLoss",
     "CategoricalDistributionAdapter",
     "Clip",
     "Clipping",
@@ -137,9 +146,11 @@ __all__ = [
     "GrayScale",
     "GumbelSoftmax",
     "GumbelSoftmaxDistributionAdapter",
+    "IMPALALoss",
     "ImageBinary",
     "ImageCrop",
     "ImageResize",
+    "IterativeOptimization",
     "JointActionAdapter",
     "JointCumulativeDistribution",
     "LayerNorm",
@@ -161,9 +172,12 @@ __all__ = [
     "NormalDistributionAdapter",
     "Normalize",
     "PPOLoss",
+    "Policy",
+    "PreprocessLayer",
     "PreprocessorStack",
     "PrioritizedReplay",
     "QPolicy",
+    "QuantileDQNLoss",
     "RankReinterpreter",
     "RepeaterStack",
     "ReplayMemory",
@@ -175,15 +189,18 @@ __all__ = [
     "Schedule",
     "Sequence",
     "SequenceHelper",
+    "SharedValueFunctionPolicy",
     "Slice",
     "Softmax",
     "SquashedNormal",
     "SquashedNormalDistributionAdapter",
     "Stack",
+    "StatefulLayer",
     "StringToHashBucket",
     "Synchronizer",
     "TD3Loss",
     "Transpose",
     "VTraceFunction",
+    "ValueFunction",
     "choose_adapter",
 ]

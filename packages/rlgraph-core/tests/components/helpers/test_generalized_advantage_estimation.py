@@ -194,7 +194,7 @@ BATCH_MAJOR = FloatBox(add_batch_rank=True, add_time_rank=True)
         ({"rewards": IntBox(add_batch_rank=True)}, 'rewards: .*"convert_type", "to_dtype": "float"'),
         ({"terminals": FLOATS}, 'terminals: expected a BoolBox.*"to_dtype": "bool"'),
         ({"rewards": FloatBox()}, r"rewards: .* given FloatBox\(\)\n"),
-        ({"rewards": BATCH_MAJOR}, "rewards: .*declare it with time_major=True"),
+        ({"rewards": BATCH_MAJOR}, 'rewards: .*put in front: {"type": "transpose"}'),
     ],
 )
 def test_wrong_spaces(spaces, message):

@@ -99,7 +99,7 @@ def test_wrong_limits(name, value):
         ({"logits_actions_pi": FLOATS}, "logits_actions_pi: expected a FloatBox of rank 1"),
         ({"actions": LOGITS}, 'actions: expected an IntBox of rank 0.*"to_dtype": "int"'),
         ({"values": FloatBox(shape=(1,), **RANKS)}, 'values: .*"reshape", "new_shape": \\[\\]'),
-        ({"rewards": FloatBox(add_batch_rank=True, add_time_rank=True)}, "rewards: .*time_major=True"),
+        ({"rewards": FloatBox(add_batch_rank=True, add_time_rank=True)}, "rewards: .*transpose"),
         ({"bootstrapped_values": FloatBox()}, "bootstrapped_values: expected one float per step, as values"),
         ({"sequence_indices": BoolBox(**RANKS)}, "bootstrapped_values: with sequence_indices expected"),
     ],

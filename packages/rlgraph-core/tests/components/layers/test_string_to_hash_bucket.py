@@ -19,8 +19,9 @@ def fast(word, number=1000):
     return zlib.crc32(word.encode()) % number
 
 
-def strong(word, number=1000):
-    return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "little") % number
+def strong(word, number=1000, keys=(12345, 67890)):
+    key = b"".join(k.to_bytes(8, "little") for k in keys)
+    return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8, key=key).digest(), "little") % number
 
 
 def test_words(backend):
@@ -60,6 +61,12 @@ def test_delimiters(options, text, words, backend):
     assert numbers[0].tolist() == [strong(word, 77) for word in words]
 
 
+def test_keys():
+    layer = StringToHashBucket(hash_function="strong", hash_keys=[1, 2**64 - 1], dtype="int16")
+    numbers, _ = ComponentTest(layer, TEXTS, backend="numpy").test("call", ["door"])
+    assert (numbers.dtype, numbers.item()) == (np.int16, strong("door", keys=(1, 2**64 - 1)))
+
+
 def test_no_words_at_all(backend):
     test = ComponentTest(StringToHashBucket(), TEXTS, backend=backend)
     numbers, lengths = test.test("call", ["", "  "])
@@ -80,13 +87,13 @@ def test_the_same_in_every_process():
     """Python's own `hash` of a string is not."""
     code = (
         "from rlgraph.components.layers.string_to_hash_bucket import HASH_FUNCTIONS as h;"
-        "print([h[name](b'door') for name in sorted(h)])"
+        "print([h[name](b'door', b'k') for name in sorted(h)])"
     )
     said = {
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
         for _ in range(2)
     }
-    digest = hashlib.blake2b(b"door", digest_size=8).digest()
+    digest = hashlib.blake2b(b"door", digest_size=8, key=b"k").digest()
     assert said == {f"{[zlib.crc32(b'door'), int.from_bytes(digest, 'little')]}\n"}
 
 
@@ -126,6 +133,12 @@ def test_containers(backend):
         ),
         ({"hash_function": "fats"}, "unknown hash_function 'fats'. Did you mean 'fast'?"),
         ({"dtype": "float32"}, "string-to-hash-bucket.dtype: unknown dtype 'float32'."),
+        (
+            {"dtype": "int16", "num_hash_buckets": 40000},
+            "expected at most 32768 for dtype 'int16', given 40000",
+        ),
+        ({"hash_keys": [1]}, "string-to-hash-bucket.hash_keys: expected two integers of at least 0"),
+        ({"hash_keys": "ab"}, "string-to-hash-bucket.hash_keys: expected two integers of at least 0"),
         ({"delimiter": None}, "string-to-hash-bucket.delimiter: expected a string, given None"),
     ],
 )

@@ -341,3 +341,11 @@ def test_wrong_spaces(layer, space, message):
     with pytest.raises(SpaceError) as error:
         layer.get_preprocessed_space(space)
     assert message in str(error.value)
+
+
+def test_a_single_bool_is_flattened_like_other_numbers(backend):
+    layer = Reshape(flatten=True)
+    space = BoolBox(add_batch_rank=True)
+    assert layer.get_preprocessed_space(space) == BoolBox(shape=(1,), add_batch_rank=True)
+    test = ComponentTest(layer, {"inputs": space}, backend=backend)
+    test.test(("call", [np.array([True, False])]), expected_outputs=np.array([[True], [False]]))

@@ -8,6 +8,7 @@ import pytest
 from rlgraph.core.functional.prioritized_replay import weighted_mean
 from rlgraph.core.functional.supervised import (
     categorical_cross_entropy,
+    divergence,
     divergence_from_uniform,
     euclidean_distance,
     sequence_mask,
@@ -68,3 +69,10 @@ def test_weights_multiply_the_losses():
     """The mean is that over the items, not over the weights."""
     assert weighted_mean(OPS, np.array([1.0, 3.0]), np.array([0.5, 0.5])) == 1.0
     assert weighted_mean(OPS, np.array([1.0, 3.0])) == 2.0
+
+
+def test_divergence():
+    """Of a distribution from itself it is 0; what cannot happen adds nothing."""
+    probabilities = np.array([[0.25, 0.75], [0.0, 1.0]])
+    np.testing.assert_allclose(divergence(OPS, np.log([[0.25, 0.75]]), probabilities[:1]), [0.0], atol=1e-12)
+    np.testing.assert_allclose(divergence(OPS, np.zeros((1, 2)), probabilities[1:]), [math.log(2.0)])

@@ -221,7 +221,7 @@ def set_threads(threads: int | None) -> None:
         raise SpecError(
             f"execution_spec.threads: TensorFlow is running with {given[0]} threads between and {given[1]} within "
             f"operations (0: its own choice) and cannot change to {threads}; set the threads of the first graph "
-            "executor of the process, before anything else uses TensorFlow"
+            "executor of the process, before anything else uses TensorFlow, or say null here to leave them as they are"
         ) from None
 
 

@@ -89,7 +89,7 @@ def _help(space: Any, kind: type[BoxSpace], rank: int) -> str:
         return f'; put in front: {{"type": "convert_type", "to_dtype": "{NAMES[kind][1]}"}}'
     if rank == 0 and space.shape == (1,):
         return '; put in front: {"type": "reshape", "new_shape": []}'
-    return "; declare it with time_major=True" if _is_batch_major(space) else ""
+    return '; put in front: {"type": "transpose"}' if _is_batch_major(space) else ""
 
 
 def _ranks(space: BoxSpace) -> int:

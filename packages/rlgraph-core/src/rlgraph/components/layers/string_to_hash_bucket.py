@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import struct
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -15,13 +16,13 @@ from rlgraph.core.errors import nearest
 from rlgraph.spaces import IntBox, Space, TextBox
 from rlgraph.spaces.errors import mismatch
 
-#: Name in a spec -> hash of a word. They are the same in every process, on every machine.
-HASH_FUNCTIONS: dict[str, Callable[[bytes], int]] = {
-    "fast": zlib.crc32,
-    "strong": lambda word: int.from_bytes(blake2b(word, digest_size=8).digest(), "little"),
+#: Name in a spec -> hash of a word, with two keys. They are the same in every process, on every machine.
+HASH_FUNCTIONS: dict[str, Callable[[bytes, bytes], int]] = {
+    "fast": lambda word, keys: zlib.crc32(word),
+    "strong": lambda word, keys: int.from_bytes(blake2b(word, digest_size=8, key=keys).digest(), "little"),
 }
 
-DTYPES = ("int64", "int32")
+DTYPES = ("int16", "int32", "int64")
 
 
 class StringToHashBucket(Component):
@@ -33,14 +34,16 @@ class StringToHashBucket(Component):
 
     Args:
         delimiter: what lies between words; ``""``: every character is a word.
-        dtype: of the numbers, ``"int64"`` or ``"int32"``.
+        dtype: of the numbers, ``"int64"``, ``"int32"`` or ``"int16"``.
         num_hash_buckets: how many numbers there are.
-        hash_function: ``"fast"`` (CRC-32); or ``"strong"`` (BLAKE2b), for texts by which somebody might want to make
-            many words share a number.
+        hash_function: ``"fast"`` (CRC-32); or ``"strong"`` (BLAKE2b with keys), for texts by which somebody might
+            want to make many words share a number.
+        hash_keys: two integers, the keys of the strong hash.
         scope: name among its siblings.
 
     Raises:
-        SpecError: an unknown dtype or hash function, fewer than one bucket, a delimiter that is no string.
+        SpecError: an unknown dtype or hash function, fewer than one bucket or more than the dtype has numbers, a
+            delimiter that is no string, keys that are not two integers.
         SpaceError: the texts are no batch of single strings.
     """
 
@@ -50,6 +53,7 @@ class StringToHashBucket(Component):
         dtype: str = "int64",
         num_hash_buckets: int = 1000,
         hash_function: str = "fast",
+        hash_keys: Sequence[int] = (12345, 67890),
         scope: str = "string-to-hash-bucket",
         **kwargs: Any,
     ):
@@ -63,7 +67,13 @@ class StringToHashBucket(Component):
                 raise SpecError(f"{scope}.{name}: unknown {name} {value!r}. {nearest(str(value), known)}")
         self.delimiter, self.dtype = delimiter, dtype
         self.num_hash_buckets = check_whole(num_hash_buckets, f"{scope}.num_hash_buckets", least=1)
+        most = np.iinfo(dtype).max + 1
+        if self.num_hash_buckets > most:
+            raise SpecError(
+                f"{scope}.num_hash_buckets: expected at most {most} for dtype {dtype!r}, given {num_hash_buckets!r}"
+            )
         self.hash_function = hash_function
+        self.hash_keys = _packed(hash_keys, f"{scope}.hash_keys")
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
@@ -100,4 +110,13 @@ class StringToHashBucket(Component):
         return [word for word in text.split(self.delimiter) if word] if self.delimiter else list(text)
 
     def _number(self, word: str) -> int:
-        return HASH_FUNCTIONS[self.hash_function](word.encode()) % self.num_hash_buckets
+        return HASH_FUNCTIONS[self.hash_function](word.encode(), self.hash_keys) % self.num_hash_buckets
+
+
+def _packed(keys: Sequence[int], where: str) -> bytes:
+    try:
+        return struct.pack("<2Q", *keys)
+    except (struct.error, TypeError):
+        raise SpecError(
+            f"{where}: expected two integers of at least 0 and below 2^64, given {keys!r}"
+        ) from None

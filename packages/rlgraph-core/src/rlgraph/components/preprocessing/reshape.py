@@ -107,7 +107,8 @@ class Reshape(PreprocessLayer):
 
     def _is_one_hot(self, box: BoxSpace) -> bool:
         if self.flatten_categories is None:
-            return self.flatten and box.rank == 0 and box.num_categories is not None
+            is_category = isinstance(box, IntBox) and box.num_categories is not None
+            return self.flatten and box.rank == 0 and is_category
         return self.flatten_categories
 
     def _new_shape(self, box: BoxSpace) -> tuple[int, ...]:

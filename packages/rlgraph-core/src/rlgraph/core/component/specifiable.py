@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from rlgraph.core.component.all_faults import every_fault
 from rlgraph.core.component.argument_types import expectation, fits
 from rlgraph.core.component.parameters import Parameters, parameters_of
 from rlgraph.core.component.places import is_recording, locate, located, making, record
 from rlgraph.core.component.spec_files import is_spec_file, read_spec_file
-from rlgraph.core.errors import SpecError, nearest
+from rlgraph.core.errors import SpecError, offer
 from rlgraph.core.registry import import_object, registry
 
 
@@ -20,6 +22,9 @@ class Specifiable:
 
     #: Entry-point group in which types of this family are registered.
     registry_group: ClassVar[str]
+    #: What others call an argument -> where it stands here, ``{"gamma": "discount"}``; offered where an unknown key is
+    #: refused, if the class has the place.
+    other_names: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
     def from_spec(cls, spec: Any, *, path: str = "", **kwargs: Any) -> Self:
@@ -105,12 +110,15 @@ class Specifiable:
 
 
 def plain_copy(value: Any) -> Any:
-    """`value` with its dicts and lists copied, so that nobody who is given them can change the original."""
+    """`value` with its dicts and lists copied, so that nobody who is given them can change the original.
+
+    A number of NumPy's becomes the Python number that it is.
+    """
     if type(value) is dict:
         return {key: plain_copy(item) for key, item in value.items()}
     if type(value) is list:
         return [plain_copy(item) for item in value]
-    return value
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def call_checked(
@@ -185,7 +193,8 @@ def _name_faults(
     if parameters.is_open:
         return []
     return [
-        f"{where}.{key}: {_name(target)} has no such key. {nearest(str(key), parameters.named)}"
+        f"{where}.{key}: {_name(target)} has no such key. "
+        + offer(str(key), parameters.named, getattr(target, "other_names", {}))
         for key in arguments
         if key not in parameters.named
     ]

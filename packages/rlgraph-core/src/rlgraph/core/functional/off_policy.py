@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlgraph.core.functional.sequences import values_of_next_states
+
 Tensor = Any
 
 
@@ -53,14 +55,16 @@ def v_trace(
         lambda_: factor of the trace.
         ends: last steps of fragments.
     """
-    errors = rewards + discounts * next_values - values
-    trace = discounts * truncated_ratios(ops, ratios, c_bar)
-    if lambda_ != 1.0:
-        trace = lambda_ * trace
-    corrections = _corrections(ops, truncated_ratios(ops, ratios, rho_bar) * errors, trace, ends)
-    next_corrections = _next(ops, corrections, ends)
-    advantages = truncated_ratios(ops, ratios, rho_bar_pg) * (errors + discounts * next_corrections)
-    return ops.stop_gradient(values + corrections), ops.stop_gradient(advantages)
+    rho = {limit: truncated_ratios(ops, ratios, limit) for limit in (rho_bar, c_bar, rho_bar_pg)}
+    surplus = rewards - values
+    traces = discounts * rho[c_bar] if lambda_ == 1.0 else lambda_ * discounts * rho[c_bar]
+    if ends is not None:
+        traces = ops.where(ends, 0.0, traces)
+    errors = rho[rho_bar] * (surplus + discounts * next_values)
+    targets = values + ops.linear_recurrence(errors, traces, reverse=True)
+    following = values_of_next_states(ops, targets, next_values, ends)
+    advantages = rho[rho_bar_pg] * (surplus + discounts * following)
+    return ops.stop_gradient(targets), ops.stop_gradient(advantages)
 
 
 def retrace(
@@ -90,17 +94,9 @@ def retrace(
         ends: last steps of fragments.
     """
     errors = rewards + discounts * next_values - q_values
-    traces = _next(ops, lambda_ * ops.minimum(ratios, 1.0), ends)
-    return ops.stop_gradient(q_values + ops.linear_recurrence(errors, discounts * traces, reverse=True))
-
-
-def _corrections(ops: Any, errors: Tensor, trace: Tensor, ends: Tensor | None) -> Tensor:
+    traces = lambda_ * ops.minimum(ratios, 1.0)
+    # The trace of a step is that of the one behind it; behind the last there is none.
+    traces = discounts * ops.concat([traces[1:], traces[-1][None]], axis=0)
     if ends is not None:
-        trace = ops.where(ends, 0.0, trace)
-    return ops.linear_recurrence(errors, trace, reverse=True)
-
-
-def _next(ops: Any, x: Tensor, ends: Tensor | None) -> Tensor:
-    """``x_{t+1}``; 0 behind the last step of a fragment."""
-    following = ops.pad(x[1:], ((0, 1), *((0, 0),) * (len(x.shape) - 1)))
-    return following if ends is None else ops.where(ends, 0.0, following)
+        traces = ops.where(ends, 0.0, traces)
+    return ops.stop_gradient(q_values + ops.linear_recurrence(errors, traces, reverse=True))

@@ -4,7 +4,8 @@ All functions take ``rewards [T, ...]`` of steps and ``next_values [T, ...]``, t
 led to (`sequences.values_of_next_states` makes them of the values of the states). Two things may happen behind a step,
 and they are not the same:
 
-* The episode **terminated** (``terminated [T, ...]``, bool): nothing follows, the state's value counts as 0.
+* The episode **terminated** (``terminated [T, ...]``, bool): nothing follows; the value of the next state, which must
+  be finite, counts for 0.
 * The fragment **ends** (``ends [T, ...]``, bool; also the last row): a time limit, or there are no more data. The value
   of the next state stands for what would have followed.
 
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.core.functional.sequences import decayed_sums
+from rlgraph.core.functional.sequences import values_of_next_states
 
 Tensor = Any
 
@@ -26,7 +27,7 @@ def td_errors(
     ops: Any, rewards: Tensor, values: Tensor, next_values: Tensor, terminated: Tensor, discount: Any
 ) -> Tensor:
     """``r_t + discount * V(s_{t+1}) - V(s_t)``: all ``[T, ...] -> [T, ...]``. Sutton (1988)."""
-    return rewards + discount * ops.where(terminated, 0.0, next_values) - values
+    return rewards + _discounts(ops, rewards, terminated, discount) * next_values - values
 
 
 def lambda_returns(
@@ -43,10 +44,10 @@ def lambda_returns(
     Shapes: all ``[T, ...] -> [T, ...]``. Sutton and Barto (2018), eq. 12.18,
     http://incompleteideas.net/book/the-book-2nd.html.
     """
-    bootstrap = ops.where(terminated, 0.0, next_values)
-    trace = ops.where(_cuts(terminated, ends), ops.zeros_like(rewards), lambda_)
+    discounts = _discounts(ops, rewards, terminated, discount)
+    traces = _traces(ops, discounts, lambda_, ends)
     return ops.linear_recurrence(
-        rewards + discount * (1.0 - trace) * bootstrap, discount * trace, bootstrap[-1], reverse=True
+        rewards + (discounts - traces) * next_values, traces, next_values[-1], reverse=True
     )
 
 
@@ -80,13 +81,12 @@ def n_step_returns(
     Shapes: all ``[T, ...] -> [T, ...]``. Sutton and Barto (2018), eq. 7.1. A window of `n` rows and not a recursion: it
     takes `n` passes.
     """
-    one_step = rewards + discount * ops.where(terminated, 0.0, next_values)
-    cuts = _cuts(terminated, ends)
-    returns = one_step
+    discounts = _discounts(ops, rewards, terminated, discount)
+    following = next_values
     for _ in range(n - 1):
-        longer = rewards[:-1] + (discount[:-1] if hasattr(discount, "shape") else discount) * returns[1:]
-        returns = ops.concat([ops.where(cuts[:-1], one_step[:-1], longer), one_step[-1][None]], axis=0)
-    return returns
+        returns = rewards + discounts * following
+        following = values_of_next_states(ops, returns, next_values, ends)
+    return rewards + discounts * following
 
 
 def generalized_advantage_estimation(
@@ -103,9 +103,16 @@ def generalized_advantage_estimation(
 
     Shapes: all ``[T, ...] -> [T, ...]``. Schulman et al. (2016), eq. 16, https://arxiv.org/abs/1506.02438.
     """
-    errors = td_errors(ops, rewards, values, next_values, terminated, discount)
-    return decayed_sums(ops, errors, _cuts(terminated, ends), discount * gae_lambda)
+    discounts = _discounts(ops, rewards, terminated, discount)
+    errors = rewards + discounts * next_values - values
+    return ops.linear_recurrence(errors, _traces(ops, discounts, gae_lambda, ends), reverse=True)
 
 
-def _cuts(terminated: Tensor, ends: Tensor | None) -> Tensor:
-    return terminated if ends is None else terminated | ends
+def _discounts(ops: Any, rewards: Tensor, terminated: Tensor, discount: Any) -> Tensor:
+    return ops.where(terminated, ops.zeros_like(rewards), discount)
+
+
+def _traces(ops: Any, discounts: Tensor, lambda_: float, ends: Tensor | None) -> Tensor:
+    """How much of the next step's sum goes into that of a step."""
+    traces = lambda_ * discounts
+    return traces if ends is None else ops.where(ends, 0.0, traces)

@@ -54,3 +54,13 @@ def sequence_mask(ops: Any, sequence_length: Tensor, like: Tensor, time_axis: in
     """
     steps = ops.expand_dims(ops.arange(0, ops.shape(like)[time_axis]), 1 - time_axis)
     return steps < ops.expand_dims(sequence_length, time_axis)
+
+
+def divergence(ops: Any, logits: Tensor, probabilities: Tensor) -> Tensor:
+    """``KL(p || softmax(logits))``: ``logits [..., C], probabilities [..., C] -> [...]``; a probability may be 0.
+
+    `soft_cross_entropy` less the entropy of p: Cover and Thomas (2006), eq. 2.26.
+    """
+    possible = probabilities > 0.0
+    logarithms = ops.log(ops.where(possible, probabilities, 1.0))
+    return ops.sum(probabilities * (logarithms - ops.log_softmax(logits, axis=-1)), axis=-1)

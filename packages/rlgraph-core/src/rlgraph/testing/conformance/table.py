@@ -50,9 +50,12 @@ class Cell:
 
 
 def shipped_components() -> list[str]:
-    """The names under which the components of the library are registered, sorted."""
-    plugins = registry(Component.registry_group).plugins()
-    return [plugin.name for plugin in plugins if plugin.target.startswith("rlgraph.components.")]
+    """The components of the library by name, sorted; of several names the one that cases have, or the shortest."""
+    names: dict[str, list[str]] = {}
+    for plugin in registry(Component.registry_group).plugins():
+        if plugin.target.startswith("rlgraph.components."):
+            names.setdefault(plugin.target, []).append(plugin.name)
+    return sorted(min(each, key=lambda name: (name not in CASES, len(name))) for each in names.values())
 
 
 def cases_of(component: str) -> dict[str, Case]:

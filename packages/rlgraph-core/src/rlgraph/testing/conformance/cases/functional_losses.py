@@ -9,6 +9,7 @@ import numpy as np
 from rlgraph.core.functional import policy_gradient, soft_actor_critic, supervised, td3
 from rlgraph.core.functional.imitation import large_margin_loss
 from rlgraph.core.functional.prioritized_replay import weighted_mean
+from rlgraph.core.functional.rewards import soft_asymmetric
 from rlgraph.testing.conformance.cases.case import FunctionCase
 
 _RNG = np.random.default_rng(0)
@@ -157,6 +158,12 @@ FUNCTIONS: dict[str, FunctionCase] = {
         {"predictions": _floats(5, 2, 3), "labels": _floats(5, 2, 3), "rank": 1},
         by=("predictions", "labels"),
     ),
+    "divergence": FunctionCase(
+        supervised.divergence,
+        {"logits": _floats(5, 4), "probabilities": np.array([[0.0, 0.5, 0.25, 0.25]])},
+        by=("logits",),
+    ),
+    "soft_asymmetric": FunctionCase(soft_asymmetric, {"rewards": _floats(5)}, by=("rewards",)),
     "sequence_mask": FunctionCase(
         supervised.sequence_mask,
         {"sequence_length": np.array([0, 2, 4]), "like": _floats(3, 4), "time_axis": 1},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components import DQFDLoss, DQNLoss
+from rlgraph.components import CategoricalDQNLoss, DQFDLoss, DQNLoss, QuantileDQNLoss
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 from rlgraph.testing.conformance.cases.case import PARTS, PER_ITEM, VALUES, Case
 
@@ -38,7 +38,28 @@ def _demonstrations(spaces: Mapping[str, Any] = LOSS_SPACES, **options: Any) -> 
     return Case(lambda: DQFDLoss(**options), spaces, ("loss", "loss_per_item"), by=("q_values",))
 
 
+def _distributional(kind: Any, number: int, parts: bool = False, **options: Any) -> Case:
+    """Action values of `number` atoms each."""
+
+    def with_atoms(_path: str, box: Any) -> Any:
+        return FloatBox(-2.0, 2.0, shape=(*box.shape, number), **box.ranks.options())
+
+    spaces = dict(PART_LOSS_SPACES if parts else LOSS_SPACES)
+    for name in ("q_values", "q_next", "q_next_target"):
+        spaces[name] = spaces[name].map(with_atoms)
+    if parts:
+        spaces |= {"importance_weights": PER_ITEM, "discounts": PER_ITEM}
+    methods = ("loss", "loss_per_item", "get_td_errors")
+    return Case(lambda: kind(**options), spaces, methods, by=("q_values",))
+
+
 CASES: dict[str, Case] = {
+    "categorical_dqn_loss": _distributional(CategoricalDQNLoss, 7, low=-3.0, high=3.0),
+    "categorical_dqn_loss_parts": _distributional(CategoricalDQNLoss, 5, parts=True, double_q=True),
+    "quantile_dqn_loss": _distributional(QuantileDQNLoss, 5),
+    "quantile_dqn_loss_parts": _distributional(
+        QuantileDQNLoss, 4, parts=True, double_q=True, huber_delta=0.5
+    ),
     "dqn_loss": _loss(double_q=False),
     "dqn_loss_double": _loss(double_q=True),
     "dqn_loss_double_huber": _loss(double_q=True, huber_loss=True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components import ActorCriticLoss, PPOLoss, SACLoss, TD3Loss
+from rlgraph.components import ActorCriticLoss, IMPALALoss, PPOLoss, SACLoss, TD3Loss
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 from rlgraph.testing.conformance.cases.case import PER_ITEM, Case
 
@@ -30,6 +30,12 @@ ACTOR_CRITIC_SPACES = {
 PPO_SPACES = {**ACTOR_CRITIC_SPACES, "prev_log_probs": LOG_PROBS, "prev_state_values": FLOATS}
 LENGTHS = {"sequence_length": IntBox(1, 5, add_batch_rank=True)}
 ITEMS = {"rewards": FLOATS, "terminals": BoolBox(add_batch_rank=True)}
+IMPALA_SPACES = {
+    **{name: in_time(LOG_PROBS) for name in ("log_probs", "behaviour_log_probs", "entropy")},
+    **{name: in_time(space) for name, space in ITEMS.items()},
+    "state_values": in_time(FLOATS),
+    "bootstrap_values": FLOATS,
+}
 TWO = Tuple(FloatBox(-2.0, 2.0), FloatBox(-2.0, 2.0), add_batch_rank=True)
 TWO_OF_ALL = Tuple(FloatBox(-2.0, 2.0, shape=(3,)), FloatBox(-2.0, 2.0, shape=(3,)), add_batch_rank=True)
 SAC_SPACES = {
@@ -76,7 +82,28 @@ def _sequences(spaces: Mapping[str, Any], time_major: bool = True) -> dict[str, 
     return {**{name: in_time(space, time_major) for name, space in spaces.items()}, **LENGTHS}
 
 
+def _impala(spaces: Mapping[str, Any] = IMPALA_SPACES, **options: Any) -> Case:
+    # Values are in their own targets, which are fixed; and log-probabilities in the advantages.
+    return Case(lambda: IMPALALoss(**options), spaces, ("loss", "loss_per_item"), by=("entropy",))
+
+
 CASES: dict[str, Case] = {
+    "impala_loss": _impala(),
+    "impala_loss_parts": _impala(
+        {
+            **IMPALA_SPACES,
+            **dict.fromkeys(("log_probs", "behaviour_log_probs", "entropy"), in_time(PARTS_LOG_PROBS)),
+            "bootstrap_values": in_time(FLOATS),
+            "truncations": in_time(BoolBox(add_batch_rank=True)),
+            "importance_weights": PER_ITEM,
+            "time_percentage": TIME,
+        },
+        reward_clipping="soft_asymmetric",
+        weight_entropy=[0.1, 0.0],
+        rho_bar=None,
+        average_time_steps=True,
+    ),
+    "impala_loss_lengths": _impala({**IMPALA_SPACES, **LENGTHS}, reward_clipping="clamp_one", c_bar=0.9),
     "actor_critic_loss": _actor_critic(),
     "actor_critic_loss_parts": _actor_critic(_parts(ACTOR_CRITIC_SPACES)),
     "actor_critic_loss_sequences": _actor_critic(_sequences(ACTOR_CRITIC_SPACES), average_time_steps=False),
