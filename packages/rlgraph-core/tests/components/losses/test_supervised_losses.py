@@ -227,7 +227,7 @@ def test_wrong_spaces(loss, parameters, labels, message):
         ((SPECS, {"distance": 1.0}), "container-loss.weights: expected a weight for each of"),
         ((SPECS, {"distance": 1.0, "kind": "high"}), "container-loss.weights.kind: expected a number"),
         (
-            ({"kind": "categorical_crossentropy_loss"},),
+            ({"kind": "categorical_cross_entrpy_loss"},),
             "loss_functions_spec.kind.*categorical_cross_entropy_loss",
         ),
         (({"kind": "dense"},), "loss_functions_spec.kind.type: 'dense' is a Dense, expected a LossFunction"),
