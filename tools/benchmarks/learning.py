@@ -13,7 +13,7 @@ grid_world  GridWorld "4x4", 9,000 steps; episodes are cut after 100 steps. The 
 nested      GridWorld "4x4" with actions in three parts (turn, walk, jump) and states that tell where the actor looks,
             9,000 steps; episodes are cut after 100 steps. The last policy is judged on one episode: the best return
             there is, 0.8 (three actions). Each part has action values of its own; for them to meet in the best action
-            each part has to explore on its own, beside greedy others, and a discount of 0.9 tells three actions from
+            each part has to explore on its own, beside greedy others, and a discount of 0.8 tells three actions from
             four.
 """
 

@@ -59,6 +59,23 @@ def test_the_folder_is_named_after_the_run(rlgraph, tiny, backend, tmp_path, und
     assert [folder.name for folder in (tmp_path / "runs").iterdir()] == [f"tiny-deterministic-{backend}-1"]
 
 
+def test_an_alias_of_a_backend_and_an_environment_in_a_module(rlgraph, backends, tmp_path, undrawn):
+    """Neither the alias nor a colon gets into the folder's name."""
+    if "torch" not in backends:
+        pytest.skip("needs PyTorch, which has an alias")
+    env = "gymnasium.envs.classic_control:CartPoleEnv"
+    agent = json.dumps({"type": "dqn", "network_spec": [{"type": "dense", "units": 4}]})
+    (tmp_path / "small.json").write_text(agent)
+    arguments = ["--env", env, "--steps", 8, "--set", "evaluation.final_episodes=1"]
+    outcome = rlgraph("train", "--backend", "pytorch", "--agent", "small.json", *arguments)
+    assert outcome.code == 0 and "on torch, seed 1" in outcome.out
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert folder.name == "small-gymnasium.envs.classic_control-CartPoleEnv-torch-1"
+    assert json.loads((folder / "config.json").read_text())["run"]["backend"] == "torch"
+    for command in (["evaluate", folder, "--episodes", 1], ["export", folder]):
+        assert rlgraph(*command, "--backend", "pytorch").code == 0
+
+
 def test_the_default_backend_is_used_and_kept(rlgraph, tiny, backend, tmp_path, undrawn, monkeypatch):
     monkeypatch.setenv("RLGRAPH_BACKEND", backend)
     outcome = rlgraph("train", "--agent", tiny(), "--env", "deterministic", "--steps", 4, "--folder", "run")
@@ -251,7 +268,7 @@ def test_graph_of_one_component_in_every_form(rlgraph, form, begin):
         (["graph", "--file", "g.jpg"], "a drawing is saved by its suffix"),
         (
             ["graph", "--agent", "dense.json", "--env", "grid_world"],
-            "SpaceError: policy/network/dense-0: expected a FloatBox",
+            "SpaceError: policy/network/dense-0",
         ),
         (
             ["graph", "--agent", "dense.json", "--env", "grid_world"],

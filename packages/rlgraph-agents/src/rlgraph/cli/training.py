@@ -140,7 +140,7 @@ def run_document(
     Raises:
         SpecError: all that is wrong with it.
     """
-    from rlgraph.core import default_backend
+    from rlgraph.core import default_backend, find_backend
     from rlgraph.runs.configuration import apply_overrides, check, read_document
 
     document: dict[str, Any] = {"steps": 50_000} if config is None else read_document(config)
@@ -161,6 +161,7 @@ def run_document(
         check(document)
     except SpecError as error:
         raise SpecError(*(_as_written(str(fault), moved) for fault in error.args)) from None
+    document["backend"] = find_backend(document["backend"]).name  # an alias is another word for it
     return document
 
 

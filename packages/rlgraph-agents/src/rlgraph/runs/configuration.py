@@ -91,6 +91,8 @@ def resolve(document: Mapping[str, Any]) -> dict[str, Any]:
     if resolved["backend"] is None:
         with suppress(SpecError):  # several are installed and none is chosen
             resolved["backend"] = default_backend()
+    if resolved["backend"] is not None:
+        resolved["backend"] = find_backend(resolved["backend"]).name  # an alias is another word for it
     for place in sorted(records, key=lambda place: len(parts_of(place))):
         if place.startswith(("agent", "environment")):
             _write_out(resolved, parts_of(place), records[place])

@@ -79,6 +79,7 @@ from rlgraph.components.networks.repeater_stack import RepeaterStack
 from rlgraph.components.networks.stack import Stack
 from rlgraph.components.networks.value_function import ValueFunction
 from rlgraph.components.optimizers.adam import Adam
+from rlgraph.components.optimizers.iterative_optimization import IterativeOptimization
 from rlgraph.components.policies.dueling_policy import DuelingPolicy
 from rlgraph.components.policies.policy import Policy
 from rlgraph.components.policies.q_policy import QPolicy
@@ -149,6 +150,7 @@ __all__ = [
     "ImageBinary",
     "ImageCrop",
     "ImageResize",
+    "IterativeOptimization",
     "JointActionAdapter",
     "JointCumulativeDistribution",
     "LayerNorm",

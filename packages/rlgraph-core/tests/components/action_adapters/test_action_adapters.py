@@ -261,7 +261,7 @@ def test_arguments_for_all_adapters():
     assert [adapter.scope for adapter in chosen.adapters] == ["0", "1"]
 
 
-def test_an_adapter_of_somebody_else(backend):
+def test_an_adapter_of_somebody_else(monkeypatch):
     """It is found by its name alone, as all others are."""
 
     class FixedDistributionAdapter(NormalDistributionAdapter):
@@ -269,11 +269,10 @@ def test_an_adapter_of_somebody_else(backend):
             return {"type": "squashed_normal", "low": -9.0, "high": 9.0}
 
     known = registry("rlgraph.components")
+    for names in ("_plugins", "_objects"):
+        monkeypatch.setattr(known, names, getattr(known, names).copy())
     known.register("fixed_distribution_adapter", FixedDistributionAdapter)
-    try:
-        chosen = choose_adapter(FloatBox(shape=(2,)), {"unbounded_distribution_type": "fixed"})
-    finally:
-        del known._plugins["fixed_distribution_adapter"], known._objects["fixed_distribution_adapter"]
+    chosen = choose_adapter(FloatBox(shape=(2,)), {"unbounded_distribution_type": "fixed"})
     assert type(chosen) is FixedDistributionAdapter
     assert chosen.make_distribution().high == 9.0
 
@@ -341,6 +340,14 @@ def test_wrong_masks():
     spaces = {"features": FEATURES, "deterministic": bool, "masks": BoolBox(shape=(3,), add_batch_rank=True)}
     with pytest.raises(AssemblyError, match="action_mask says which of several actions .* has no categories"):
         ComponentTest(Policy(BoolBox()), {**spaces, "actions": BoolBox(add_batch_rank=True)}, backend="numpy")
+    joint = {**spaces, "actions": ACTIONS.with_batch_rank()}
+    for part, message in (
+        ("mov", "action_mask has a part 'mov', the action has none. Did you mean 'move'"),
+        ("jump", "action-adapter/jump: action_mask says which"),
+    ):
+        masks = Dict({part: BoolBox(shape=(3,), add_batch_rank=True)})
+        with pytest.raises(AssemblyError, match=message):
+            ComponentTest(Policy(ACTIONS), {**joint, "masks": masks}, backend="numpy")
     with pytest.raises(
         (SpaceError, BuildError), match=r"action_mask: expected a BoolBox of shape \[4\], given"
     ):

@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from rlgraph.components import (
+    Bernoulli,
     Beta,
     Categorical,
     Distribution,
@@ -17,7 +18,7 @@ from rlgraph.components import (
     Normal,
     SquashedNormal,
 )
-from rlgraph.core import BuildError, Component, GraphExecutor, SpecError, rlgraph_api
+from rlgraph.core import BuildError, Component, GraphExecutor, SpecError, gradients, graph_fn, rlgraph_api
 from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest, record_draws, replay_draws
 from rlgraph.testing.conformance.cases import Case
@@ -59,22 +60,31 @@ FLAGS = Dict(x=bool, add_batch_rank=True)["x"]
 class Wired(Component):
     """Draws with a bool of Python."""
 
-    def __init__(self, deterministic):
-        self.deterministic, self.normal = deterministic, Normal()
-        super().__init__(self.normal, scope="wired")
+    def __init__(self, distribution, deterministic):
+        self.distribution, self.deterministic = distribution, deterministic
+        super().__init__(distribution, scope="wired")
 
     @rlgraph_api
     def draw(self, parameters):
-        return self.normal.draw(parameters, self.deterministic)
+        return self.distribution.draw(parameters, self.deterministic)
+
+    @rlgraph_api
+    def draw_with_log_prob(self, parameters):
+        return self.distribution.sample_and_log_prob(parameters, self.deterministic)
 
 
-def test_a_bool_of_python_draws_only_what_is_asked_for():
-    plans = [
-        GraphExecutor(Wired(flag), {"parameters": NORMAL}, backend="numpy").plan("draw")
-        for flag in (True, False)
-    ]
-    assert ["_mode" in str(plan.nodes) for plan in plans] == [True, False]
-    assert ["_sample" in str(plan.nodes) for plan in plans] == [False, True]
+@pytest.mark.parametrize(
+    "kind", [Normal, SquashedNormal, lambda: JointCumulativeDistribution(("normal", "normal"))]
+)
+@pytest.mark.parametrize("method", ["draw", "draw_with_log_prob"])
+def test_a_bool_of_python_draws_only_what_is_asked_for(kind, method):
+    parameters = NORMAL if kind in (Normal, SquashedNormal) else Tuple(NORMAL, NORMAL)
+    for deterministic in (True, False):
+        wired = Wired(kind(), deterministic)
+        plan = GraphExecutor(wired, {"parameters": parameters}, backend="numpy").plan(method)
+        called = {node.function for node in plan.nodes}
+        assert ("_mode" in called or "_sample" not in str(called)) == deterministic
+        assert any("_sample" in name for name in called) != deterministic
 
 
 def test_without_a_word_a_draw_is_random():
@@ -201,9 +211,65 @@ def test_samples_and_estimates_are_differentiable(name, trainer):
     np.testing.assert_allclose(given.execute("derivatives", **inputs), expected, rtol=1e-5, atol=1e-6)
 
 
+class Shaped(Component):
+    """Samples of beta distributions, and the derivatives of their sum by the parameters, which are variables."""
+
+    def __init__(self):
+        self.beta = Beta(-1.0, 2.0, reparameterize=True)
+        super().__init__(self.beta, scope="shaped")
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.shapes = [
+            self.get_variable(name, FloatBox(shape=(4, 2)), initializer=value)
+            for name, value in (("alpha", 1.5), ("beta", 0.8))
+        ]
+
+    @rlgraph_api
+    def draw(self):
+        return self.beta.draw(self._parameters())
+
+    @rlgraph_api
+    def derive(self):
+        values = self.draw()
+        return values, self._as_they_are(gradients(self._sum(values), self.variables()))
+
+    @graph_fn
+    def _parameters(self, ops):
+        return tuple(1.0 * shape for shape in self.shapes)
+
+    @graph_fn
+    def _sum(self, ops, values):
+        return ops.sum(values)
+
+    @graph_fn
+    def _as_they_are(self, ops, derivatives):
+        return ops.concat([ops.reshape(one, (-1,)) for one in derivatives])
+
+
+def test_samples_of_beta_are_differentiable(trainer):
+    """With the probability of each sample fixed: by SciPy's quantile function."""
+    executor = GraphExecutor(Shaped(), {}, backend=trainer, execution_spec={"dtype": "float64"})
+    values, derivatives = executor.execute("derive")
+    probability, h = stats.beta.cdf((values + 1.0) / 3.0, 1.5, 0.8), 1e-5
+    by_alpha, by_beta = (
+        3.0
+        * (stats.beta.ppf(probability, 1.5 + a, 0.8 + b) - stats.beta.ppf(probability, 1.5 - a, 0.8 - b))
+        / (2.0 * h)
+        for a, b in ((h, 0.0), (0.0, h))
+    )
+    np.testing.assert_allclose(
+        derivatives, np.concatenate([by_alpha.ravel(), by_beta.ravel()]), rtol=1e-5, atol=1e-6
+    )
+
+
 def test_what_is_not_reparameterized_says_so(trainer):
     assert [kind.reparameterized for kind in (Normal, SquashedNormal, GumbelSoftmax)] == [True] * 3
-    assert [kind.reparameterized for kind in (Categorical, Beta, MixtureDistribution)] == [False] * 3
+    assert [kind.reparameterized for kind in (Categorical, Bernoulli, MixtureDistribution)] == [False] * 3
+    assert [Beta(reparameterize=flag).reparameterized for flag in (True, False)] == [True, False]
+    joint = [
+        JointCumulativeDistribution(specs).reparameterized for specs in (("normal", "beta"), ("normal",))
+    ]
+    assert joint == [False, True]
     spaces = {"parameters": Tuple(POSITIVE, POSITIVE)}
     case = Case(Beta, spaces, ("sample_stochastic",), by=("parameters",))
     executor = GraphExecutor(_derived(case), spaces, backend=trainer)
@@ -322,6 +388,8 @@ def test_wrong_parameters(distribution, parameters, message):
 
 def test_found_by_name():
     assert type(Distribution.from_spec({"type": "squashed-normal", "low": 0.0})) is SquashedNormal
+    joint = Distribution.from_spec({"type": "joint-cumulative", "distribution_specs": ["normal"]})
+    assert type(joint) is JointCumulativeDistribution
     with pytest.raises(SpecError, match="'dense' is a Dense, expected a Distribution"):
         Distribution.from_spec("dense", units=3)
 

@@ -76,7 +76,15 @@ def gru_test(spaces, backend, **options):
     return ComponentTest(layer, spaces, backend=backend)
 
 
-@pytest.mark.parametrize("options", [{}, {"use_peepholes": True, "peepholes_spec": RANDOM, "cell_clip": 0.4}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"cell_clip": 0.4},
+        {"use_peepholes": True, "peepholes_spec": RANDOM},
+        {"use_peepholes": True, "peepholes_spec": RANDOM, "cell_clip": 0.4},
+    ],
+)
 def test_an_lstm_over_sequences(options, backend):
     test = lstm_test({"inputs": TIME_MAJOR}, backend, **options)
     expected = lstm_by_loops(test.read_variable_values(), X, clip=options.get("cell_clip", np.inf))
@@ -294,6 +302,8 @@ def test_wrong_arguments(make, arguments, message):
         ),
         (LSTM(2), {"inputs": FloatBox(shape=(2,))}, "with batch rank"),
         (LSTM(2, time_major=True), {"inputs": BATCH_MAJOR}, "expected time_major=True"),
+        (MultiLSTM(2, 2, time_major=False), {"inputs": TIME_MAJOR}, "expected time_major=False"),
+        (LSTM(2), {"inputs": TIME_MAJOR, "step.inputs": BATCH_MAJOR}, "expected one order of batch and time"),
         (
             LSTM(2),
             {"inputs": TIME_MAJOR, "initial_c_and_h_states": C_AND_H},

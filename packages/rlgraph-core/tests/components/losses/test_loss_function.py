@@ -111,6 +111,27 @@ def test_minibatches_of_fixed_size():
     test.test("loss", [3.0, 5.0], [1.0, 1.0], expected_outputs=(3.0, [2.0, 4.0]))
 
 
+class Minibatch(Component):
+    """The loss of the first two items."""
+
+    def __init__(self):
+        self.loss = Difference(scope="loss")
+        super().__init__(self.loss, scope="minibatch")
+
+    @rlgraph_api
+    def get(self, first, second):
+        return self.loss.loss(self._pick(first), self._pick(second))
+
+    @graph_fn
+    def _pick(self, ops, x):
+        return ops.take(x, ops.arange(2))
+
+
+def test_minibatches_that_are_picked(backend):
+    test = ComponentTest(Minibatch(), SPACES, backend=backend)
+    test.test("get", [3.0, 5.0, 9.0], [1.0, 1.0, 0.0], expected_outputs=(3.0, [2.0, 4.0]))
+
+
 def test_one_weight_per_item():
     weights = FloatBox(shape=(1,), add_batch_rank=True)
     with pytest.raises(BuildError, match="importance_weights.*expected one per item"):

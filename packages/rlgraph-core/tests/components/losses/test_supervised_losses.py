@@ -147,6 +147,16 @@ def test_likelihoods_of_a_distribution(backend):
     test.test("loss_per_item", rates, values, expected_outputs=expected, decimals=5)
 
 
+def test_likelihoods_of_a_normal_distribution(backend):
+    parameters = Tuple(FloatBox(shape=(2,)), FloatBox(0.1, 2.0, shape=(2,)), add_batch_rank=True)
+    spaces = {"parameters": parameters, "labels": FloatBox(shape=(2,), add_batch_rank=True)}
+    test = ComponentTest(NegativeLogLikelihoodLoss({"type": "normal"}), spaces, backend=backend)
+    # -log p(x) = ((x - mean) / deviation)^2 / 2 + log(deviation) + log(2 pi) / 2, per element.
+    expected = 0.5 * (1.0 + 4.0) + math.log(2.0) + math.log(0.5) + math.log(2.0 * math.pi)
+    mean, deviation = [[0.0, 1.0]], [[2.0, 0.5]]
+    test.test("loss_per_item", (mean, deviation), [[2.0, 0.0]], expected_outputs=[expected], decimals=5)
+
+
 # Several.
 
 BOTH = Dict(distance=FloatBox(shape=(2,)), kind=FloatBox(shape=(3,)), add_batch_rank=True)

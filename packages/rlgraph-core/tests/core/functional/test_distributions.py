@@ -16,6 +16,7 @@ from rlgraph.core.functional.distributions.beta import (
     beta_entropy,
     beta_kl,
     beta_log_prob,
+    beta_logit_derivatives,
     log_gamma_variate,
 )
 from rlgraph.core.functional.distributions.categorical import (
@@ -245,6 +246,22 @@ def test_a_gamma_variate_is_the_first_accepted_proposal():
     # Below 1 it is that of the shape above, times u^(1 / shape).
     half = log_gamma_variate(OPS, np.full(1, 0.5), normals, uniforms, np.full(1, 0.25))
     close(half, log_gamma_variate(OPS, np.full(1, 1.5), normals, uniforms, np.ones(1)) + 2.0 * np.log(0.25))
+
+
+@pytest.mark.parametrize("alpha", [0.3, 1.0, 2.5, 40.0])
+@pytest.mark.parametrize("beta", [0.4, 1.0, 7.0])
+def test_beta_variates_move_with_their_parameters(alpha, beta):
+    """The derivatives of SciPy's quantile function at the probability of the variate."""
+    probability = np.array([0.001, 0.1, 0.5, 0.9, 0.999])
+    values = stats.beta.ppf(probability, alpha, beta)
+    inside = (values > 1e-6) & (values < 1.0 - 1e-6)
+    values, probability = values[inside], probability[inside]
+    a, b = np.full_like(values, alpha), np.full_like(values, beta)
+    found = beta_logit_derivatives(OPS, special.logit(values), a, b)
+    h = 1e-5
+    for given_, (da, db) in zip(found, ((h, 0.0), (0.0, h)), strict=True):
+        above, below = (stats.beta.ppf(probability, alpha + s * da, beta + s * db) for s in (1.0, -1.0))
+        close(given_ * values * (1.0 - values), (above - below) / (2.0 * h), 1e-6)
 
 
 def test_gumbel_noise():

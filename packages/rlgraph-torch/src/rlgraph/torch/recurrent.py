@@ -13,9 +13,10 @@ from rlgraph.components.layers.lstm import LSTM
 
 
 def lstm(self: Any, ops: Any) -> Callable[..., tuple[Tensor, ...]]:
-    """`LSTM._call` by torch's own LSTM, which oneDNN computes; it has no peepholes, clipping and lengths."""
+    """`LSTM._call` by torch's own LSTM, where oneDNN computes it; it has no peepholes, clipping and lengths."""
     single_source = partial(LSTM._call.function, self, ops)
-    if self.use_peepholes or self.cell_clip is not None:
+    # On a GPU it would be cuDNN, which rounds to fewer bits (TF32).
+    if self.use_peepholes or self.cell_clip is not None or self.weights.device.type != "cpu":
         return single_source
     units, is_time_major, return_sequences = self.units, self.is_time_major, self.return_sequences
     parameters = self.weights, self.recurrent_weights, self.biases

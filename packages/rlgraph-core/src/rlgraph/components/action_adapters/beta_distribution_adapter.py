@@ -14,7 +14,16 @@ class BetaDistributionAdapter(ActionAdapter):
 
     The first half of the outputs is for alpha, the second for beta: ``softplus(output) + 1``, so that the density has
     one mode (Chou et al., 2017, section 4, https://proceedings.mlr.press/v70/chou17a.html).
+
+    Args:
+        action_space: a `FloatBox` with both bounds.
+        reparameterize: of the distribution (see `Beta`).
+        kwargs: as of `ActionAdapter`.
     """
+
+    def __init__(self, action_space: Any, reparameterize: bool = False, **kwargs: Any):
+        self.reparameterize = reparameterize
+        super().__init__(action_space, **kwargs)
 
     def wanted_actions(self) -> str:
         box = self.action_space
@@ -24,7 +33,12 @@ class BetaDistributionAdapter(ActionAdapter):
         return 2 * self.num_elements
 
     def distribution_spec(self) -> dict[str, Any]:
-        return {"type": "beta", "low": self.action_space.low, "high": self.action_space.high}
+        return {
+            "type": "beta",
+            "low": self.action_space.low,
+            "high": self.action_space.high,
+            "reparameterize": self.reparameterize,
+        }
 
     @graph_fn
     def _parameters(self, ops: Any, outputs: Any) -> Any:

@@ -11,6 +11,7 @@ from rlgraph.core.functional.distributions.beta import (
     beta_kl,
     beta_log_prob,
     log_gamma_variate,
+    reparameterized_logits,
 )
 from rlgraph.core.functional.distributions.squashed_normal import log_half_range
 
@@ -22,10 +23,12 @@ class Beta(BoundedDistribution):
     """A beta distribution stretched from 0..1 to `low`..`high`: ``parameters (alpha, beta)``, both ``[B, ...]``.
 
     For bounded actions: Chou et al. (2017), https://proceedings.mlr.press/v70/chou17a.html. `sample_deterministic` is
-    the mean, which is never at a bound. Samples are not differentiable.
+    the mean, which is never at a bound.
 
     Args:
         low, high: bounds of the values: a number, or one for each element of an action.
+        reparameterize: samples are differentiable by the parameters (Figurnov et al., 2018,
+            https://arxiv.org/abs/1805.08498), which takes a quadrature for each element.
         scope: name among its siblings.
 
     Raises:
@@ -34,16 +37,26 @@ class Beta(BoundedDistribution):
             not as many as the parameters have.
     """
 
-    reparameterized = False
     parameter_names = ("alpha", "beta")
 
-    def __init__(self, low: Any = 0.0, high: Any = 1.0, scope: str = "beta", **kwargs: Any):
+    def __init__(
+        self,
+        low: Any = 0.0,
+        high: Any = 1.0,
+        reparameterize: bool = False,
+        scope: str = "beta",
+        **kwargs: Any,
+    ):
+        self.reparameterized = reparameterize
         super().__init__(low, high, scope, **kwargs)
 
     @graph_fn
     def _sample(self, ops: Any, parameters: Any) -> Any:
         first, second = (self._log_gamma(ops, ops.stop_gradient(shape)) for shape in parameters)
-        return self._stretch(ops.sigmoid(first - second))
+        logits = first - second
+        if self.reparameterized:
+            logits = reparameterized_logits(ops, logits, *parameters)
+        return self._stretch(ops.sigmoid(logits))
 
     @graph_fn
     def _mode(self, ops: Any, parameters: Any) -> Any:

@@ -25,7 +25,7 @@ class Distribution(Component):
         own_axes: the axes of one action, counted from the back.
     """
 
-    reparameterized: ClassVar[bool] = True
+    reparameterized: bool = True
     parameter_names: ClassVar[tuple[str, ...]] = ("logits",)
     category_rank: ClassVar[int] = 0
 

@@ -40,6 +40,7 @@ class JointCumulativeDistribution(Distribution):
             raise SpecError(
                 f"{scope}.distribution_specs: expected a dict or tuple of distributions, given {distribution_specs!r}"
             )
+        self.reparameterized = all(part.reparameterized for part in found)
         super().__init__(*found, scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:

@@ -34,10 +34,7 @@ def _help(space: Any, rank: int | None, time: bool) -> str:
     if not space.has_batch_rank:
         return "give the Space add_batch_rank=True"
     if space.has_time_rank and not time:
-        return (
-            'put {"type": "reshape", "fold_time_rank": true} in front, '
-            'and {"type": "reshape", "unfold_time_rank": true} behind'
-        )
+        return 'put the layer into {"type": "batch_apply", "sub_component": ...}, which folds time into the batch'
     if isinstance(space, TextBox):
         return "a string_to_hash_bucket and an embedding_lookup make numbers of it"
     layers = _converters(space, rank)

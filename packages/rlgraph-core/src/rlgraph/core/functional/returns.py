@@ -4,7 +4,8 @@ All functions take ``rewards [T, ...]`` of steps and ``next_values [T, ...]``, t
 led to (`sequences.values_of_next_states` makes them of the values of the states). Two things may happen behind a step,
 and they are not the same:
 
-* The episode **terminated** (``terminated [T, ...]``, bool): nothing follows, the value of the next state counts for 0.
+* The episode **terminated** (``terminated [T, ...]``, bool): nothing follows; the value of the next state, which must
+  be finite, counts for 0.
 * The fragment **ends** (``ends [T, ...]``, bool; also the last row): a time limit, or there are no more data. The value
   of the next state stands for what would have followed.
 

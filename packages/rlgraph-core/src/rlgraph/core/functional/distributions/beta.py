@@ -8,6 +8,8 @@ Tensor = Any
 
 #: Values are taken to be at least this far from 0 and 1.
 BORDER = 1e-6
+#: Logarithms of the first and the last step of the quadrature away from a sample, and how many there are.
+STEPS = (-18.0, 6.0, 97)
 
 
 def log_beta_function(ops: Any, alpha: Tensor, beta: Tensor) -> Tensor:
@@ -76,3 +78,33 @@ def log_gamma_variate(ops: Any, alpha: Tensor, normals: Tensor, uniforms: Tensor
 
 def _log(ops: Any, uniforms: Tensor) -> Tensor:
     return ops.log(ops.maximum(uniforms, 1e-30))
+
+
+def beta_logit_derivatives(ops: Any, logits: Tensor, alpha: Tensor, beta: Tensor) -> tuple[Tensor, Tensor]:
+    """How the logits x of beta variates move with `alpha` and `beta`, their cumulative probability fixed; elementwise.
+
+    ``dx / da = -(dF / da) / f(x)`` with the cumulative probability F (Figurnov et al., 2018, eq. 6,
+    https://arxiv.org/abs/1805.08498). The density is ``f(x) = exp(l(x)) / B(a, b)``, where ``l(x) = a log(s(x)) + b
+    log(s(-x))`` and s is the sigmoid; so the derivative by a is the integral of ``(log(s(u)) - E[log(s)]) exp(l(u) -
+    l(x))`` from x on away from the mode (for b with ``s(-u)``), here by the trapezoidal rule over ``log |u - x|``.
+    """
+    one = ops.ones_like(logits)
+    side = ops.where(ops.sigmoid(logits) < alpha / (alpha + beta), -one, one)
+    first, last, count = STEPS
+    steps = ops.exp(ops.linspace(first, last, count))
+    x, a, b = (ops.expand_dims(value, -1) for value in (logits, alpha, beta))
+    u = x + ops.expand_dims(side, -1) * steps
+    log_s, log_other = ops.log_sigmoid(u), ops.log_sigmoid(-u)
+    log_ratio = a * (log_s - ops.log_sigmoid(x)) + b * (log_other - ops.log_sigmoid(-x))
+    weights = ops.exp(log_ratio) * steps * ((last - first) / (count - 1))
+    total = ops.digamma(a + b)
+    by_alpha = ops.sum(weights * (log_s - ops.digamma(a) + total), axis=-1)
+    by_beta = ops.sum(weights * (log_other - ops.digamma(b) + total), axis=-1)
+    return side * by_alpha, side * by_beta
+
+
+def reparameterized_logits(ops: Any, logits: Tensor, alpha: Tensor, beta: Tensor) -> Tensor:
+    """`logits` of beta variates, through which derivatives flow into `alpha` and `beta`; elementwise."""
+    fixed = [ops.stop_gradient(x) for x in (logits, alpha, beta)]
+    by_alpha, by_beta = beta_logit_derivatives(ops, *fixed)
+    return fixed[0] + by_alpha * (alpha - fixed[1]) + by_beta * (beta - fixed[2])

@@ -12,18 +12,17 @@ from rlgraph.testing.conformance.cases.case import FEATURES, PARTS, Case
 
 METHODS = ("get_adapter_outputs", "get_parameters", "get_parameters_from_adapter_outputs")
 BOUNDED = FloatBox(-1.0, 1.0, shape=(2,))
-MASK = BoolBox(shape=(3, 2), add_batch_rank=True)
 
 
 def _case(make: Callable[[], Any], **spaces: Space) -> Case:
+    """Features go in without, outputs of the layer with a time rank."""
     adapter: ActionAdapter | JointActionAdapter = make()
     parts = adapter.adapters if isinstance(adapter, JointActionAdapter) else adapter
-    outputs = map_parts(lambda part: FloatBox(shape=(part.num_outputs(),), add_batch_rank=True), parts)
+    outputs = from_spec(map_parts(lambda part: FloatBox(shape=(part.num_outputs(),)), parts))
+    spaces = {"nn_outputs": FEATURES, "adapter_outputs": outputs.with_extra_ranks(time_major=True), **spaces}
     # With masks there are no derivatives: the sine of a huge number has none that differences could find.
-    by = () if spaces else ("nn_outputs", "adapter_outputs")
-    return Case(
-        make, {"nn_outputs": FEATURES, "adapter_outputs": from_spec(outputs), **spaces}, METHODS, by=by
-    )
+    by = () if "action_mask" in spaces else ("nn_outputs", "adapter_outputs")
+    return Case(make, spaces, METHODS, by=by)
 
 
 def _adapter(name: str, action_space: Space, **options: Any) -> Callable[[], ActionAdapter]:
@@ -40,7 +39,7 @@ CASES: dict[str, Case] = {
         )
     ),
     "categorical_distribution_adapter_masked": _case(
-        _adapter("categorical", IntBox(2, shape=(3,))), action_mask=MASK
+        _adapter("categorical", IntBox(2, shape=(3,))), action_mask=BoolBox(shape=(3, 2), add_batch_rank=True)
     ),
     "gumbel_softmax_distribution_adapter": _case(_adapter("gumbel_softmax", IntBox(4))),
     "joint_action_adapter": _case(lambda: choose_adapter(PARTS)),

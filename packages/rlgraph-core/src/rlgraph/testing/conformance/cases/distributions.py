@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
 
 from rlgraph.components import (
     Bernoulli,
@@ -16,7 +16,7 @@ from rlgraph.components import (
     Normal,
     SquashedNormal,
 )
-from rlgraph.core import Component
+from rlgraph.core import Component, registry
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space, Tuple
 from rlgraph.testing.conformance.cases.case import Case
 
@@ -33,33 +33,30 @@ MATRIX = Tuple(MEAN, FloatBox([[1.0, 0.0], [-0.5, 1.0]], [[2.0, 0.1], [0.5, 2.0]
 
 
 def _case(
-    make: Callable[[], Component],
-    parameters: Space,
-    values: Space,
-    methods: tuple[str, ...] = METHODS,
-    **ranks: Any,
+    make: Callable[[], Component], parameters: Space, values: Space, methods: tuple[str, ...] = METHODS
 ) -> Case:
-    ranks = ranks or {"add_batch_rank": True}
     spaces = {"parameters": parameters, "other_parameters": parameters, "values": values}
-    ranked = {name: space.with_extra_ranks(**ranks) for name, space in spaces.items()}
-    smooth = ("parameters", *(["other_parameters"] if "kl_divergence" in methods else []))
-    return Case(make, ranked, methods, by=smooth)
+    ranked = {name: space.with_batch_rank() for name, space in spaces.items()}
+    by = ("parameters", *(["other_parameters"] if "kl_divergence" in methods else []))
+    return Case(make, ranked, methods, by=by)
 
 
-CASES: dict[str, Case] = {
+def _over_time(case: Case) -> Case:
+    spaces = {name: space.with_extra_ranks(time_major=True) for name, space in case.spaces.items()}
+    return replace(case, spaces=spaces)
+
+
+_CASES: dict[str, Case] = {
     "bernoulli": _case(Bernoulli, LOGITS, BoolBox(shape=(4,))),
     "beta": _case(Beta, SHAPES, FloatBox(0.1, 0.9, shape=(2,))),
     "beta_of_different_bounds": _case(
         lambda: Beta([-1.0, 2.0], [0.0, 6.0]), SHAPES, FloatBox([-0.9, 2.1], [-0.1, 5.9])
     ),
     "categorical": _case(Categorical, LOGITS, IntBox(4)),
-    "categorical_over_time": _case(
+    "categorical_of_an_array": _case(
         lambda: Categorical(dtype="int32"),
         FloatBox(-2.0, 2.0, shape=(3, 4)),
         IntBox(4, shape=(3,), dtype="int32"),
-        add_batch_rank=True,
-        add_time_rank=3,
-        time_major=True,
     ),
     "gumbel_softmax": _case(
         lambda: GumbelSoftmax(0.7),
@@ -84,11 +81,16 @@ CASES: dict[str, Case] = {
     "multivariate_normal_cholesky": _case(lambda: MultivariateNormal(False), MATRIX, MEAN),
     "multivariate_normal_covariance": _case(lambda: MultivariateNormal(False, True), MATRIX, MEAN),
     "normal": _case(Normal, NORMAL, MEAN),
-    "normal_over_time": _case(
-        Normal, WIDE, FloatBox(-1.0, 1.0, shape=(2, 3)), add_batch_rank=True, add_time_rank=3, time_major=True
-    ),
+    "normal_of_an_array": _case(Normal, WIDE, FloatBox(-1.0, 1.0, shape=(2, 3))),
     "squashed_normal": _case(SquashedNormal, NORMAL, FloatBox(-0.9, 0.9, shape=(2,))),
     "squashed_normal_of_different_bounds": _case(
         lambda: SquashedNormal([-1.0, 2.0], [0.0, 6.0]), NORMAL, FloatBox([-0.9, 2.1], [-0.1, 5.9])
     ),
+}
+
+_COMPONENTS = registry(Component.registry_group)
+#: And for each component one over time.
+CASES: dict[str, Case] = {
+    **_CASES,
+    **{f"{name}_over_time": _over_time(case) for name, case in _CASES.items() if name in _COMPONENTS},
 }

@@ -13,6 +13,7 @@ from rlgraph.core.functional.distributions.beta import (
     beta_entropy,
     beta_kl,
     beta_log_prob,
+    beta_logit_derivatives,
     log_gamma_variate,
 )
 from rlgraph.core.functional.distributions.categorical import (
@@ -67,6 +68,9 @@ FUNCTIONS: dict[str, FunctionCase] = {
         by=("alpha", "beta", "other_alpha", "other_beta"),
     ),
     "beta_log_prob": FunctionCase(beta_log_prob, {"values": _UNIT, **_BETA}, by=("values", "alpha", "beta")),
+    "beta_logit_derivatives": FunctionCase(
+        beta_logit_derivatives, {"logits": _X, **_BETA}, by=("logits", "alpha", "beta")
+    ),
     "categorical_entropy": FunctionCase(categorical_entropy, {"logits": _X}, by=("logits",)),
     "categorical_kl": FunctionCase(categorical_kl, _LOGITS, by=tuple(_LOGITS)),
     "categorical_log_prob": FunctionCase(

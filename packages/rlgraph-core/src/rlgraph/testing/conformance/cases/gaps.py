@@ -16,7 +16,6 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "string_to_hash_bucket",
         ),
         "gives integers": ("epsilon_greedy", "image_binary", "noisy_greedy"),
-        "takes integers": ("embedding_lookup",),
         "moves records": ("batch_splitter", "sampler", "slice"),
         "gives targets, which have none": ("generalized_advantage_estimation", "v_trace_function"),
         "copies variables": ("synchronizer",),
@@ -24,6 +23,7 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "nested Space": {
         "one tensor": (
+            "activation",
             "conv2d",
             "conv2d_transpose",
             "dense",
@@ -33,7 +33,6 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "local_response_norm",
             "max_pool2d",
             "network",
-            "nn_layer",
             "noisy_dense",
             "residual",
             "shared_value_function_policy",
@@ -70,6 +69,7 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "string_to_hash_bucket",
             "td3_loss",
         ),
+        "loops over minibatches": ("iterative_optimization",),
         "one fragment after the other": ("sequence_helper",),
         "works on variables": ("adam", "synchronizer"),
         "keeps records": ("prioritized_replay", "replay_memory", "ring_buffer"),

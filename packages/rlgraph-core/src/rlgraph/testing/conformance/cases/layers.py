@@ -20,7 +20,7 @@ from rlgraph.components import (
     Residual,
     StringToHashBucket,
 )
-from rlgraph.core import Component
+from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.core.functional.activations import ACTIVATIONS
 from rlgraph.spaces import Dict, FloatBox, IntBox, TextBox
 from rlgraph.testing.conformance.cases.case import FEATURES, Case
@@ -57,7 +57,23 @@ def _noisy(*methods: str, space: FloatBox = FEATURES, **options: Any) -> Case:
 
 
 def _lookup(ids: Any, **options: Any) -> Case:
-    return Case(lambda: EmbeddingLookup(3, 6, **options), {"ids": ids}, ("call",), by=())
+    return Case(lambda: EmbeddingLookup(3, 6, **options), {"ids": ids}, ("call",))
+
+
+class ScaledLookup(Component):
+    """Rows of a table times factors: something to differentiate by beside the table."""
+
+    def __init__(self) -> None:
+        self.lookup = EmbeddingLookup(3, 6, scope="lookup")
+        super().__init__(self.lookup, scope="scaled-lookup")
+
+    @rlgraph_api
+    def call(self, ids: Any, factors: Any) -> Any:
+        return self._scaled(self.lookup.call(ids), factors)
+
+    @graph_fn
+    def _scaled(self, ops: Any, rows: Any, factors: Any) -> Any:
+        return rows * factors
 
 
 def _rows(number: int) -> FloatBox:
@@ -73,14 +89,15 @@ def _text(space: Any, **options: Any) -> Case:
 
 
 CASES: dict[str, Case] = {
-    "nn_layer": Case(lambda: Activation("softsign"), {"inputs": FEATURES}, ("call",), by=("inputs",)),
-    "nn_layer_in_time": Case(
+    "activation": Case(lambda: Activation("softsign"), {"inputs": FEATURES}, ("call",), by=("inputs",)),
+    "activation_in_time": Case(
         lambda: Activation("crelu"), {"inputs": FEATURES.with_time_rank()}, ("call",), by=("inputs",)
     ),
     **{
         f"activation_{name}": _layer(lambda name=name: Activation(name))  # type: ignore[misc]
         for name in [*ACTIVATIONS, "linear"]
     },
+    "activation": _layer(lambda: Activation("tanh", scope="nonlinearity")),
     "activation_softmax_time": _layer(lambda: Activation("softmax"), TIME_MAJOR),
     "concat_rows": Case(
         lambda: Concat(axis=0, dict_keys=["b/c", "a"]),
@@ -111,6 +128,12 @@ CASES: dict[str, Case] = {
         IntBox(5, shape=(2,), dtype="int32", add_batch_rank=True), trainable=False
     ),
     "embedding_lookup_nested": _lookup(Dict(a=IntBox(6), b={"c": IntBox(2)}, add_batch_rank=True)),
+    "embedding_lookup_scaled": Case(
+        ScaledLookup,
+        {"ids": IntBox(6, add_batch_rank=True), "factors": FEATURES},
+        ("call",),
+        by=("factors",),
+    ),
     "embedding_lookup_time": _lookup(WORDS),
     "layer_norm": _layer(LayerNorm),
     "layer_norm_time": _layer(lambda: LayerNorm(0.01, scale_spec=[0.5, 1.0, 2.0], offset_spec=0.5), TIME),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components import Adam
-from rlgraph.spaces import FloatBox
+from rlgraph.components import Adam, IterativeOptimization
+from rlgraph.core import rlgraph_api
+from rlgraph.spaces import Dict, FloatBox
 from rlgraph.testing.conformance.cases.case import SCREENS, Case
 from rlgraph.testing.conformance.gradients import LAYERS, REGRESSION_SPACES, Regression
 
@@ -23,7 +24,23 @@ def _adam(**options: Any) -> Case:
     return Case(lambda: Regression(Adam(0.05, **options), LAYERS), REGRESSION_SPACES, methods, True)
 
 
+class Learner(Regression):
+    """A network that learns from records."""
+
+    @rlgraph_api
+    def learn(self, records: Any) -> Any:
+        return {"loss": self.update(records["inputs"], records["targets"])}
+
+
 CASES: dict[str, Case] = {
+    "iterative_optimization": Case(
+        lambda: IterativeOptimization(
+            Learner(Adam(0.05), LAYERS), 2, 2, stop_if=("loss", 0.7), api_method_name="learn"
+        ),
+        {"records": Dict(REGRESSION_SPACES)},
+        ("update", "update"),
+        True,
+    ),
     "adam": _adam(),
     "adam_clipped": _adam(clip_grad_norm=0.1),
     "adam_scheduled": Case(

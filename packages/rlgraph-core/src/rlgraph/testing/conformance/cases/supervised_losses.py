@@ -54,6 +54,11 @@ CASES: dict[str, Case] = {
     "negative_log_likelihood_loss_sequences": _case(
         NegativeLogLikelihoodLoss, in_time(PARTS_LOG_PROBS), **LENGTHS
     ),
+    "negative_log_likelihood_loss_of_a_distribution": _case(
+        lambda: NegativeLogLikelihoodLoss("normal"),
+        Tuple(FloatBox(shape=(2,)), FloatBox(0.5, 2.0, shape=(2,)), add_batch_rank=True),
+        FloatBox(shape=(2,), add_batch_rank=True),
+    ),
     "container_loss": _case(
         lambda: ContainerLoss(
             {
