@@ -38,6 +38,8 @@ UNCHECKED = {
     ("epsilon_greedy", "time_percentage"),
     ("noisy_greedy", "q_values"),
     ("noisy_greedy", "time_percentage"),
+    ("prioritized_replay", "errors"),
+    ("prioritized_replay", "indices"),
     ("prioritized_replay", "num_records"),
     ("prioritized_replay", "time_percentage"),
     ("replay_memory", "num_records"),

@@ -89,10 +89,6 @@ def _text(space: Any, **options: Any) -> Case:
 
 
 CASES: dict[str, Case] = {
-    "activation": Case(lambda: Activation("softsign"), {"inputs": FEATURES}, ("call",), by=("inputs",)),
-    "activation_in_time": Case(
-        lambda: Activation("crelu"), {"inputs": FEATURES.with_time_rank()}, ("call",), by=("inputs",)
-    ),
     **{
         f"activation_{name}": _layer(lambda name=name: Activation(name))  # type: ignore[misc]
         for name in [*ACTIVATIONS, "linear"]
