@@ -10,6 +10,7 @@ from rlgraph.components import (
     ContainerMerger,
     NeuralNetwork,
     RepeaterStack,
+    Sampler,
     Slice,
     Softmax,
     Stack,
@@ -56,8 +57,18 @@ SEQUENCES = FloatBox(shape=(3,), add_batch_rank=True, add_time_rank=4)
 TIME_MAJOR = FloatBox(shape=(3,), add_batch_rank=True, add_time_rank=4, time_major=True)
 DENSE = {"type": "dense", "units": 3, "activation": "tanh"}
 
+HALF = {"type": "multiply", "factor": 0.5}
+NESTED = Dict(a=SEQUENCES, b=Dict(c=SEQUENCES))
+
 CASES: dict[str, Case] = {
     "batch_apply": Case(lambda: BatchApply(DENSE), {"inputs": SEQUENCES}, ("call",), by=("inputs",)),
+    "batch_apply_nested": Case(lambda: BatchApply(HALF), {"inputs": NESTED}, ("call",), by=("inputs",)),
+    "repeater_stack_nested": Case(
+        lambda: RepeaterStack(HALF, 3), {"inputs": NESTED}, ("call",), by=("inputs",)
+    ),
+    "stack_nested": Case(
+        lambda: Stack(HALF, {**HALF, "scope": "second"}), {"inputs": NESTED}, ("call",), by=("inputs",)
+    ),
     "batch_apply_time_major": Case(
         lambda: BatchApply(DENSE), {"inputs": TIME_MAJOR}, ("call",), by=("inputs",)
     ),
@@ -65,6 +76,18 @@ CASES: dict[str, Case] = {
         lambda: BatchSplitter(2, 2), {"inputs": Dict(a=FEATURES, b=IntBox(4))}, ("split_batch",)
     ),
     "slice": Case(lambda: Sliced(), {"inputs": Dict(a=FEATURES, b=IntBox(4))}, ("call",)),
+    "container_merger_nested": Case(
+        lambda: ContainerMerger("first", "second"),
+        {"first": Dict(a=FEATURES, b=FEATURES), "second": FEATURES},
+        ("merge",),
+        by=("first", "second"),
+    ),
+    # Rows that are all the same: which of them are drawn is not seen.
+    "sampler": Case(
+        lambda: Sampler(3),
+        {"inputs": Dict(a=IntBox(3, 4, shape=(2,)), b=IntBox(1), add_batch_rank=True, add_time_rank=2)},
+        ("sample",),
+    ),
     "container_merger": Case(
         lambda: ContainerMerger("first", "second"), {"first": FEATURES, "second": IntBox(3)}, ("merge",)
     ),
