@@ -141,6 +141,7 @@ def document(options: argparse.Namespace) -> dict[str, Any]:
         "agent": {
             "type": "dqn",
             "network_spec": [layer, layer],
+            "execution_spec": {"threads": 1},
             "memory_spec": {"capacity": 3000},
             "update_spec": {"update_interval": 4, "batch_size": 32, "sync_interval": 100},
             "exploration_spec": {"epsilon_spec": {"type": "linear_decay", "from": 1.0, "to": 0.1}},

@@ -240,6 +240,16 @@ def _functional(kind: Any) -> Iterator[Any]:
             yield member
 
 
+@cache
+def table() -> str:
+    """What every shipped component does on every installed backend, in Markdown."""
+    from rlgraph.testing import installed_backends
+    from rlgraph.testing.conformance.table import component_table, table_markdown
+
+    backends = installed_backends()
+    return f"Seen on {_words(backends)}:\n\n{table_markdown(component_table(backends))}"
+
+
 class ComponentDirective(SphinxDirective):
     """The section of a registered component; with ``:picture:`` and the graph of its first conformance case.
 
@@ -300,7 +310,15 @@ class FunctionsDirective(SphinxDirective):
         return self.parse_text_to_nodes(text, allow_section_headings=True)
 
 
+class TableDirective(SphinxDirective):
+    """The table of all components."""
+
+    def run(self) -> list[nodes.Node]:
+        return self.parse_text_to_nodes(table())
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("rlgraph-component", ComponentDirective)
     app.add_directive("rlgraph-functions", FunctionsDirective)
+    app.add_directive("rlgraph-table", TableDirective)
     return {"version": "1", "parallel_read_safe": True}

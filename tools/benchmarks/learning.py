@@ -11,9 +11,10 @@ acrobot     Acrobot-v1, 100,000 steps, no evaluation on the way. The last policy
 grid_world  GridWorld "4x4", 9,000 steps; episodes are cut after 100 steps. The last policy is judged on one episode,
             there is no chance in it: the best return there is, 0.5 (six steps).
 nested      GridWorld "4x4" with actions in three parts (turn, walk, jump) and states that tell where the actor looks,
-            9,000 steps; episodes are cut after 100 steps. The last policy is judged on one episode: at least 0.6, five
-            actions, one less than there are steps to walk. The best there is would be 0.8, three actions; but each part
-            has action values of its own, and training may end where no part can do better by itself.
+            9,000 steps; episodes are cut after 100 steps. The last policy is judged on one episode: the best return
+            there is, 0.8 (three actions). Each part has action values of its own; for them to meet in the best action
+            each part has to explore on its own, beside greedy others, and a discount of 0.8 tells three actions from
+            four.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ TASKS = {
         target=-90.0,
     ),
     "grid_world": grid_world(0.5),
-    "nested": grid_world(0.6, "grid_world_4x4_ftj", action_type="ftj", state_representation="xy+orientation"),
+    "nested": grid_world(0.8, "grid_world_4x4_ftj", action_type="ftj", state_representation="xy+orientation"),
 }
 
 

@@ -17,7 +17,7 @@ from rlgraph.core import Component, SpecError, registry
 
 _DIRECTIVE = re.compile(
     r"^(?P<fence>`{3,}|:{3,})\{rlgraph-component\} (?P<name>\w+)\n"
-    r"(?P<options>(?::[\w-]+:.*\n)*)(?P<example>.*?)^(?P=fence)$",
+    r"(?P<options>(?::[\w-]+:[^\n]*\n)*)(?P<example>.*?)^(?P=fence)$",
     re.MULTILINE | re.DOTALL,
 )
 
@@ -49,7 +49,7 @@ def test_each_component_has_one_place() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "### `dqn_loss`",
+        "### `dqn_loss`, `dqn_loss_function`",
         "| `discount` | a number | `0.99` | discount factor in [0, 1]. |",
         "**`get_td_errors(q_values, actions, rewards, terminals, q_next, q_next_target, discounts=None)`**",
         "The size of the TD error per item [B], the mean over the parts of an action; arguments as of `loss`.",

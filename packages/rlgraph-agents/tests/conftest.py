@@ -35,7 +35,7 @@ def one_backend():
 def execution():
     """`execution_spec` for networks so small that a second thread only waits for the first."""
     # TensorFlow takes a number of threads only before its first use in a process.
-    return lambda backend, **fields: {**({"threads": 1} if backend == "torch" else {}), **fields}
+    return lambda backend, **fields: {"threads": 1 if backend == "torch" else None, **fields}
 
 
 @pytest.fixture(scope="session")

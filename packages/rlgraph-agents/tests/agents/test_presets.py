@@ -17,6 +17,7 @@ SHIPPED = sorted(
 )
 ENVIRONMENTS = {
     "acrobot_v1": "Acrobot-v1",
+    "atari": {"type": "atari", "game": "Pong"},
     "cartpole_v1": "CartPole-v1",
     "grid_world_4x4": {"type": "grid_world", "world": "4x4"},
     "grid_world_4x4_ftj": {
@@ -26,6 +27,13 @@ ENVIRONMENTS = {
         "state_representation": "xy+orientation",
     },
 }
+
+
+def environment_of(file):
+    name = file.removesuffix(".json").split("_", 1)[1]
+    if name == "atari":
+        pytest.importorskip("ale_py", reason="Atari games need the extra 'atari'")
+    return ENVIRONMENTS[name]
 
 
 @pytest.fixture(scope="module")
@@ -39,11 +47,8 @@ def test_there_are_presets():
 
 @pytest.mark.parametrize("file", SHIPPED)
 def test_every_preset_makes_an_agent(file):
-    name, environment = file.removesuffix(".json").split("_", 1)
-    spec, environment = (
-        json.loads((files("rlgraph.agents.presets") / file).read_text()),
-        ENVIRONMENTS[environment],
-    )
+    name, environment = file.split("_", 1)[0], environment_of(file)
+    spec = json.loads((files("rlgraph.agents.presets") / file).read_text())
     agent = Agent.from_spec(spec, env=environment, backend="numpy")
     assert spec["type"] == name
     assert isinstance(agent, DQNAgent)
@@ -58,7 +63,7 @@ def test_names_are_found_in_any_case_and_unknown_ones_give_none():
 
 @pytest.mark.parametrize("file", SHIPPED)
 def test_every_preset_is_right_for_the_schema_and_for_the_check(file, schema):
-    environment = ENVIRONMENTS[file.removesuffix(".json").split("_", 1)[1]]
+    environment = environment_of(file)
     spec = json.loads((files("rlgraph.agents.presets") / file).read_text())
     document = {"agent": spec, "environment": environment, "steps": 1}
     schema.validate(document)

@@ -47,10 +47,18 @@ def test_a_run_that_fails(rlgraph, tiny, undrawn, monkeypatch):
         return float("nan"), float("nan"), False, False, {}
 
     monkeypatch.setattr("rlgraph.environments.deterministic_env.DeterministicEnv.step", fail)
-    arguments = ["--agent", tiny(), "--env", "deterministic", "--backend", "numpy", "--steps", 10]
+    agent = tiny(update_spec={"do_updates": False})
+    arguments = ["--agent", agent, "--env", "deterministic", "--backend", "numpy", "--steps", 10]
     outcome = rlgraph("train", *arguments, "--folder", "run", "--json")
     assert (outcome.code, outcome.out) == (ExitCode.RUN_FAILED, "")
     assert "EnvironmentFault: " in outcome.err
+
+
+def test_a_backend_that_cannot_learn_leaves_no_folder(rlgraph, tiny, tmp_path):
+    outcome = rlgraph("train", "--agent", tiny(), "--backend", "numpy", "--steps", 10, "--folder", "run")
+    assert outcome.code == ExitCode.BAD_INPUT
+    assert "CapabilityError: API method 'update_from_memory' needs gradients" in outcome.err
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_quiet_run_for_machines(rlgraph, tiny, undrawn):

@@ -68,8 +68,8 @@ def test_mistakes(rlgraph):
     assert (outcome.code, outcome.out) == (2, "")
     assert "unknown agent 'dqm'. Did you mean 'dqn'?" in outcome.err
     assert (
-        "unknown environment 'gridworld'. Did you mean 'grid_world'?"
-        in rlgraph("environments", "gridworld").err
+        "unknown environment 'grid_wrld'. Did you mean 'grid_world'?"
+        in rlgraph("environments", "grid_wrld").err
     )
 
 

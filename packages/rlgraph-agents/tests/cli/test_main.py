@@ -10,6 +10,7 @@ from rlgraph.agents.presets import preset
 from rlgraph.cli.main import main
 from rlgraph.core import CheckpointWarning, RLGraphError
 from rlgraph.runs import training
+from rlgraph.runs.configuration import resolve
 
 
 @pytest.fixture
@@ -58,6 +59,23 @@ def test_the_folder_is_named_after_the_run(rlgraph, tiny, backend, tmp_path, und
     assert [folder.name for folder in (tmp_path / "runs").iterdir()] == [f"tiny-deterministic-{backend}-1"]
 
 
+def test_an_alias_of_a_backend_and_an_environment_in_a_module(rlgraph, backends, tmp_path, undrawn):
+    """Neither the alias nor a colon gets into the folder's name."""
+    if "torch" not in backends:
+        pytest.skip("needs PyTorch, which has an alias")
+    env = "gymnasium.envs.classic_control:CartPoleEnv"
+    agent = json.dumps({"type": "dqn", "network_spec": [{"type": "dense", "units": 4}]})
+    (tmp_path / "small.json").write_text(agent)
+    arguments = ["--env", env, "--steps", 8, "--set", "evaluation.final_episodes=1"]
+    outcome = rlgraph("train", "--backend", "pytorch", "--agent", "small.json", *arguments)
+    assert outcome.code == 0 and "on torch, seed 1" in outcome.out
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert folder.name == "small-gymnasium.envs.classic_control-CartPoleEnv-torch-1"
+    assert json.loads((folder / "config.json").read_text())["run"]["backend"] == "torch"
+    for command in (["evaluate", folder, "--episodes", 1], ["export", folder]):
+        assert rlgraph(*command, "--backend", "pytorch").code == 0
+
+
 def test_the_default_backend_is_used_and_kept(rlgraph, tiny, backend, tmp_path, undrawn, monkeypatch):
     monkeypatch.setenv("RLGRAPH_BACKEND", backend)
     outcome = rlgraph("train", "--agent", tiny(), "--env", "deterministic", "--steps", 4, "--folder", "run")
@@ -72,14 +90,13 @@ def test_a_preset_is_used_for_a_named_agent(rlgraph, backend, monkeypatch):
         with pytest.raises(Stopped):
             rlgraph("train", "--env", env, "--backend", backend)
     agents = [spec["agent"] for spec in specs]
-    assert [agent.pop("execution_spec") for agent in agents] == [{"threads": 1}] * 2
     assert agents == [preset("dqn", "CartPole-v1"), {"type": "dqn"}]
     assert "update_spec" in agents[0]
 
 
-def test_threads_are_one_unless_said(rlgraph, backend, monkeypatch, tmp_path):
+def test_threads(rlgraph, backend, monkeypatch, tmp_path):
     specs = []
-    monkeypatch.setattr(training, "train", lambda spec, *_: specs.append(spec) or stop())
+    monkeypatch.setattr(training, "train", lambda spec, *_: specs.append(resolve(spec)) or stop())
     file = tmp_path / "agent.json"
     file.write_text(json.dumps({"type": "dqn", "execution_spec": {"threads": 3}}))
     for options in ((), ("--threads", 2), ("--agent", str(file))):
@@ -249,8 +266,14 @@ def test_graph_of_one_component_in_every_form(rlgraph, form, begin):
         (["graph", "--scope", "polcy"], "has no component 'polcy'. Did you mean 'policy'?"),
         (["graph", "--depth", "0"], "depth: expected an integer >= 1 or None, given 0"),
         (["graph", "--file", "g.jpg"], "a drawing is saved by its suffix"),
-        (["graph", "--env", "grid_world"], "SpaceError: policy/network/dense-0: expected a FloatBox"),
-        (["graph", "--env", "grid_world"], "\n>>         policy/network/dense-0.call(inputs: int64[B]) -> ?"),
+        (
+            ["graph", "--agent", "dense.json", "--env", "grid_world"],
+            "SpaceError: policy/network/dense-0",
+        ),
+        (
+            ["graph", "--agent", "dense.json", "--env", "grid_world"],
+            "\n>>         policy/network/dense-0.call(inputs: int64[B]) -> ?",
+        ),
     ],
 )
 def test_wrong_input(rlgraph, tmp_path, monkeypatch, arguments, said):
@@ -258,6 +281,7 @@ def test_wrong_input(rlgraph, tmp_path, monkeypatch, arguments, said):
     (tmp_path / "list.json").write_text("[1]")
     (tmp_path / "broken.json").write_text("{")
     (tmp_path / "execution.json").write_text('{"type": "dqn", "execution_spec": "fast"}')
+    (tmp_path / "dense.json").write_text('{"type": "dqn", "network_spec": [{"type": "dense", "units": 8}]}')
     (tmp_path / "keys.json").write_text('{"type": "dqn", "[draw]": 1}')
     outcome = rlgraph(*arguments)
     assert outcome.code == 2
@@ -327,6 +351,7 @@ def test_version(rlgraph):
     assert outcome.code == 0
     assert f"rlgraph-agents {version('rlgraph-agents')}\n" in outcome.out
     assert f"rlgraph-core {version('rlgraph-core')}\n" in outcome.out
+    assert f"rlgraph-spaces {version('rlgraph-spaces')}\n" in outcome.out
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["train", "--help"], ["plugins"]])

@@ -114,7 +114,41 @@ def test_resume(rlgraph, run, tmp_path):
     assert (outcome.code, json.loads(outcome.out)["training"]["timesteps_executed"]) == (0, 60)
     assert "run goes on" in outcome.err
     assert "may only grow" in rlgraph("resume", folder, "--steps", 10).err
+    for arguments in ((), ("--steps", 60)):
+        finished = rlgraph("resume", folder, *arguments)
+        assert (finished.code, finished.out) == (
+            0,
+            "run is finished: all 60 steps are done. To go on longer:\n  rlgraph resume run --steps 120\n",
+        )
+    assert json.loads(rlgraph("resume", folder, "--json").out)["finished"] is True
     assert rlgraph("resume", "nowhere").code == 2
+
+
+def test_a_run_that_was_killed_in_its_closing_evaluation_is_not_finished(rlgraph, run, tmp_path):
+    folder = run(env="deterministic")
+    (tmp_path / folder / "result.json").unlink()
+    assert "over 20 fresh episodes" in rlgraph("resume", folder).out
+
+
+def test_a_second_run_in_the_same_folder(rlgraph, run):
+    folder = run(env="deterministic")
+    assert f"is now in {folder}.1" not in rlgraph("evaluate", folder).out
+    arguments = [
+        "--env",
+        "deterministic",
+        "--backend",
+        "numpy",
+        "--steps",
+        20,
+        "--set",
+        "update_spec.do_updates=false",
+    ]
+    assert (
+        f"The run that was in {folder} before is now in {folder}.1."
+        in rlgraph("train", "--folder", folder, *arguments).out
+    )
+    data = json.loads(rlgraph("train", "--folder", folder, *arguments, "--json").out)
+    assert data["earlier_run"] == f"{folder}.2"
 
 
 @pytest.fixture

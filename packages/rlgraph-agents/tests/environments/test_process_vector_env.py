@@ -232,3 +232,64 @@ def test_processes_end_with_their_parent_even_in_a_step_that_hangs(tmp_path, way
         parent.send_signal(way)
         parent.wait(20)
     assert not wait_for_the_end_of(pids)
+
+
+# A reset settles what is under way.
+
+
+def goes_on_like(env, seed, steps=20):
+    """Whether `env` is, from a reset on, what environments in turn are."""
+    own, rng = SequentialVectorEnv([CARTPOLE] * env.num_environments), np.random.default_rng(0)
+    same = [np.array_equal(own.reset(seed=seed), env.reset(seed=seed))]
+    for _ in range(steps):
+        actions = rng.integers(2, size=env.num_environments)
+        mine, theirs = own.step(actions), env.step(actions)
+        same.append(all(map(np.array_equal, mine[:4], theirs[:4])))
+        same.append(np.array_equal(own.final_states, env.final_states))
+    return all(same)
+
+
+@pytest.mark.parametrize("steps", [0, 1])
+def test_a_step_that_nobody_received(made, steps):
+    env = ProcessVectorEnv(CARTPOLE, 3, 2)
+    made(env)
+    env.reset(seed=1)
+    for _ in range(steps):
+        env.step(np.zeros(3, np.int64))
+    before = env.processes
+    env.send(np.zeros(3, np.int64))
+    assert goes_on_like(env, 7)
+    assert env.processes == before
+    with pytest.raises(EnvironmentFault, match=r"call send\(\) before receive"):
+        env.receive()
+
+
+def test_an_error_that_nobody_received_is_of_no_interest(made):
+    env = ProcessVectorEnv(partial(FaultyEnv, "raise", 1, 0), 2, 1)
+    made(env)
+    env.reset()
+    env.send(np.zeros(2, np.int64))
+    assert env.reset().tolist() == [[0.0], [0.0]]
+
+
+@pytest.mark.parametrize("steps", [0, 1])
+def test_ctrl_c_while_an_answer_is_read(made, monkeypatch, steps):
+    """The rest of the answer may still be in the pipe: the process is replaced; the others stay."""
+    env = ProcessVectorEnv(CARTPOLE, 4, 2)
+    made(env)
+    env.reset(seed=1)
+    for _ in range(steps):
+        env.step(np.zeros(4, np.int64))
+    before, interrupted = env.processes, env._processes[1]
+
+    def press():
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(interrupted, "receive", press)
+        with pytest.raises(KeyboardInterrupt):
+            env.step(np.zeros(4, np.int64))
+    assert goes_on_like(env, 7)
+    assert env.processes[0] == before[0] and env.processes[1] != before[1]
+    assert not os.path.exists(f"/proc/{before[1]}")  # ended, and waited for
+    assert env.restarts == 0  # it is no environment that crashed

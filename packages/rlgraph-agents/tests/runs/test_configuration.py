@@ -5,11 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from rlgraph.agents import Agent
+from rlgraph.agents import Agent, DQNAgent
 from rlgraph.agents.presets import preset
 from rlgraph.core import SpecError
 from rlgraph.runs.configuration import apply_overrides, check, read_document, resolve
 from rlgraph.runs.template import config_template
+from rlgraph.runs.training import complete
+from rlgraph.spaces import FloatBox, IntBox
 
 SMALL = {
     "agent": {"type": "dqn", "network_spec": [{"type": "dense", "units": 8}], "optimizer_spec": "adam"},
@@ -48,6 +50,59 @@ def test_numbers_and_texts_of_yaml(tmp_path):
     document = read_document(file)
     assert document["environment"] == "no"
     assert document["agent"] == {"type": "dqn", "discount": 0.001, "double_q": "yes"}
+
+
+def test_names_in_any_language(tmp_path):
+    """Written and read as UTF-8, whatever the locale."""
+    folder = tmp_path / "läufe 走る"
+    folder.mkdir()
+    text = "agent: 代理.yaml\nenvironment: CartPole-v1\nsteps: 100\nlogging: {wandb: {name: größer ✓}}\n"
+    (folder / "ünî.yaml").write_text(text, encoding="utf-8")
+    (folder / "代理.yaml").write_text(
+        "{type: dqn, network_spec: [{type: dense, units: 8}]}", encoding="utf-8"
+    )
+    run = check(read_document(folder / "ünî.yaml"))
+    assert run.logging.wandb.name == "größer ✓"
+    with pytest.raises(SpecError, match="schlüssel_ä: there is no such key"):
+        check({**SMALL, "schlüssel_ä": 1})
+    (folder / "latin.yaml").write_bytes("steps: ä\n".encode("latin-1"))
+    with pytest.raises(SpecError, match=r"latin\.yaml' cannot be read: 'utf-8' codec"):
+        read_document(folder / "latin.yaml")
+
+
+def test_numbers_of_numpy_are_numbers():
+    plain = {
+        "agent": {
+            "type": "dqn",
+            "discount": 0.5,
+            "memory_spec": {"capacity": 100},
+            "network_spec": [{"type": "dense", "units": 8}],
+            "update_spec": {"batch_size": 8},
+            "exploration_spec": {"epsilon_spec": [1.0, 0.25]},
+        },
+        "environment": "CartPole-v1",
+        "steps": 100,
+        "seed": 4,
+        "worker": {"num_envs": 2},
+    }
+
+    def with_numpy(value):
+        if isinstance(value, dict):
+            return {key: with_numpy(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [with_numpy(item) for item in value]
+        return {int: np.int32, float: np.float32}.get(type(value), lambda same: same)(value)
+
+    resolved = resolve(with_numpy(plain))
+    assert resolved == resolve(plain)
+    assert json.loads(json.dumps(resolved)) == resolved
+    spaces = {"state_space": FloatBox(shape=(2,)), "action_space": IntBox(2), "backend": "numpy"}
+    agent = DQNAgent(
+        **spaces, discount=np.float32(0.5), n_step=np.int64(2), update_spec={"batch_size": np.int64(3)}
+    )
+    assert (agent.discount, agent.n_step, agent.update_spec.batch_size) == (0.5, 2, 3)
+    with pytest.raises(SpecError, match="steps: expected an integer >= 1, given 0.5"):
+        check({**plain, "steps": np.float32(0.5)})
 
 
 def test_files_are_relative_to_the_file_that_names_them(tmp_path):
@@ -143,7 +198,7 @@ def test_overrides_below_the_name_of_an_environment(name, override, expected):
         ("steps", "steps: expected path=value"),
         ("steps=[1", "steps: the value '[1' is no valid YAML"),
         ("steps.x=1", "steps: 100 has no 'x'"),
-        ("env=grid_world", "there is no 'env'. Known: acting, agent, backend, checkpoints,"),
+        ("env=grid_world", "there is no 'env'. It is 'environment' here."),
     ],
 )
 def test_wrong_overrides(override, said):
@@ -176,6 +231,19 @@ def test_all_mistakes_at_once():
     ]
 
 
+def test_all_mistakes_of_overrides_at_once():
+    given = ["optimizer_spec.learning_rate=-1", "gamma=0.5", "steps=0", "worker.num_env=2", "noise"]
+    with pytest.raises(SpecError) as caught:
+        apply_overrides(SMALL, given)
+    assert str(caught.value).splitlines() == [
+        "gamma: there is no 'gamma'. It is 'discount' here.",
+        "noise: expected path=value, such as optimizer_spec.learning_rate=1e-3",
+        "steps: expected an integer >= 1, given 0",
+        "worker.num_env: there is no such key. Did you mean 'num_envs'?",
+        "agent.optimizer_spec.learning_rate: expected a number >= 0, given -1",
+    ]
+
+
 def test_a_right_document_is_a_run():
     assert check(SMALL).steps == 100
 
@@ -201,6 +269,21 @@ def test_defaults_are_written_out_in_all_parts():
     assert agent["update_spec"]["batch_size"] == 64
     assert agent["execution_spec"]["dtype"] == "float32"
     assert agent["network_spec"][0]["weights_spec"] == "glorot_uniform"
+
+
+def threads_of(execution):
+    return resolve({**SMALL, "agent": {"type": "dqn", **execution}})["agent"]["execution_spec"]["threads"]
+
+
+def test_threads_of_a_run():
+    """One rule, whoever begins the run: one thread, unless the document says otherwise."""
+    assert threads_of({}) == threads_of({"execution_spec": None}) == 1
+    assert threads_of({"execution_spec": {"dtype": "float64"}}) == 1
+    assert threads_of({"execution_spec": {"threads": 3}}) == 3
+    assert threads_of({"execution_spec": {"threads": None}}) is None
+    run = check(SMALL)
+    assert complete(run) == complete(SMALL)
+    assert complete(run).agent["execution_spec"]["threads"] == 1
 
 
 def test_the_resolved_document_is_the_same_run():

@@ -188,6 +188,8 @@ def test_processes_are_a_matter_of_the_document(spec_of, tmp_path, undrawn, kind
 
 
 def test_the_parallel_worker_needs_two_halves(spec_of, tmp_path):
+    spec = spec_of("numpy")
+    spec["agent"]["update_spec"] = {"do_updates": False}
     with pytest.raises(SpecError, match="num_envs: .* even number >= 2, given 3"):
-        train({**spec_of("numpy"), "worker": {"type": "parallel", "num_envs": 3}}, tmp_path / "run")
+        train({**spec, "worker": {"type": "parallel", "num_envs": 3}}, tmp_path / "run")
     assert not (tmp_path / "run").exists()

@@ -6,7 +6,7 @@ import pytest
 from rlgraph.core import SpecError
 from rlgraph.environments import DeterministicEnv, Environment, environment_seed
 from rlgraph.spaces import FloatBox, IntBox
-from rlgraph.workers import Evaluation, evaluate
+from rlgraph.workers import Evaluation, EvaluationWarning, evaluate
 
 
 class Noisy(Environment):
@@ -150,7 +150,7 @@ def test_no_episodes(counting):
 def test_an_episode_that_never_ends_is_cut(counting, monkeypatch):
     monkeypatch.setattr("rlgraph.workers.evaluation.LONGEST_EPISODE", 20)
     with pytest.warns(
-        UserWarning, match="did not end within 20 steps and was cut.*max_timesteps_per_episode"
+        EvaluationWarning, match="did not end within 20 steps and were cut.*max_timesteps_per_episode"
     ):
         evaluation = evaluate(counting, lambda: DeterministicEnv(1000), 3, seed=0)
     assert evaluation.lengths == (20, 20, 20)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from rlgraph.core import InputError
 from rlgraph.environments import Environment
 from rlgraph.spaces import FloatBox, IntBox
 
@@ -91,3 +92,38 @@ def test_an_evaluation_needs_no_room_of_training(make_agent, num_envs):
         evaluation_episodes=12,
     )
     assert [evaluation.lengths for evaluation in result.evaluations] == [(4,) * 12] * 2
+
+
+def test_an_evaluation_teaches_the_preprocessor_nothing(make_agent):
+    agent = make_agent(
+        "numpy",
+        state_space=FloatBox(shape=(1,)),
+        action_space=IntBox(2),
+        preprocessing_spec=[{"type": "moving_standardize"}],
+        update_spec={"do_updates": False},
+    )
+    agent.learn(20, env=Numbered)
+    (name,) = (name for name in agent.executor.storage.host if "/count" in name)
+    seen = int(agent.executor.storage.host[name])
+    assert seen > 20
+    agent.evaluate(episodes=12, env=Numbered)
+    assert int(agent.executor.storage.host[name]) == seen
+    agent.learn(1, env=Numbered)
+    assert int(agent.executor.storage.host[name]) > seen
+
+
+def test_more_environments_than_there_is_room_for(make_agent):
+    agent = make_agent(
+        "numpy",
+        state_space=FloatBox(shape=(1,)),
+        action_space=IntBox(2),
+        preprocessing_spec=[{**SEQUENCE, "num_environments": 2}],
+        update_spec={"do_updates": False},
+    )
+    with pytest.raises(
+        InputError,
+        match="no room for environment 'env_12': preprocessor/sequence-0 remembers what it was shown by 2 "
+        "environments, and 10 of evaluations; num_environments= in the layer's spec makes it more",
+    ):
+        agent.learn(26, env=Numbered, num_envs=13)
+    assert len(agent.preprocessing.slots) == 12

@@ -50,6 +50,7 @@ class NeedsPygame(Counting):
 
 
 class Actor:
+    state_space, action_space = FloatBox(shape=(1,)), IntBox(2)
     timesteps = 0
     preprocessing = None
 

@@ -232,9 +232,7 @@ def test_what_is_not_overridden_is_not_called():
 
 
 def test_a_callback_of_the_wrong_kind(actor):
-    with pytest.raises(
-        SpecError, match=r"callbacks: expected rlgraph\.workers\.Callback objects, given <function"
-    ):
+    with pytest.raises(SpecError, match=r"callbacks: expected .*rlgraph\.workers\.Callback.*given <function"):
         worker_of(actor()).execute_timesteps(1, callbacks=[lambda: None])
 
 

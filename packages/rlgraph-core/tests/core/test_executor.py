@@ -22,7 +22,7 @@ from rlgraph.core import (
 )
 from rlgraph.core.numpy.backend import NumpyBackend, NumpyStorage
 from rlgraph.core.ops import CONTRACT_VERSION
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, TextBox
 
 VECTORS = FloatBox(shape=(3,), add_batch_rank=True)
 
@@ -145,6 +145,27 @@ def test_inputs_are_converted(value, backend):
     out = echo(VECTORS, backend).execute("run", value)
     assert (type(out), out.dtype) == (np.ndarray, np.float32)
     np.testing.assert_array_equal(out, np.arange(6).reshape(2, 3))
+
+
+@pytest.mark.parametrize(
+    "value", [["a", "bc"], ("a", "bc"), np.array(["a", "bc"]), np.array(["a", "bc"], object)]
+)
+def test_texts_reach_host_functions(value, backend):
+    class Lengths(Component):
+        @rlgraph_api
+        def run(self, x):
+            return self._lengths(x)
+
+        @graph_fn(host=True, spaces=IntBox(add_batch_rank=True))
+        def _lengths(self, x):
+            assert all(type(text) is str for text in x)
+            return np.array([len(text) for text in x])
+
+    texts = TextBox(add_batch_rank=True)
+    executor = GraphExecutor(Lengths(scope="lengths"), {"x": texts}, backend=backend)
+    assert executor.execute("run", value).tolist() == [1, 2]
+    with pytest.raises(InputError, match=r"run: argument x: expected str\[B\], given int64\[1\]"):
+        executor.execute("run", [1])
 
 
 def test_inputs_with_negative_strides(backend):

@@ -47,7 +47,7 @@ def test_listing_imports_nothing(plugins):
 
 
 def test_loading(plugins):
-    assert plugins.load("good_one") == plugins.load("GOOD one") == "loaded"
+    assert plugins.load("good_one") == plugins.load("GOOD one") == plugins.load("GoodOne") == "loaded"
     assert "good-one" in plugins
     assert "other" not in plugins
 
@@ -96,6 +96,12 @@ def test_what_to_install(plugins):
         empty.load("PyTorch")
     with pytest.raises(SpecError, match="backend 'tf' is not installed: pip install rlgraph-tf"):
         empty.load("tf")
+    other = Registry("rlgraph.environments")
+    other._plugins.clear()
+    with pytest.raises(
+        SpecError, match="environment 'OpenAIGym' is not installed: pip install rlgraph-agents"
+    ):
+        other.load("OpenAIGym")
 
 
 def test_ours_come_through_the_same_door():
@@ -108,6 +114,23 @@ def test_ours_come_through_the_same_door():
 
 def test_names_differ_by_more_than_writing():
     assert canonical("Dueling-Policy") == canonical("dueling policy") == "dueling_policy"
+
+
+@pytest.mark.parametrize(
+    ("name", "listed"),
+    [
+        ("MaxPool2D", "max_pool2d"),
+        ("conv2dtranspose", "conv2d_transpose"),
+        ("fc", "dense"),
+        ("local_response_normalization", "local_response_norm"),
+        ("nn-layer", "activation"),
+        ("ReShape", "reshape"),
+    ],
+)
+def test_names_that_components_had(name, listed):
+    components = registry("rlgraph.components")
+    assert components.load(name) is components.load(listed)
+    assert listed in components.names()
 
 
 def test_what_an_earlier_path_hides_is_no_second_owner(plugins, tmp_path, monkeypatch):

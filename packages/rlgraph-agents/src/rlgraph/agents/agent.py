@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import lru_cache
 from inspect import isabstract
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from rlgraph.agents.other_names import IN_AN_AGENT
 from rlgraph.agents.preprocessing import Preprocessing, make_room_for_evaluation
 from rlgraph.agents.reading import force_batch
 from rlgraph.agents.structures import length, row
@@ -29,7 +31,7 @@ from rlgraph.core import (
 )
 from rlgraph.core.component.all_faults import Stop, every_fault, is_collecting
 from rlgraph.core.component.spec_files import is_spec_file, read_spec_file
-from rlgraph.core.component.specifiable import call_checked, plain_copy
+from rlgraph.core.component.specifiable import call_checked, check_arguments, plain_copy
 from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.environments.factory import is_instance, make_environment
 from rlgraph.spaces import Space, from_spec
@@ -63,6 +65,8 @@ class AgentMeta(ABCMeta):
         spec = args[0] if len(args) == 1 else None
         if isinstance(spec, str | Path | Mapping) and not isinstance(spec, Space):
             return cls.from_spec(spec, **kwargs)  # type: ignore[attr-defined]
+        kwargs = {name: plain_copy(value) for name, value in kwargs.items()}
+        check_arguments(cls, kwargs, cls.__name__)
         return super().__call__(*args, **kwargs)
 
 
@@ -91,6 +95,7 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
     """
 
     registry_group: ClassVar[str] = "rlgraph.agents"
+    other_names: ClassVar[Mapping[str, str]] = IN_AN_AGENT
     #: API method that computes greedy actions, and the one that explores.
     greedy_method: ClassVar[str] = "get_greedy_actions"
     exploring_method: ClassVar[str] = "get_actions"
@@ -440,6 +445,13 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
             NumericalError: the loss is not finite. The variables have been written by then.
         """
 
+    def check_can_learn(self) -> None:
+        """Find out whether the backend can do the updates that this agent is to do.
+
+        Raises:
+            CapabilityError: it cannot; names what it lacks.
+        """
+
     @abstractmethod
     def update_if_due(self) -> dict[str, Any] | None:
         """Do the updates that the observed steps have made due; the last one's results, None if none was."""
@@ -452,6 +464,7 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         num_envs: int = 1,
         callbacks: Callback | list[Callback] | None = None,
         stop: Callback | list[Callback] | None = None,
+        progress_bar: bool = False,
         **worker_options: Any,
     ) -> TrainingResult:
         """Train in an environment; a thin front of `rlgraph.workers.SingleThreadedWorker`.
@@ -462,13 +475,21 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
             num_envs: environments stepped in turn.
             callbacks: told what happens; see `rlgraph.workers.Callback`.
             stop: conditions that end it earlier; see `rlgraph.workers.stopping`.
+            progress_bar: show a live line (`rlgraph.workers.LiveProgress`).
             worker_options: further arguments of the worker.
-        """
-        from rlgraph.workers import SingleThreadedWorker
 
+        Raises:
+            SpecError: an option is wrong.
+        """
+        from rlgraph.workers import LiveProgress, SingleThreadedWorker
+
+        check_arguments(SingleThreadedWorker, worker_options, "learn")
+        told: list[Any] = list(callbacks) if isinstance(callbacks, list | tuple) else [callbacks]
         worker = SingleThreadedWorker(self, self._environment(env), num_envs=num_envs, **worker_options)
         try:
-            return worker.execute_timesteps(timesteps, callbacks=callbacks, stop=stop)
+            with LiveProgress() if progress_bar else nullcontext() as progress:
+                listening = [callback for callback in (progress, *told) if callback is not None]
+                return worker.execute_timesteps(timesteps, callbacks=listening, stop=stop)
         finally:
             worker.terminate()
 

@@ -87,11 +87,10 @@ class MemoryAgent(Agent):
             and (env_id is None if batched else preprocessed_states is None)
         ):
             seen = preprocessed_states if states is None else states
+            columns: Any = (seen, actions, rewards, terminals, next_states)
             if not batched:
-                columns = _one_row(seen, actions, rewards, terminals, next_states)
-                if columns is not None and self._take_in(*columns, truncations, env_id, batched):
-                    return
-            elif self._take_in(seen, actions, rewards, terminals, next_states, truncations, None, batched):
+                columns = _one_row(*columns)
+            if columns is not None and self._take_in(columns, truncations, env_id, batched):
                 return
         self._observe(
             {
@@ -108,34 +107,22 @@ class MemoryAgent(Agent):
             batched,
         )
 
-    def _take_in(
-        self,
-        states: Any,
-        actions: Any,
-        rewards: Any,
-        terminals: Any,
-        next_states: Any,
-        truncations: Any,
-        env_id: Any,
-        batched: bool,
-    ) -> bool:
+    def _take_in(self, columns: Any, truncations: Any, env_id: Any, batched: bool) -> bool:
         """Usual columns, into the memory at once if nothing has to wait, else into the buffers; whether they were."""
-        if self.n_step > 1 or next_states is None:
-            return self._buffer_at_once(
-                (states, actions, rewards, terminals, next_states), truncations, env_id, batched
-            )
+        if self.n_step > 1 or columns[4] is None:
+            return self._buffer_at_once(columns, truncations, env_id, batched)
         with self._observing:
             if self._waiting:
                 return False
             # At the least doubt False; a few Python numbers cost less than one call of NumPy's.
             try:
-                numbers = rewards.tolist()
+                numbers = columns[2].tolist()
                 if not isfinite(sum(numbers)):
                     return False
             except (AttributeError, TypeError, ValueError):
                 return False
             try:
-                self._insert(states, actions, rewards, terminals, next_states)
+                self._insert(*columns)
             except InputError as error:
                 raise InputError(str(error).replace("insert_records", "observe", 1)) from None
             self.timesteps += len(numbers)
@@ -160,12 +147,6 @@ class MemoryAgent(Agent):
         env_ids = self._env_ids(env_id, len(columns["rewards"]), not batched)
         with self._observing:
             steps = rows_of(**{"next_states": None, **self._reader.preprocessed(columns, env_ids, batched)})
-            for index, step in enumerate(steps):
-                if step.truncated and not step.terminal and step.next_state is None:
-                    raise InputError(
-                        f"observe: row {index} is truncated: give next_states, the states that were reached; the value "
-                        "of what an episode was cut off from is taken there"
-                    )
             self._buffers.add(steps, env_ids)
             self._unchecked -= len(steps)
             self.timesteps += len(steps)
@@ -285,6 +266,10 @@ class MemoryAgent(Agent):
                 self._after_updates()
         return results
 
+    def check_can_learn(self) -> None:
+        if self.update_spec.do_updates:
+            self.executor.program("update_from_memory")
+
     def _can_learn(self) -> bool:
         """Whether the memory holds anything: the first steps may all still wait to become records."""
         self._has_records = int(self.executor.execute("get_memory_size")) > 0
@@ -302,7 +287,9 @@ class MemoryAgent(Agent):
         self._has_records = False  # a checkpoint may come without its memory
 
 
-def _one_row(states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any) -> Any:
+def _one_row(
+    states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any
+) -> tuple[Any, Any, Any, Any, Any] | None:
     """Columns of one row, of the usual arrays and numbers; None if they are anything else."""
     if type(states) is not np.ndarray or isinstance(actions, dict | tuple):
         return None

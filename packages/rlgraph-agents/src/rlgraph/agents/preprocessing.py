@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, NoReturn
 
 import numpy as np
 
 from rlgraph.agents.structures import map_arrays, row
+from rlgraph.components import MovingStandardize
 from rlgraph.components.preprocessing.preprocess_layer import StatefulLayer
-from rlgraph.core import Component, GraphExecutor
+from rlgraph.core import Component, GraphExecutor, InputError
 from rlgraph.spaces import Space
 
 #: Environments stepped in turn during an evaluation; acting in batches is cheaper than one by one.
@@ -46,6 +48,17 @@ class Preprocessing:
         self._reset = executor.program("reset_preprocessor") if self.has_state else None
         #: Environment -> its slot, in the order in which they were first seen.
         self.slots: dict[str, int] = {}
+        self._stateful = [part for part in preprocessor.walk() if isinstance(part, StatefulLayer)]
+        self._room = min((layer.num_environments for layer in self._stateful), default=0)
+        self._learning = [part for part in preprocessor.walk() if isinstance(part, MovingStandardize)]
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Inside of it no layer learns of the states that it is shown."""
+        with ExitStack() as stack:
+            for layer in self._learning:
+                stack.enter_context(layer.frozen())
+            yield
 
     def run_on_numpy(self) -> None:
         """Call no backend where states are not kept: for states that a policy on NumPy is shown."""
@@ -53,7 +66,11 @@ class Preprocessing:
             self._preprocess = self._executor.numpy_program("preprocess_states")
 
     def __call__(self, states: Any, env_ids: Sequence[str]) -> Any:
-        """Preprocessed states of a batch; row i is the newest state of environment ``env_ids[i]``."""
+        """Preprocessed states of a batch; row i is the newest state of environment ``env_ids[i]``.
+
+        Raises:
+            InputError: there are more environments than a layer has room for.
+        """
         if not self.has_state:
             return self._preprocess(states)
         if len(set(env_ids)) == len(env_ids):
@@ -83,7 +100,20 @@ class Preprocessing:
 
     def _indices(self, env_ids: Sequence[str]) -> np.ndarray:
         slots = self.slots
-        return np.array([slots.setdefault(env_id, len(slots)) for env_id in env_ids])
+        indices = [slots.setdefault(env_id, len(slots)) for env_id in env_ids]
+        if len(slots) > self._room:
+            self._refuse(list(slots)[self._room])
+        return np.array(indices)
+
+    def _refuse(self, env_id: str) -> NoReturn:
+        """Forget the environments that there is no room for, and say what makes room."""
+        self.slots = dict(list(self.slots.items())[: self._room])
+        layers = [layer.scope_path for layer in self._stateful if layer.num_environments == self._room]
+        raise InputError(
+            f"there is no room for environment {env_id!r}: {', '.join(layers)} remembers what it was shown by "
+            f"{self._room - EVALUATION_ENVIRONMENTS} environments, and {EVALUATION_ENVIRONMENTS} of evaluations; "
+            "num_environments= in the layer's spec makes it more"
+        )
 
 
 def _fits(space: Space, states: Any) -> bool:

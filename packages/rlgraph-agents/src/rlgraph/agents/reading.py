@@ -81,7 +81,14 @@ class Reader:
             elif not batched:
                 columns[name] = with_batch_rank(value)
         check_lengths("observe", columns)
-        return self._numbers("observe", columns)
+        columns = self._numbers("observe", columns)
+        cut = columns["truncations"] & ~columns["terminals"]
+        if "next_states" not in columns and cut.any():
+            raise InputError(
+                f"observe: row {int(np.argmax(cut))} is truncated: give next_states, the states that were reached; "
+                "the value of what an episode was cut off from is taken there"
+            )
+        return columns
 
     def _with_rank(self, name: str, value: Any, space: Space, batched: bool) -> Any:
         if (
@@ -103,16 +110,18 @@ class Reader:
             InputError: states do not fit, or are raw ones that a preprocessor with state would be shown twice.
         """
         left = dict(columns)
-        if self.preprocessing is not None:
-            if "states" in left:
+        if "states" in left:
+            if self.preprocessing is not None:
                 self._preprocess_both(left, env_ids)
-            else:
+            left["states"] = self._convert("observe", "states", left["states"])
+        else:
+            # Before the preprocessor is shown anything: what is refused here must not have moved it.
+            seen = self._convert("observe", "states", left.pop("preprocessed_states"), "preprocessed_states")
+            left["states"] = seen
+            if self.preprocessing is not None:
                 self._preprocess_next(left, env_ids, batched)
-        if "preprocessed_states" in left:
-            left["states"] = left.pop("preprocessed_states")
-        for name in ("states", "next_states"):
-            if name in left:
-                left[name] = self._convert("observe", name, left[name])
+        if "next_states" in left:
+            left["next_states"] = self._convert("observe", "next_states", left["next_states"])
         return left
 
     def _preprocess_both(self, columns: dict[str, Any], env_ids: list[str]) -> None:

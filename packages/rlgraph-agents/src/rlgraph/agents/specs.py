@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin
+from typing import Any, ClassVar, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
+from rlgraph.agents.other_names import IN_UPDATES
 from rlgraph.core.component.argument_types import expectation
 from rlgraph.core.component.places import join_parts, locate, record
-from rlgraph.core.errors import SpecError, nearest
+from rlgraph.core.errors import SpecError, offer
 
 
 class Spec(BaseModel):
     """Base of all configuration models: unknown keys are errors, values are never coerced between kinds."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    #: What others call a key -> its place here; offered where an unknown key is refused.
+    other_names: ClassVar[Mapping[str, str]] = {}
 
 
 S = TypeVar("S", bound=Spec)
@@ -25,6 +28,8 @@ S = TypeVar("S", bound=Spec)
 
 class UpdateSpec(Spec):
     """When and how an agent learns from its memory; intervals count environment steps."""
+
+    other_names: ClassVar[Mapping[str, str]] = IN_UPDATES
 
     do_updates: bool = Field(default=True, description="learn at all")
     steps_before_update: int = Field(default=0, ge=0, description="steps observed before the first update")
@@ -67,7 +72,7 @@ def _describe(model: type[Spec], path: str, error: Any) -> str:
     parts, owner, field = _place(model, error["loc"])
     place = join_parts(path, *parts)
     if error["type"] == "extra_forbidden":
-        return f"{place}: there is no such key. {nearest(parts[-1], owner.model_fields)}"
+        return f"{place}: there is no such key. {offer(parts[-1], owner.model_fields, owner.other_names)}"
     if error["type"] == "missing":
         return f"{place}: missing; expected {expected(field)}"
     return f"{place}: expected {expected(field)}, given {error['input']!r}"

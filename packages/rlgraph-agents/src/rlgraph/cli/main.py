@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import traceback
-from importlib.metadata import PackageNotFoundError, version
+import warnings
+from importlib.metadata import distributions, version
 from typing import Annotated
 
 import typer
@@ -30,6 +31,7 @@ for group in (training, configuring, trained, comparing, inspecting, listing):
 def main() -> int:
     """Run the command line and return the exit code."""
     output.reset()
+    warnings.formatwarning = _as_a_note
     # "my_module:MyEnvironment" may be a file in the folder where the command is called; what is installed comes first.
     if "" not in sys.path:
         sys.path.append("")
@@ -55,6 +57,13 @@ def main() -> int:
         return int(getattr(error, "exit_code", ExitCode.BAD_INPUT))
 
 
+def _as_a_note(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    """A warning without the place in our sources that gave it."""
+    return f"{category.__name__}: {message}\n"
+
+
 def _show(error: Exception) -> None:
     if output.debug:
         traceback.print_exception(error)
@@ -66,11 +75,8 @@ def _show(error: Exception) -> None:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        for name in ("rlgraph-agents", "rlgraph-core", "rlgraph-torch", "rlgraph-tf"):
-            try:
-                typer.echo(f"{name} {version(name)}")
-            except PackageNotFoundError:
-                continue
+        for name in sorted({dist.name for dist in distributions() if dist.name.startswith("rlgraph-")}):
+            typer.echo(f"{name} {version(name)}")
         raise typer.Exit
 
 

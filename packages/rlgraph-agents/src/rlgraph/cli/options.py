@@ -35,7 +35,6 @@ BackendOption = Annotated[
         help="Backend; default: the only one installed.", autocompletion=names_of("rlgraph.backends")
     ),
 ]
-#: On small networks a second thread costs more than it brings, and very much more where it must share its core.
 ThreadsOption = Annotated[
     int | None, typer.Option(help="Threads of the backend; default: the agent spec's, else 1.")
 ]

@@ -25,7 +25,10 @@ CONTENT = (
 
 def summary_report(summary: RunSummary, next_steps: list[str]) -> Group:
     """What closes a run: a table of result and speed, then its files and what to run next, to be copied."""
-    lines = [Text(f"In {summary.folder}:")]
+    lines = []
+    if summary.earlier_run is not None:
+        lines.append(Text(f"The run that was in {summary.folder} before is now in {summary.earlier_run}."))
+    lines.append(Text(f"In {summary.folder}:"))
     width = max(len(name) for name, _ in CONTENT)
     lines += [Text(f"  {name:{width}}  {what}") for name, what in CONTENT if (summary.folder / name).exists()]
     if next_steps:
@@ -64,6 +67,7 @@ def summary_data(summary: RunSummary) -> dict[str, Any]:
         "folder": summary.folder,
         "interrupted": training.interrupted,
         "departures": summary.departures,
+        "earlier_run": summary.earlier_run,
         "training": training.statistics,
         "updates": training.updates,
         "evaluation": evaluation,

@@ -101,11 +101,19 @@ def resume(
     ] = None,
 ) -> int:
     """Go on with a run from its newest whole checkpoint, however it ended."""
-    from rlgraph.cli.progress import LiveProgress
     from rlgraph.runs import resume as resume_run
-    from rlgraph.runs.run_folder import read_config
+    from rlgraph.runs.run_folder import finished_steps
+    from rlgraph.workers import LiveProgress
 
-    read_config(folder)  # what is no run does not go on
+    done = finished_steps(folder)
+    if done is not None and steps in (None, done):
+        longer = f"{_command('rlgraph')} resume {folder} --steps {2 * done}"
+        output.result(
+            f"{folder} is finished: all {done:,} steps are done. To go on longer:\n  {longer}",
+            {"folder": folder, "finished": True, "timesteps": done},
+            wrap=False,
+        )
+        return ExitCode.DONE
     output.notes.print(f"{escape(str(folder))} goes on", highlight=False)
     with LiveProgress(output.notes) as progress:
         summary = resume_run(folder, steps=steps, callbacks=[progress])
@@ -132,7 +140,7 @@ def run_document(
     Raises:
         SpecError: all that is wrong with it.
     """
-    from rlgraph.core import default_backend
+    from rlgraph.core import default_backend, find_backend
     from rlgraph.runs.configuration import apply_overrides, check, read_document
 
     document: dict[str, Any] = {"steps": 50_000} if config is None else read_document(config)
@@ -153,6 +161,7 @@ def run_document(
         check(document)
     except SpecError as error:
         raise SpecError(*(_as_written(str(fault), moved) for fault in error.args)) from None
+    document["backend"] = find_backend(document["backend"]).name  # an alias is another word for it
     return document
 
 
@@ -177,8 +186,8 @@ def _say_once(document: dict[str, Any], threads: int | None, seed: int | None) -
             document[key] = value
             moved += [key] if given is not None else []
     execution = spec.get("execution_spec") or {}
-    if isinstance(execution, dict):
-        spec["execution_spec"] = {**execution, "threads": threads or execution.get("threads", 1)}
+    if threads is not None and isinstance(execution, dict):
+        spec["execution_spec"] = {**execution, "threads": threads}
     return moved
 
 
@@ -188,7 +197,8 @@ def agent_spec(agent: str, env: Any) -> dict[str, Any]:
     from rlgraph.core.component.spec_files import is_spec_file, read_spec_file
 
     if not is_spec_file(agent):
-        return preset(agent, env if isinstance(env, str) else "") or {"type": agent}
+        name = env.get("type") if isinstance(env, Mapping) else env
+        return preset(agent, str(name)) or {"type": agent}
     spec = read_spec_file(agent, "agent")
     if not isinstance(spec, dict):
         raise SpecError(f"agent: {agent}: expected a mapping with 'type', given {spec!r}")
@@ -200,13 +210,13 @@ def _folder_name(document: Mapping[str, Any], config: Path | None, agent: str | 
 
     what = Path(agent or config or "dqn").stem
     parts = (what, environment_name(document["environment"]), document["backend"], document.get("seed", 0))
-    return re.sub(r"[/\s]", "-", "-".join(map(str, parts)))
+    return re.sub(r"[^\w.+-]+", "-", "-".join(map(str, parts)))
 
 
 def _train(spec: dict[str, Any], folder: Path) -> int:
-    from rlgraph.cli.progress import LiveProgress
     from rlgraph.runs.recorded_run import environment_name
     from rlgraph.runs.training import train as run_training
+    from rlgraph.workers import LiveProgress
 
     agent, environment, backend = (
         spec["agent"]["type"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,15 @@ from rlgraph.core.component.parameters import parameters_of
 from rlgraph.core.component.places import is_index, join_parts, parts_of, recording
 from rlgraph.core.component.spec_files import parse_yaml, read_spec_file, with_spec_files
 from rlgraph.core.component.specifiable import plain_copy
-from rlgraph.core.errors import nearest
+from rlgraph.core.errors import offer
 from rlgraph.environments import make_environment
 from rlgraph.environments.factory import is_instance
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.spaces import FloatBox, IntBox
 
+#: Threads of a run's backend unless its agent's `execution_spec` says otherwise (null: as many as the framework likes).
+#: On small networks a second thread costs more than it brings, and very much more where it must share its core.
+THREADS = 1
 #: Arguments of an agent that a run says itself.
 SAID_BY_THE_RUN = ("backend", "seed")
 #: Arguments that stand in no spec of a run: the program hands them over.
@@ -81,12 +85,14 @@ def resolve(document: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         SpecError: see `check`.
     """
-    document = read_document(document)
+    document = _with_threads(read_document(document))
     with recording() as records:
         resolved = check(document).model_dump()
     if resolved["backend"] is None:
         with suppress(SpecError):  # several are installed and none is chosen
             resolved["backend"] = default_backend()
+    if resolved["backend"] is not None:
+        resolved["backend"] = find_backend(resolved["backend"]).name  # an alias is another word for it
     for place in sorted(records, key=lambda place: len(parts_of(place))):
         if place.startswith(("agent", "environment")):
             _write_out(resolved, parts_of(place), records[place])
@@ -94,6 +100,15 @@ def resolve(document: Mapping[str, Any]) -> dict[str, Any]:
         resolved["agent"].pop(name, None)
         resolved["agent"].get("execution_spec", {}).pop(name, None)
     return resolved
+
+
+def _with_threads(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with the `THREADS` of its agent's backend said, where it says none."""
+    agent = document.get("agent")
+    execution = agent.get("execution_spec") if isinstance(agent, dict) else None
+    if isinstance(agent, dict) and isinstance(execution, dict | None):
+        agent["execution_spec"] = {"threads": THREADS, **(execution or {})}
+    return document
 
 
 def apply_overrides(document: Mapping[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
@@ -106,19 +121,28 @@ def apply_overrides(document: Mapping[str, Any], overrides: Iterable[str]) -> di
             is made; a list that it does not hold is the default one.
 
     Raises:
-        SpecError: no such path (with the nearest name), or a value that is no YAML.
+        SpecError: no such path (with the nearest name), or a value that is no YAML; and what is wrong with the document
+            besides.
     """
-    document = read_document(document)
+    document, faults = read_document(document), list[str]()
     for override in overrides:
-        path, sign, text = override.partition("=")
-        if not sign or not path.strip():
-            raise SpecError(f"{override}: expected path=value, such as optimizer_spec.learning_rate=1e-3")
-        try:
-            value = parse_yaml(text)
-        except yaml.YAMLError as error:
-            raise SpecError(f"{path}: the value {text!r} is no valid YAML: {error}") from None
-        _set(document, _from_the_top(document, path.strip()), value)
+        _collect(faults, partial(_apply, document, override))
+    if faults:
+        _collect(faults, lambda: check(document))
+        raise SpecError(*dict.fromkeys(faults))
     return read_document(document)
+
+
+def _apply(document: dict[str, Any], override: str) -> None:
+    """Replace one value, ``path=value``."""
+    path, sign, text = override.partition("=")
+    if not sign or not path.strip():
+        raise SpecError(f"{override}: expected path=value, such as optimizer_spec.learning_rate=1e-3")
+    try:
+        value = parse_yaml(text)
+    except yaml.YAMLError as error:
+        raise SpecError(f"{path}: the value {text!r} is no valid YAML: {error}") from None
+    _set(document, _from_the_top(document, path.strip()), value)
 
 
 def _from_the_top(document: Mapping[str, Any], path: str) -> list[str]:
@@ -131,7 +155,10 @@ def _from_the_top(document: Mapping[str, Any], path: str) -> list[str]:
     keys = parameters_of(target).named.keys() - HANDED
     if parts[0] in keys:
         return ["agent", *parts]
-    raise SpecError(f"{path}: there is no {parts[0]!r}. {nearest(parts[0], [*RunSpec.model_fields, *keys])}")
+    names = {**RunSpec.other_names, **getattr(target, "other_names", {})}
+    raise SpecError(
+        f"{path}: there is no {parts[0]!r}. {offer(parts[0], [*RunSpec.model_fields, *keys], names)}"
+    )
 
 
 def _set(document: dict[str, Any], parts: list[str], value: Any) -> None:

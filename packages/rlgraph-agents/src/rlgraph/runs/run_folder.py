@@ -194,11 +194,30 @@ def read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
-def keep_earlier_run(folder: Path) -> None:
-    """Move a run that is already in `folder` to the first free of ``folder.1``, ``folder.2`` ...: nothing is lost."""
-    if (folder / CONFIG).exists():
-        number = next(n for n in count(1) if not folder.with_name(f"{folder.name}.{n}").exists())
-        folder.rename(folder.with_name(f"{folder.name}.{number}"))
+def finished_steps(folder: Path) -> int | None:
+    """The steps of a run all of whose steps are done, the closing evaluation included; None: there is more to do.
+
+    Raises:
+        SpecError: `folder` is no run folder.
+    """
+    steps = int(read_config(folder)["run"]["steps"])
+    try:
+        result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return steps if result.get("outcome") == "finished" and result.get("evaluation") else None
+
+
+def keep_earlier_run(folder: Path) -> Path | None:
+    """Move a run that is already in `folder` to the first free of ``folder.1``, ``folder.2`` ...: nothing is lost.
+
+    Returns:
+        Where it is now; None: there was none.
+    """
+    if not (folder / CONFIG).exists():
+        return None
+    number = next(n for n in count(1) if not folder.with_name(f"{folder.name}.{n}").exists())
+    return folder.rename(folder.with_name(f"{folder.name}.{number}"))
 
 
 def _evaluation(fields: Mapping[str, Any] | None) -> Evaluation | None:

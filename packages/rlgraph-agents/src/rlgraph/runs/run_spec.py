@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from rlgraph.agents.other_names import IN_A_RUN
 from rlgraph.agents.specs import Spec
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
@@ -118,6 +120,8 @@ class StopSpec(Spec):
 
 class RunSpec(Spec):
     """A training run."""
+
+    other_names: ClassVar[Mapping[str, str]] = IN_A_RUN
 
     agent: dict[str, Any] = Field(description="agent spec: 'type' and constructor arguments")
     environment: str | dict[str, Any] = Field(

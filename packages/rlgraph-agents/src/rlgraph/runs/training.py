@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ class RunSummary:
         folder: where everything is.
         training: what the training did.
         evaluation: closing evaluation of the best policy, on episodes never used before; None after Ctrl-C.
+        earlier_run: where the run is now that was in the folder before; None: there was none.
         departures: why the run is not the one that its seed determines: it went on from where Ctrl-C or an error had
             ended it, without its memory, with more steps or with other versions. Empty: it is that one.
     """
@@ -44,6 +45,7 @@ class RunSummary:
     training: TrainingResult
     evaluation: Evaluation | None
     departures: tuple[str, ...] = ()
+    earlier_run: Path | None = None
 
 
 def train(
@@ -58,12 +60,14 @@ def train(
 
     Raises:
         SpecError: the spec is wrong.
+        CapabilityError: the backend cannot learn, and the agent is to; nothing is written.
         EnvironmentFault, NumericalError: training cannot go on; the last checkpoint is written first.
     """
     run = complete(spec)
     agent = Agent.from_spec(run.agent, env=run.environment, backend=run.backend, seed=run.seed)
-    keep_earlier_run(Path(folder))
-    return Run(Path(folder), run, agent, None).execute(callbacks)
+    agent.check_can_learn()
+    earlier = keep_earlier_run(Path(folder))
+    return replace(Run(Path(folder), run, agent, None).execute(callbacks), earlier_run=earlier)
 
 
 def complete(spec: RunSpec | Mapping[str, Any]) -> RunSpec:
@@ -72,7 +76,8 @@ def complete(spec: RunSpec | Mapping[str, Any]) -> RunSpec:
     Raises:
         SpecError: all that is wrong with it.
     """
-    return spec if isinstance(spec, RunSpec) else parse_spec(RunSpec, resolve(spec), "")
+    document = spec.model_dump() if isinstance(spec, RunSpec) else spec
+    return parse_spec(RunSpec, resolve(document), "")
 
 
 def stop_conditions(spec: RunSpec) -> list[Callback]:

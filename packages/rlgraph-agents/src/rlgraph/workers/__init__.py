@@ -1,8 +1,9 @@
 """Workers run an agent in environments."""
 
 from rlgraph.workers.callbacks import Callback, Step
-from rlgraph.workers.evaluation import Evaluation, evaluate
+from rlgraph.workers.evaluation import Evaluation, EvaluationWarning, evaluate
 from rlgraph.workers.parallel_worker import ParallelWorker
+from rlgraph.workers.progress import LiveProgress
 from rlgraph.workers.recording import Recorder
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
@@ -11,6 +12,8 @@ from rlgraph.workers.stopping import StopAfterEpisodes, StopAfterSeconds, StopAt
 __all__ = [
     "Callback",
     "Evaluation",
+    "EvaluationWarning",
+    "LiveProgress",
     "ParallelWorker",
     "Recorder",
     "SingleThreadedWorker",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +16,15 @@ from rlgraph.environments.factory import is_envpool, is_instance, is_vector_inst
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.workers.episodes import Episodes
+from rlgraph.workers.fitting import check_fits
 from rlgraph.workers.preprocessed_env import PreprocessedVectorEnv
 
 #: Steps after which an episode is cut: a greedy policy may never end one. Atari's without frame skip have 108,000.
 LONGEST_EPISODE = 120_000
+
+
+class EvaluationWarning(UserWarning):
+    """The figures of an evaluation may not be what they seem."""
 
 
 @dataclass(frozen=True)
@@ -50,17 +56,18 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
     Every environment plays a number of episodes fixed beforehand; taking whichever end first would favour short ones.
 
     Args:
-        agent: who acts; it observes nothing.
+        agent: who acts; it observes nothing, and its preprocessor learns nothing.
         env: environment spec; one instance is played alone and left open; with ``{"type": "envpool", ...}`` it is
             EnvPool that plays.
         episodes: how many.
         seed: root seed of the environments.
 
     Raises:
-        SpecError: fewer than one episode; several environments that are one object, where fresh ones are needed.
+        SpecError: fewer than one episode; several environments that are one object, where fresh ones are needed; the
+            agent was made for other states or actions.
 
     Warns:
-        UserWarning: an episode was cut because it did not end.
+        EvaluationWarning: an episode was cut because it did not end.
     """
     if episodes < 1:
         raise SpecError(f"episodes: expected an integer >= 1, given {episodes!r}")
@@ -73,25 +80,29 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
     raw = agent.preprocessing is None
     seen = vector if raw else PreprocessedVectorEnv(vector, agent, prefix="evaluation")
     try:
-        states = seen.reset(seed=seed)
-        while any(len(done) < wanted for done, wanted in zip(returns, quota, strict=True)):
-            states, rewards, _, _, infos = seen.step(agent.get_actions(states, False, raw))
-            episodes_of.add(rewards)
-            for i in seen.dropped:  # these did not act
-                episodes_of.forget(i)
-            for i in seen.finished:
-                ended = episodes_of.end(i, infos[i])
-                if ended is not None and len(returns[i]) < quota[i]:
-                    returns[i].append(ended[0])
-                    lengths[i].append(ended[1])
+        check_fits(agent, vector)
+        with nullcontext() if agent.preprocessing is None else agent.preprocessing.frozen():
+            states = seen.reset(seed=seed)
+            while any(len(done) < wanted for done, wanted in zip(returns, quota, strict=True)):
+                states, rewards, _, _, infos = seen.step(agent.get_actions(states, False, raw))
+                episodes_of.add(rewards)
+                for i in seen.dropped:  # these did not act
+                    episodes_of.forget(i)
+                for i in seen.finished:
+                    ended = episodes_of.end(i, infos[i])
+                    if ended is not None and len(returns[i]) < quota[i]:
+                        returns[i].append(ended[0])
+                        lengths[i].append(ended[1])
     finally:
         if not is_instance(env):
             vector.terminate()
     if any(n >= LONGEST_EPISODE for done in lengths for n in done):
         warnings.warn(
-            f"an episode of an evaluation did not end within {LONGEST_EPISODE:,} steps and was cut: the environment "
-            "has no limit of its own; max_timesteps_per_episode of the worker sets one",
-            stacklevel=2,
+            f"episodes of an evaluation did not end within {LONGEST_EPISODE:,} steps and were cut: the environment has "
+            "no limit of its own. Set max_timesteps_per_episode of the worker (in a run: worker."
+            "max_timesteps_per_episode), which holds for training and evaluation",
+            EvaluationWarning,
+            stacklevel=1,  # told once, not once for each place that evaluates
         )
     return Evaluation(
         tuple(r for done in returns for r in done),

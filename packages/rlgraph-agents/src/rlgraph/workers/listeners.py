@@ -20,9 +20,6 @@ class Listeners:
     """
 
     def __init__(self, callbacks: Sequence[Callback]):
-        for callback in callbacks:
-            if not isinstance(callback, Callback):
-                raise SpecError(f"callbacks: expected rlgraph.workers.Callback objects, given {callback!r}")
         self._methods: dict[str, list[Callable[..., Any]]] = {
             event: [getattr(callback, event) for callback in callbacks if _overrides(callback, event)]
             for event in EVENTS
@@ -48,8 +45,34 @@ def _overrides(callback: Callback, event: str) -> bool:
     return getattr(getattr(callback, event), "__func__", None) is not getattr(Callback, event)
 
 
-def as_list(callbacks: Callback | Sequence[Callback] | None) -> list[Callback]:
-    """One callback, several or none as a list."""
+#: Argument -> what its values are, in words.
+_EXPECTED = {
+    "callbacks": "an object of a class of yours that extends rlgraph.workers.Callback, or a list of them; override "
+    "on_report, on_episode, on_step or another of its methods to be told",
+    "stop": "a condition such as rlgraph.workers.StopAtReturn(475.0), StopAfterEpisodes(400), StopAfterSeconds(60) or "
+    "StopAtEvaluation(475.0), or a list of them",
+}
+
+
+def as_list(callbacks: Callback | Sequence[Callback] | None, argument: str = "callbacks") -> list[Callback]:
+    """One callback, several or none as a list.
+
+    Args:
+        callbacks: what was given.
+        argument: for what: ``callbacks`` or ``stop``.
+
+    Raises:
+        SpecError: anything else; says what is expected.
+    """
     if callbacks is None:
         return []
-    return [callbacks] if isinstance(callbacks, Callback) else list(callbacks)
+    listed: list[Any] = list(callbacks) if isinstance(callbacks, list | tuple) else [callbacks]
+    for callback in listed:
+        if not isinstance(callback, Callback):
+            made = f"; did you mean {callback.__name__}(...)?" if _is_callback_class(callback) else ""
+            raise SpecError(f"{argument}: expected {_EXPECTED[argument]}; given {callback!r}{made}")
+    return listed
+
+
+def _is_callback_class(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, Callback)

@@ -32,6 +32,7 @@ METRICS: dict[str, Metric] = {
     "mean_length": Metric("Mean length of the last 100 training episodes.", _STEPS),
     "loss": Metric("Mean loss of the updates since the report before.", "loss"),
     "epsilon": Metric("Probability of a random action.", "probability"),
+    "noise_scale": Metric("Scale of the noise on action values.", "action value"),
     "learning_rate": Metric("Learning rate of the optimizer.", "1"),
     "evaluation_return": Metric("Mean return of the episodes of an evaluation, played greedily.", _RETURN),
     "evaluation_return_std": Metric("Standard deviation of these returns.", _RETURN),

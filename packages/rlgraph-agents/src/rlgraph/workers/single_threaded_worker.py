@@ -21,6 +21,7 @@ from rlgraph.workers.callbacks import Callback, Step
 from rlgraph.workers.course import Course
 from rlgraph.workers.episodes import Episodes
 from rlgraph.workers.evaluation import Evaluation, evaluate
+from rlgraph.workers.fitting import check_fits
 from rlgraph.workers.listeners import Listeners, as_list
 from rlgraph.workers.preprocessed_env import PreprocessedVectorEnv, take_rows
 from rlgraph.workers.results import TrainingResult
@@ -48,7 +49,7 @@ class SingleThreadedWorker:
         store_checkpoint: writes a checkpoint, given the worker, and returns its folder.
 
     Raises:
-        SpecError: an option is wrong.
+        SpecError: an option is wrong, or the agent was made for other states or actions.
     """
 
     def __init__(
@@ -102,6 +103,11 @@ class SingleThreadedWorker:
         self.checkpoint_interval = checkpoint_interval
         self.store_checkpoint = store_checkpoint
         self.vector_env = self._make_environments(max_timesteps_per_episode)
+        try:
+            check_fits(agent, self.vector_env)
+        except SpecError:
+            self.terminate()
+            raise
         self.callbacks: list[Callback] = []
         self.evaluations: list[Evaluation] = []
         self.episodes = Episodes(self.num_envs)
@@ -189,6 +195,11 @@ class SingleThreadedWorker:
         return len(self.returns) - self._course.episodes_before
 
     @property
+    def timesteps_of_run(self) -> int:
+        """Steps done in the present run, those before a resume among them."""
+        return self._course.done
+
+    @property
     def restarts(self) -> int:
         """Environments that were replaced because they crashed or hung."""
         return self.vector_env.restarts
@@ -242,7 +253,7 @@ class SingleThreadedWorker:
         stop: Callback | Sequence[Callback] | None,
     ) -> TrainingResult:
         self._limit_episodes(self.max_timesteps_per_episode if limit is None else limit)
-        self.callbacks = [*as_list(callbacks), *as_list(stop)]
+        self.callbacks = [*as_list(callbacks), *as_list(stop, "stop")]
         self._listeners = Listeners(self.callbacks)
         if not self._goes_on:
             self._course = Course(self)

@@ -321,3 +321,35 @@ def test_imported_episodes_need_no_next_states(make_agent, make_batch):
 def test_imports_that_are_no_steps(make_agent, observations, said):
     with pytest.raises(InputError, match="import_observations: " + said):
         make_agent("numpy").import_observations(observations)
+
+
+# What is refused leaves a preprocessor that remembers states where it was.
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            {"preprocessed_states": np.zeros((2, 2), np.float32)},
+            "observe: argument preprocessed_states: expected",
+        ),
+        (
+            {"preprocessed_states": np.zeros((3, 3), np.float64).astype(str)},
+            "observe: argument preprocessed_states",
+        ),
+        ({"next_states": None}, "observe: row 0 is truncated: give next_states"),
+        ({"rewards": np.nan}, "observe: the reward of row 0 is nan"),
+        ({"actions": 4}, "observe: the action in row 0, 4, is not in"),
+    ],
+)
+def test_a_refused_step_does_not_move_the_preprocessor(make_agent, change, said):
+    layers = [{"type": "sequence", "sequence_length": 2, "add_rank": False}]
+    agent, other = (make_agent("numpy", preprocessing_spec=layers) for _ in range(2))
+    frames = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32)
+    for each in (agent, other):
+        _, seen = each.get_action(frames[0], extra_returns="preprocessed_states")
+    step = {"preprocessed_states": seen, "actions": 1, "rewards": 1.0, "next_states": frames[1]}
+    with pytest.raises(InputError, match=said):
+        agent.observe(**{**step, "truncations": True, **change})
+    for frame in frames[2:]:
+        np.testing.assert_array_equal(agent.preprocess_states(frame), other.preprocess_states(frame))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rlgraph.core import SpecError
+from rlgraph.core import InputError, SpecError
 from rlgraph.core.functional.prioritized_replay import importance_weights
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 
@@ -270,3 +270,47 @@ def test_wrong_specs(make_agent, options, said):
 def test_a_policy_that_contradicts_dueling_q(make_agent, dueling_q, kind, said):
     with pytest.raises(SpecError, match=said):
         make_agent("numpy", dueling_q=dueling_q, policy_spec={"type": kind})
+
+
+def test_memories_of_dqn(make_agent):
+    assert make_agent(
+        "numpy", memory_spec={"type": "prioritized_replay", "capacity": 5}
+    ).executor.root.is_prioritized
+    assert make_agent("numpy", memory_spec={"capacity": 5}).executor.root.memory.capacity == 5
+    assert make_agent("numpy", memory_spec="replay_memory").executor.root.memory.capacity == 1000
+    with pytest.raises(
+        SpecError, match=r"agent\.memory_spec\.type: expected 'replay_memory' or .*, given a RingBuffer"
+    ):
+        make_agent("numpy", memory_spec={"type": "ring_buffer", "capacity": 5})
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"n_step": 2, "memory_spec": PRIORITIZED}, {"td_aggregation": "mean_error"}]
+)
+@pytest.mark.parametrize(
+    "action_space", [IntBox([3, 2]), IntBox(3, shape=(2,)), Tuple(IntBox([4, 2]), BoolBox())]
+)
+def test_arrays_of_actions_learn(make_agent, backend, action_space, options):
+    """As Gymnasium's MultiDiscrete: the loss of what was done falls, and no action is drawn that there is not."""
+    agent = make_agent(backend, action_space=action_space, optimizer_spec={"learning_rate": 0.01}, **options)
+    rng = np.random.default_rng(0)
+    batch = {
+        "states": rng.normal(size=(16, 3)).astype(np.float32),
+        "actions": action_space.with_batch_rank().sample(16, rng=rng),
+        "rewards": rng.normal(size=16).astype(np.float32),
+        "terminals": np.ones(16, bool),
+        "next_states": np.zeros((16, 3), np.float32),
+    }
+    losses = [agent.update(batch)["loss"] for _ in range(60)]
+    assert np.isfinite(losses).all() and losses[-1] < 0.7 * losses[0]
+    for explores in (True, False):
+        assert action_space.with_batch_rank().contains(agent.get_actions(batch["states"], explores))
+    with pytest.raises(InputError, match="the action"):
+        agent.observe(batch["states"][0], _beyond(action_space), 0.0, True)
+
+
+def _beyond(space):
+    """An action with one number too many in its last element."""
+    first = space[0] if isinstance(space, Tuple) else space
+    array = np.broadcast_to(np.asarray(first.high), first.shape).copy()
+    return (array, np.array(True)) if isinstance(space, Tuple) else array

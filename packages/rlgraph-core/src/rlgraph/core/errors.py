@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 
@@ -89,3 +89,18 @@ def nearest(name: str, candidates: Iterable[str]) -> str:
     if close:
         return f"Did you mean {lowered[close[0]]!r}?"
     return f"Known: {', '.join(known)}." if known else "None exist."
+
+
+def offer(key: str, candidates: Iterable[str], other_names: Mapping[str, str]) -> str:
+    """A sentence that offers where `key` stands here, or else the candidate most like it; see `nearest`.
+
+    Args:
+        key: what was given.
+        candidates: the keys that there are.
+        other_names: what others call a key -> its place, which begins with one of `candidates`.
+    """
+    known = set(candidates)
+    place = other_names.get(key)
+    if place is not None and place.partition(".")[0] in known:
+        return f"It is {place!r} here."
+    return nearest(key, known)

@@ -525,7 +525,8 @@ def _host_lock(scope: str) -> str:
 def converter(method: str, leaf: Leaf, spec: TensorSpec) -> Callable[[Any], np.ndarray]:
     """The careful conversion of one input, run only when it is not an array of the right dtype and shape already."""
     name = ".".join([getattr(leaf.source, "name", "input"), *map(str, leaf.path)])
-    dtype = np.dtype(spec.dtype)
+    is_text = spec.dtype == "str"
+    dtype = np.dtype(object if is_text else spec.dtype)
 
     def convert(value: Any) -> np.ndarray:
         try:
@@ -546,7 +547,11 @@ def converter(method: str, leaf: Leaf, spec: TensorSpec) -> Callable[[Any], np.n
                 else ""
             )
             raise InputError(f"{method}: argument {name}: expected {spec}, given {given}{hint}")
-        if array.dtype != dtype and not np.can_cast(array.dtype, dtype, "same_kind"):
+        if is_text:
+            castable = all(isinstance(text, str) for text in array.flat)
+        else:
+            castable = array.dtype == dtype or np.can_cast(array.dtype, dtype, "same_kind")
+        if not castable:
             raise InputError(f"{method}: argument {name}: expected {spec}, given {given}; convert it first")
         return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
 

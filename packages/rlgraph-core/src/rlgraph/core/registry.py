@@ -60,8 +60,13 @@ class Plugin:
 
 
 def canonical(name: str) -> str:
-    """Names differ by more than case, hyphens and blanks."""
+    """How a name is listed: in lower case, with underscores for hyphens and blanks."""
     return name.lower().replace("-", "_").replace(" ", "_")
+
+
+def _key(name: str) -> str:
+    """What a name is found by: names differ by more than case, hyphens, underscores and blanks."""
+    return canonical(name).replace("_", "")
 
 
 class Registry:
@@ -83,13 +88,13 @@ class Registry:
             self._add(Plugin(entry.name, entry.value, entry.dist.name, entry.dist.version))
 
     def _add(self, plugin: Plugin) -> None:
-        found = self._plugins[canonical(plugin.name)]
+        found = self._plugins[_key(plugin.name)]
         if plugin not in found:
             found.append(plugin)
 
     def register(self, name: str, target: str | Any) -> None:
         """Register a name for this process: an object, or ``"module:attribute"``."""
-        key = canonical(name)
+        key = _key(name)
         if isinstance(target, str):
             self._plugins[key] = [Plugin(name, target)]
             self._objects.pop(key, None)
@@ -100,14 +105,14 @@ class Registry:
 
     def names(self) -> list[str]:
         """All registered names, sorted. Imports nothing."""
-        return sorted(self._plugins)
+        return sorted(canonical(found[0].name) for found in self._plugins.values())
 
     def plugins(self) -> list[Plugin]:
         """All registered plug-ins, sorted by name. Imports nothing."""
-        return [plugin for name in self.names() for plugin in self._plugins[name]]
+        return [plugin for name in self.names() for plugin in self._plugins[_key(name)]]
 
     def __contains__(self, name: str) -> bool:
-        return canonical(name) in self._plugins
+        return _key(name) in self._plugins
 
     def load(self, name: str, *, where: str = "") -> Any:
         """The object registered as `name`.
@@ -116,7 +121,7 @@ class Registry:
             SpecError: no such name; says the nearest one, or the distribution to install.
             PluginError: registered by two distributions, or its import fails.
         """
-        key = canonical(name)
+        key = _key(name)
         prefix = f"{where}: " if where else ""
         if key not in self._plugins:
             raise SpecError(prefix + self._unknown(name))
@@ -140,7 +145,10 @@ class Registry:
         return target
 
     def _unknown(self, name: str) -> str:
-        distribution = KNOWN_DISTRIBUTIONS.get(self.group, {}).get(canonical(name))
+        known = {
+            _key(name): distribution for name, distribution in KNOWN_DISTRIBUTIONS.get(self.group, {}).items()
+        }
+        distribution = known.get(_key(name))
         if distribution:
             return f"{self.kind} {name!r} is not installed: pip install {distribution}"
         return f"unknown {self.kind} {name!r}. {nearest(canonical(name), self.names())}"

@@ -1,4 +1,7 @@
-"""``python -m rlgraph.testing --backend NAME``: the conformance suite as a table."""
+"""``python -m rlgraph.testing --backend NAME``: the conformance suite as a table.
+
+With ``--table`` that of the component library instead: ``--backend numpy torch --table``, in Markdown.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from collections.abc import Sequence
 from rlgraph.core import RLGraphError
 from rlgraph.core.ops import CONTRACT_VERSION
 from rlgraph.testing.conformance import Outcome, Subject, run_conformance
-from rlgraph.testing.conformance.suite import summary
+from rlgraph.testing.conformance.suite import load_checks, summary
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -18,30 +21,49 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m rlgraph.testing", description="Test a backend of RLgraph."
     )
-    parser.add_argument("--backend", required=True, help="registered name of the backend")
+    parser.add_argument(
+        "--backend", required=True, nargs="+", metavar="NAME", help="registered names of backends"
+    )
     parser.add_argument(
         "--only", nargs="+", default=(), metavar="CHECK", help="sections or single checks (section/name)"
     )
     parser.add_argument("--device", default="", help="where everything is placed, such as cuda:0")
+    parser.add_argument(
+        "--table", action="store_true", help="what is seen of each component of the library, in Markdown"
+    )
     options = parser.parse_args(arguments)
-    started = time.perf_counter()
     try:
-        declared = ", ".join(sorted(Subject(options.backend).capabilities)) or "nothing"
-        place = f" on {options.device}" if options.device else ""
-        print(f"backend {options.backend}{place}, contract {CONTRACT_VERSION}; it declares: {declared}\n")
-        outcomes = run_conformance(
-            options.backend, only=options.only, device=options.device, report=_print_row
-        )
+        if options.table:
+            return _print_components(options.backend)
+        return max(_run(backend, options.only, options.device) for backend in options.backend)
     except (RLGraphError, ImportError) as error:
         print(error, file=sys.stderr)
         return 1
+
+
+def _run(backend: str, only: Sequence[str], device: str) -> int:
+    started = time.perf_counter()
+    declared = ", ".join(sorted(Subject(backend).capabilities)) or "nothing"
+    place = f" on {device}" if device else ""
+    print(f"backend {backend}{place}, contract {CONTRACT_VERSION}; it declares: {declared}\n")
+    outcomes = run_conformance(backend, only=only, device=device, report=_print_row)
     failures = [outcome for outcome in outcomes if outcome.status == "failed"]
     for outcome in failures:
         print(f"\n{outcome.check.id}\n{outcome.details}")
     print(f"\n{summary(outcomes, started)}")
     if not outcomes:
-        print(f"there is no check {' or '.join(options.only)}", file=sys.stderr)
+        print(f"there is no check {' or '.join(only)}", file=sys.stderr)
     return 1 if failures or not outcomes else 0
+
+
+def _print_components(backends: Sequence[str]) -> int:
+    load_checks()  # it says what to install
+    from rlgraph.testing.conformance.table import component_table, table_markdown
+
+    table = component_table(backends)
+    print(table_markdown(table), end="")
+    cells = [cell for cells in table.values() for cell in cells.values()]
+    return 1 if any(cell.backends("failed") for cell in cells) else 0
 
 
 def _print_row(outcome: Outcome) -> None:

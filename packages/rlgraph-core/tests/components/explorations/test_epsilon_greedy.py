@@ -153,3 +153,31 @@ def test_a_decay_spec_is_the_schedule_itself():
     assert wrapped.metrics(0.5) == plain.metrics(0.5) == {"epsilon": pytest.approx(0.5)}
     with pytest.raises(SpecError, match=r"epsilon_spec\.decay_spec"):
         EpsilonGreedy(IntBox(2), epsilon_spec={"decay_spec": {"type": "lineal"}})
+
+
+def test_each_part_explores_on_its_own():
+    """Together all parts of a row are drawn or none; apart each element is, whatever the others do."""
+    space = Dict(a=IntBox(10), b=IntBox(10, shape=(2,)))
+    spaces = {"actions": space.with_batch_rank(), "time_percentage": FloatBox()}
+    greedy, number = {"a": np.zeros(4000, np.int64), "b": np.zeros((4000, 2), np.int64)}, 4000
+    drawn = {}
+    for each_part in (False, True):
+        test = ComponentTest(EpsilonGreedy(space, 0.5, each_part=each_part), spaces, backend="numpy", seed=3)
+        actions = test.executor.program("get_action")(greedy, np.float32(0))
+        drawn[each_part] = np.column_stack([actions["a"], actions["b"]]) != 0
+    assert drawn[True].mean(axis=0) == pytest.approx(0.45, abs=0.04)
+    assert drawn[False].mean(axis=0) == pytest.approx(0.45, abs=0.04)
+    pairs = {key: np.corrcoef(table.T)[np.triu_indices(3, 1)] for key, table in drawn.items()}
+    assert np.abs(pairs[True]).max() < 4.5 / np.sqrt(number)
+    assert pairs[False].min() > 0.6
+
+
+@pytest.mark.parametrize("each_part", [False, True])
+def test_elements_with_different_numbers_of_actions(each_part):
+    space = IntBox([2, 4, 3])
+    spaces = {"actions": space.with_batch_rank(), "time_percentage": FloatBox()}
+    test = ComponentTest(EpsilonGreedy(space, 1.0, each_part=each_part), spaces, backend="numpy", seed=3)
+    drawn = test.executor.program("get_action")(np.zeros((6000, 3), np.int64), np.float32(0))
+    for element, number in enumerate((2, 4, 3)):
+        shares = np.bincount(drawn[:, element], minlength=number) / 6000
+        assert shares == pytest.approx(np.full(number, 1 / number), abs=0.03)

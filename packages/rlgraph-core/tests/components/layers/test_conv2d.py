@@ -160,13 +160,19 @@ def test_wrong_arguments(arguments, message):
     [
         (
             FloatBox(shape=(8, 8), add_batch_rank=True),
-            "conv2d: expected a FloatBox of rank 3 with batch rank",
+            "conv2d/inputs: expected a FloatBox of rank 3 with batch rank",
         ),
         (
             IntBox(256, shape=(8, 8, 3), dtype="uint8", add_batch_rank=True),
             'put in front, or into preprocessing_spec: {"type": "convert_type", "to_dtype": "float"}',
         ),
         (FloatBox(shape=(8, 8, 3)), "with batch rank"),
+        (FloatBox(shape=(8, 6), add_batch_rank=True), '{"type": "reshape", "new_shape": [8, 6, 1]}'),
+        (
+            FloatBox(shape=(8, 8, 3), add_batch_rank=True, add_time_rank=True),
+            "and no time rank, given FloatBox(shape=(8, 8, 3), add_batch_rank=True, add_time_rank=True); put the layer "
+            'into {"type": "batch_apply", "sub_component": ...}, which folds time into the batch',
+        ),
         (FloatBox(shape=(2, 8, 3), add_batch_rank=True), "conv2d: a window of 3 x 3 does not fit into"),
     ],
 )
@@ -174,3 +180,18 @@ def test_wrong_inputs(space, message):
     with pytest.raises(SpaceError) as error:
         ComponentTest(Conv2D(4, 3), {"inputs": space}, backend="numpy")
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("time_major", [False, True])
+def test_what_folds_time(time_major, backend):
+    """What the message of a time rank says helps."""
+    space = FloatBox(shape=(4, 4, 1), add_batch_rank=True, add_time_rank=True, time_major=time_major)
+    layer = {"type": "conv2d", "filters": 2, "kernel_size": 3, "scope": "c"}
+    network = NeuralNetwork([{"type": "batch_apply", "sub_component": layer, "scope": "over-time"}])
+    test = ComponentTest(network, {"inputs": space}, backend=backend)
+    values = test.read_variable_values()
+    x = np.random.default_rng(0).normal(size=(2, 3, 4, 4, 1)).astype(np.float32)
+    weights, biases = values["over-time/c/weights"], values["over-time/c/biases"]
+    test.test(
+        "call", x, expected_outputs=[by_hand(y, weights, biases, (1, 1), "valid") for y in x], decimals=5
+    )

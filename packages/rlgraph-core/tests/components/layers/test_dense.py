@@ -5,7 +5,7 @@ import pytest
 
 from rlgraph.components import Dense
 from rlgraph.core import SpecError
-from rlgraph.spaces import FloatBox, IntBox, SpaceError
+from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError, TextBox
 from rlgraph.testing import ComponentTest
 
 INPUTS = {"inputs": FloatBox(shape=(3,), add_batch_rank=True)}
@@ -16,6 +16,7 @@ ACTIVATIONS = {
     "relu": lambda v: max(v, 0.0),
     "tanh": math.tanh,
     "sigmoid": lambda v: 1.0 / (1.0 + math.exp(-v)),
+    "swish": lambda v: v / (1.0 + math.exp(-v)),
     "elu": lambda v: v if v > 0 else math.exp(v) - 1.0,
     "softplus": lambda v: math.log(1.0 + math.exp(v)),
 }
@@ -45,6 +46,32 @@ def test_activations(activation, backend):
     x = np.random.default_rng(0).normal(size=(6, 3)).astype(np.float32) * 2.0
     expected = by_hand(x, values["dense/weights"], values["dense/biases"], activation)
     test.test(("call", [x]), expected_outputs=expected, decimals=5)
+
+
+@pytest.mark.parametrize("use_kernels", [True, False])
+@pytest.mark.parametrize(
+    ("time_major", "activation", "biases"),
+    [(False, None, 0.1), (True, "relu", 0.1), (False, "swish", False), (True, None, False)],
+)
+def test_sequences(time_major, activation, biases, use_kernels, backend):
+    space = FloatBox(shape=(3,), add_batch_rank=True, add_time_rank=True, time_major=time_major)
+    test = ComponentTest(
+        Dense(4, activation, biases_spec=biases),
+        {"inputs": space},
+        backend=backend,
+        execution_spec={"use_kernels": use_kernels},
+    )
+    values = test.read_variable_values()
+    x = np.random.default_rng(0).normal(size=(2, 5, 3)).astype(np.float32)
+    expected = [by_hand(rows, values["dense/weights"], values.get("dense/biases"), activation) for rows in x]
+    test.test("call", x, expected_outputs=expected, decimals=5)
+    assert test.test("call", x[:, :0]).shape == (2, 0, 4)
+
+
+def test_twice_as_many_outputs(backend):
+    layer = Dense(2, "crelu", weights_spec=[[1.0, -2.0], [0.0, 0.0], [0.0, 0.0]])
+    test = ComponentTest(layer, INPUTS, backend=backend)
+    test.test("call", [[1.0, 0.0, 0.0]], expected_outputs=[[1.0, 0.0, 0.0, 2.0]])
 
 
 @pytest.mark.parametrize("batch", [1, 7])
@@ -84,15 +111,31 @@ def test_wrong_arguments(arguments, message):
     assert message in str(error.value)
 
 
+FLAT, CATEGORIES = '{"type": "reshape", "flatten": true}', '"flatten_categories": true}'
+
+
 @pytest.mark.parametrize(
-    "space",
+    ("space", "hint"),
     [
-        FloatBox(add_batch_rank=True),
-        FloatBox(shape=(2, 2), add_batch_rank=True),
-        FloatBox(shape=(2,)),
-        IntBox(3, shape=(2,), add_batch_rank=True),
+        (FloatBox(add_batch_rank=True), FLAT),
+        (FloatBox(shape=(2, 2), add_batch_rank=True), FLAT),
+        (FloatBox(shape=(2,)), "give the Space add_batch_rank=True"),
+        (FloatBox(shape=(2,), add_time_rank=True), "give the Space add_batch_rank=True"),
+        (IntBox(3, shape=(2,), add_batch_rank=True), CATEGORIES),
+        (IntBox(9, shape=(2,), dtype="uint8", add_batch_rank=True), '"to_dtype": "float"}'),
+        (Dict(a=float, add_batch_rank=True), f'{FLAT}, {{"type": "concat"}}'),
+        (TextBox(add_batch_rank=True), "a string_to_hash_bucket and an embedding_lookup make numbers of it"),
     ],
 )
-def test_wrong_inputs(space):
-    with pytest.raises(SpaceError, match="dense"):
+def test_wrong_inputs(space, hint):
+    with pytest.raises(SpaceError) as error:
         ComponentTest(Dense(2), {"inputs": space}, backend="numpy")
+    message = str(error.value)
+    assert message.startswith("dense/inputs: expected a FloatBox of rank 1 with batch rank, given ")
+    assert repr(space) in message and message.endswith(hint)
+
+
+@pytest.mark.parametrize("scope", ["d", "expected", "dense"])
+def test_wrong_inputs_name_the_layer_whatever_it_is_called(scope):
+    with pytest.raises(SpaceError, match=f"^{scope}/inputs: expected a FloatBox"):
+        ComponentTest(Dense(2, scope=scope), {"inputs": IntBox(3, add_batch_rank=True)}, backend="numpy")

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rlgraph.components import QPolicy
+from rlgraph.components import DuelingPolicy, QPolicy
 from rlgraph.components.policies.categorical import categories
 from rlgraph.core import SpecError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
@@ -71,7 +71,9 @@ def test_actions_of_a_smaller_type(backend):
     np.testing.assert_array_equal(actions, test.test(("get_q_values", [x])).argmax(axis=1))
 
 
-@pytest.mark.parametrize("space", [FloatBox(), IntBox(), IntBox([3, 5]), IntBox(1, 4), None])
+@pytest.mark.parametrize(
+    "space", [FloatBox(), IntBox(), IntBox(0, None), IntBox([1, 0], [3, 5]), IntBox(1, 4), None]
+)
 def test_wrong_action_spaces(space):
     with pytest.raises(
         SpecError, match=r"pi: Q-learning needs categorical actions, an IntBox\(n\), .*given (F|I|N)"
@@ -93,3 +95,21 @@ def test_number_of_actions():
 def test_wrong_network():
     with pytest.raises(SpecError, match=r"policy.network_spec"):
         QPolicy({"layers": NETWORK, "no": 1}, IntBox(2))
+
+
+@pytest.mark.parametrize("kind", [QPolicy, DuelingPolicy])
+def test_elements_with_different_numbers_of_actions(kind, backend):
+    """As Gymnasium's MultiDiscrete([2, 4, 3]); what there is not is never chosen, however large its value would be."""
+    test = ComponentTest(kind(NETWORK, IntBox([2, 4, 3])), STATES, backend=backend)
+    x = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
+    q = test.test(("get_q_values", [x]))
+    assert q.shape == (50, 3, 4)
+    missing = np.isneginf(q)
+    assert (missing == np.array([[0, 0, 1, 1], [0, 0, 0, 0], [0, 0, 0, 1]], bool)).all()
+    if kind is QPolicy:
+        w = test.read_variable_values()
+        hidden = np.tanh(x @ w["network/dense-0/weights"] + w["network/dense-0/biases"])
+        heads = (hidden @ w["q-values/weights"] + w["q-values/biases"]).reshape(50, 3, 4)
+        np.testing.assert_allclose(q[~missing], heads[~missing], atol=1e-5)
+    actions = test.test(("get_deterministic_action", [x]))
+    assert (actions.max(axis=0) < [2, 4, 3]).all() and (actions == q.argmax(axis=-1)).all()

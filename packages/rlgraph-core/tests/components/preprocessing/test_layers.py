@@ -9,6 +9,7 @@ from rlgraph.components import (
     ConvertType,
     Divide,
     GrayScale,
+    ImageBinary,
     ImageCrop,
     ImageResize,
     Multiply,
@@ -33,6 +34,27 @@ def out(**options):
 
 #: name -> (layer, Space, input, output, Space of the output)
 CASES = {
+    "binary": (
+        ImageBinary(),
+        PIXELS,
+        [[[[0, 0, 0], [0, 1, 0]]]],
+        [[[0, 1]]],
+        IntBox(2, shape=(1, 2), dtype="uint8", add_batch_rank=True),
+    ),
+    "binary, above the sum of channels": (
+        ImageBinary(threshold=300, keep_rank=True),
+        PIXELS,
+        [[[[100, 100, 100], [100, 101, 100]]]],
+        [[[[0], [1]]]],
+        IntBox(2, shape=(1, 2, 1), dtype="uint8", add_batch_rank=True),
+    ),
+    "binary without channels": (
+        ImageBinary(4.5, keep_rank=True),
+        GREY,
+        RAMP,
+        RAMP > 4.5,
+        IntBox(2, shape=(3, 4), dtype="uint8", add_batch_rank=True),
+    ),
     "divide bytes": (Divide(255), BYTES, [[0, 51]], [[0.0, 0.2]], out(low=0.0, high=1.0, shape=(2,))),
     "divide, negative": (
         Divide(-2.0),
@@ -278,7 +300,7 @@ def test_the_float_of_the_execution(backend):
         (lambda: ImageResize(0, 84), "image-resize.width: expected an integer >= 1, given 0"),
         (lambda: ImageResize(84, 84, "cubic"), "image-resize.interpolation: unknown interpolation 'cubic'"),
         (lambda: ImageCrop(4, 4, x=-1), "image-crop.x: expected an integer >= 0, given -1"),
-        (lambda: Reshape(), "reshape: give new_shape, or flatten=True, or flatten_categories=True"),
+        (lambda: Reshape(), "reshape: give new_shape, or one of flatten, "),
         (lambda: Reshape([2], flatten=True), "reshape: give new_shape or flatten=True, not both"),
         (lambda: Reshape([-1, -1]), "reshape.new_shape: expected a list of sizes, at most one of them -1"),
         (lambda: Reshape([0]), "reshape.new_shape[0]: expected an integer >= 1, given 0"),
@@ -319,3 +341,11 @@ def test_wrong_spaces(layer, space, message):
     with pytest.raises(SpaceError) as error:
         layer.get_preprocessed_space(space)
     assert message in str(error.value)
+
+
+def test_a_single_bool_is_flattened_like_other_numbers(backend):
+    layer = Reshape(flatten=True)
+    space = BoolBox(add_batch_rank=True)
+    assert layer.get_preprocessed_space(space) == BoolBox(shape=(1,), add_batch_rank=True)
+    test = ComponentTest(layer, {"inputs": space}, backend=backend)
+    test.test(("call", [np.array([True, False])]), expected_outputs=np.array([[True], [False]]))

@@ -38,6 +38,20 @@ def test_it_settles():
     np.testing.assert_allclose(given, (x - 5.0) / 3.0, atol=0.03)
 
 
+def test_frozen(backend):
+    layer = MovingStandardize()
+    test = ComponentTest(layer, SPACES, backend=backend)
+    with layer.frozen():
+        test.test("call", [[5.0, 6.0]], [0], expected_outputs=[[5.0, 6.0]])  # nothing was seen
+    test.test("call", [[1.0, 10.0], [3.0, 30.0]], [0, 1])
+    with pytest.raises(ZeroDivisionError), layer.frozen():
+        for _ in range(3):
+            test.test("call", [[4.0, 40.0]], [0], expected_outputs=[[2.0, 2.0]])
+        raise ZeroDivisionError
+    test.test("call", [[2.0, 20.0]], [0], expected_outputs=[[0.0, 0.0]])  # it learns again
+    test.test("call", [[3.0, 30.0]], [0], expected_outputs=[[0.75 / 0.6875**0.5] * 2])
+
+
 def test_wrong_use():
     with pytest.raises(SpaceError, match="moving-standardize: expected numbers"):
         MovingStandardize().get_preprocessed_space(TextBox())

@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from rlgraph.components import Dense
 from rlgraph.core import SpecError
@@ -53,7 +54,12 @@ def test_functions():
 
 
 def test_other_names_for_the_same():
-    for name, other in [("xavier", "glorot_uniform"), ("he", "he_uniform")]:
+    for name, other in [
+        ("xavier", "glorot_uniform"),
+        ("xavier_uniform", "glorot_uniform"),
+        ("xavier_normal", "glorot_normal"),
+        ("he", "he_uniform"),
+    ]:
         np.testing.assert_array_equal(draw(name, (3, 4)), draw(other, (3, 4)))
     np.testing.assert_array_equal(draw("zeros", (2,)), [0.0, 0.0])
     np.testing.assert_array_equal(draw("ones", (2,), "int64"), [1, 1])
@@ -81,6 +87,42 @@ def test_uniform_between():
     assert 2.0 <= values.min() < 2.01 < 2.99 < values.max() <= 3.0
 
 
+#: What one output is made of, and one input goes into: of a matrix, and of a filter with its window of 3 x 2.
+FANS = {(60, 40): (60, 40), (3, 2, 10, 20): (60, 120)}
+VARIANCES = {
+    "glorot": lambda inputs, outputs: 2.0 / (inputs + outputs),  # Glorot and Bengio (2010), eq. 12
+    "he": lambda inputs, outputs: 2.0 / inputs,  # He et al. (2015), eq. 10
+    "lecun": lambda inputs, outputs: 1.0 / inputs,  # LeCun et al. (1998), section 4.6
+}
+
+
+@pytest.mark.parametrize("gain", [1.0, 0.5])
+@pytest.mark.parametrize("kind", ["uniform", "normal"])
+@pytest.mark.parametrize("name", VARIANCES)
+@pytest.mark.parametrize("shape", FANS)
+def test_distributions(shape, name, kind, gain):
+    """Kolmogorov-Smirnov against the distribution of the paper."""
+    deviation = gain * math.sqrt(VARIANCES[name](*FANS[shape]))
+    wide = stats.uniform(-math.sqrt(3.0) * deviation, 2.0 * math.sqrt(3.0) * deviation)
+    expected = wide if kind == "uniform" else stats.norm(0.0, deviation)
+    values = draw({"type": f"{name}_{kind}", "gain": gain}, shape, "float64").reshape(-1)
+    assert stats.kstest(values, expected.cdf).pvalue > 0.01
+    assert stats.kstest(math.sqrt(2.0) * values, expected.cdf).pvalue < 1e-4  # it would have seen a 2
+
+
+def test_truncated_normal_is_one():
+    values = draw({"type": "truncated_normal", "mean": 1.0, "stddev": 2.0}, (3000,), "float64")
+    assert stats.kstest(values, stats.truncnorm(-2.0, 2.0, 1.0, 2.0).cdf).pvalue > 0.01
+
+
+def test_orthogonal_matrices_are_uniform():
+    """Of the rotations and reflections of a plane: all angles, and as many of the one as of the other."""
+    matrices = np.stack([draw("orthogonal", (2, 2), "float64", seed) for seed in range(400)])
+    angles = np.arctan2(matrices[:, 1, 0], matrices[:, 0, 0])
+    assert stats.kstest(angles, stats.uniform(-math.pi, 2.0 * math.pi).cdf).pvalue > 0.01
+    assert stats.binomtest(int((np.linalg.det(matrices) > 0).sum()), 400).pvalue > 0.01
+
+
 @pytest.mark.parametrize("shape", [(5, 3), (3, 5), (2, 2, 3)])
 def test_orthogonal(shape):
     matrix = draw({"type": "orthogonal", "gain": 2.0}, shape, "float64").reshape(-1, shape[-1])
@@ -91,7 +133,7 @@ def test_orthogonal(shape):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("glorot", "net/weights: unknown initializer 'glorot'. Did you mean 'glorot_uniform'?"),
+        ("glorot", "net/weights: unknown initializer 'glorot'. Did you mean 'glorot_normal'?"),
         (
             {"type": "truncated_norml"},
             "weights.type: unknown initializer 'truncated_norml'. Did you mean 'truncated_normal'?",

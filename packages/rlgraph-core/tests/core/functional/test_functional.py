@@ -6,7 +6,13 @@ import numpy as np
 
 from rlgraph.core.functional.dueling import dueling_q_values
 from rlgraph.core.functional.optimization import adam, clip_by_global_norm
-from rlgraph.core.functional.q_learning import action_values, double_q_next_values, huber, q_learning_target
+from rlgraph.core.functional.q_learning import (
+    action_values,
+    double_q_next_values,
+    expected_next_values,
+    huber,
+    q_learning_target,
+)
 from rlgraph.core.numpy.ops import NumpyOps
 
 OPS = NumpyOps("float64")
@@ -61,3 +67,8 @@ def test_two_steps_of_adam():
     v, m1, m2 = adam(OPS, v, np.array([2.0]), m1, m2, 3.0, 0.1, 0.5, 0.75, 0.0)
     # m = 1, v = 1.75; corrected by 0.875 and 1 - 27/64.
     np.testing.assert_allclose(v[0], 0.9 - 0.1 * (1 / 0.875) / math.sqrt(1.75 / (37 / 64)))
+
+
+def test_expected_values():
+    values = expected_next_values(OPS, np.array([[1.0, 5.0]]), np.array([[0.25, 0.75]]))
+    assert values.tolist() == [4.0]

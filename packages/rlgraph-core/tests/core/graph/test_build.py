@@ -372,7 +372,7 @@ def test_a_failing_graph_function_is_reported_with_scope_spaces_and_call_chain()
         built(root, x=STATES, y=IntBox(3, add_batch_rank=True))
     message = str(error.value)
     assert (
-        "middle/inner._combine(float32[B, 3], int64[B]) failed: InferenceError: no implicit promotion"
+        "middle/inner._combine(x: float32[B, 3], y: int64[B]) failed: InferenceError: no implicit promotion"
         in message
     )
     assert "called by root.run -> middle.run -> middle/inner.call" in message
@@ -412,7 +412,7 @@ def _function(returns, function, **options):
 def test_wrong_graph_functions(returns, function, message):
     with pytest.raises(BuildError, match=message) as error:
         built(_function(returns, function), x=STATES)
-    assert "root._f(float32[B, 3])" in str(error.value)
+    assert "root._f(x: float32[B, 3])" in str(error.value)
 
 
 def test_a_function_that_returns_its_variable():

@@ -170,7 +170,7 @@ def test_wiring_inside_a_graph_function(compute, what):
             return x
 
     with pytest.raises(
-        BuildError, match=rf"root._compute\(float32\[B, 3\]\) calls {what}: a graph function computes"
+        BuildError, match=rf"root._compute\(x: float32\[B, 3\]\) calls {what}: a graph function computes"
     ) as error:
         built(Root(), x=STATES)
     assert "called by root.run" in str(error.value)
@@ -208,4 +208,4 @@ def test_tensor_methods_and_truth():
     ):
         with pytest.raises(BuildError, match=message) as error:
             built(body(lambda self, x: self._f(x), _f=graph_fn(compute)), x=STATES)
-        assert str(error.value).startswith("root._f(float32[B, 3]) failed")
+        assert str(error.value).startswith("root._f(x: float32[B, 3]) failed")

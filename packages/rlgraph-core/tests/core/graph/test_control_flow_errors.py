@@ -527,7 +527,7 @@ def test_a_loss_that_does_not_depend_on_the_variables(refused):
 def test_a_failing_function_inside_is_reported_with_its_calls(refused):
     refused(
         lambda cell, other, counter, x: loop(2, lambda i, v: cell.add(v, i), x),
-        "cell._add(float64[], int64[]) failed:",
+        "cell._add(x: float64[], y: int64[]) failed:",
     )
 
 

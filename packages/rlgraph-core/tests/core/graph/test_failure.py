@@ -56,7 +56,7 @@ def caught(kind, function, *arguments):
 
 def test_a_failing_graph_function_is_shown_with_its_callers_and_neighbours():
     error = caught(BuildError, build, assemble(Pair()), {"states": STATES, "others": STATES})
-    assert str(error).startswith("pair._add(float32[B, 2], float32[B, 4]) failed")
+    assert str(error).startswith("pair._add(first: float32[B, 2], second: float32[B, 4]) failed")
     assert note(error) == (
         "The graph around it (>> marks the place, ? what is not known yet):\n"
         "   pair.run(states: float32[B, 4], others: float32[B, 4]) -> ?\n"
@@ -76,7 +76,8 @@ def test_an_executor_reports_the_same():
 
 def test_a_component_that_refuses_a_space_is_marked():
     layers = [{"type": "dense", "units": 3}] * 2
-    error = caught(SpaceError, build, assemble(NeuralNetwork(layers)), {"inputs": bool})
+    spaces = {"inputs": bool}
+    error = caught(SpaceError, build, assemble(NeuralNetwork(layers), spaces), spaces)
     assert note(error).splitlines()[1:] == [
         "   network.call(inputs: bool[]) -> ?",
         ">>   dense-0.call(inputs: bool[]) -> ?",

@@ -332,7 +332,9 @@ def test_a_failing_leaf_names_its_key():
         split_ops=True,
         add_auto_key_as_first_param=True,
     )
-    with pytest.raises(BuildError, match=r"root._f\('b/c', int64\[B\]\) failed: .*no implicit promotion"):
+    with pytest.raises(
+        BuildError, match=r"root._f\(key: 'b/c', x: int64\[B\]\) failed: .*no implicit promotion"
+    ):
         run(root, spaces={"x": Dict(a=float, b=Dict(c=IntBox(3, add_batch_rank=True)))})
 
 

@@ -438,7 +438,7 @@ def test_derivatives_of_scaled_draws(trainer):
 def test_wrong_draws(draw, message):
     with pytest.raises(BuildError, match=message) as raised:
         made(draw, "numpy")
-    assert "draws._draw(float32[B])" in str(raised.value)
+    assert "draws._draw(x: float32[B])" in str(raised.value)
 
 
 def test_draws_of_int_spaces_belong_to_them(backend):

@@ -6,7 +6,7 @@ from rlgraph.core.ops import SymbolicDim, TensorSpec, to_specs
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 from rlgraph.spaces.testing import FLOATS, INTS, box_spaces
 
-B, T = SymbolicDim.symbol("B"), SymbolicDim.symbol("T")
+B, T, N = map(SymbolicDim.symbol, "BTN")
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,17 @@ def test_unknown_leading_sizes_become_ranks():
     assert TensorSpec((B, T), "bool").to_space() == BoolBox(add_batch_rank=True, add_time_rank=True)
     both = TensorSpec((T, B, 2), "float32").to_space()
     assert both == FloatBox(shape=(2,), add_batch_rank=True, add_time_rank=True, time_major=True)
-    assert TensorSpec((5, B), "int64", 0, 4).to_space() == IntBox(0, 4, add_batch_rank=5, add_time_rank=True)
+    assert TensorSpec((5, N), "int64", 0, 4).to_space() == IntBox(0, 4, add_batch_rank=5, add_time_rank=True)
+
+
+def test_a_part_of_the_time_rank_is_time():
+    """As ``x[:-1]`` of a time-major tensor has it."""
+    time_major = {"add_batch_rank": True, "time_major": True}
+    assert TensorSpec((T - 1, B), "float32").to_space() == FloatBox(add_time_rank=True, **time_major)
+    assert TensorSpec((B, T - 1), "bool").to_space() == BoolBox(add_batch_rank=True, add_time_rank=True)
+    assert TensorSpec((19, B, 2), "float32").to_space() == FloatBox(
+        shape=(2,), add_time_rank=19, **time_major
+    )
 
 
 def test_sizes_behind_the_first_two_must_be_known():

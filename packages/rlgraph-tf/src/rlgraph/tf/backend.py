@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from functools import partial
 from pathlib import Path
@@ -164,10 +164,11 @@ class TfBackend(Backend):
         function = emit_segment(plan, segment, DIALECT, linker).compile()
 
         def traced(*tensors: tf.Tensor) -> Any:
-            try:
-                return function(*tensors)
-            finally:
-                variables.reset()
+            with compilation.xla_context() if compiled else nullcontext():
+                try:
+                    return function(*tensors)
+                finally:
+                    variables.reset()
 
         traced.__name__ = function.__name__  # TensorFlow's messages name the function
         return traced
@@ -220,7 +221,7 @@ def set_threads(threads: int | None) -> None:
         raise SpecError(
             f"execution_spec.threads: TensorFlow is running with {given[0]} threads between and {given[1]} within "
             f"operations (0: its own choice) and cannot change to {threads}; set the threads of the first graph "
-            "executor of the process, before anything else uses TensorFlow"
+            "executor of the process, before anything else uses TensorFlow, or say null here to leave them as they are"
         ) from None
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,20 @@ def _operation_types(concrete: Any) -> Iterator[str]:
     yield from (node.op for node in graph.node)
     for function in graph.library.function:
         yield from (node.op for node in function.node_def)
+
+
+def xla_context() -> AbstractContextManager[Any]:
+    """Around the tracing of what XLA is to compile: the derivative of a loop takes shapes where XLA knows them.
+
+    Elsewhere TensorFlow keeps them on a list from the way forward, and XLA refuses to compile what depends on them. The
+    context is what `tf.function(jit_compile=True)` traces in (private); the operations are the same.
+    """
+    try:
+        from tensorflow.python.eager.polymorphic_function.polymorphic_function import OptionalXlaContext
+    except ImportError:  # a program that XLA refuses runs as a graph
+        return nullcontext()
+    context: AbstractContextManager[Any] = OptionalXlaContext(True)
+    return context
 
 
 def compiled(concrete: Any, specs: Sequence[tf.TensorSpec]) -> Any:

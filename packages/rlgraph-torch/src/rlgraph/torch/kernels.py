@@ -15,7 +15,9 @@ from typing import Any
 import torch
 from torch import Tensor, add, addmm, argmax, gather, mean, mm, set_flush_denormal
 
+from rlgraph.core.functional.activations import activation
 from rlgraph.torch.convolution import convolve
+from rlgraph.torch.recurrent import lstm
 
 #: What `torch.nn.functional` calls, without expanding the operands first. The third argument: 0 per item, 1 the mean.
 smooth_l1_loss: Any = torch._C._nn.smooth_l1_loss
@@ -38,7 +40,7 @@ def dense(self: Any, ops: Any) -> Callable[[Tensor], Tensor]:
     if self.activation is None:
         activate = None
     else:
-        activate = IN_PLACE.get(self.activation) or getattr(ops, self.activation)
+        activate = IN_PLACE.get(self.activation) or activation(ops, self.activation)
 
     def linear(inputs: Tensor) -> Tensor:
         return mm(inputs, weights) if biases is None else addmm(biases, inputs, weights)
@@ -50,8 +52,17 @@ def dense(self: Any, ops: Any) -> Callable[[Tensor], Tensor]:
         return activate(mm(inputs, weights))  # type: ignore[misc]
 
     if activate is None:
-        return linear
-    return activated_without_biases if biases is None else activated
+        layer = linear
+    else:
+        layer = activated_without_biases if biases is None else activated
+    if not self.has_time_rank:
+        return layer
+
+    def over_time(inputs: Tensor) -> Tensor:
+        outputs = layer(inputs.reshape(-1, inputs.shape[2]))
+        return outputs.view(*inputs.shape[:2], outputs.shape[1])
+
+    return over_time
 
 
 def conv2d(self: Any, ops: Any) -> Callable[[Tensor], Tensor]:
@@ -61,7 +72,7 @@ def conv2d(self: Any, ops: Any) -> Callable[[Tensor], Tensor]:
     if self.activation is None:
         activate = None
     else:
-        activate = IN_PLACE.get(self.activation) or getattr(ops, self.activation)
+        activate = IN_PLACE.get(self.activation) or activation(ops, self.activation)
 
     def call(inputs: Tensor) -> Tensor:
         outputs = convolve(inputs, weights, biases, window, strides, padding)
@@ -184,6 +195,7 @@ def clip_(gradients: Sequence[Tensor], max_norm: float) -> None:
 KERNELS: dict[str, Callable[[Any, Any], Callable[..., Any]]] = {
     "rlgraph.components.layers.conv2d:Conv2D._call": conv2d,
     "rlgraph.components.layers.dense:Dense._call": dense,
+    "rlgraph.components.layers.lstm:LSTM._call": lstm,
     "rlgraph.components.common.synchronizer:Synchronizer._sync": synchronizer_sync,
     "rlgraph.components.losses.dqn_loss:DQNLoss._loss": dqn_loss,
     "rlgraph.components.policies.dueling_policy:DuelingPolicy._combine": dueling_combine,

@@ -7,6 +7,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rlgraph.core.numpy.recurrence import accumulate
+
+#: PyTorch itself takes one thread for up to as many elements. NumPy needs a third of the time for 100 x 32 of them (28
+#: and 87 us), half for 2048 x 8, for each of its calls takes less.
+SMALL = 32768
+
 
 class Recurrence:
     """The family recurrence."""
@@ -52,14 +58,24 @@ class _Accumulate(torch.autograd.Function):
 def _accumulate(y: Tensor, d: Tensor, reverse: bool) -> None:
     """Let every element of ``y [T, ...]`` take in its neighbour; ``d [T - 1, ...]`` are the factors between neighbours.
 
-    By doubling the reach of each element, log2(T) operations on all of them (Hillis and Steele, 1986).
+    By doubling the reach of each element, log2(T) operations on all of them (Hillis and Steele, 1986). A few elements
+    in the memory of the CPU, which are not being traced, are left to NumPy.
     """
-    reach = 1
-    while reach < len(y):
+    if (
+        y.numel() <= SMALL
+        and y.device.type == "cpu"
+        and type(y) is type(d) is Tensor
+        and y.dtype != torch.float16
+    ):
+        accumulate(y.numpy(), d.detach().numpy(), reverse)
+        return
+    reach, length = 1, len(y)
+    while reach < length:
         early, late = y[:-reach], y[reach:]
         if reverse:
             early.add_(d * late)
         else:
             late.add_(d * early)
-        d = d[:-reach] * d[reach:]
+        if 2 * reach < length:
+            d = d[:-reach] * d[reach:]
         reach *= 2

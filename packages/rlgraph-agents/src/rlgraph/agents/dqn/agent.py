@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rlgraph.agents.default_network import default_network
 from rlgraph.agents.dqn.algorithm import DQN
 from rlgraph.agents.memory_agent import MemoryAgent
 from rlgraph.agents.specs import UpdateSpec, parse_spec
@@ -16,17 +17,14 @@ from rlgraph.components import (
     DQNLoss,
     DuelingPolicy,
     Exploration,
+    Memory,
     PreprocessorStack,
+    PrioritizedReplay,
     QPolicy,
     ReplayMemory,
 )
 from rlgraph.core import SpecError
 from rlgraph.spaces import Space
-
-DEFAULT_NETWORK = (
-    {"type": "dense", "units": 64, "activation": "relu"},
-    {"type": "dense", "units": 64, "activation": "relu"},
-)
 
 
 class DQNAgent(MemoryAgent):
@@ -38,7 +36,8 @@ class DQNAgent(MemoryAgent):
         discount: discount factor.
         preprocessing_spec: what states go through first: a list of layer specs, or by path of a container state
             (see `rlgraph.components.preprocessing`).
-        network_spec: list of layer specs; default: two dense layers of 64 with ReLU.
+        network_spec: list of layer specs; default: what suits the states (two dense layers of 64 with ReLU, behind a
+            one-hot layer for a category; for pictures the convolutions of Mnih et al.), see `default_network`.
         policy_spec: further arguments of the policy, e.g. ``{"units_state_value_stream": 128}``, or another ``type``;
             it must not contradict `dueling_q`.
         double_q: double Q-learning.
@@ -90,8 +89,10 @@ class DQNAgent(MemoryAgent):
         updates = parse_spec(UpdateSpec, update_spec, "update_spec")
         preprocessor = make_preprocessor(preprocessing_spec)
         root = DQN(
-            _policy(policy_spec, network_spec, action_space, dueling_q),
-            ReplayMemory.from_spec(memory_spec or {"capacity": 10_000}, path="memory_spec"),
+            _policy(
+                policy_spec, network_spec, _preprocessed(preprocessor, state_space), action_space, dueling_q
+            ),
+            _memory(memory_spec),
             Exploration.from_spec(exploration_spec, path="exploration_spec", action_space=action_space),
             DQNLoss(
                 discount=discount,
@@ -186,8 +187,33 @@ def make_preprocessor(spec: Any) -> PreprocessorStack | DictPreprocessorStack | 
     return PreprocessorStack.from_spec(spec, path="preprocessing_spec")
 
 
+def _memory(spec: Any) -> ReplayMemory | PrioritizedReplay:
+    if spec is None or (isinstance(spec, Mapping) and "type" not in spec):
+        spec = {"type": "replay_memory", **(spec or {"capacity": 10_000})}
+    memory = Memory.from_spec(spec, path="memory_spec")
+    if not isinstance(memory, ReplayMemory | PrioritizedReplay):
+        raise SpecError(
+            "memory_spec.type: expected 'replay_memory' or 'prioritized_replay', which give records one by one, given "
+            f"a {type(memory).__name__}"
+        )
+    return memory
+
+
+def _preprocessed(
+    preprocessor: PreprocessorStack | DictPreprocessorStack | None, state_space: Space
+) -> Space:
+    """What the policy sees of one state."""
+    if preprocessor is None:
+        return state_space
+    return preprocessor.get_preprocessed_space(state_space.with_batch_rank()).without_ranks()
+
+
 def _policy(
-    spec: Mapping[str, Any] | None, network_spec: Any, action_space: Space, dueling_q: bool
+    spec: Mapping[str, Any] | None,
+    network_spec: Any,
+    state_space: Space,
+    action_space: Space,
+    dueling_q: bool,
 ) -> QPolicy:
     if not isinstance(spec, Mapping | None):
         raise SpecError(f"policy_spec: expected a mapping of the policy's arguments, given {spec!r}")
@@ -196,7 +222,7 @@ def _policy(
     kind = DuelingPolicy if dueling_q else QPolicy
     network = {}
     if "network_spec" not in (spec or {}):
-        network = {"network_spec": list(DEFAULT_NETWORK) if network_spec is None else network_spec}
+        network = {"network_spec": default_network(state_space) if network_spec is None else network_spec}
     policy = kind.from_spec(spec, path="policy_spec", action_space=action_space, **network)
     if not dueling_q and isinstance(policy, DuelingPolicy):
         raise SpecError(

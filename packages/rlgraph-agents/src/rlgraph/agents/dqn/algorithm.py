@@ -51,7 +51,7 @@ class DQN(Component):
     def __init__(
         self,
         policy: QPolicy | DuelingPolicy,
-        memory: ReplayMemory,
+        memory: ReplayMemory | PrioritizedReplay,
         exploration: Exploration,
         loss: DQNLoss,
         optimizer: Adam,

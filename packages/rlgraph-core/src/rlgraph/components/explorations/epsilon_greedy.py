@@ -9,7 +9,7 @@ import numpy as np
 
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.explorations.exploration import Exploration
-from rlgraph.components.policies.categorical import categories, is_one_integer
+from rlgraph.components.policies.categorical import categories, choices, is_one_integer
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.spaces import Space, from_spec
 
@@ -22,11 +22,14 @@ def action_batch(exploration: Any, *_: Any) -> Space:
 class EpsilonGreedy(Exploration):
     """With probability epsilon an action drawn uniformly, else the greedy one.
 
-    Of a container action all parts are drawn, or none.
+    Of a container action all parts are drawn, or none, unless each part explores on its own.
 
     Args:
         action_space: an `IntBox` with categories or a `BoolBox`, or a container of them.
         epsilon_spec: epsilon over training (see `Schedule.from_spec`), or ``{"decay_spec": ...}`` of such.
+        each_part: each part of a container action is drawn with probability epsilon, whatever the others do, as in
+            RLgraph 0.5: what is tried meets greedy values of the other parts, which an action value of a part alone
+            needs to become greedy together with them.
         scope: name among its siblings.
 
     Raises:
@@ -37,13 +40,16 @@ class EpsilonGreedy(Exploration):
         self,
         action_space: Any,
         epsilon_spec: Any = (1.0, 0.05),
+        each_part: bool = False,
         scope: str = "exploration",
         **kwargs: Any,
     ):
         self.action_space = from_spec(action_space).without_ranks()
         self.categories = categories(self.action_space, scope)
+        self.choices = {path: choices(box) for path, box in self.action_space.flatten().items()}
         #: The number of actions of the usual Space: one number of type int64; a draw of it is several times faster.
         self.num_actions = self.categories[""] if is_one_integer(self.action_space) else None
+        self.each_part = each_part
         path = f"{scope}.epsilon_spec"
         if isinstance(epsilon_spec, Mapping) and set(epsilon_spec) == {
             "decay_spec"
@@ -80,10 +86,14 @@ class EpsilonGreedy(Exploration):
     def _explore_parts(self, actions: Any, epsilon: float) -> Any:
         rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
         parts = self.action_space.flatten_sample(actions)
-        explore = rng.random(len(next(iter(parts.values())))) < epsilon
-        if not explore.any():
+        together = None if self.each_part else rng.random(len(next(iter(parts.values())))) < epsilon
+        if together is not None and not together.any():
             return actions
         for path, greedy in parts.items():
-            drawn = (rng.random(greedy.shape) * self.categories[path]).astype(np.int64).astype(greedy.dtype)
-            parts[path] = np.where(explore.reshape(-1, *[1] * (greedy.ndim - 1)), drawn, greedy)
+            if together is None:
+                explore = rng.random(greedy.shape) < epsilon
+            else:
+                explore = together.reshape(-1, *[1] * (greedy.ndim - 1))
+            drawn = (rng.random(greedy.shape) * self.choices[path]).astype(np.int64).astype(greedy.dtype)
+            parts[path] = np.where(explore, drawn, greedy)
         return self.action_space.unflatten_sample(parts)

@@ -1,13 +1,11 @@
-"""Activations by name."""
+"""Activations in the specs of layers."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from rlgraph.core.errors import SpecError, nearest
-
-#: Name in a spec -> operation of the contract.
-ACTIVATIONS = {"relu": "relu", "tanh": "tanh", "sigmoid": "sigmoid", "elu": "elu", "softplus": "softplus"}
+from rlgraph.core.functional.activations import ACTIVATIONS, activation
 
 
 def check_activation(name: str | None, where: str) -> str | None:
@@ -26,5 +24,5 @@ def check_activation(name: str | None, where: str) -> str | None:
 
 
 def apply_activation(ops: Any, name: str | None, x: Any) -> Any:
-    """The activation `name` of `x`, elementwise."""
-    return x if name is None else getattr(ops, ACTIVATIONS[name])(x)
+    """The activation `name` of `x`."""
+    return x if name is None else activation(ops, name)(x)

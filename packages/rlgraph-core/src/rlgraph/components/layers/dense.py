@@ -7,12 +7,15 @@ from typing import Any
 
 from rlgraph.components.layers.activations import apply_activation, check_activation
 from rlgraph.components.layers.inputs import check_inputs
+from rlgraph.components.layers.rows import over_rows
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import FloatBox, Space
 
 
 class Dense(Component):
     """``activation(inputs @ weights + biases)``: ``inputs [B, N] -> [B, units]``.
+
+    A time rank stays: ``[B, T, N] -> [B, T, units]``, ``[T, B, N] -> [T, B, units]``.
 
     Args:
         units: size of the output.
@@ -23,7 +26,7 @@ class Dense(Component):
 
     Raises:
         SpecError: units below 1, or an unknown activation.
-        SpaceError: the input is no float of rank 1.
+        SpaceError: the input is no batch of floats of rank 1.
     """
 
     def __init__(
@@ -44,10 +47,11 @@ class Dense(Component):
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        check_inputs(input_spaces["inputs"], rank=1)
+        check_inputs(input_spaces["inputs"], rank=1, time=True)
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         size = input_spaces["inputs"].shape[0]
+        self.has_time_rank = input_spaces["inputs"].has_time_rank
         self.weights = self.get_variable(
             "weights", FloatBox(shape=(size, self.units)), initializer=self.weights_spec
         )
@@ -59,9 +63,13 @@ class Dense(Component):
 
     @rlgraph_api
     def call(self, inputs: Any) -> Any:
-        """``inputs [B, N] -> [B, units]``."""
+        """``inputs [B, N] -> [B, units]``; or with a time rank, which stays."""
         return self._call(inputs)
 
     @graph_fn
     def _call(self, ops: Any, inputs: Any) -> Any:
-        return apply_activation(ops, self.activation, ops.linear(inputs, self.weights, self.biases))
+        return over_rows(
+            ops,
+            inputs,
+            lambda rows: apply_activation(ops, self.activation, ops.linear(rows, self.weights, self.biases)),
+        )

@@ -4,29 +4,52 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.spaces import BoxSpace, FloatBox, SpaceError
+from rlgraph.spaces import BoxSpace, FloatBox, Space, TextBox
+from rlgraph.spaces.errors import mismatch
 
 
-def check_inputs(space: Any, rank: int) -> None:
-    """Raise `SpaceError` unless `space` is a batch of float tensors of `rank` axes; names the layer that would help."""
-    fits = isinstance(space, FloatBox) and space.rank == rank
-    if not fits or not space.has_batch_rank or space.has_time_rank:
-        raise SpaceError(
-            f"expected a FloatBox of rank {rank} with batch rank, given {space!r}{_help(space, rank)}"
-        )
+def check_inputs(space: Any, rank: int | None, *, time: bool = False, name: str = "inputs") -> None:
+    """Raise `SpaceError` unless `space` is a batch of float tensors; names the layer that would help.
+
+    Args:
+        space: the Space of the argument.
+        rank: how many axes the tensors have beside batch and time; None for one or more.
+        time: whether a time rank may be there as well.
+        name: name of the argument.
+    """
+    fits = isinstance(space, FloatBox) and (space.rank == rank if rank is not None else space.rank > 0)
+    if not fits or not space.has_batch_rank or (space.has_time_rank and not time):
+        axes = "1 or more" if rank is None else str(rank)
+        wanted = f"a FloatBox of rank {axes} with batch rank{' and no time rank' if _too_much(space, time) else ''}"
+        raise mismatch(name, wanted, repr(space), _help(space, rank, time))
 
 
-def _help(space: Any, rank: int) -> str:
-    layers = []
-    if not isinstance(space, BoxSpace):
-        layers = ['{"type": "reshape", "flatten": true}', '{"type": "concat"}']
-    elif space.num_categories is not None and space.dtype != "uint8":
-        layers = ['{"type": "reshape", "flatten": true, "flatten_categories": true}']
-    else:
-        if not isinstance(space, FloatBox):
-            layers.append('{"type": "convert_type", "to_dtype": "float"}')
-        if space.rank != rank == 1:
-            layers.append('{"type": "reshape", "flatten": true}')
-    if not layers or not space.has_batch_rank or space.has_time_rank:
+def _too_much(space: Any, time: bool) -> bool:
+    return isinstance(space, Space) and space.has_time_rank and not time
+
+
+def _help(space: Any, rank: int | None, time: bool) -> str:
+    if not isinstance(space, Space):
         return ""
-    return f"; put in front, or into preprocessing_spec: {', '.join(layers)}"
+    if not space.has_batch_rank:
+        return "give the Space add_batch_rank=True"
+    if space.has_time_rank and not time:
+        return 'put the layer into {"type": "batch_apply", "sub_component": ...}, which folds time into the batch'
+    if isinstance(space, TextBox):
+        return "a string_to_hash_bucket and an embedding_lookup make numbers of it"
+    layers = _converters(space, rank)
+    return f"put in front, or into preprocessing_spec: {', '.join(layers)}" if layers else ""
+
+
+def _converters(space: Space, rank: int | None) -> list[str]:
+    """The specs of layers that make floats of `rank` axes of it."""
+    if not isinstance(space, BoxSpace):
+        return ['{"type": "reshape", "flatten": true}', '{"type": "concat"}']
+    if space.num_categories is not None and space.dtype != "uint8":
+        return ['{"type": "reshape", "flatten": true, "flatten_categories": true}']
+    layers = [] if isinstance(space, FloatBox) else ['{"type": "convert_type", "to_dtype": "float"}']
+    if space.rank != 1 if rank == 1 else space.rank == 0 and rank is None:
+        layers.append('{"type": "reshape", "flatten": true}')
+    elif rank == 3 and space.rank == 2:
+        layers.append(f'{{"type": "reshape", "new_shape": [{space.shape[0]}, {space.shape[1]}, 1]}}')
+    return layers

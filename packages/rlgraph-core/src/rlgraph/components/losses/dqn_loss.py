@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlgraph.components.losses.loss_function import LossFunction, check_discount
 from rlgraph.components.policies.categorical import is_one_integer
-from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
+from rlgraph.core.functional.prioritized_replay import weighted_mean
 from rlgraph.core.functional.q_learning import (
     action_values,
     branching_td_errors,
@@ -21,7 +23,7 @@ from rlgraph.spaces import Space
 TD_AGGREGATIONS = ("mean_loss", "mean_error")
 
 
-class DQNLoss(Component):
+class DQNLoss(LossFunction):
     """Mean of squared (or Huber) temporal-difference errors (Mnih et al., 2015).
 
     Each part of a container action is a Q-learner of its own, on the same rewards; the loss of a transition is the mean
@@ -42,6 +44,8 @@ class DQNLoss(Component):
         SpecError: a discount outside [0, 1], or an unknown aggregation.
     """
 
+    item_arguments = ("rewards", "terminals", "importance_weights", "discounts")
+
     def __init__(
         self,
         discount: float = 0.99,
@@ -53,13 +57,11 @@ class DQNLoss(Component):
         scope: str = "loss",
         **kwargs: Any,
     ):
-        if not isinstance(discount, int | float) or not 0.0 <= discount <= 1.0:
-            raise SpecError(f"{scope}.discount: expected a number in [0, 1], given {discount!r}")
         if td_aggregation not in TD_AGGREGATIONS:
             raise SpecError(
                 f"{scope}.td_aggregation: unknown {td_aggregation!r}. {nearest(str(td_aggregation), TD_AGGREGATIONS)}"
             )
-        self.discount = float(discount)
+        self.discount = check_discount(discount, scope)
         self.double_q = double_q
         self.huber_loss = huber_loss
         self.has_parts = not (action_space is None or is_one_integer(action_space))
@@ -93,9 +95,23 @@ class DQNLoss(Component):
             discounts: what the value of each next state is multiplied by [B]; default: `discount`.
         """
         arguments = (q_values, actions, rewards, terminals, q_next, q_next_target)
-        if self.has_parts or importance_weights is not None or discounts is not None:
-            return self._weighted_loss(self._errors(*arguments, discounts), importance_weights)
-        return self._loss(*arguments)
+        return self._mean_and_items(arguments, importance_weights, discounts)
+
+    @rlgraph_api
+    def loss_per_item(
+        self,
+        q_values: Any,
+        actions: Any,
+        rewards: Any,
+        terminals: Any,
+        q_next: Any,
+        q_next_target: Any,
+        discounts: Any = None,
+    ) -> Any:
+        """The loss per item [B]; arguments as of `loss`."""
+        arguments = (q_values, actions, rewards, terminals, q_next, q_next_target)
+        _, per_item = self._mean_and_items(arguments, None, discounts)
+        return per_item
 
     @rlgraph_api
     def get_td_errors(
@@ -112,6 +128,13 @@ class DQNLoss(Component):
         return self._sizes(
             self._errors(q_values, actions, rewards, terminals, q_next, q_next_target, discounts)
         )
+
+    def _mean_and_items(
+        self, arguments: tuple[Any, ...], importance_weights: Any, discounts: Any
+    ) -> tuple[Any, Any]:
+        if self.has_parts or importance_weights is not None or discounts is not None:
+            return tuple(self._weighted_loss(self._errors(*arguments, discounts), importance_weights))
+        return tuple(self._loss(*arguments))
 
     @graph_fn(returns=2)
     def _loss(
@@ -145,8 +168,8 @@ class DQNLoss(Component):
         """TD errors of all elements of an action, ``[B, D]``; ``[B, 1]`` if they are averaged."""
         taken, following = [], []
         for path, values in q_values.items():
-            taken.append(_flat(ops, action_values(ops, values, ops.astype(actions[path], "int64"))))
-            following.append(_flat(ops, self._next_values(ops, q_next[path], q_next_target[path])))
+            taken.append(flat(ops, action_values(ops, values, ops.astype(actions[path], "int64"))))
+            following.append(flat(ops, self._next_values(ops, q_next[path], q_next_target[path])))
         errors = branching_td_errors(
             ops,
             ops.concat(taken, axis=1),
@@ -162,8 +185,7 @@ class DQNLoss(Component):
     def _weighted_loss(self, ops: Any, errors: Any, importance_weights: Any = None) -> Any:
         """``errors [B, D], importance_weights [B] -> [], [B]``."""
         per_item = ops.mean(self._penalty(ops, errors), axis=1)
-        weighted = per_item if importance_weights is None else importance_weights * per_item
-        return ops.mean(weighted), per_item
+        return weighted_mean(ops, per_item, importance_weights), per_item
 
     @graph_fn
     def _sizes(self, ops: Any, errors: Any) -> Any:
@@ -179,7 +201,7 @@ class DQNLoss(Component):
         return huber(ops, errors) if self.huber_loss else 0.5 * ops.square(errors)
 
 
-def _flat(ops: Any, values: Any) -> Any:
+def flat(ops: Any, values: Any) -> Any:
     """``[B, ...] -> [B, d]``."""
     size = 1
     for length in values.shape[1:]:

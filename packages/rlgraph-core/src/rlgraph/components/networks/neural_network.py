@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -40,11 +41,18 @@ class NeuralNetwork(Component):
         return super().from_spec(spec, path=path, **kwargs)
 
     @rlgraph_api
-    def call(self, inputs: Any) -> Any:
-        """The last layer's output for `inputs`."""
+    def call(self, inputs: Any, training: Any = None) -> Any:
+        """The last layer's output for `inputs`; `training` is handed to the layers that take it, such as `Dropout`."""
         for layer in self.layers:
-            inputs = layer.call(inputs)
+            inputs = call_layer(layer, inputs, training)
         return inputs
+
+
+def call_layer(layer: Any, inputs: Any, training: Any) -> Any:
+    """The output of `layer`, which is told of `training` if it asks; for use in API methods."""
+    method = layer.api_methods().get("call")
+    asks = method is not None and "training" in inspect.signature(method).parameters
+    return layer.call(inputs, training=training) if asks else layer.call(inputs)
 
 
 def _layer(spec: Any, path: str, position: int) -> Component:

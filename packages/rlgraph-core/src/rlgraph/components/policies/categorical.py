@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from rlgraph.core import SpecError
 from rlgraph.spaces import BoolBox, IntBox, Space
 
@@ -9,13 +13,15 @@ from rlgraph.spaces import BoolBox, IntBox, Space
 def categories(action_space: Space, where: str) -> dict[str, int]:
     """Path of every leaf of an action Space -> the number of actions each of its elements is chosen from.
 
+    Where elements differ, ``IntBox([3, 5])``, it is the largest of their numbers (see `choices`).
+
     Raises:
         SpecError: a leaf is no `IntBox` with categories and no `BoolBox`; names it.
     """
     found = {}
     leaves = action_space.flatten() if isinstance(action_space, Space) else {"": action_space}
     for path, box in leaves.items():
-        number = box.num_categories if isinstance(box, IntBox | BoolBox) else None
+        number = int(np.max(choices(box))) if _is_categorical(box) else None
         if not number:
             part = f", part {path!r} of {action_space!r}" if path else ""
             raise SpecError(
@@ -24,6 +30,17 @@ def categories(action_space: Space, where: str) -> dict[str, int]:
             )
         found[path] = int(number)
     return found
+
+
+def choices(box: Any) -> Any:
+    """The number of actions of each element of a leaf: one for all, or an array of its shape where they differ."""
+    return 2 if isinstance(box, BoolBox) else box.high
+
+
+def _is_categorical(box: Any) -> bool:
+    if isinstance(box, BoolBox):
+        return True
+    return isinstance(box, IntBox) and box.high is not None and isinstance(box.low, int) and box.low == 0
 
 
 def is_one_integer(action_space: Space) -> bool:

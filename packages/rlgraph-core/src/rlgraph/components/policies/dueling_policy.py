@@ -61,7 +61,7 @@ class DuelingPolicy(QPolicy):
             path: (self._combine_elements if self.boxes[path].shape else self._combine)(state_values, part)
             for path, part in advantages.items()
         }
-        return self.action_space.unflatten_sample(q_values)
+        return self.as_action_values(q_values)
 
     @graph_fn
     def _combine(self, ops: Any, state_values: Any, advantages: Any) -> Any:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.neural_network import NeuralNetwork
-from rlgraph.components.policies.categorical import categories
+from rlgraph.components.policies.categorical import categories, choices
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.spaces import Space
 
@@ -16,7 +18,8 @@ class QPolicy(Component):
     """A network and linear heads: one value per action.
 
     A container action has a head for each part, and action values of its structure: ``[B, A]`` for an ``IntBox(A)``,
-    ``[B, 2]`` for a `BoolBox`, ``[B, k, A]`` for an ``IntBox(A, shape=(k,))``.
+    ``[B, 2]`` for a `BoolBox`, ``[B, k, A]`` for an ``IntBox(A, shape=(k,))``. Of ``IntBox([3, 5])`` they are ``[B, 2,
+    5]``, and those of actions that there are not are -inf.
 
     Args:
         network_spec: the network (instance, list of layer specs, or spec).
@@ -54,7 +57,15 @@ class QPolicy(Component):
     def get_q_values(self, states: Any) -> Any:
         """``states [B, ...] -> [B, A]``, or a container."""
         features = self.network.call(states)
-        return self.action_space.unflatten_sample(self.head_outputs(self.q_heads, features))
+        return self.as_action_values(self.head_outputs(self.q_heads, features))
+
+    def as_action_values(self, q_values: dict[str, Any]) -> Any:
+        """Values by path in the structure of an action, for use in API methods; -inf where there is no such action."""
+        existing = {
+            path: self._without_missing(values, path) if np.ndim(choices(self.boxes[path])) else values
+            for path, values in q_values.items()
+        }
+        return self.action_space.unflatten_sample(existing)
 
     def head_outputs(self, heads: dict[str, Dense], features: Any) -> dict[str, Any]:
         """What each head says, for use in API methods: by path, ``[B, ..., A]``."""
@@ -73,6 +84,17 @@ class QPolicy(Component):
     def _split(self, ops: Any, outputs: Any, path: str) -> Any:
         """``[B, k * A] -> [B, k, A]``."""
         return ops.reshape(outputs, (-1, *self.boxes[path].shape, self.categories[path]))
+
+    @graph_fn
+    def _without_missing(self, ops: Any, q_values: Any, path: str) -> Any:
+        """``[B, k, A] -> [B, k, A]``."""
+        shape = (*self.boxes[path].shape, 1)
+        numbers = ops.reshape(
+            ops.stack([ops.full((), int(n), "int64") for n in np.ravel(choices(self.boxes[path]))]), shape
+        )
+        return ops.where(
+            ops.arange(self.categories[path]) < numbers, q_values, ops.full_like(q_values, -np.inf)
+        )
 
     @graph_fn(flatten_ops=True, split_ops=True, add_auto_key_as_first_param=True)
     def _argmax(self, ops: Any, key: str, q_values: Any) -> Any:

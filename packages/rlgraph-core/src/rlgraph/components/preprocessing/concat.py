@@ -2,44 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer
-from rlgraph.core import graph_fn, rlgraph_api
-from rlgraph.spaces import FloatBox, Space, SpaceError, from_spec
+from rlgraph.core import SpecError, graph_fn, rlgraph_api
+from rlgraph.core.errors import nearest
+from rlgraph.spaces import BoxSpace, FloatBox, Space, SpaceError, from_spec
 
 
 class Concat(PreprocessLayer):
-    """All leaves of a container behind each other along the last axis, in the order of their paths.
+    """All leaves of a container behind each other along one axis, in the order of their paths.
 
-    They are floats whose shapes differ in the last axis at most (see `Reshape` and `ConvertType`). A single tensor
-    stays as it is.
+    They are floats whose shapes differ in that axis at most (see `Reshape` and `ConvertType`). A single tensor stays as
+    it is. Several tensors are one container: ``concat.call((a, b))``.
 
     Args:
+        axis: the axis, batch and time rank not counted; below 0 from the back.
+        dict_keys: paths of the leaves to take, in this order; default: all.
         scope: name among its siblings.
 
     Raises:
-        SpaceError: the leaves do not fit together, or are no floats.
+        SpecError: `dict_keys` is no list of paths, or names one twice.
+        SpaceError: the leaves do not fit together or are no floats, or there is no such leaf or axis.
     """
 
-    def __init__(self, scope: str = "concat", **kwargs: Any):
+    def __init__(
+        self,
+        axis: int = -1,
+        dict_keys: Sequence[str] | None = None,
+        scope: str = "concat",
+        **kwargs: Any,
+    ):
+        if isinstance(axis, bool) or not isinstance(axis, int):
+            raise SpecError(f"{scope}.axis: expected an integer, given {axis!r}")
+        if dict_keys is not None and (isinstance(dict_keys, str) or len(set(dict_keys)) != len(dict_keys)):
+            raise SpecError(f"{scope}.dict_keys: expected a list of different paths, given {dict_keys!r}")
+        self.axis, self.dict_keys = axis, None if dict_keys is None else tuple(dict_keys)
         super().__init__(scope=scope, **kwargs)
 
     def get_preprocessed_space(self, space: Any) -> Space:
         space = from_spec(space)
-        leaves = space.flatten()
+        leaves = self._taken(space.flatten())
         for path, leaf in leaves.items():
             if not isinstance(leaf, FloatBox) or not leaf.shape:
                 raise SpaceError(
                     f"{self.scope_path}: expected floats with at least one axis, given {leaf!r} at {path!r}; "
                     'put {"type": "reshape", "flatten": true} or a convert_type in front'
                 )
-        fronts = {leaf.shape[:-1] for leaf in leaves.values()}
-        if len(fronts) != 1:
-            shapes = {path: leaf.shape for path, leaf in leaves.items()}
-            raise SpaceError(f"{self.scope_path}: the shapes differ in more than the last axis: {shapes}")
-        size = sum(leaf.shape[-1] for leaf in leaves.values())
-        return FloatBox(shape=(*fronts.pop(), size), **space.ranks.options())
+        shapes = {path: leaf.shape for path, leaf in leaves.items()}
+        rank = max(map(len, shapes.values()), default=0)
+        if not -rank <= self.axis < rank:
+            raise SpaceError(f"{self.scope_path}: there is no axis {self.axis} in the shapes {shapes}")
+        axis = self.axis % rank
+        others = {shape[:axis] + shape[axis + 1 :] for shape in shapes.values()}
+        if len(others) != 1 or len({len(shape) for shape in shapes.values()}) != 1:
+            along = "the last axis" if axis == rank - 1 else f"axis {self.axis}"
+            raise SpaceError(f"{self.scope_path}: the shapes differ in more than {along}: {shapes}")
+        (other,) = others
+        size = sum(shape[axis] for shape in shapes.values())
+        return FloatBox(shape=(*other[:axis], size, *other[axis:]), **space.ranks.options())
+
+    def preprocessed_box(self, box: BoxSpace) -> BoxSpace:
+        """`box`: a single tensor stays as it is."""
+        return box
 
     @rlgraph_api
     def call(self, inputs: Any) -> Any:
@@ -48,5 +74,17 @@ class Concat(PreprocessLayer):
 
     @graph_fn(flatten_ops=True)
     def _call(self, ops: Any, inputs: Any) -> Any:
-        parts = list(inputs.values())
-        return parts[0] if len(parts) == 1 else ops.concat(parts, axis=-1)
+        parts, rank = list(self._taken(inputs).values()), next(iter(self.boxes.values())).rank
+        # From the back, where batch and time ranks do not count.
+        return parts[0] if len(parts) == 1 else ops.concat(parts, axis=self.axis % rank - rank)
+
+    def _taken(self, leaves: dict[str, Any]) -> dict[str, Any]:
+        """The leaves `dict_keys`, in that order."""
+        if self.dict_keys is None:
+            return leaves
+        for path in self.dict_keys:
+            if path not in leaves:
+                raise SpaceError(
+                    f"{self.scope_path}.dict_keys: there is no leaf {path!r}. {nearest(path, leaves)}"
+                )
+        return {path: leaves[path] for path in self.dict_keys}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ class MovingStandardize(StatefulLayer):
     All environments share them, the states of a call are counted before they are standardized, and a reset keeps
     them: they tell of the environment, not of an episode. The variance is that of the population; the moments are
     merged as by Chan et al. (1983), eq. 1.5, https://doi.org/10.1080/00031305.1983.10483115. It lives on the host, in
-    NumPy.
+    NumPy. Inside of `frozen`, as an evaluation is, states are standardized and not counted.
 
     Args:
         epsilon: keeps what never changes at 0.
@@ -43,6 +44,17 @@ class MovingStandardize(StatefulLayer):
     ):
         super().__init__(num_environments, scope=scope, **kwargs)
         self.epsilon = check_number(epsilon, f"{scope}.epsilon")
+        #: Whether states are counted; a list, since all views of a component share it.
+        self._counts = [True]
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Inside of it nothing is learned, by no executor of this component."""
+        before, self._counts[0] = self._counts[0], False
+        try:
+            yield
+        finally:
+            self._counts[0] = before
 
     def preprocessed_box(self, box: BoxSpace) -> BoxSpace:
         check_numeric(box, self.scope_path)
@@ -81,11 +93,14 @@ class MovingStandardize(StatefulLayer):
         self.rows_of(env_indices, new)
         count, mean, variance = self.count[key], self.mean[key], self.variance[key]
         inputs = inputs.astype(mean.dtype)
-        count += new
-        share = new / int(count)
-        difference = inputs.mean(axis=0) - mean
-        mean += share * difference
-        variance += share * (inputs.var(axis=0) - variance + (1.0 - share) * difference**2)
+        if self._counts[0]:
+            count += new
+            share = new / int(count)
+            difference = inputs.mean(axis=0) - mean
+            mean += share * difference
+            variance += share * (inputs.var(axis=0) - variance + (1.0 - share) * difference**2)
+        elif not count:
+            return inputs  # nothing is known yet
         return (inputs - mean) / np.sqrt(variance + self.epsilon)
 
     @graph_fn(host=True, returns=0, spaces=())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -44,9 +43,9 @@ class PreprocessLayer(Component):
         except SpaceError as error:
             raise error.under(path) if path else error from error
 
-    @abstractmethod
     def preprocessed_box(self, box: BoxSpace) -> BoxSpace:
-        """`get_preprocessed_space` of a leaf."""
+        """`get_preprocessed_space` of a leaf; a layer for whole containers has its own `get_preprocessed_space`."""
+        raise NotImplementedError(f"{type(self).__name__} says nothing of the Space that comes out")
 
 
 class StatefulLayer(PreprocessLayer):

@@ -1,18 +1,19 @@
-"""Another shape; categories as one-hot vectors."""
+"""Another shape; categories as one-hot vectors; batch and time in one axis or in two."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from rlgraph.components.preprocessing.folding import folded, rank_sizes, unfolded
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, check_whole, with_shape
-from rlgraph.core import SpecError, graph_fn, rlgraph_api
-from rlgraph.spaces import BoxSpace, IntBox, Space, SpaceError
+from rlgraph.core import AssemblyError, SpecError, graph_fn, rlgraph_api
+from rlgraph.spaces import BoxSpace, IntBox, SpaceError
 
 
 class Reshape(PreprocessLayer):
-    """``[B, ...] -> [B, *new_shape]``; batch and time rank stay.
+    """``[B, ...] -> [B, *new_shape]``; batch and time rank stay, unless they are folded or unfolded.
 
     Args:
         new_shape: the shape without batch and time rank; one size may be -1, for what is left.
@@ -20,11 +21,16 @@ class Reshape(PreprocessLayer):
         flatten_categories: an `IntBox` with categories becomes one-hot floats, ``[B, ...] -> [B, ..., categories]``,
             before the shape changes. Default, with `flatten`: for a single category (a Space without axes), where there
             is nothing else to flatten.
+        fold_time_rank: ``[B, T, ...] -> [B * T, ...]``, time-major or not.
+        unfold_time_rank: ``[B * T, ...] -> [B, T, ...]``; a number is T, True takes B and T from the second argument of
+            `call`.
+        time_major: with a number of steps, ``[T, B, ...]`` comes out; with True the order is that of the second
+            argument, which this must agree with.
         scope: name among its siblings.
 
     Raises:
-        SpecError: neither a shape, nor `flatten`, nor `flatten_categories`; or both a shape and `flatten`.
-        SpaceError: the shape does not fit, or there are no categories.
+        SpecError: nothing to do, or what excludes each other.
+        SpaceError: the shape does not fit, there are no categories, or no ranks to fold or unfold.
     """
 
     def __init__(
@@ -32,15 +38,29 @@ class Reshape(PreprocessLayer):
         new_shape: Sequence[int] | None = None,
         flatten: bool = False,
         flatten_categories: bool | None = None,
+        fold_time_rank: bool = False,
+        unfold_time_rank: bool | int = False,
+        time_major: bool | None = None,
         scope: str = "reshape",
         **kwargs: Any,
     ):
-        if new_shape is None and not flatten and not flatten_categories:
-            raise SpecError(f"{scope}: give new_shape, or flatten=True, or flatten_categories=True")
+        if new_shape is None and not (flatten or flatten_categories or fold_time_rank or unfold_time_rank):
+            raise SpecError(
+                f"{scope}: give new_shape, or one of flatten, flatten_categories, fold_time_rank, unfold_time_rank"
+            )
         if new_shape is not None and flatten:
             raise SpecError(f"{scope}: give new_shape or flatten=True, not both")
+        if fold_time_rank and unfold_time_rank:
+            raise SpecError(f"{scope}: give fold_time_rank or unfold_time_rank, not both")
         self.new_shape = None if new_shape is None else _shape(new_shape, f"{scope}.new_shape")
         self.flatten, self.flatten_categories = flatten, flatten_categories
+        self.fold_time_rank, self.time_major = fold_time_rank, bool(time_major)
+        #: Steps, True for as many as the second argument of `call` has.
+        self.unfold_time_rank = (
+            unfold_time_rank
+            if isinstance(unfold_time_rank, bool)
+            else check_whole(unfold_time_rank, f"{scope}.unfold_time_rank", least=1)
+        )
         super().__init__(scope=scope, **kwargs)
 
     def preprocessed_box(self, box: BoxSpace) -> BoxSpace:
@@ -48,28 +68,47 @@ class Reshape(PreprocessLayer):
             if not isinstance(box, IntBox) or box.num_categories is None:
                 raise SpaceError(f"{self.scope_path}: expected an IntBox with categories, given {box!r}")
             box = box.as_one_hot_float_space()
-        return with_shape(box, self._new_shape(box))
-
-    def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        super().create_variables(input_spaces, action_space)
-        self._shapes = {path: self.preprocessed_box(box).shape for path, box in self.boxes.items()}
+        box = with_shape(box, self._new_shape(box))
+        if self.fold_time_rank:
+            return folded(box, self.scope_path)
+        if self.unfold_time_rank:
+            return unfolded(box, self.unfold_time_rank, self.time_major, self.scope_path)
+        return box
 
     @rlgraph_api
-    def call(self, inputs: Any) -> Any:
-        """``inputs [B, ...]``, a tensor or a container ``-> [B, *new_shape]``."""
-        return self._call(inputs)
+    def call(self, inputs: Any, input_before_time_rank_folding: Any = None) -> Any:
+        """``inputs [B, ...]``, a tensor or a container ``-> [B, *new_shape]``.
+
+        Args:
+            inputs: what is reshaped.
+            input_before_time_rank_folding: a tensor ``[B, T, ...]`` or ``[T, B, ...]``, with
+                ``unfold_time_rank=True``: its two leading sizes come out.
+        """
+        if self.unfold_time_rank is True and input_before_time_rank_folding is None:
+            raise AssemblyError(
+                f"{self.scope_path}: unfold_time_rank=True needs input_before_time_rank_folding, whose sizes it takes; "
+                "a number of steps needs none"
+            )
+        return self._call(inputs, input_before_time_rank_folding)
 
     @graph_fn(flatten_ops=True, split_ops=True, add_auto_key_as_first_param=True)
-    def _call(self, ops: Any, key: str, inputs: Any) -> Any:
+    def _call(self, ops: Any, key: str, inputs: Any, before: Any) -> Any:
         box = self.boxes[key]
-        leading = [ops.shape(inputs)[i] for i in range(len(inputs.shape) - box.rank)]
+        output = self.preprocessed_box(box)
+        if self.unfold_time_rank is True:
+            leading = [ops.shape(before)[0], ops.shape(before)[1]]
+        elif self.fold_time_rank or self.unfold_time_rank:
+            leading = rank_sizes(output)
+        else:
+            leading = [ops.shape(inputs)[i] for i in range(len(inputs.shape) - box.rank)]
         if self._is_one_hot(box):
             inputs = ops.one_hot(inputs, box.num_categories)
-        return ops.reshape(inputs, (*leading, *self._shapes[key]))
+        return ops.reshape(inputs, (*leading, *output.shape))
 
     def _is_one_hot(self, box: BoxSpace) -> bool:
         if self.flatten_categories is None:
-            return self.flatten and box.rank == 0 and box.num_categories is not None
+            is_category = isinstance(box, IntBox) and box.num_categories is not None
+            return self.flatten and box.rank == 0 and is_category
         return self.flatten_categories
 
     def _new_shape(self, box: BoxSpace) -> tuple[int, ...]:

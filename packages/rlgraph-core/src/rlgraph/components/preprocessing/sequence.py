@@ -7,7 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.preprocessing.preprocess_layer import StatefulLayer, check_whole, with_shape
+from rlgraph.components.preprocessing.preprocess_layer import (
+    StatefulLayer,
+    check_numeric,
+    check_whole,
+    with_shape,
+)
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, BoxSpace, Space, SpaceError
 
@@ -25,7 +30,7 @@ class Sequence(StatefulLayer):
         scope: name among its siblings.
 
     Raises:
-        SpaceError: a Space without axes, and `add_rank` is False.
+        SpaceError: text; a Space without axes, and `add_rank` is False.
         InputError: an environment that there is no room for, or that is named twice in one call.
     """
 
@@ -42,6 +47,7 @@ class Sequence(StatefulLayer):
         self.add_rank = add_rank
 
     def preprocessed_box(self, box: BoxSpace) -> BoxSpace:
+        check_numeric(box, self.scope_path)
         if self.add_rank:
             return with_shape(box, (*box.shape, self.sequence_length))
         if not box.shape:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Collection, Iterator, Mapping
 from functools import update_wrapper
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 
 from rlgraph.core.component.decorators import ApiMethod, GraphFunction, Member
 from rlgraph.core.component.options import Options
@@ -95,7 +95,7 @@ class Composition(Specifiable):
 
     # Sub-components.
 
-    def add_components(self, *components: Self, expose_apis: Expose = ()) -> None:
+    def add_components(self, *components: Composition, expose_apis: Expose = ()) -> None:
         """Compose further components; only before assembly.
 
         Args:
@@ -116,7 +116,7 @@ class Composition(Specifiable):
                 raise AssemblyError(f"{self.scope} cannot be composed inside itself")
             if self.sub_components.get(component.scope, component) is not component:
                 raise AssemblyError(f"{self.scope}: two sub-components have the scope {component.scope!r}")
-            self.sub_components[component.scope] = component
+            self.sub_components[component.scope] = cast(Self, component)
             if not self.trainable:
                 for below in component.walk():
                     below.trainable = False
@@ -126,7 +126,7 @@ class Composition(Specifiable):
         for theirs, ours in renamed.items():
             self._expose(components, theirs, ours)
 
-    def _expose(self, components: Collection[Self], theirs: str, ours: str) -> None:
+    def _expose(self, components: Collection[Composition], theirs: str, ours: str) -> None:
         owners = [component for component in components if theirs in component.api_methods()]
         if not owners:
             known = {name for component in components for name in component.api_methods()}

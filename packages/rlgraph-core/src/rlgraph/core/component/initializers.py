@@ -16,7 +16,11 @@ from rlgraph.core.graph.variables import Initializer
 
 
 def _fans(shape: tuple[int, ...]) -> tuple[int, int]:
-    """(inputs, outputs) of a weight whose last two axes are [in, out]."""
+    """(inputs, outputs) of weights: the last two axes are [in, out], those before them the window of a filter.
+
+    An output of a filter ``[h, w, C, O]`` is made of ``h * w * C`` inputs. Where there is one axis only, it counts as
+    both.
+    """
     if len(shape) < 2:
         size = int(np.prod(shape, dtype=np.int64))
         return size, size
@@ -24,24 +28,62 @@ def _fans(shape: tuple[int, ...]) -> tuple[int, int]:
     return receptive * shape[-2], receptive * shape[-1]
 
 
-def _symmetric(limit: Callable[[tuple[int, ...]], float]) -> Initializer:
-    """Uniform in +-limit, where the limit depends on the shape."""
+def _sum(inputs: int, outputs: int) -> int:
+    return inputs + outputs
+
+
+def _inputs(inputs: int, _: int) -> int:
+    return inputs
+
+
+def _uniform(numerator: float, size: Callable[[int, int], int], gain: float) -> Initializer:
+    """Uniform with mean 0 and variance gain^2 * numerator / size, where the size depends on inputs and outputs."""
 
     def initializer(shape: tuple[int, ...], dtype: str, rng: np.random.Generator) -> np.ndarray:
-        bound = limit(shape)
+        bound = gain * np.sqrt(3.0 * numerator / size(*_fans(shape)))
         return rng.uniform(-bound, bound, shape).astype(dtype)
 
     return initializer
 
 
-def glorot_uniform() -> Initializer:
-    """Uniform in +-sqrt(6 / (in + out)) (Glorot and Bengio, 2010, eq. 16)."""
-    return _symmetric(lambda shape: np.sqrt(6.0 / sum(_fans(shape))))
+def _normal(numerator: float, size: Callable[[int, int], int], gain: float) -> Initializer:
+    """Normal with mean 0 and variance gain^2 * numerator / size."""
+
+    def initializer(shape: tuple[int, ...], dtype: str, rng: np.random.Generator) -> np.ndarray:
+        deviation = gain * np.sqrt(numerator / size(*_fans(shape)))
+        return rng.normal(0.0, deviation, shape).astype(dtype)
+
+    return initializer
 
 
-def he_uniform() -> Initializer:
-    """Uniform in +-sqrt(6 / in), for layers followed by a ReLU (He et al., 2015, eq. 10)."""
-    return _symmetric(lambda shape: np.sqrt(6.0 / _fans(shape)[0]))
+def glorot_uniform(gain: float = 1.0) -> Initializer:
+    """Uniform in +-gain * sqrt(6 / (in + out)) (Glorot and Bengio, 2010, eq. 16)."""
+    return _uniform(2.0, _sum, gain)
+
+
+def glorot_normal(gain: float = 1.0) -> Initializer:
+    """Normal with variance gain^2 * 2 / (in + out) (Glorot and Bengio, 2010, eq. 12)."""
+    return _normal(2.0, _sum, gain)
+
+
+def he_uniform(gain: float = 1.0) -> Initializer:
+    """Uniform in +-gain * sqrt(6 / in), for layers followed by a ReLU (He et al., 2015, eq. 10)."""
+    return _uniform(2.0, _inputs, gain)
+
+
+def he_normal(gain: float = 1.0) -> Initializer:
+    """Normal with variance gain^2 * 2 / in, for layers followed by a ReLU (He et al., 2015, eq. 10)."""
+    return _normal(2.0, _inputs, gain)
+
+
+def lecun_uniform(gain: float = 1.0) -> Initializer:
+    """Uniform in +-gain * sqrt(3 / in) (LeCun et al., 1998, section 4.6)."""
+    return _uniform(1.0, _inputs, gain)
+
+
+def lecun_normal(gain: float = 1.0) -> Initializer:
+    """Normal with variance gain^2 / in (LeCun et al., 1998, section 4.6); with `selu`, Klambauer et al. (2017)."""
+    return _normal(1.0, _inputs, gain)
 
 
 def uniform(low: float = -0.05, high: float = 0.05) -> Initializer:
@@ -102,15 +144,21 @@ def constant(value: Any) -> Initializer:
 #: Name -> maker; the maker's parameters are the keys a spec may have.
 INITIALIZERS: dict[str, Callable[..., Initializer]] = {
     "constant": constant,
+    "glorot_normal": glorot_normal,
     "glorot_uniform": glorot_uniform,
     "he": he_uniform,
+    "he_normal": he_normal,
     "he_uniform": he_uniform,
+    "lecun_normal": lecun_normal,
+    "lecun_uniform": lecun_uniform,
     "normal": normal,
     "ones": lambda: constant(1.0),
     "orthogonal": orthogonal,
     "truncated_normal": truncated_normal,
     "uniform": uniform,
     "xavier": glorot_uniform,
+    "xavier_normal": glorot_normal,
+    "xavier_uniform": glorot_uniform,
     "zeros": lambda: constant(0.0),
 }
 

@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from rlgraph.core.component.all_faults import every_fault
 from rlgraph.core.component.argument_types import expectation, fits
 from rlgraph.core.component.parameters import Parameters, parameters_of
 from rlgraph.core.component.places import is_recording, locate, located, making, record
 from rlgraph.core.component.spec_files import is_spec_file, read_spec_file
-from rlgraph.core.errors import SpecError, nearest
+from rlgraph.core.errors import SpecError, offer
 from rlgraph.core.registry import import_object, registry
 
 
@@ -20,6 +22,9 @@ class Specifiable:
 
     #: Entry-point group in which types of this family are registered.
     registry_group: ClassVar[str]
+    #: What others call an argument -> where it stands here, ``{"gamma": "discount"}``; offered where an unknown key is
+    #: refused, if the class has the place.
+    other_names: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
     def from_spec(cls, spec: Any, *, path: str = "", **kwargs: Any) -> Self:
@@ -105,12 +110,15 @@ class Specifiable:
 
 
 def plain_copy(value: Any) -> Any:
-    """`value` with its dicts and lists copied, so that nobody who is given them can change the original."""
+    """`value` with its dicts and lists copied, so that nobody who is given them can change the original.
+
+    A number of NumPy's becomes the Python number that it is.
+    """
     if type(value) is dict:
         return {key: plain_copy(item) for key, item in value.items()}
     if type(value) is list:
         return [plain_copy(item) for item in value]
-    return value
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def call_checked(
@@ -185,7 +193,8 @@ def _name_faults(
     if parameters.is_open:
         return []
     return [
-        f"{where}.{key}: {_name(target)} has no such key. {nearest(str(key), parameters.named)}"
+        f"{where}.{key}: {_name(target)} has no such key. "
+        + offer(str(key), parameters.named, getattr(target, "other_names", {}))
         for key in arguments
         if key not in parameters.named
     ]
@@ -222,12 +231,18 @@ def _type_faults(
     parameters: Parameters, positional: Sequence[Any], arguments: Mapping[str, Any], where: str
 ) -> list[str]:
     annotations = {name: p.annotation for name, p in parameters.named.items()}
-    by_position = zip((p.name for p in parameters.own), positional, strict=False)
+    by_position = _by_position(parameters, positional)
     return [
         f"{where}.{name}: expected {expectation(annotations[name])}, given {value!r}"
-        for name, value in [*by_position, *arguments.items()]
+        for name, value in [*by_position.items(), *arguments.items()]
         if name in annotations and not fits(annotations[name], value)
     ]
+
+
+def _by_position(parameters: Parameters, positional: Sequence[Any]) -> dict[str, Any]:
+    """What is given by position, by name; without what a parameter ``*args`` takes."""
+    places = [p.name for p in parameters.own if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return dict(zip(places, positional, strict=False))
 
 
 def _amounts_to(
@@ -238,8 +253,10 @@ def _amounts_to(
     handed: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The spec with every argument of the constructor's own by name, defaults included."""
-    by_position = dict(zip((p.name for p in parameters.own), positional, strict=False))
+    by_position = _by_position(parameters, positional)
     defaults = {p.name: p.default for p in parameters.own if p.default is not p.empty}
+    if len(positional) > len(by_position):  # what a parameter `*args` takes has no name
+        by_position = {"_args": list(positional)}
     given = {**defaults, **by_position, **arguments}
     return {"type": kind, **{name: value for name, value in given.items() if name not in handed}}
 

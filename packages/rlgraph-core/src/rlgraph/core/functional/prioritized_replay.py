@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 
@@ -12,3 +14,13 @@ def importance_weights(priorities: np.ndarray, beta: float) -> np.ndarray:
     priorities cancel out: only the ratios to the smallest priority of the batch are left.
     """
     return (priorities.min() / priorities) ** beta
+
+
+def weighted_mean(ops: Any, losses: Any, weights: Any = None) -> Any:
+    """``sum_i w_i L_i / B``: ``losses [B], weights [B] -> []``; the mean if there are no weights.
+
+    Schaul et al. (2016), Algorithm 1, line 13, https://arxiv.org/abs/1511.05952: a weight multiplies the gradient of an
+    item's loss, not the error that the loss is made of. The sum is divided by the number of items, not by the sum of
+    the weights.
+    """
+    return ops.mean(losses if weights is None else weights * losses)

@@ -40,6 +40,14 @@ def double_q_next_values(ops: Any, q_next: Tensor, q_next_target: Tensor) -> Ten
     return action_values(ops, q_next_target, ops.argmax(q_next, axis=-1))
 
 
+def expected_next_values(ops: Any, q_next: Tensor, probabilities: Tensor) -> Tensor:
+    """The mean value over what the policy would do: ``q_next [B, ..., A], probabilities [B, ..., A] -> [B, ...]``.
+
+    Expected Sarsa, van Seijen et al. (2009), https://doi.org/10.1109/ADPRL.2009.4927542.
+    """
+    return ops.sum(probabilities * q_next, axis=-1)
+
+
 def branching_td_errors(
     ops: Any,
     taken: Tensor,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -104,9 +105,8 @@ class Components:
                 component.check_input_spaces(spaces, self.action_space)
                 component.create_variables(spaces, self.action_space)
             except SpaceError as error:
-                if scope in str(error):
-                    raise
-                raise error.under(scope) from error
+                named = re.search(rf"(?<![\w-]){re.escape(scope)}[:/.]", str(error))
+                raise _with_argument(error if named else error.under(scope), spaces) from error
         self.created.add(scope)
         return True
 
@@ -177,3 +177,15 @@ class Components:
         if trainable_only:
             found = [v for v in found if v.trainable]
         return VariableList(sorted(found, key=lambda v: v.name))
+
+
+def _with_argument(error: SpaceError, spaces: Mapping[str, Any]) -> SpaceError:
+    """The error, with the argument whose Space it shows where it does not name one itself."""
+    text = str(error)
+    names = [name for name in spaces if "." not in name]
+    if not any(re.search(rf"\b{name}\b", text) for name in names):
+        shown = names if len(names) == 1 else [name for name in names if repr(spaces[name]) in text]
+        text = f"{text} (argument {shown[0]})" if shown else text
+    named = SpaceError(text)
+    vars(named).update(vars(error))
+    return named

@@ -35,7 +35,7 @@ def infer(
         BuildError: the function fails on these Spaces or does not return what it declares.
     """
     function = component.graph_function(node.function)
-    shown = ", ".join(describe(value) for value in arguments.values())
+    shown = ", ".join(f"{name}: {describe(value)}" for name, value in arguments.items())
     where = f"{node.component}.{node.function}({shown})"
     try:
         if function.kernels_only and function.spaces is None:

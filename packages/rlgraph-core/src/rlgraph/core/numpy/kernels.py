@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.core.functional.activations import activation
+
 Array = np.ndarray[Any, Any]
 
 
 def dense(self: Any, ops: Any) -> Callable[[Array], Array]:
     """`Dense._call`, with what it needs looked up already, and the biases added in place."""
     weights, biases = self.weights, self.biases
-    activate = None if self.activation is None else getattr(ops, self.activation)
+    activate = None if self.activation is None else activation(ops, self.activation)
 
     def linear(inputs: Array) -> Array:
         outputs = inputs.dot(weights)

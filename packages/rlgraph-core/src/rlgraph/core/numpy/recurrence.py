@@ -23,21 +23,22 @@ class Recurrence:
         if initial is not None and len(line):
             first = -1 if reverse else 0
             line[first] += d[first] * initial
-        _accumulate(line, d[:-1] if reverse else d[1:], reverse)
+        accumulate(line, d[:-1] if reverse else d[1:], reverse)
         return y
 
 
-def _accumulate(y: Array, d: Array, reverse: bool) -> None:
+def accumulate(y: Array, d: Array, reverse: bool) -> None:
     """Let every element of ``y [T, ...]`` take in its neighbour; ``d [T - 1, ...]`` are the factors between neighbours.
 
     By doubling the reach of each element, log2(T) operations on all of them (Hillis and Steele, 1986).
     """
-    reach = 1
-    while reach < len(y):
+    reach, length = 1, len(y)
+    while reach < length:
         early, late = y[:-reach], y[reach:]
         if reverse:
             early += d * late
         else:
             late += d * early
-        d = d[:-reach] * d[reach:]
+        if 2 * reach < length:
+            d = d[:-reach] * d[reach:]
         reach *= 2

@@ -85,11 +85,12 @@ def arange(start: int, stop: int | None = None, step: int = 1, dtype: str = "int
             f"ops.arange counts numbers in steps other than 0, given step={step}, dtype={dtype}"
         )
     count = end - first
-    if isinstance(count, SymbolicDim):
+    if isinstance(count, SymbolicDim) or isinstance(first, SymbolicDim):
         if step != 1:
             raise InferenceError(
                 f"ops.arange from {first} to {end}: a step needs fixed ends, given step={step}"
             )
+        # A count of its own even where both ends are unknown: from B - 2 up to B.
         return TensorSpec((count,), dtype, first if isinstance(first, int) else None)
     values = range(first, end, step)
     if not values:

@@ -184,6 +184,8 @@ def where(condition: TensorSpec, x: Operand, y: Operand) -> TensorSpec:
 @operation("elementwise", view=True)
 def astype(x: TensorSpec, dtype: str) -> TensorSpec:
     """`x` converted to `dtype`; may return `x` itself if it has that dtype."""
+    if x.dtype == "str":
+        raise InferenceError(f"ops.astype: text has no other dtype, given {x}")
     keeps_bounds = dtype[0] == x.dtype[0]
     return TensorSpec(x.shape, dtype, x.low if keeps_bounds else None, x.high if keeps_bounds else None)
 

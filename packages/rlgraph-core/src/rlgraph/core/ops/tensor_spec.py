@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core.ops.dims import RankSize, SymbolicDim
-from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, IntBox, Space
+from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, IntBox, Space, TextBox
 
 Shape = tuple[int | SymbolicDim, ...]
 
@@ -73,23 +73,33 @@ class TensorSpec:
         if any(isinstance(dim, SymbolicDim) for dim in shape):
             raise ValueError(f"{self} has no Space: only the two leading sizes may be unknown")
         options: dict[str, Any] = {}
-        for dim in ranks:
-            value = True if isinstance(dim, SymbolicDim) else int(dim)
-            options["add_time_rank" if _is_time(dim) or "add_batch_rank" in options else "add_batch_rank"] = (
-                value
-            )
-        if ranks and _is_time(ranks[0]):
+        time_major = bool(ranks) and (_is_time(ranks[0]) or _is_batch(*ranks[1:]))
+        names = ("add_time_rank", "add_batch_rank") if time_major else ("add_batch_rank", "add_time_rank")
+        for name, dim in zip(names, ranks, strict=False):
+            options[name] = True if isinstance(dim, SymbolicDim) else int(dim)
+        if time_major:
             options["time_major"] = True
         fixed = tuple(int(dim) for dim in shape)  # type: ignore[arg-type]
         if self.dtype == "bool":
             return BoolBox(shape=fixed, **options)
+        if self.dtype == "str":
+            return TextBox(shape=fixed, **options)
         if self.is_int:
             return IntBox(self.low, self.high, shape=fixed, dtype=self.dtype, **options)
         return FloatBox(self.low, self.high, shape=fixed, dtype=self.dtype, **options)
 
 
 def _is_time(dim: int | SymbolicDim) -> bool:
-    return dim.rank == "time" if isinstance(dim, RankSize) else dim == SymbolicDim.symbol("T")
+    """Whether a size is that of the time rank, or of a part of it such as ``T - 1``."""
+    if isinstance(dim, RankSize):
+        return dim.rank == "time"
+    return isinstance(dim, SymbolicDim) and dim.symbols == {"T"}
+
+
+def _is_batch(dim: int | SymbolicDim = 0) -> bool:
+    if isinstance(dim, RankSize):
+        return dim.rank == "batch"
+    return isinstance(dim, SymbolicDim) and dim.symbols == {"B"}
 
 
 def _scalar(bound: Any) -> float | int | None:

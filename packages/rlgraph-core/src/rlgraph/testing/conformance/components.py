@@ -16,7 +16,7 @@ from rlgraph.core import Component, GraphExecutor, gradients, graph_fn
 from rlgraph.core.graph.nodes import GraphFunctionCall
 from rlgraph.core.ops import map_nested
 from rlgraph.spaces import BoxSpace, FloatBox, Space, from_spec
-from rlgraph.testing.conformance.cases import BATCH, CASES, Case
+from rlgraph.testing.conformance.cases import BATCH, CASES, STEPS, Case
 from rlgraph.testing.conformance.checks import Subject, check, check_each
 from rlgraph.testing.conformance.comparison import assert_same
 from rlgraph.testing.conformance.gradients import difference_quotient
@@ -29,9 +29,16 @@ def samples(case: Case, dtype: str) -> dict[str, Any]:
     inputs = {}
     for name, given in case.spaces.items():
         space = from_spec(given)
-        sample = space.sample(BATCH if space.has_batch_rank else None, rng=rng)
+        sample = space.sample(_sizes(space), rng=rng)
         inputs[name] = map_nested(lambda x: x.astype(dtype) if x.dtype.kind == "f" else x, sample)
     return inputs
+
+
+def _sizes(space: Space) -> tuple[int, ...]:
+    """How many items and steps, in the order of the axes: what the Space fixes, else `BATCH` and `STEPS`."""
+    ranks = [(space.batch_rank, BATCH), (space.time_rank, STEPS)]
+    given = [size if isinstance(rank, bool | str) else rank for rank, size in ranks if rank is not False]
+    return tuple(reversed(given) if space.time_major else given)
 
 
 def run_case(case: Case, executor: GraphExecutor) -> Any:

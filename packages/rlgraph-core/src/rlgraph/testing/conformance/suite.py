@@ -20,6 +20,7 @@ MODULES = (
     "loops",
     "gradients",
     "components",
+    "checkpoints",
     "functional",
     "graphs",
     "budget",

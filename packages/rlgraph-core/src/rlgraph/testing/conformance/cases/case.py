@@ -9,7 +9,8 @@ from typing import Any
 from rlgraph.core import Component
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 
-BATCH = 5
+#: Items and steps of a sample where a Space does not fix them.
+BATCH, STEPS = 5, 3
 FEATURES = FloatBox(shape=(3,), add_batch_rank=True)
 VALUES = FloatBox(shape=(4,), add_batch_rank=True)
 PER_ITEM = FloatBox(0.0, 1.0, add_batch_rank=True)

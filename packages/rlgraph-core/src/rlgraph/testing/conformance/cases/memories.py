@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlgraph.components import PrioritizedReplay, RingBuffer
+from rlgraph.components import PrioritizedReplay, ReplayMemory, RingBuffer
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 from rlgraph.testing.conformance.cases.case import BATCH, PARTS, Case
 
@@ -40,5 +40,13 @@ CASES: dict[str, Case] = {
             "clear",
             "get_size",
         ),
+    ),
+    "replay_memory": Case(
+        lambda: ReplayMemory(7),
+        {
+            "records": Dict(state=FloatBox(shape=(2,)), action=PARTS, add_batch_rank=True),
+            "num_records": IntBox(BATCH, BATCH + 1),
+        },
+        ("insert_records", "get_records", "insert_records", "get_records", "get_size"),
     ),
 }

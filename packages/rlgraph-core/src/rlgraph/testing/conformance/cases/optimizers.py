@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components import SGD, Adadelta, Adagrad, Adam, AdamW, Nadam, Optimizer, RMSProp
+from rlgraph.components import (
+    SGD,
+    Adadelta,
+    Adagrad,
+    Adam,
+    AdamW,
+    IterativeOptimization,
+    Nadam,
+    Optimizer,
+    RMSProp,
+)
 from rlgraph.core import rlgraph_api
-from rlgraph.spaces import FloatBox
+from rlgraph.spaces import Dict, FloatBox
 from rlgraph.testing.conformance.cases.case import SCREENS, Case
 from rlgraph.testing.conformance.gradients import LAYERS, REGRESSION_SPACES, Regression
 
@@ -49,6 +59,14 @@ def _watched(**options: Any) -> Case:
     )
 
 
+class Learner(Regression):
+    """A network that learns from records."""
+
+    @rlgraph_api
+    def learn(self, records: Any) -> Any:
+        return {"loss": self.update(records["inputs"], records["targets"])}
+
+
 CASES: dict[str, Case] = {
     "adadelta": _case(Adadelta, epsilon=1e-3),
     "adagrad": _case(Adagrad, 0.05, initial_accumulator_value=0.1),
@@ -65,6 +83,14 @@ CASES: dict[str, Case] = {
     "convolutional_network": Case(
         lambda: Regression(Adam(0.05), IMAGE_LAYERS),
         {**REGRESSION_SPACES, "inputs": SCREENS},
+        ("update", "update"),
+        True,
+    ),
+    "iterative_optimization": Case(
+        lambda: IterativeOptimization(
+            Learner(Adam(0.05), LAYERS), 2, 2, stop_if=("loss", 0.7), api_method_name="learn"
+        ),
+        {"records": Dict(REGRESSION_SPACES)},
         ("update", "update"),
         True,
     ),

@@ -1,0 +1,36 @@
+"""Whether an agent and an environment belong together."""
+
+from __future__ import annotations
+
+from rlgraph.agents.agent import Agent
+from rlgraph.core import SpecError
+from rlgraph.environments.vector_env import VectorEnv
+from rlgraph.spaces import BoxSpace, IntBox, Space
+
+
+def check_fits(agent: Agent, environment: VectorEnv) -> None:
+    """Whether the agent was made for states and actions such as those of the environment.
+
+    Structure, shapes, kinds of numbers and categories have to agree; other bounds may differ: they are learned.
+
+    Raises:
+        SpecError: they do not; says which Space differs.
+    """
+    for what, own, other in (
+        ("states", agent.state_space, environment.state_space),
+        ("actions", agent.action_space, environment.action_space),
+    ):
+        if _form(own) != _form(other):
+            raise SpecError(
+                f"the agent does not fit the environment {environment.describe(0).partition(',')[0]}: it was made for "
+                f"{what} {own!r}, and those of the environment are {other!r}; make the agent with env= this environment"
+            )
+
+
+def _form(space: Space) -> dict[str, object]:
+    return {path: _leaf_form(box) for path, box in space.flatten().items()}
+
+
+def _leaf_form(box: BoxSpace) -> tuple[object, ...]:
+    bounds = (str(box.low), str(box.high)) if isinstance(box, IntBox) and box.dtype != "uint8" else ()
+    return type(box), box.shape, *bounds

@@ -1,0 +1,88 @@
+"""A live line about a training run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColumn, TimeRemainingColumn
+
+from rlgraph.workers.callbacks import Callback
+
+if TYPE_CHECKING:
+    from rlgraph.workers.evaluation import Evaluation
+    from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
+
+#: Terminals at least so wide show a bar, too.
+WIDE = 110
+
+
+class LiveProgress(Callback):
+    """Shows return, speed, loss, epsilon and the time left; prints a line per evaluation.
+
+    A run that goes on counts from its own beginning. Inside ``with``, it also shows what takes its time before and
+    after the training: building and compiling, and the closing evaluation.
+
+    Args:
+        console: where to; default: the standard output.
+    """
+
+    def __init__(self, console: Console | None = None):
+        self.console = Console() if console is None else console
+        self._progress = Progress(*_columns(self.console.width), console=self.console)
+        self._status = self.console.status("building and compiling the agent")
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+        self._status.stop()
+
+    def on_start(self, worker: SingleThreadedWorker, timesteps: int) -> None:
+        self._status.stop()
+        nothing, done = float("nan"), worker.timesteps_of_run
+        self._task = self._progress.add_task(
+            "train",
+            total=done + timesteps,
+            completed=done,
+            mean_return=nothing,
+            steps_per_second=nothing,
+            loss=nothing,
+            epsilon=nothing,
+        )
+        self._progress.start()
+
+    def on_report(self, worker: SingleThreadedWorker, metrics: Mapping[str, float]) -> None:
+        assert self._task is not None
+        shown = ("mean_return", "steps_per_second", "loss", "epsilon")
+        fields = {name: metrics[name] for name in shown if name in metrics}
+        self._progress.update(self._task, completed=worker.timesteps_of_run, **fields)  # type: ignore[arg-type]
+
+    def on_evaluation(self, worker: SingleThreadedWorker, evaluation: Evaluation) -> None:
+        self._progress.console.print(
+            f"evaluation at step {evaluation.timesteps:,}: mean return {evaluation.mean:.1f} "
+            f"over {len(evaluation.returns)} episodes"
+        )
+
+    def on_end(self, worker: SingleThreadedWorker) -> None:
+        self._progress.stop()
+        self._status.update("writing the last checkpoint, evaluating the best policy")
+        self._status.start()
+
+
+def _columns(width: int) -> list[ProgressColumn]:
+    """What matters most comes first: of a line that is too long the end is cut off. 80 characters hold it as a rule."""
+    bar = [BarColumn(bar_width=24)] if width >= WIDE else []
+    return [
+        TextColumn("[bold]{task.completed:>7,.0f}[/] / {task.total:,.0f}"),
+        TimeRemainingColumn(compact=True),
+        *bar,
+        TextColumn("return [cyan]{task.fields[mean_return]:.1f}[/]"),
+        TextColumn("{task.fields[steps_per_second]:,.0f} steps/s"),
+        TextColumn("loss {task.fields[loss]:.2g}"),
+        TextColumn("epsilon {task.fields[epsilon]:.2f}"),
+    ]

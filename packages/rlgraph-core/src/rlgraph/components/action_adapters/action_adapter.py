@@ -1,0 +1,129 @@
+"""What all action adapters share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from math import prod
+from typing import Any, ClassVar
+
+from rlgraph.components.distributions.distribution import Distribution
+from rlgraph.components.layers.dense import Dense
+from rlgraph.components.networks.neural_network import NeuralNetwork
+from rlgraph.core import AssemblyError, Component, SpecError, rlgraph_api
+from rlgraph.spaces import BoxSpace, SpaceError, from_spec
+
+
+class ActionAdapter(Component):
+    """A linear layer behind a network, whose outputs are made the parameters of a distribution of actions.
+
+    A sub-class says which action Spaces it takes (`check_action_space`), how many numbers an element of an action needs
+    (`numbers_per_element`), what they mean (`_parameters`), and whose parameters they are (`distribution_spec`).
+
+    Args:
+        action_space: of one action, a leaf; ranks are left out.
+        weights_spec: initializer of the layer's weights.
+        biases_spec: initializer of its biases; False for none.
+        activation: of the layer, None for none.
+        pre_network_spec: a network between the features and the layer.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: the adapter does not take such actions.
+
+    Attributes:
+        takes_mask: whether actions can be made impossible, by `action_mask`.
+    """
+
+    takes_mask: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        action_space: Any,
+        weights_spec: Any = "glorot_uniform",
+        biases_spec: Any = 0.0,
+        activation: str | None = None,
+        pre_network_spec: Any = None,
+        scope: str = "action-adapter",
+        **kwargs: Any,
+    ):
+        self.action_space: BoxSpace = _leaf(action_space, f"{scope}.action_space")
+        wanted = self.wanted_actions()
+        if wanted:
+            raise SpecError(f"{scope}.action_space: expected {wanted}, given {self.action_space!r}")
+        self.pre_network = None
+        if pre_network_spec is not None:
+            self.pre_network = NeuralNetwork.from_spec(
+                pre_network_spec, path=f"{scope}.pre_network_spec", scope="pre-network"
+            )
+        self.action_layer = Dense(
+            self.num_outputs(), activation, weights_spec, biases_spec, scope="action-layer"
+        )
+        before = () if self.pre_network is None else (self.pre_network,)
+        super().__init__(*before, self.action_layer, scope=scope, **kwargs)
+
+    @abstractmethod
+    def wanted_actions(self) -> str:
+        """What the adapter takes, in words, if `action_space` is something else; else an empty text."""
+
+    @abstractmethod
+    def num_outputs(self) -> int:
+        """How many numbers the layer puts out."""
+
+    @abstractmethod
+    def distribution_spec(self) -> dict[str, Any]:
+        """The spec of the distribution that takes the parameters."""
+
+    def make_distribution(self, scope: str = "distribution") -> Distribution:
+        """The distribution that takes the parameters."""
+        return Distribution.from_spec(self.distribution_spec(), scope=scope)
+
+    @property
+    def num_elements(self) -> int:
+        """The number of elements of one action."""
+        return prod(self.action_space.shape)
+
+    @rlgraph_api
+    def get_parameters(self, nn_outputs: Any, action_mask: Any = None) -> Any:
+        """The parameters of the distribution of actions.
+
+        Args:
+            nn_outputs: features ``[B, N]``.
+            action_mask: of categorical actions, which are possible: bool ``[B, ..., A]``; default: all.
+        """
+        return self.get_parameters_from_adapter_outputs(self.get_adapter_outputs(nn_outputs), action_mask)
+
+    @rlgraph_api
+    def get_adapter_outputs(self, nn_outputs: Any) -> Any:
+        """What the layer puts out, ``[B, N] -> [B, num_outputs]``."""
+        features = nn_outputs if self.pre_network is None else self.pre_network.call(nn_outputs)
+        return self.action_layer.call(features)
+
+    @rlgraph_api(must_be_complete=False)
+    def get_parameters_from_adapter_outputs(self, adapter_outputs: Any, action_mask: Any = None) -> Any:
+        """The parameters, of what the layer put out ``[B, num_outputs]``; `action_mask` as in `get_parameters`."""
+        if action_mask is None:
+            return self._parameters(adapter_outputs)
+        if not self.takes_mask:
+            raise AssemblyError(
+                f"{self.scope_path}: action_mask says which of several actions are possible, and "
+                f"{self.action_space!r} has no categories: give masks to the parts of an action that have"
+            )
+        return self._masked_parameters(adapter_outputs, action_mask)
+
+    _parameters: Any
+    _masked_parameters: Any
+
+    def shaped(self, ops: Any, outputs: Any, *more: int) -> Any:
+        """``[B, k] -> [B, ...]`` with the shape of one action, and `more` axes behind; for use in graph functions."""
+        shape = (*self.action_space.shape, *more)
+        return outputs if len(shape) == 1 else ops.reshape(outputs, (*ops.shape(outputs)[:-1], *shape))
+
+
+def _leaf(action_space: Any, where: str) -> BoxSpace:
+    try:
+        space = from_spec(action_space).without_ranks()
+    except SpaceError as error:
+        raise SpecError(f"{where}: {error}") from None
+    if not isinstance(space, BoxSpace):
+        raise SpecError(f"{where}: expected a Space without parts, given {space!r}; choose_adapter takes any")
+    return space

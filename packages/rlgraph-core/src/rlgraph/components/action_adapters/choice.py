@@ -1,0 +1,123 @@
+"""Which action adapter, and so which distribution, an action Space gets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components.action_adapters.action_adapter import ActionAdapter
+from rlgraph.components.action_adapters.joint_action_adapter import JointActionAdapter
+from rlgraph.core import SpecError, registry
+from rlgraph.core.errors import nearest
+from rlgraph.spaces import (
+    BoolBox,
+    BoxSpace,
+    Dict,
+    FloatBox,
+    IntBox,
+    Space,
+    SpaceError,
+    from_spec,
+    is_bounded_space,
+)
+
+#: Option of `choose_adapter` -> the distribution that it names if it is not given.
+DEFAULTS = {
+    "bool_distribution_type": "bernoulli",
+    "bounded_distribution_type": "beta",
+    "discrete_distribution_type": "categorical",
+    "unbounded_distribution_type": "normal",
+}
+#: What RLgraph 0.5 called some of them.
+ALIASES = {"squashed": "squashed_normal", "gumbel": "gumbel_softmax", "gaussian": "normal"}
+
+
+def choose_adapter(
+    action_space: Any,
+    distributions_spec: Mapping[str, Any] | None = None,
+    action_adapter_spec: Mapping[str, Any] | None = None,
+    scope: str = "action-adapter",
+) -> ActionAdapter | JointActionAdapter:
+    """An action adapter for any action Space; of a Dict or Tuple one that holds an adapter for each part.
+
+    An ``IntBox(n)`` gets a categorical distribution, a `BoolBox` a Bernoulli distribution, a `FloatBox` with both
+    bounds a beta distribution, one without bounds a normal one. The distribution itself is
+    ``adapter.make_distribution()``.
+
+    Args:
+        action_space: of one action; ranks are left out.
+        distributions_spec: other choices, by ``bool_distribution_type``, ``discrete_distribution_type``,
+            ``bounded_distribution_type`` and ``unbounded_distribution_type``: a name, of which the adapter is found in
+            the registry as ``<name>_distribution_adapter``, or the spec of an adapter. ``gumbel_softmax_temperature``
+            is the temperature of Gumbel-softmax distributions.
+        action_adapter_spec: arguments for all adapters, such as ``pre_network_spec``; with ``type`` the adapter of all.
+        scope: of the adapter.
+
+    Raises:
+        SpecError: an action for which there is no adapter (named by its path), or a wrong spec.
+    """
+    where = f"{scope}.distributions_spec"
+    chosen = _checked(distributions_spec or {}, where)
+    options = dict(action_adapter_spec or {})
+
+    def leaf(path: str, box: BoxSpace) -> Any:
+        at = f"{scope}.action_space" + (f", part {path!r}" if path else "")
+        spec = options if "type" in options else {**_adapter_spec(box, chosen, at, where), **options}
+        name = path.replace("/", "-") if path else scope
+        return ActionAdapter.from_spec(spec, path=at, action_space=box, scope=name)
+
+    try:
+        space: Space = from_spec(action_space).without_ranks()
+    except SpaceError as error:
+        raise SpecError(f"{scope}.action_space: {error}") from None
+    if isinstance(space, BoxSpace):
+        adapter: ActionAdapter = leaf("", space)
+        return adapter
+    return JointActionAdapter(_nested(space, leaf), scope=scope)
+
+
+def _nested(space: Any, leaf: Any, path: str = "") -> Any:
+    if isinstance(space, BoxSpace):
+        return leaf(path, space)
+    items = space.items() if isinstance(space, Dict) else enumerate(space)
+    parts = {key: _nested(part, leaf, f"{path}/{key}" if path else str(key)) for key, part in items}
+    return parts if isinstance(space, Dict) else tuple(parts.values())
+
+
+def _checked(spec: Mapping[str, Any], where: str) -> dict[str, Any]:
+    known = [*DEFAULTS, "gumbel_softmax_temperature"]
+    for key in spec:
+        if key not in known:
+            raise SpecError(f"{where}: unknown argument {key!r}. {nearest(str(key), known)}")
+    return {**DEFAULTS, **spec}
+
+
+def _adapter_spec(box: BoxSpace, chosen: Mapping[str, Any], at: str, where: str) -> dict[str, Any]:
+    option = _option(box, at)
+    given = chosen[option]
+    if not isinstance(given, str):
+        return dict(given) if isinstance(given, Mapping) else {"type": given}
+    name = ALIASES.get(given, given)
+    adapter, known = f"{name}_distribution_adapter", registry(ActionAdapter.registry_group)
+    if adapter not in known:
+        ending = "_distribution_adapter"
+        names = [other.removesuffix(ending) for other in known.names() if other.endswith(ending)]
+        raise SpecError(f"{where}.{option}: unknown distribution {given!r}. {nearest(given, names)}")
+    spec: dict[str, Any] = {"type": adapter}
+    if name == "gumbel_softmax" and "gumbel_softmax_temperature" in chosen:
+        spec["temperature"] = chosen["gumbel_softmax_temperature"]
+    return spec
+
+
+def _option(box: BoxSpace, at: str) -> str:
+    """The option that says which distribution `box` gets."""
+    if isinstance(box, BoolBox):
+        return "bool_distribution_type"
+    if isinstance(box, IntBox):
+        return "discrete_distribution_type"
+    if not isinstance(box, FloatBox):
+        raise SpecError(f"{at}: expected numbers or bools, given {box!r}")
+    try:
+        return "bounded_distribution_type" if is_bounded_space(box) else "unbounded_distribution_type"
+    except SpaceError as error:
+        raise SpecError(f"{at}: {error}") from None

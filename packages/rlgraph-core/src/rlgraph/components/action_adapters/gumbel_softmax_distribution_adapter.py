@@ -1,0 +1,24 @@
+"""Parameters of Gumbel-softmax distributions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlgraph.components.action_adapters.categorical_distribution_adapter import CategoricalDistributionAdapter
+
+
+class GumbelSoftmaxDistributionAdapter(CategoricalDistributionAdapter):
+    """Logits ``[B, ..., A]`` of actions that are one of A; the actions are drawn almost one-hot, ``[B, ..., A]``.
+
+    Args:
+        action_space: an ``IntBox(A)`` of any shape.
+        temperature: of the distribution (see `GumbelSoftmax`).
+        kwargs: as of `ActionAdapter`.
+    """
+
+    def __init__(self, action_space: Any, temperature: float = 1.0, **kwargs: Any):
+        self.temperature = temperature
+        super().__init__(action_space, **kwargs)
+
+    def distribution_spec(self) -> dict[str, Any]:
+        return {"type": "gumbel_softmax", "temperature": self.temperature}

@@ -1,0 +1,61 @@
+"""Time ranks folded into the batch, for components that know nothing of time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components.common.time_folding import TimeFolding
+from rlgraph.core import Component, SpecError, rlgraph_api
+from rlgraph.core.errors import nearest
+from rlgraph.spaces import Space, SpaceError
+
+
+class BatchApply(TimeFolding):
+    """Calls an API method of a component with time folded into the batch.
+
+    ``[B, T, ...] -> [B * T, ...]``, and what comes back ``[B * T, ...] -> [B, T, ...]``. The order of batch and time
+    is that of the inputs.
+
+    Args:
+        sub_component: the component, or its spec.
+        api_method_name: which API method; it takes one argument.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: the component has no such API method.
+        SpaceError: the inputs lack batch or time rank.
+    """
+
+    def __init__(
+        self,
+        sub_component: Any,
+        api_method_name: str = "call",
+        scope: str = "batch-apply",
+        **kwargs: Any,
+    ):
+        self.applied = Component.from_spec(sub_component, path=f"{scope}.sub_component")
+        methods = self.applied.api_methods()
+        if api_method_name not in methods:
+            raise SpecError(
+                f"{scope}.api_method_name: {self.applied.scope} has no API method {api_method_name!r}. "
+                f"{nearest(str(api_method_name), methods)}"
+            )
+        self.api_method_name = api_method_name
+        super().__init__(self.applied, scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        space = input_spaces["inputs"]
+        if not (space.has_batch_rank and space.has_time_rank):
+            raise SpaceError(
+                f"{self.scope_path}: inputs need batch and time rank, given {space!r}; without a time rank call "
+                f"{self.applied.scope_path}.{self.api_method_name} itself"
+            )
+
+    @rlgraph_api
+    def call(self, inputs: Any) -> Any:
+        """``inputs [B, T, ...]``, or a container of such, ``->`` what the component returns, ``[B, T, ...]``."""
+        outputs = getattr(self.applied, self.api_method_name)(self.fold_time(inputs))
+        if isinstance(outputs, tuple):
+            return tuple(self.unfold_time(output, inputs) for output in outputs)
+        return self.unfold_time(outputs, inputs)

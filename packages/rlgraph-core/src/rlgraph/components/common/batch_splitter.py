@@ -1,0 +1,41 @@
+"""A batch in equal parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+
+
+class BatchSplitter(Component):
+    """The first ``num_shards * shard_size`` rows of a batch as shards; the rest is left out.
+
+    Args:
+        num_shards: how many shards.
+        shard_size: rows of each.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: a number below 1.
+    """
+
+    def __init__(self, num_shards: int, shard_size: int, scope: str = "batch-splitter", **kwargs: Any):
+        for name, value in (("num_shards", num_shards), ("shard_size", shard_size)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise SpecError(f"{scope}.{name}: expected an integer >= 1, given {value!r}")
+        self.num_shards, self.shard_size = num_shards, shard_size
+        super().__init__(scope=scope, **kwargs)
+
+    @rlgraph_api
+    def split_batch(self, inputs: Any) -> Any:
+        """``inputs [B, ...]``, or a container of such, ``->`` a tuple of `num_shards` times ``[shard_size, ...]``.
+
+        Raises:
+            IndexError: the batch has fewer rows (in compiled programs of TensorFlow the last row stands for those).
+        """
+        return tuple(self._shard(inputs, number) for number in range(self.num_shards))
+
+    @graph_fn(flatten_ops={"inputs"}, split_ops=True)
+    def _shard(self, ops: Any, inputs: Any, number: int) -> Any:
+        rows = ops.arange(number * self.shard_size, (number + 1) * self.shard_size)
+        return ops.take(inputs, rows)

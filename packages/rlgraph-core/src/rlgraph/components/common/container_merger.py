@@ -1,0 +1,74 @@
+"""Several values as one container."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+
+
+class ContainerMerger(Component):
+    """Puts values together, as a Dict where they have names, else as a Tuple.
+
+    Args:
+        input_names_or_num_items: the keys of the Dict, in the order of the arguments of `merge`; or one number, of the
+            items of the Tuple.
+        merge_tuples_into_one: arguments of `merge` that are tuples are put behind each other in one Tuple.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: neither names nor one number >= 1, a name that occurs twice, or names beside `merge_tuples_into_one`.
+    """
+
+    def __init__(
+        self,
+        *input_names_or_num_items: Any,
+        merge_tuples_into_one: bool = False,
+        scope: str = "container-merger",
+        **kwargs: Any,
+    ):
+        given = input_names_or_num_items
+        number = given[0] if len(given) == 1 and not isinstance(given[0], str) else None
+        names = (
+            [str(name) for name in given] if number is None else [f"input_{i}" for i in _items(number, scope)]
+        )
+        if not all(isinstance(name, str) for name in given if number is None) or not names:
+            raise SpecError(f"{scope}: expected names of inputs, or one number of them, given {given!r}")
+        if len(set(names)) < len(names):
+            raise SpecError(f"{scope}: a name of an input occurs twice: {', '.join(names)}")
+        if merge_tuples_into_one and number is None:
+            raise SpecError(
+                f"{scope}: merge_tuples_into_one makes a Tuple: give a number of items, not names"
+            )
+        self.names, self.makes_dict, self.merges_tuples = names, number is None, merge_tuples_into_one
+        super().__init__(scope=scope, **kwargs)
+        self.add_member(_merge(names))
+
+    @graph_fn
+    def _merge_tuples(self, ops: Any, inputs: Any) -> Any:
+        return tuple(item for given in inputs for item in given)
+
+
+def _items(number: Any, scope: str) -> range:
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        raise SpecError(f"{scope}: expected names of inputs, or one number >= 1 of them, given {number!r}")
+    return range(number)
+
+
+def _merge(names: list[str]) -> Any:
+    """The API method ``merge(*names)``: it has an argument per input, so that it can be a root's, too."""
+
+    def merge(self: ContainerMerger, **inputs: Any) -> Any:
+        """The inputs as one container."""
+        if self.makes_dict:
+            return inputs
+        if self.merges_tuples:
+            return self._merge_tuples(tuple(inputs.values()))
+        return tuple(inputs.values())
+
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    merge.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(name, kind) for name in ("self", *names)]
+    )
+    return rlgraph_api(merge)

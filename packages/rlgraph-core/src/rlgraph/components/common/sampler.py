@@ -1,0 +1,56 @@
+"""Random rows of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.core.errors import nearest
+from rlgraph.spaces import Space, SpaceError
+
+STRATEGIES = ("uniform",)
+
+
+class Sampler(Component):
+    """Draws rows of a batch, uniformly and with replacement.
+
+    Args:
+        sample_size: how many rows.
+        sampling_strategy: ``"uniform"``.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: a size below 1, or an unknown strategy.
+        SpaceError: the inputs have no batch rank.
+    """
+
+    def __init__(
+        self, sample_size: int, sampling_strategy: str = "uniform", scope: str = "sampler", **kwargs: Any
+    ):
+        if isinstance(sample_size, bool) or not isinstance(sample_size, int) or sample_size < 1:
+            raise SpecError(f"{scope}.sample_size: expected an integer >= 1, given {sample_size!r}")
+        if sampling_strategy not in STRATEGIES:
+            raise SpecError(
+                f"{scope}.sampling_strategy: unknown {sampling_strategy!r}. "
+                f"{nearest(str(sampling_strategy), STRATEGIES)}"
+            )
+        self.sample_size = sample_size
+        super().__init__(scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        if not input_spaces["inputs"].has_batch_rank:
+            raise SpaceError(
+                f"{self.scope_path}: inputs need a batch rank, rows to draw from; given {input_spaces['inputs']!r}"
+            )
+
+    @rlgraph_api
+    def sample(self, inputs: Any) -> Any:
+        """``inputs [B, ...]``, or a container of such, ``-> [sample_size, ...]``: the same rows of all parts."""
+        return self._sample(inputs)
+
+    @graph_fn(flatten_ops=True)
+    def _sample(self, ops: Any, inputs: Any) -> Any:
+        number = ops.shape(next(iter(inputs.values())))[0]
+        rows = ops.random_integers((self.sample_size,), 0, number)
+        return {path: ops.take(x, rows) for path, x in inputs.items()}

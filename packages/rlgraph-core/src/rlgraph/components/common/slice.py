@@ -1,0 +1,50 @@
+"""A part of a batch, by position."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlgraph.core import AssemblyError, Component, graph_fn, rlgraph_api
+
+
+class Slice(Component):
+    """Rows of the first axis.
+
+    Args:
+        squeeze: a single row comes without the axis.
+        scope: name among its siblings.
+    """
+
+    def __init__(self, squeeze: bool = False, scope: str = "slice", **kwargs: Any):
+        self.squeeze = squeeze
+        super().__init__(scope=scope, **kwargs)
+
+    @rlgraph_api
+    def slice(self, inputs: Any, start_index: int | None = 0, end_index: int | None = None) -> Any:
+        """``inputs [N, ...]``, or a container of such, ``-> [end - start, ...]``.
+
+        Args:
+            inputs: what is cut.
+            start_index, end_index: as in Python's slices, negative ones count from the end; numbers known when the
+                graph is assembled.
+
+        Raises:
+            AssemblyError: an index is no number.
+        """
+        for name, index in (("start_index", start_index), ("end_index", end_index)):
+            if index is not None and (isinstance(index, bool) or not isinstance(index, int)):
+                raise AssemblyError(
+                    f"{self.scope_path}.slice: {name} is a number known when the graph is assembled, given {index!r}; "
+                    "rows by indices that are data: ops.take"
+                )
+        return self._slice(inputs, start_index, end_index)
+
+    @graph_fn(flatten_ops={"inputs"}, split_ops=True)
+    def _slice(self, ops: Any, inputs: Any, start_index: int | None, end_index: int | None) -> Any:
+        size = ops.shape(inputs)[0]
+        start, end = (
+            index if not isinstance(index, int) or index >= 0 else size + index
+            for index in (start_index or 0, size if end_index is None else end_index)
+        )
+        part = ops.take(inputs, ops.arange(start, end))
+        return ops.squeeze(part, axis=0) if self.squeeze and part.shape[0] == 1 else part

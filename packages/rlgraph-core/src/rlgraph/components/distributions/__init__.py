@@ -1,0 +1,1 @@
+"""Probability distributions, mostly of actions."""

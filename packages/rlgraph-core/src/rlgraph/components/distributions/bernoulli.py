@@ -1,0 +1,51 @@
+"""The Bernoulli distribution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlgraph.components.distributions.distribution import Distribution
+from rlgraph.core import graph_fn
+from rlgraph.core.functional.distributions.bernoulli import (
+    bernoulli_entropy,
+    bernoulli_kl,
+    bernoulli_log_prob,
+)
+
+
+class Bernoulli(Distribution):
+    """True or false for each element: ``parameters`` are logits ``[B, ...]``, values bools ``[B, ...]``.
+
+    A logit is ``log(p / (1 - p))`` of the probability p of true. `sample_deterministic` is true where p is above 1/2.
+
+    Args:
+        scope: name among its siblings.
+
+    Raises:
+        SpaceError: the parameters are no floats.
+    """
+
+    reparameterized = False
+
+    def __init__(self, scope: str = "bernoulli", **kwargs: Any):
+        super().__init__(scope=scope, **kwargs)
+
+    @graph_fn
+    def _sample(self, ops: Any, parameters: Any) -> Any:
+        return ops.random_bernoulli(ops.sigmoid(parameters))
+
+    @graph_fn
+    def _mode(self, ops: Any, parameters: Any) -> Any:
+        return parameters > 0.0
+
+    @graph_fn
+    def _log_prob(self, ops: Any, parameters: Any, values: Any) -> Any:
+        return self.sum_own(ops, bernoulli_log_prob(ops, ops.astype(values, "bool"), parameters))
+
+    @graph_fn
+    def _entropy(self, ops: Any, parameters: Any) -> Any:
+        return self.sum_own(ops, bernoulli_entropy(ops, parameters))
+
+    @graph_fn
+    def _kl_divergence(self, ops: Any, parameters: Any, other_parameters: Any) -> Any:
+        return self.sum_own(ops, bernoulli_kl(ops, parameters, other_parameters))

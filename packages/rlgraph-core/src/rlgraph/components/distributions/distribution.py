@@ -1,0 +1,130 @@
+"""What all distributions share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.spaces import FloatBox, Space, SpaceError, Tuple
+
+
+class Distribution(Component):
+    """A probability distribution, whose parameters are arguments of its API methods.
+
+    Shapes: values are ``[B, ...]`` or ``[T, B, ...]``; the axes behind the ranks belong to one action. Its elements are
+    independent: log-probabilities, entropies and divergences are their sums, ``[B]`` or ``[T, B]``. Which axes these
+    are, the Space of the parameters says.
+
+    A sub-class gives the graph functions `_sample`, `_mode`, `_log_prob`, `_entropy` and `_kl_divergence`.
+
+    Attributes:
+        reparameterized: whether derivatives flow from samples into the parameters.
+        parameter_names: what the parameters are: of one name a tensor, of several a tuple of tensors of one shape.
+        category_rank: how many of the parameters' last axes are categories, over which nothing is summed.
+        own_axes: the axes of one action, counted from the back.
+    """
+
+    reparameterized: bool = True
+    parameter_names: ClassVar[tuple[str, ...]] = ("logits",)
+    category_rank: ClassVar[int] = 0
+
+    own_axes: tuple[int, ...]
+    _sample: Any
+    _mode: Any
+    _log_prob: Any
+    _entropy: Any
+    _kl_divergence: Any
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        boxes = self.parameter_boxes(input_spaces["parameters"])
+        self.check_parameters(boxes)
+        self.own_axes = tuple(range(self.category_rank - boxes[0].rank, 0))
+
+    def parameter_boxes(self, space: Any) -> list[FloatBox]:
+        """The Spaces of the parameters, one for each of `parameter_names`.
+
+        Raises:
+            SpaceError: there are others.
+        """
+        several = len(self.parameter_names) > 1
+        boxes: list[Any] = list(space) if several and isinstance(space, Tuple) else [space]
+        if len(boxes) != len(self.parameter_names) or not all(isinstance(box, FloatBox) for box in boxes):
+            names = ", ".join(self.parameter_names)
+            wanted = f"a Tuple ({names}) of FloatBoxes" if several else f"a FloatBox of {names}"
+            raise SpaceError(
+                f"parameters: expected {wanted}, given {space!r}; an action adapter makes them of a network's output"
+            )
+        return boxes
+
+    def check_parameters(self, boxes: list[FloatBox]) -> None:
+        """Raise `SpaceError` unless the Spaces of the parameters fit each other."""
+        if any(box.shape != boxes[0].shape for box in boxes) or boxes[0].rank < self.category_rank:
+            shape = "shape [..., categories]" if self.category_rank else "one shape"
+            shapes = ", ".join(str(list(box.shape)) for box in boxes)
+            raise SpaceError(
+                f"parameters: expected {', '.join(self.parameter_names)} of {shape}, given {shapes}"
+            )
+
+    def sum_own(self, ops: Any, x: Any) -> Any:
+        """The sum over the axes of one action, for use in graph functions."""
+        return ops.sum(x, axis=self.own_axes) if self.own_axes else x
+
+    @rlgraph_api
+    def accept(self, parameters: Any) -> Any:
+        """`parameters`, whose Space the distribution gets to know by this."""
+        return parameters
+
+    @rlgraph_api
+    def draw(self, parameters: Any, deterministic: Any = None) -> Any:
+        """Values ``[B, ...]``: samples, or where `deterministic` what `sample_deterministic` gives.
+
+        Args:
+            parameters: of the distributions.
+            deterministic: true or false in Python, or a bool tensor, [] or [B]; default: false.
+        """
+        if deterministic is None or deterministic is False:
+            return self.sample_stochastic(parameters)
+        if deterministic is True:
+            return self.sample_deterministic(parameters)
+        return self._choose(
+            deterministic, self.sample_deterministic(parameters), self.sample_stochastic(parameters)
+        )
+
+    @rlgraph_api
+    def sample_stochastic(self, parameters: Any) -> Any:
+        """One sample of each distribution ``[B, ...]``."""
+        return self._sample(parameters)
+
+    @rlgraph_api
+    def sample_deterministic(self, parameters: Any) -> Any:
+        """The value ``[B, ...]`` that stands for each distribution: its mode, unless the class says otherwise."""
+        return self._mode(parameters)
+
+    @rlgraph_api(returns=2)
+    def sample_and_log_prob(self, parameters: Any, deterministic: Any = None) -> Any:
+        """What `draw` gives ``[B, ...]``, and its log-probability ``[B]``."""
+        values = self.draw(parameters, deterministic)
+        return values, self.log_prob(parameters, values)
+
+    @rlgraph_api(must_be_complete=False)
+    def log_prob(self, parameters: Any, values: Any) -> Any:
+        """The logarithm of the probability, or of the density, of values ``[B, ...] -> [B]``."""
+        return self._log_prob(self.accept(parameters), values)
+
+    @rlgraph_api
+    def entropy(self, parameters: Any) -> Any:
+        """The entropy in nats ``[B]``."""
+        return self._entropy(parameters)
+
+    @rlgraph_api(must_be_complete=False)
+    def kl_divergence(self, parameters: Any, other_parameters: Any) -> Any:
+        """The Kullback-Leibler divergence KL(p || q) in nats ``[B]`` from the distribution p to the other one, q."""
+        return self._kl_divergence(self.accept(parameters), other_parameters)
+
+    @graph_fn(flatten_ops={"fixed", "drawn"}, split_ops=True)
+    def _choose(self, ops: Any, deterministic: Any, fixed: Any, drawn: Any) -> Any:
+        missing = len(fixed.shape) - len(deterministic.shape) if deterministic.shape else 0
+        for _ in range(missing):
+            deterministic = ops.expand_dims(deterministic, -1)
+        return ops.where(deterministic, fixed, drawn)

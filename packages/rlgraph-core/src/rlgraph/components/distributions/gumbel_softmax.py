@@ -1,0 +1,68 @@
+"""The Gumbel-softmax distribution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlgraph.components.distributions.distribution import Distribution
+from rlgraph.components.preprocessing.preprocess_layer import check_number
+from rlgraph.core import SpecError, graph_fn, rlgraph_api
+from rlgraph.core.functional.distributions.gumbel_softmax import gumbel_softmax, gumbel_softmax_log_prob
+
+
+class GumbelSoftmax(Distribution):
+    """Almost one-hot vectors: ``parameters`` are logits ``[B, ..., A]``, values ``[B, ..., A]`` positive with sum 1.
+
+    A categorical distribution whose samples are differentiable by the logits (Jang et al., 2017,
+    https://arxiv.org/abs/1611.01144; Maddison et al., 2017, https://arxiv.org/abs/1611.00712). `sample_deterministic`
+    is the one-hot vector of the largest logit. Entropy and divergence have no closed form: each is estimated by one
+    sample, without bias, and differentiable.
+
+    Args:
+        temperature: above 0; the smaller, the nearer to one-hot.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: the temperature is not above 0.
+        SpaceError: the parameters are no floats with an axis of categories.
+    """
+
+    category_rank = 1
+
+    def __init__(self, temperature: float = 1.0, scope: str = "gumbel-softmax", **kwargs: Any):
+        self.temperature = check_number(temperature, f"{scope}.temperature")
+        if self.temperature <= 0.0:
+            raise SpecError(f"{scope}.temperature: expected a number above 0, given {temperature!r}")
+        super().__init__(scope=scope, **kwargs)
+
+    @rlgraph_api
+    def entropy(self, parameters: Any) -> Any:
+        """An estimate of the entropy in nats ``[B]``, by one sample."""
+        _, log_probs = self.sample_and_log_prob(parameters)
+        return self._negative(log_probs)
+
+    @rlgraph_api(must_be_complete=False)
+    def kl_divergence(self, parameters: Any, other_parameters: Any) -> Any:
+        """An estimate of the divergence in nats ``[B]``, by one sample; a single one may be negative."""
+        values, log_probs = self.sample_and_log_prob(parameters)
+        return self._difference(log_probs, self._log_prob(other_parameters, values))
+
+    @graph_fn
+    def _sample(self, ops: Any, parameters: Any) -> Any:
+        return gumbel_softmax(ops, parameters, ops.random_uniform(ops.shape(parameters)), self.temperature)
+
+    @graph_fn
+    def _mode(self, ops: Any, parameters: Any) -> Any:
+        return ops.one_hot(ops.argmax(parameters, axis=-1), parameters.shape[-1])
+
+    @graph_fn
+    def _log_prob(self, ops: Any, parameters: Any, values: Any) -> Any:
+        return self.sum_own(ops, gumbel_softmax_log_prob(ops, values, parameters, self.temperature))
+
+    @graph_fn
+    def _negative(self, ops: Any, log_probs: Any) -> Any:
+        return -log_probs
+
+    @graph_fn
+    def _difference(self, ops: Any, log_probs: Any, other_log_probs: Any) -> Any:
+        return log_probs - other_log_probs

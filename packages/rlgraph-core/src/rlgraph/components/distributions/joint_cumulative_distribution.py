@@ -1,0 +1,111 @@
+"""The joint distribution of the parts of a container."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components.distributions.distribution import Distribution
+from rlgraph.components.distributions.parts import map_parts
+from rlgraph.core import SpecError, graph_fn, rlgraph_api
+from rlgraph.spaces import Space
+
+
+class JointCumulativeDistribution(Distribution):
+    """Independent distributions of the parts of a container.
+
+    Parameters, values and `distribution_specs` are containers of one structure. Log-probabilities, entropies and
+    divergences of the parts, each ``[B]``, are added, as the parts are independent.
+
+    Args:
+        distribution_specs: nested dicts and tuples of distributions or their specs; a mapping with ``type`` is a spec.
+        per_part: log-probabilities, entropies and divergences are not added; they come in a container.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: no distribution, or a spec that is wrong (named by its place).
+    """
+
+    def __init__(
+        self,
+        distribution_specs: Any,
+        per_part: bool = False,
+        scope: str = "joint-cumulative-distribution",
+        **kwargs: Any,
+    ):
+        self.per_part = per_part
+        found: list[Distribution] = []
+        self.parts = _distributions(distribution_specs, f"{scope}.distribution_specs", "", found)
+        if not found or isinstance(self.parts, Distribution):
+            raise SpecError(
+                f"{scope}.distribution_specs: expected a dict or tuple of distributions, given {distribution_specs!r}"
+            )
+        self.reparameterized = all(part.reparameterized for part in found)
+        super().__init__(*found, scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        """Nothing: each part checks its own."""
+
+    @rlgraph_api
+    def sample_stochastic(self, parameters: Any) -> Any:
+        """One sample of each distribution, a container of ``[B, ...]``."""
+        return map_parts(lambda part, p: part.sample_stochastic(p), self.parts, parameters)
+
+    @rlgraph_api
+    def sample_deterministic(self, parameters: Any) -> Any:
+        """What `sample_deterministic` of the parts gives, a container of ``[B, ...]``."""
+        return map_parts(lambda part, p: part.sample_deterministic(p), self.parts, parameters)
+
+    @rlgraph_api(returns=2)
+    def sample_and_log_prob(self, parameters: Any, deterministic: Any = None) -> Any:
+        """What `draw` gives, and its log-probability ``[B]``."""
+        pairs = map_parts(
+            lambda part, p: _Pair(part.sample_and_log_prob(p, deterministic)), self.parts, parameters
+        )
+        values, log_probs = (map_parts(lambda _, pair, i=i: pair.both[i], self.parts, pairs) for i in (0, 1))
+        return values, self._joint(log_probs)
+
+    @rlgraph_api(must_be_complete=False)
+    def log_prob(self, parameters: Any, values: Any) -> Any:
+        """The logarithm of the probability, or of the density, of values: ``[B]``."""
+        return self._joint(map_parts(lambda part, p, v: part.log_prob(p, v), self.parts, parameters, values))
+
+    @rlgraph_api
+    def entropy(self, parameters: Any) -> Any:
+        """The entropy in nats ``[B]``."""
+        return self._joint(map_parts(lambda part, p: part.entropy(p), self.parts, parameters))
+
+    @rlgraph_api(must_be_complete=False)
+    def kl_divergence(self, parameters: Any, other_parameters: Any) -> Any:
+        """The Kullback-Leibler divergence KL(p || q) in nats ``[B]``; q is the other one."""
+        return self._joint(
+            map_parts(lambda part, p, q: part.kl_divergence(p, q), self.parts, parameters, other_parameters)
+        )
+
+    def _joint(self, numbers: Any) -> Any:
+        return numbers if self.per_part else self._add(numbers)
+
+    @graph_fn(flatten_ops=True)
+    def _add(self, ops: Any, numbers: Any) -> Any:
+        first, *others = numbers.values()
+        return sum(others, start=first)
+
+
+class _Pair:
+    """Two values that stand in a container as one."""
+
+    def __init__(self, both: tuple[Any, Any]):
+        self.both = both
+
+
+def _distributions(specs: Any, path: str, scope: str, found: list[Distribution]) -> Any:
+    """`specs` with distributions in place of their specs; all of them are appended to `found`."""
+    kind = specs.get("type", {}) if isinstance(specs, Mapping) else None
+    # A part may be named "type" as well.
+    if isinstance(kind, Mapping | list | tuple | Distribution):
+        return {k: _distributions(v, f"{path}.{k}", f"{scope}-{k}", found) for k, v in sorted(specs.items())}
+    if isinstance(specs, list | tuple):
+        return tuple(_distributions(v, f"{path}[{i}]", f"{scope}-{i}", found) for i, v in enumerate(specs))
+    made = Distribution.from_spec(specs, path=path, scope=scope[1:])
+    found.append(made)
+    return made

@@ -1,0 +1,28 @@
+"""What is done with each part of a container, in API methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+def map_parts(function: Callable[..., Any], parts: Any, *containers: Any) -> Any:
+    """`function` of each part and what stands at its place in each container, in the structure of `parts`.
+
+    `parts` are nested dicts and tuples; containers may be symbols.
+    """
+    if isinstance(parts, dict):
+        return {k: map_parts(function, part, *(c[k] for c in containers)) for k, part in parts.items()}
+    if isinstance(parts, tuple):
+        return tuple(map_parts(function, part, *(c[i] for c in containers)) for i, part in enumerate(parts))
+    return function(parts, *containers)
+
+
+def paths_of(parts: Any, path: str = "") -> Any:
+    """The path of each part, as a Space gives it, in the structure of `parts`."""
+    front = f"{path}/" if path else ""
+    if isinstance(parts, dict):
+        return {key: paths_of(part, f"{front}{key}") for key, part in parts.items()}
+    if isinstance(parts, tuple):
+        return tuple(paths_of(part, f"{front}{i}") for i, part in enumerate(parts))
+    return path

@@ -1,0 +1,1 @@
+"""Helpers: values of trajectories, sequences, limits."""

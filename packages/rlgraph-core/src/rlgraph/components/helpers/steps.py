@@ -1,0 +1,100 @@
+"""What the helpers expect of trajectories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.core import SpecError
+from rlgraph.core.errors import nearest
+from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, IntBox, SpaceError
+
+#: What stands for the rewards behind a fragment that does not end with a terminal.
+BOOTSTRAPS = ("next_value", "last_value")
+#: What the types of items are called in messages and in specs.
+NAMES = {FloatBox: ("a FloatBox", "float"), BoolBox: ("a BoolBox", "bool"), IntBox: ("an IntBox", "int")}
+
+
+def check_bootstrap(value: Any, where: str) -> str:
+    """`value`, if it is one of `BOOTSTRAPS`; else raises `SpecError`."""
+    if value not in BOOTSTRAPS:
+        raise SpecError(f"{where}: unknown {value!r}. {nearest(str(value), BOOTSTRAPS)}")
+    return str(value)
+
+
+def check_fraction(value: Any, where: str) -> float:
+    """`value` as a float, if it is a number in [0, 1]; else raises `SpecError`."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
+        raise SpecError(f"{where}: expected a number in [0, 1], given {value!r}")
+    return float(value)
+
+
+def check_steps(spaces: Mapping[str, Any], *names: str, kind: type[BoxSpace], rank: int = 0) -> None:
+    """Raise `SpaceError` unless the `spaces` of these arguments, where there are any, hold one item per step.
+
+    Args:
+        spaces: Spaces by argument.
+        names: the arguments.
+        kind: type of the items; for a `BoolBox` integers are good as well.
+        rank: number of axes of an item.
+    """
+    for name in names:
+        space = spaces.get(name)
+        if space is not None and not (_is_item(space, kind, rank) and _ranks(space)):
+            raise SpaceError(
+                f"{name}: expected {NAMES[kind][0]} of rank {rank} with a batch rank, or with both ranks, time first, "
+                f"given {space!r}{_help(space, kind, rank)}"
+            )
+
+
+def check_bootstrap_values(spaces: Mapping[str, Any], name: str, values: str, ends: str) -> None:
+    """Raise `SpaceError` unless there are values of the states behind all fragments.
+
+    Args:
+        spaces: Spaces by argument.
+        name: the argument with the values of the states behind.
+        values: the argument with the values of the states.
+        ends: the argument that marks ends of fragments.
+    """
+    space = spaces.get(name)
+    if space is None:
+        raise SpaceError(
+            f'{name}: expected values of the states behind the fragments, given none; bootstrap="last_value" takes the '
+            "values of their own last states instead, as RLgraph 0.5 did"
+        )
+    per_step, per_fragment = _ranks(spaces[values]), _ranks(spaces[values]) - 1
+    if not _is_item(space, FloatBox, 0) or _ranks(space) not in (per_step, per_fragment):
+        raise SpaceError(
+            f"{name}: expected one float per step, as {values}, or one per fragment, given {space!r}"
+            f"{_help(space, FloatBox, 0)}"
+        )
+    if ends in spaces and _ranks(space) == per_fragment:
+        raise SpaceError(
+            f"{name}: with {ends} expected the value of the state that each step led to (those where fragments end are "
+            f"used), given {space!r}"
+        )
+
+
+def _is_item(space: Any, kind: type[BoxSpace], rank: int) -> bool:
+    """Whether it is a tensor of such items, time first."""
+    is_kind = isinstance(space, kind) or (kind is BoolBox and isinstance(space, IntBox))
+    return is_kind and space.rank == rank and not _is_batch_major(space)
+
+
+def _help(space: Any, kind: type[BoxSpace], rank: int) -> str:
+    """What makes it such a tensor."""
+    if not isinstance(space, BoxSpace):
+        return "; give the parts of a container one by one"
+    if not isinstance(space, kind):
+        return f'; put in front: {{"type": "convert_type", "to_dtype": "{NAMES[kind][1]}"}}'
+    if rank == 0 and space.shape == (1,):
+        return '; put in front: {"type": "reshape", "new_shape": []}'
+    return '; put in front: {"type": "transpose"}' if _is_batch_major(space) else ""
+
+
+def _ranks(space: BoxSpace) -> int:
+    return space.has_batch_rank + space.has_time_rank
+
+
+def _is_batch_major(space: BoxSpace) -> bool:
+    return space.has_batch_rank and space.has_time_rank and not space.time_major

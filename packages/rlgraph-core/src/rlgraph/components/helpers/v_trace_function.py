@@ -1,0 +1,129 @@
+"""Off-policy correction of values and advantages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components.helpers.steps import check_bootstrap_values, check_steps
+from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.core.functional.off_policy import importance_ratios, v_trace
+from rlgraph.core.functional.q_learning import action_values
+from rlgraph.core.functional.sequences import values_of_next_states
+from rlgraph.spaces import BoolBox, FloatBox, IntBox, Space
+
+
+class VTraceFunction(Component):
+    """V-trace of categorical policies (Espeholt et al., 2018, https://arxiv.org/abs/1802.01561).
+
+    Steps are ``[T, B]``, B trajectories side by side, or ``[N]``, one.
+
+    Args:
+        rho_bar: limit of the importance ratios of the TD errors; None for no limit.
+        rho_bar_pg: limit of the importance ratios of the advantages; None for no limit.
+        c_bar: limit of the importance ratios of the trace; None for no limit.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: a limit is no positive number.
+        SpaceError: an argument is no number per step, or actions and logits do not fit.
+    """
+
+    def __init__(
+        self,
+        rho_bar: float | None = 1.0,
+        rho_bar_pg: float | None = 1.0,
+        c_bar: float | None = 1.0,
+        scope: str = "v-trace-function",
+        **kwargs: Any,
+    ):
+        self.rho_bar = _limit(rho_bar, f"{scope}.rho_bar")
+        self.rho_bar_pg = _limit(rho_bar_pg, f"{scope}.rho_bar_pg")
+        self.c_bar = _limit(c_bar, f"{scope}.c_bar")
+        super().__init__(scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        check_steps(input_spaces, "logits_actions_pi", "log_probs_actions_mu", kind=FloatBox, rank=1)
+        check_steps(input_spaces, "actions", kind=IntBox)
+        check_steps(input_spaces, "discounts", "rewards", "values", kind=FloatBox)
+        check_steps(input_spaces, "sequence_indices", kind=BoolBox)
+        check_bootstrap_values(input_spaces, "bootstrapped_values", "values", "sequence_indices")
+
+    @rlgraph_api(returns=2)
+    def calc_v_trace_values(
+        self,
+        logits_actions_pi: Any,
+        log_probs_actions_mu: Any,
+        actions: Any,
+        discounts: Any,
+        rewards: Any,
+        values: Any,
+        bootstrapped_values: Any,
+        sequence_indices: Any = None,
+    ) -> Any:
+        """V-trace targets of the values, and advantages of the policy gradient: ``[T, B], [T, B]``.
+
+        No gradient flows through either.
+
+        Args:
+            logits_actions_pi: logits of the policy that learns ``[T, B, A]``.
+            log_probs_actions_mu: log-probabilities of the policy that acted ``[T, B, A]``.
+            actions: what it did ``[T, B]``.
+            discounts: discounts ``[T, B]``; 0 where the episode terminated.
+            rewards: rewards ``[T, B]``.
+            values: values of the states ``[T, B]``.
+            bootstrapped_values: values of the states behind the last steps ``[B]``. With `sequence_indices` one per
+                step, of which those at the ends are used ``[T, B]``.
+            sequence_indices: the last steps of fragments that do not end in the last row (bool or 0 and 1) ``[T, B]``.
+        """
+        return self._calc(
+            logits_actions_pi,
+            log_probs_actions_mu,
+            actions,
+            discounts,
+            rewards,
+            values,
+            bootstrapped_values,
+            sequence_indices,
+        )
+
+    @graph_fn(returns=2)
+    def _calc(
+        self,
+        ops: Any,
+        logits: Any,
+        behaviour_log_probs: Any,
+        actions: Any,
+        discounts: Any,
+        rewards: Any,
+        values: Any,
+        bootstrapped_values: Any,
+        sequence_indices: Any = None,
+    ) -> Any:
+        actions = ops.astype(actions, "int64")
+        ratios = importance_ratios(
+            ops,
+            action_values(ops, ops.log_softmax(logits), actions),
+            action_values(ops, behaviour_log_probs, actions),
+        )
+        ends = None if sequence_indices is None else ops.astype(sequence_indices, "bool")
+        return v_trace(
+            ops,
+            ratios,
+            discounts,
+            rewards,
+            values,
+            values_of_next_states(ops, values, bootstrapped_values, ends),
+            rho_bar=self.rho_bar,
+            c_bar=self.c_bar,
+            rho_bar_pg=self.rho_bar_pg,
+            ends=ends,
+        )
+
+
+def _limit(value: Any, where: str) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0.0:
+        raise SpecError(f"{where}: expected a number > 0, or None, given {value!r}")
+    return float(value)

@@ -1,0 +1,79 @@
+"""A transposed convolution over images."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components.layers.activations import apply_activation, check_activation
+from rlgraph.components.layers.inputs import check_inputs
+from rlgraph.components.layers.windows import check_padding, check_pair
+from rlgraph.components.preprocessing.preprocess_layer import check_whole
+from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.spaces import FloatBox, Space
+
+
+class Conv2DTranspose(Component):
+    """Every pixel, times the filters, added up: ``inputs [B, H, W, C] -> [B, H', W', filters]``.
+
+    The derivative of a `Conv2D` with the same window by its images, so it makes images larger where that makes them
+    smaller (Dumoulin and Visin, 2016, section 4, https://arxiv.org/abs/1603.07285).
+
+    Args:
+        filters: number of channels that come out.
+        kernel_size: height and width of a filter; one number for both, or a pair.
+        strides: how many rows and columns lie between two pixels; one number for both, or a pair.
+        padding: ``"valid"``: ``H' = (H - 1) * stride + kernel height``; ``"same"``: ``H' = H * stride``.
+        activation: name of an activation, None for none.
+        weights_spec: initializer of the weights [kernel height, kernel width, filters, C].
+        biases_spec: initializer of the biases [filters]; False for a layer without.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: a size below 1, an unknown padding or activation.
+        SpaceError: the input is no batch of floats [H, W, C].
+    """
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: int | tuple[int, int],
+        strides: int | tuple[int, int] = 1,
+        padding: str = "valid",
+        activation: str | None = None,
+        weights_spec: Any = "glorot_uniform",
+        biases_spec: Any = 0.0,
+        scope: str = "conv2d-transpose",
+        **kwargs: Any,
+    ):
+        self.filters = check_whole(filters, f"{scope}.filters", least=1)
+        self.kernel_size = check_pair(kernel_size, f"{scope}.kernel_size")
+        self.strides = check_pair(strides, f"{scope}.strides")
+        self.padding = check_padding(padding, f"{scope}.padding")
+        self.activation = check_activation(activation, f"{scope}.activation")
+        self.weights_spec = weights_spec
+        self.biases_spec = biases_spec
+        super().__init__(scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        check_inputs(input_spaces["inputs"], rank=3)
+
+    def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        shape = (*self.kernel_size, self.filters, input_spaces["inputs"].shape[2])
+        self.weights = self.get_variable("weights", FloatBox(shape=shape), initializer=self.weights_spec)
+        self.biases = None
+        if self.biases_spec is not False:
+            space = FloatBox(shape=(self.filters,))
+            self.biases = self.get_variable("biases", space, initializer=self.biases_spec)
+
+    @rlgraph_api
+    def call(self, inputs: Any) -> Any:
+        """``inputs [B, H, W, C] -> [B, H', W', filters]``."""
+        return self._call(inputs)
+
+    @graph_fn
+    def _call(self, ops: Any, inputs: Any) -> Any:
+        outputs = ops.conv2d_transpose(inputs, self.weights, self.strides, self.padding)
+        if self.biases is not None:
+            outputs = outputs + self.biases
+        return apply_activation(ops, self.activation, outputs)

@@ -1,0 +1,54 @@
+"""Dropout."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components.layers.inputs import check_inputs
+from rlgraph.components.preprocessing.preprocess_layer import check_number
+from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.core.functional.dropout import dropout
+from rlgraph.spaces import Space
+
+
+class Dropout(Component):
+    """In training, elements are 0 with the probability `rate` and others larger: ``inputs [B, ...] -> [B, ...]``.
+
+    They are divided by ``1 - rate``, so that the expectation stays, and out of training nothing is done (Srivastava et
+    al., 2014, https://jmlr.org/papers/v15/srivastava14a.html). A time rank stays; every step draws its own.
+
+    Args:
+        rate: probability of an element to be left out, at least 0 and below 1.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: the rate is no such number.
+        SpaceError: the input is no batch of floats with at least one axis.
+    """
+
+    def __init__(self, rate: float = 0.5, scope: str = "dropout", **kwargs: Any):
+        self.rate = check_number(rate, f"{scope}.rate")
+        if not 0.0 <= self.rate < 1.0:
+            raise SpecError(f"{scope}.rate: expected a number of at least 0 and below 1, given {rate!r}")
+        super().__init__(scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        check_inputs(input_spaces["inputs"], rank=None, time=True)
+
+    @rlgraph_api
+    def call(self, inputs: Any, training: Any = None) -> Any:
+        """``inputs [B, ...] -> [B, ...]``.
+
+        Args:
+            inputs: floats.
+            training: whether to drop: True or False, None for False, or a boolean tensor [].
+        """
+        return self._call(inputs, training)
+
+    @graph_fn
+    def _call(self, ops: Any, inputs: Any, training: Any) -> Any:
+        if training is None or training is False:
+            return inputs
+        dropped = dropout(ops, inputs, ops.random_uniform(ops.shape(inputs)), self.rate)
+        return dropped if training is True else ops.where(training, dropped, inputs)

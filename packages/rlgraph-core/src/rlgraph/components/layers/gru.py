@@ -1,0 +1,95 @@
+"""A layer of gated recurrent units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components.layers.recurrent import RecurrentLayer
+from rlgraph.core import graph_fn, rlgraph_api
+from rlgraph.core.functional.recurrent import gru_step
+from rlgraph.spaces import FloatBox, Space
+
+
+class GRU(RecurrentLayer):
+    """Gated recurrent units: sequences ``[T, B, N]`` or ``[B, T, N] -> [T, B, units]`` or ``[B, T, units]``.
+
+    The formulas and papers are those of `rlgraph.core.functional.recurrent.gru_step`: of the two forms that are in use
+    the one with the reset gate behind the matrix product, as `torch.nn.GRU` and Keras have it. Inputs without time
+    rank, ``[B, N] -> [B, units]``, are one step.
+
+    Args:
+        units: size of the output, which is the state ``h`` as well.
+        return_sequences: the output of every step; False: that of the last one, ``[B, units]``.
+        time_major: True: inputs are [T, B, N]; False: [B, T, N]; None: as their Space says.
+        weights_spec: initializer of the weights [N, 3 units], the parts in the order r, z, n.
+        recurrent_weights_spec: initializer of the recurrent weights [units, 3 units].
+        biases_spec: initializer of the biases [3 units].
+        recurrent_biases_spec: initializer of the recurrent biases [3 units].
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: units below 1.
+        SpaceError: inputs that are no float of rank 1; states or lengths that do not fit.
+    """
+
+    states_argument = "initial_h_states"
+    state_names = ("h",)
+
+    def __init__(
+        self,
+        units: int,
+        return_sequences: bool = True,
+        time_major: bool | None = None,
+        weights_spec: Any = "glorot_uniform",
+        recurrent_weights_spec: Any = "orthogonal",
+        biases_spec: Any = 0.0,
+        recurrent_biases_spec: Any = 0.0,
+        scope: str = "gru",
+        **kwargs: Any,
+    ):
+        super().__init__(units, return_sequences, time_major, scope, **kwargs)
+        self.weights_spec = weights_spec
+        self.recurrent_weights_spec = recurrent_weights_spec
+        self.biases_spec = biases_spec
+        self.recurrent_biases_spec = recurrent_biases_spec
+
+    def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        super().create_variables(input_spaces, action_space)
+        size, units = input_spaces["inputs"].shape[0], self.units
+        self.weights = self.get_variable(
+            "weights", FloatBox(shape=(size, 3 * units)), initializer=self.weights_spec
+        )
+        self.recurrent_weights = self.get_variable(
+            "recurrent_weights", FloatBox(shape=(units, 3 * units)), initializer=self.recurrent_weights_spec
+        )
+        self.biases = self.get_variable("biases", FloatBox(shape=(3 * units,)), initializer=self.biases_spec)
+        self.recurrent_biases = self.get_variable(
+            "recurrent_biases", FloatBox(shape=(3 * units,)), initializer=self.recurrent_biases_spec
+        )
+
+    @rlgraph_api(returns=2)
+    def call(self, inputs: Any, initial_h_states: Any = None, sequence_length: Any = None) -> Any:
+        """The outputs, and the state ``h [B, units]`` behind the last step.
+
+        Args:
+            inputs: [T, B, N], [B, T, N], or [B, N] for one step.
+            initial_h_states: ``h [B, units]`` ahead of the first step; None: zeros.
+            sequence_length: int [B], how many steps of each sequence count; None: all. Outputs behind them are zero,
+                and the state returned is that behind the last of them.
+        """
+        outputs, h = self._call(inputs, initial_h_states, sequence_length)
+        return outputs, h
+
+    @rlgraph_api(returns=2)
+    def step(self, inputs: Any, initial_h_states: Any = None) -> Any:
+        """`call` under a second name, for roots that run sequences and single steps: an API method has one Space."""
+        outputs, h = self._call(inputs, initial_h_states, None)
+        return outputs, h
+
+    @graph_fn(returns=2)
+    def _call(self, ops: Any, inputs: Any, h: Any, sequence_length: Any) -> Any:
+        def step(projected: Any, states: Any) -> tuple[Any, ...]:
+            return (gru_step(ops, projected, states[0], self.recurrent_weights, self.recurrent_biases),)
+
+        return self.run_steps(ops, step, inputs, None if h is None else (h,), sequence_length)

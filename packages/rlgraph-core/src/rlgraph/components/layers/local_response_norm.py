@@ -1,0 +1,58 @@
+"""Local response normalisation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components.layers.inputs import check_inputs
+from rlgraph.components.preprocessing.preprocess_layer import check_number, check_whole
+from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.core.functional.normalization import local_response_norm
+from rlgraph.spaces import Space
+
+
+class LocalResponseNorm(Component):
+    """Channels that damp their neighbours: ``inputs [B, ..., C] -> [B, ..., C]``; a time rank stays.
+
+    ``inputs / (bias + alpha * s)^beta``, s the sum of the squares of the channels at most `depth_radius` away.
+    Krizhevsky et al. (2012), section 3.3.
+
+    Args:
+        depth_radius: how many channels on each side.
+        bias: keeps the divisor away from 0.
+        alpha: factor of the sum of squares.
+        beta: exponent of the divisor.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: an argument is no number, or `depth_radius` below 0.
+        SpaceError: the input is no batch of floats with at least one axis.
+    """
+
+    def __init__(
+        self,
+        depth_radius: int = 5,
+        bias: float = 1.0,
+        alpha: float = 1.0,
+        beta: float = 0.5,
+        scope: str = "local-response-norm",
+        **kwargs: Any,
+    ):
+        self.depth_radius = check_whole(depth_radius, f"{scope}.depth_radius", least=0)
+        self.bias = check_number(bias, f"{scope}.bias")
+        self.alpha = check_number(alpha, f"{scope}.alpha")
+        self.beta = check_number(beta, f"{scope}.beta")
+        super().__init__(scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        check_inputs(input_spaces["inputs"], rank=None, time=True)
+
+    @rlgraph_api
+    def call(self, inputs: Any) -> Any:
+        """``inputs [B, ..., C] -> [B, ..., C]``."""
+        return self._call(inputs)
+
+    @graph_fn
+    def _call(self, ops: Any, inputs: Any) -> Any:
+        return local_response_norm(ops, inputs, self.depth_radius, self.bias, self.alpha, self.beta)

@@ -1,0 +1,134 @@
+"""Several LSTMs, one on top of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rlgraph.components.layers.lstm import LSTM
+from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.spaces import Space, Tuple
+from rlgraph.spaces.errors import mismatch
+
+
+class MultiLSTM(Component):
+    """Layers of `LSTM`, each on the outputs of the one below: ``[T, B, N]`` or ``[B, T, N] -> [T, B, units]`` or ...
+
+    Args:
+        num_lstms: number of layers, 2 or more.
+        units: size of each layer's output and states; one number for all, or one for each.
+        use_peepholes: as in `LSTM`; for all, or for each.
+        cell_clip: as in `LSTM`; for all, or for each.
+        forget_bias: as in `LSTM`; for all, or for each.
+        return_sequences: the output of every step; False: that of the last one, ``[B, units]``.
+        time_major: True: inputs are [T, B, N]; False: [B, T, N]; None: as their Space says.
+        skip_connections: what the layers from the second on get, one entry for each: a list of bools for the inputs,
+            the outputs of the first layer, of the second ..., which are concatenated, or True for all that there is.
+            Layers without an entry get the outputs of the layer below.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: fewer than 2 layers, another number of values than layers, or a layer that gets nothing.
+        SpaceError: inputs that are no float of rank 1; states or lengths that do not fit.
+    """
+
+    def __init__(
+        self,
+        num_lstms: int,
+        units: int | Sequence[int],
+        use_peepholes: bool | Sequence[bool] = False,
+        cell_clip: float | Sequence[float | None] | None = None,
+        forget_bias: float | Sequence[float] = 1.0,
+        return_sequences: bool = True,
+        time_major: bool | None = None,
+        skip_connections: Sequence[Sequence[bool] | bool] | None = None,
+        scope: str = "multi-lstm",
+        **kwargs: Any,
+    ):
+        if isinstance(num_lstms, bool) or not isinstance(num_lstms, int) or num_lstms < 2:
+            raise SpecError(f"{scope}.num_lstms: expected an integer >= 2, given {num_lstms!r}")
+        options: dict[str, Any] = {
+            "units": units,
+            "use_peepholes": use_peepholes,
+            "cell_clip": cell_clip,
+            "forget_bias": forget_bias,
+        }
+        for name, value in options.items():
+            if isinstance(value, list | tuple) and len(value) != num_lstms:
+                raise SpecError(
+                    f"{scope}.{name}: expected one value, or {num_lstms}, one per layer, given {value!r}"
+                )
+        self.num_lstms = num_lstms
+        self.sources = _sources(skip_connections or (), num_lstms, f"{scope}.skip_connections")
+        self.lstms = [
+            LSTM(
+                **{
+                    key: value[i] if isinstance(value, list | tuple) else value
+                    for key, value in options.items()
+                },
+                return_sequences=return_sequences or i < num_lstms - 1,
+                time_major=time_major,
+                scope=f"lstm-{i}",
+            )
+            for i in range(num_lstms)
+        ]
+        super().__init__(*self.lstms, scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        for argument, space in input_spaces.items():
+            is_states = argument.endswith("initial_c_and_h_states") and space is not None
+            if is_states and not (isinstance(space, Tuple) and len(space) == self.num_lstms):
+                expected = f"a Tuple of {self.num_lstms} Tuples of c and h, one per layer"
+                raise mismatch(argument, expected, repr(space))
+
+    @rlgraph_api(returns=2)
+    def call(self, inputs: Any, initial_c_and_h_states: Any = None, sequence_length: Any = None) -> Any:
+        """The outputs of the last layer, and the states behind the last step, ``((c, h), ...)``, a pair per layer.
+
+        The arguments are those of `LSTM.call`, the states a Tuple of a pair per layer.
+        """
+
+        def run(layer: LSTM, inputs: Any, states: Any) -> Any:
+            return layer.call(inputs, states, sequence_length)
+
+        return self._run_layers(run, inputs, initial_c_and_h_states)
+
+    @rlgraph_api(returns=2)
+    def step(self, inputs: Any, initial_c_and_h_states: Any = None) -> Any:
+        """`call` under a second name, for roots that run sequences and single steps: an API method has one Space."""
+        return self._run_layers(LSTM.step, inputs, initial_c_and_h_states)
+
+    def _run_layers(self, run: Any, inputs: Any, states: Any) -> Any:
+        outputs, last_states = [inputs], []
+        for i, layer in enumerate(self.lstms):
+            sources = [outputs[source] for source in self.sources[i]]
+            given = self._concat(tuple(sources)) if len(sources) > 1 else sources[0]
+            output, last = run(layer, given, None if states is None else states[i])
+            outputs.append(output)
+            last_states.append(last)
+        return outputs[-1], tuple(last_states)
+
+    @graph_fn
+    def _concat(self, ops: Any, parts: Any) -> Any:
+        return ops.concat(parts, axis=-1)
+
+
+def _sources(connections: Sequence[Any], num_lstms: int, where: str) -> list[list[int]]:
+    """For each layer the numbers of what it gets: 0 the inputs, ``i + 1`` the outputs of layer ``i``."""
+    if len(connections) > num_lstms - 1:
+        raise SpecError(
+            f"{where}: expected at most {num_lstms - 1} entries, for the layers from the second on, "
+            f"given {connections!r}"
+        )
+    sources = [[i] for i in range(num_lstms)]
+    for i, entry in enumerate(connections, start=1):
+        available = range(i + 1)
+        sources[i] = [
+            j for j in available if entry is True or (entry is not False and j < len(entry) and entry[j])
+        ]
+        if not sources[i] or (entry is not True and any(entry[i + 1 :])):
+            raise SpecError(
+                f"{where}[{i - 1}]: expected True, or bools of which at least one of the first {i + 1} is True and no "
+                f"other (the inputs and the outputs of {i} layers), given {entry!r}"
+            )
+    return sources

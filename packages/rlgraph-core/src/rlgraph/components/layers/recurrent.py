@@ -1,0 +1,123 @@
+"""What recurrent layers have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components.layers.inputs import check_inputs
+from rlgraph.core import Component, SpecError
+from rlgraph.core.functional.recurrent import Step, project, unroll
+from rlgraph.spaces import FloatBox, IntBox, Space, Tuple
+from rlgraph.spaces.errors import mismatch
+
+Tensor = Any
+
+
+class RecurrentLayer(Component):
+    """A layer with states, over sequences or single steps.
+
+    Sub-classes compute a step, and declare the API methods `call` and `step` with the argument `states_argument`.
+
+    Args:
+        units: size of the output and of each state.
+        return_sequences: the output of every step, or of the last one only.
+        time_major: which order inputs have to have, True: [T, B, N], False: [B, T, N]; None: either.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: units below 1.
+        SpaceError: inputs that are no float of rank 1; states that do not fit.
+    """
+
+    #: The argument of the API methods that the states come in.
+    states_argument: str
+    #: Names of the states; one is a tensor, several are a Tuple in this order.
+    state_names: tuple[str, ...]
+    weights: Any
+    biases: Any
+
+    def __init__(
+        self, units: int, return_sequences: bool, time_major: bool | None, scope: str, **kwargs: Any
+    ):
+        if isinstance(units, bool) or not isinstance(units, int) or units < 1:
+            raise SpecError(f"{scope}.units: expected an integer >= 1, given {units!r}")
+        self.units = units
+        self.return_sequences = return_sequences
+        self.time_major = time_major
+        super().__init__(scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        for argument, space in input_spaces.items():
+            name = argument.rpartition(".")[2]
+            if name == "inputs":
+                self._check_inputs(argument, space)
+            elif name == self.states_argument and space is not None:
+                self._check_states(argument, space)
+            elif name == "sequence_length" and space is not None:
+                _check_lengths(argument, space, input_spaces["inputs"])
+
+    def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        given = {name: space for name, space in input_spaces.items() if name.endswith("inputs")}
+        orders = {space.time_major for space in given.values() if space.has_time_rank}
+        if len(orders) > 1:
+            raise mismatch("inputs", "one order of batch and time", repr(given))
+        self.is_time_major = orders == {True}
+
+    def _check_inputs(self, argument: str, space: Any) -> None:
+        check_inputs(space, rank=1, time=True, name=argument)
+        if space.has_time_rank and self.time_major is not None and space.time_major != self.time_major:
+            hint = "without the argument time_major the layer takes either order"
+            raise mismatch(argument, f"time_major={self.time_major}", repr(space), hint)
+
+    def _check_states(self, argument: str, space: Any) -> None:
+        expected = f"FloatBox(shape=({self.units},), add_batch_rank=True)"
+        parts = [space]
+        if len(self.state_names) > 1:
+            parts = list(space) if isinstance(space, Tuple) else []
+            expected = f"a Tuple of {' and '.join(self.state_names)}, each {expected}"
+        if len(parts) != len(self.state_names) or not all(map(self._is_state, parts)):
+            raise mismatch(argument, expected, repr(space))
+
+    def _is_state(self, space: Any) -> bool:
+        return (
+            isinstance(space, FloatBox)
+            and space.shape == (self.units,)
+            and space.has_batch_rank
+            and not space.has_time_rank
+        )
+
+    def run_steps(
+        self,
+        ops: Any,
+        step: Step,
+        inputs: Tensor,
+        states: tuple[Tensor, ...] | None,
+        sequence_length: Tensor | None,
+    ) -> tuple[Tensor, ...]:
+        """`step` from `states` (None: zeros) on, over ``inputs @ weights + biases``: (outputs, each last state).
+
+        `inputs` are [T, B, N], [B, T, N] or, for one step, [B, N].
+        """
+        is_sequence = len(inputs.shape) == 3
+        if is_sequence and not self.is_time_major:
+            inputs = ops.moveaxis(inputs, 0, 1)
+        if states is None:
+            states = (ops.zeros((ops.shape(inputs)[-2], self.units)),) * len(self.state_names)
+        projected = project(ops, inputs, self.weights, self.biases)
+        if not is_sequence:
+            states = step(projected, states)
+            return states[-1], *states
+        outputs, states = unroll(ops, step, projected, states, sequence_length)
+        if not self.return_sequences:
+            outputs = states[-1]
+        elif not self.is_time_major:
+            outputs = ops.moveaxis(outputs, 0, 1)
+        return outputs, *states
+
+
+def _check_lengths(argument: str, space: Any, inputs: Space) -> None:
+    if not isinstance(space, IntBox) or space.shape != () or not space.has_batch_rank or space.has_time_rank:
+        raise mismatch(argument, "IntBox(add_batch_rank=True), one length per sequence", repr(space))
+    if not inputs.has_time_rank:
+        raise mismatch(argument, "inputs with time rank beside it", repr(inputs))

@@ -1,0 +1,86 @@
+"""Layers around which the input is carried."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components.layers.activations import apply_activation, check_activation
+from rlgraph.components.networks.neural_network import NeuralNetwork, call_layer
+from rlgraph.components.preprocessing.preprocess_layer import check_whole
+from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.spaces import Space
+from rlgraph.spaces.errors import mismatch
+
+
+class Residual(Component):
+    """``activation(inputs + units(inputs))``, the shape stays (He et al., 2016, https://arxiv.org/abs/1512.03385).
+
+    Args:
+        residual_unit: a layer or network, a spec of one, or a list of layer specs; it gives back the shape that it is
+            given.
+        repeats: how many such units follow each other, each with variables of its own, before the input is added.
+        activation: name of an activation after the sum, None for none.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: a wrong spec of the unit, `repeats` below 1, or an unknown activation.
+        SpaceError: the units give back another shape.
+    """
+
+    def __init__(
+        self,
+        residual_unit: Any,
+        repeats: int = 2,
+        activation: str | None = None,
+        scope: str = "residual",
+        **kwargs: Any,
+    ):
+        self.repeats = check_whole(repeats, f"{scope}.repeats", least=1)
+        self.units: list[Any] = [
+            _unit(residual_unit, i, f"{scope}.residual_unit") for i in range(self.repeats)
+        ]
+        self.sum = ResidualSum(check_activation(activation, f"{scope}.activation"))
+        super().__init__(*self.units, self.sum, scope=scope, **kwargs)
+
+    @rlgraph_api
+    def call(self, inputs: Any, training: Any = None) -> Any:
+        """``inputs [B, ...] -> [B, ...]``; `training` is handed to the units that take it."""
+        residuals = inputs
+        for unit in self.units:
+            residuals = call_layer(unit, residuals, training)
+        return self.sum.call(inputs, residuals)
+
+
+class ResidualSum(Component):
+    """``activation(inputs + residuals)`` of equal shapes."""
+
+    def __init__(self, activation: str | None, scope: str = "sum", **kwargs: Any):
+        self.activation = activation
+        super().__init__(scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        inputs, residuals = input_spaces["inputs"], input_spaces["residuals"]
+        if inputs.get_shape() != residuals.get_shape():
+            raise mismatch(
+                "residual_unit",
+                f"what it returns to have the shape {inputs.get_shape()} of what it is given",
+                repr(residuals),
+            )
+
+    @rlgraph_api
+    def call(self, inputs: Any, residuals: Any) -> Any:
+        """``[B, ...], [B, ...] -> [B, ...]``."""
+        return self._call(inputs, residuals)
+
+    @graph_fn
+    def _call(self, ops: Any, inputs: Any, residuals: Any) -> Any:
+        return apply_activation(ops, self.activation, inputs + residuals)
+
+
+def _unit(spec: Any, position: int, path: str) -> Component:
+    """The unit at a position: made anew of a spec, copied of a component."""
+    if isinstance(spec, Component):
+        return spec if position == 0 else spec.copy(scope=f"{spec.scope}-{position}")
+    kind = NeuralNetwork if isinstance(spec, list | tuple) else Component
+    return kind.from_spec(spec, path=path, scope=f"unit-{position}")

@@ -1,0 +1,78 @@
+"""Several losses as one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rlgraph.components.losses.loss_function import LossFunction
+from rlgraph.core import SpecError, graph_fn, rlgraph_api
+from rlgraph.core.errors import nearest
+
+
+class ContainerLoss(LossFunction):
+    """The weighted sum of a supervised loss for each part of a container.
+
+    Args:
+        loss_functions_spec: a dict or list of losses, or specs of such, one for each part of what `loss_per_item` is
+            given. A spec may say its ``weight``.
+        weights: by key, or in the order of a list; default: what the specs say, else 1.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: no losses, a weight that is no number, or weights of other parts than there are.
+    """
+
+    def __init__(
+        self,
+        loss_functions_spec: Mapping[str, Any] | Sequence[Any],
+        weights: Mapping[str, float] | Sequence[float] | None = None,
+        scope: str = "container-loss",
+        **kwargs: Any,
+    ):
+        self.losses: dict[Any, LossFunction] = {}
+        self.weights: dict[Any, float] = {}
+        for number, (key, spec) in enumerate(_items(loss_functions_spec, f"{scope}.loss_functions_spec")):
+            place = f"{scope}.loss_functions_spec.{key}"
+            if isinstance(spec, Mapping):
+                spec = dict(spec)
+                self.weights[key] = _number(spec.pop("weight", 1.0), f"{place}.weight")
+            arguments = {} if isinstance(spec, LossFunction) else {"scope": f"loss-function-{number}"}
+            self.losses[key] = LossFunction.from_spec(spec, path=place, **arguments)
+        if weights is not None:
+            given = dict(_items(weights, f"{scope}.weights"))
+            for key in given.keys() ^ self.losses.keys():
+                raise SpecError(
+                    f"{scope}.weights: expected a weight for each of {list(self.losses)}, given {weights!r}. "
+                    f"{nearest(str(key), map(str, self.losses))}"
+                )
+            self.weights = {key: _number(value, f"{scope}.weights.{key}") for key, value in given.items()}
+        super().__init__(*self.losses.values(), scope=scope, **kwargs)
+
+    @rlgraph_api
+    def loss_per_item(self, parameters: Any, labels: Any, sequence_length: Any = None) -> Any:
+        """``[B]``: a container of parameters, and one of labels, of the form of `loss_functions_spec`."""
+        return self._sum(
+            tuple(
+                loss.loss_per_item(parameters[key], labels[key], sequence_length)
+                for key, loss in self.losses.items()
+            )
+        )
+
+    @graph_fn
+    def _sum(self, ops: Any, losses: Any) -> Any:
+        weighted = [self.weights.get(key, 1.0) * loss for key, loss in zip(self.losses, losses, strict=True)]
+        return sum(weighted[1:], start=weighted[0])
+
+
+def _items(spec: Any, where: str) -> list[tuple[Any, Any]]:
+    """Keys, or positions, and what stands there."""
+    if isinstance(spec, str) or not isinstance(spec, Mapping | Sequence) or not spec:
+        raise SpecError(f"{where}: expected a dict or a list, given {spec!r}")
+    return list(spec.items() if isinstance(spec, Mapping) else enumerate(spec))
+
+
+def _number(value: Any, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise SpecError(f"{where}: expected a number, given {value!r}")
+    return float(value)

@@ -1,0 +1,168 @@
+"""Q-learning with distributions of returns."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components.losses.loss_function import LossFunction, check_discount
+from rlgraph.core import graph_fn, rlgraph_api
+
+
+class DistributionalLoss(LossFunction):
+    """What losses share whose action values are means of distributions; they take the place of a `DQNLoss`.
+
+    Each part of a container action is a learner of its own, on the same rewards; the loss of a transition is the mean
+    of theirs.
+
+    Args:
+        discount: discount factor in [0, 1].
+        double_q: choose the next action with the online network (van Hasselt et al., 2016).
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: a discount outside [0, 1].
+    """
+
+    item_arguments = ("rewards", "terminals", "importance_weights", "discounts")
+
+    def __init__(self, discount: float, double_q: bool, scope: str, **kwargs: Any):
+        self.discount = check_discount(discount, scope)
+        self.double_q = double_q
+        super().__init__(scope=scope, **kwargs)
+
+    @rlgraph_api(returns=2)
+    def loss(
+        self,
+        q_values: Any,
+        actions: Any,
+        rewards: Any,
+        terminals: Any,
+        q_next: Any,
+        q_next_target: Any,
+        importance_weights: Any = None,
+        discounts: Any = None,
+    ) -> Any:
+        """The mean loss [] and the loss per item [B].
+
+        Args:
+            q_values: online distributions of the states [B, A, N]; of a container action a container of such.
+            actions: actions taken [B], or a container of such.
+            rewards: rewards [B], or discounted sums of several.
+            terminals: where the episode terminated [B], bool; truncation is no termination.
+            q_next: online distributions of the next states, as `q_values`; not used without double Q.
+            q_next_target: the target network's distributions of the next states, as `q_values`.
+            importance_weights: what each item's loss is multiplied by in the mean [B]; the loss per item is without.
+            discounts: what the returns of each next state are multiplied by [B]; default: `discount`.
+        """
+        per_item = self.loss_per_item(q_values, actions, rewards, terminals, q_next, q_next_target, discounts)
+        return self.loss_average(per_item, importance_weights), per_item
+
+    @rlgraph_api
+    def loss_per_item(
+        self,
+        q_values: Any,
+        actions: Any,
+        rewards: Any,
+        terminals: Any,
+        q_next: Any,
+        q_next_target: Any,
+        discounts: Any = None,
+    ) -> Any:
+        """The loss per item [B]; arguments as of `loss`."""
+        taken, following = self._taken_and_next(q_values, actions, q_next, q_next_target)
+        return self._loss_per_item(taken, following, rewards, terminals, discounts)
+
+    @rlgraph_api
+    def get_td_errors(
+        self,
+        q_values: Any,
+        actions: Any,
+        rewards: Any,
+        terminals: Any,
+        q_next: Any,
+        q_next_target: Any,
+        discounts: Any = None,
+    ) -> Any:
+        """How wrong each item is [B], for priorities: the mean over the parts of an action; arguments as of `loss`."""
+        taken, following = self._taken_and_next(q_values, actions, q_next, q_next_target)
+        return self._td_errors(taken, following, rewards, terminals, discounts)
+
+    @graph_fn(returns=2, flatten_ops=True)
+    def _taken_and_next(
+        self,
+        ops: Any,
+        q_values: Mapping[str, Any],
+        actions: Mapping[str, Any],
+        q_next: Mapping[str, Any],
+        q_next_target: Mapping[str, Any],
+    ) -> Any:
+        """The distributions of all D elements of the actions taken, and of the best next ones: ``[B, D, N]`` both."""
+        taken, following = [], []
+        for path, values in q_values.items():
+            taken.append(_of_actions(ops, values, ops.astype(actions[path], "int64")))
+            chooser = q_next[path] if self.double_q else q_next_target[path]
+            best = ops.argmax(self.means(ops, chooser), axis=-1)
+            following.append(_of_actions(ops, q_next_target[path], best))
+        return ops.concat(taken, axis=1), ops.concat(following, axis=1)
+
+    @graph_fn
+    def _loss_per_item(
+        self,
+        ops: Any,
+        taken: Any,
+        following: Any,
+        rewards: Any,
+        terminals: Any,
+        discounts: Any = None,
+    ) -> Any:
+        targets = self._targets(ops, following, rewards, terminals, discounts)
+        return ops.mean(self.penalties(ops, taken, targets), axis=1)
+
+    @graph_fn
+    def _td_errors(
+        self,
+        ops: Any,
+        taken: Any,
+        following: Any,
+        rewards: Any,
+        terminals: Any,
+        discounts: Any = None,
+    ) -> Any:
+        targets = self._targets(ops, following, rewards, terminals, discounts)
+        return ops.mean(self.errors(ops, taken, targets), axis=1)
+
+    def _targets(self, ops: Any, following: Any, rewards: Any, terminals: Any, discounts: Any) -> Any:
+        discount = self.discount if discounts is None else ops.expand_dims(discounts, 1)
+        rewards, terminals = ops.expand_dims(rewards, 1), ops.expand_dims(terminals, 1)
+        return self.targets(ops, following, rewards, terminals, discount)
+
+    @abstractmethod
+    def means(self, ops: Any, values: Any) -> Any:
+        """Expected values: ``[..., N] -> [...]``."""
+
+    @abstractmethod
+    def targets(self, ops: Any, following: Any, rewards: Any, terminals: Any, discount: Any) -> Any:
+        """``following [B, D, N], rewards [B, 1], terminals [B, 1], discount`` a number or ``[B, 1] -> [B, D, N]``."""
+
+    @abstractmethod
+    def penalties(self, ops: Any, taken: Any, targets: Any) -> Any:
+        """The losses: ``[B, D, N], [B, D, N] -> [B, D]``."""
+
+    @abstractmethod
+    def errors(self, ops: Any, taken: Any, targets: Any) -> Any:
+        """The sizes of errors: ``[B, D, N], [B, D, N] -> [B, D]``."""
+
+
+def _of_actions(ops: Any, values: Any, actions: Any) -> Any:
+    """``values [B, ..., A, N], actions [B, ...] -> [B, D, N]``."""
+    indices = ops.expand_dims(ops.expand_dims(actions, -1), -1)
+    number = values.shape[-1]
+    picked = ops.take_along_axis(
+        values, ops.tile(indices, (1,) * (len(indices.shape) - 1) + (number,)), axis=-2
+    )
+    size = 1
+    for length in picked.shape[1:-1]:
+        size *= length
+    return ops.reshape(picked, (-1, size, number))

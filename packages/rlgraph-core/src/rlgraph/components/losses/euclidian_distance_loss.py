@@ -1,0 +1,50 @@
+"""The distance of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components.losses.supervised_loss import SupervisedLoss
+from rlgraph.core import graph_fn, rlgraph_api
+from rlgraph.core.functional.supervised import euclidean_distance
+from rlgraph.spaces import BoxSpace, Space, SpaceError
+
+
+class EuclidianDistanceLoss(SupervisedLoss):
+    """``sqrt(sum_i (parameters_i - labels_i)^2)``, over all axes but those of batch and time.
+
+    Args:
+        average_time_steps: the loss of a sequence is the mean of its steps; False: their sum.
+        scope: name among its siblings.
+    """
+
+    def __init__(
+        self, average_time_steps: bool = True, scope: str = "euclidian-distance-loss", **kwargs: Any
+    ):
+        super().__init__(average_time_steps, scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        super().check_input_spaces(input_spaces, action_space)
+        parameters, labels = input_spaces["parameters"], input_spaces["labels"]
+        if not isinstance(labels, BoxSpace) or labels.shape != parameters.shape:
+            raise SpaceError(
+                f"labels: expected the shape of parameters, {parameters.shape}, given {labels!r}; another one would be "
+                "spread over all elements without a word"
+            )
+
+    @rlgraph_api
+    def loss_per_item(self, parameters: Any, labels: Any, sequence_length: Any = None) -> Any:
+        """``[B]``.
+
+        Args:
+            parameters: predictions ``[B, ...]``, of sequences ``[T, B, ...]`` or ``[B, T, ...]``.
+            labels: what they should be, as `parameters`; numbers or bool.
+            sequence_length: of sequences, how many of their steps count [B]; default: all.
+        """
+        return self._loss_per_item(parameters, labels, sequence_length)
+
+    @graph_fn
+    def _loss_per_item(self, ops: Any, parameters: Any, labels: Any, sequence_length: Any = None) -> Any:
+        distances = euclidean_distance(ops, parameters, ops.astype(labels, "float"), self.item_rank)
+        return self.over_time(ops, distances, sequence_length, self.average_time_steps)

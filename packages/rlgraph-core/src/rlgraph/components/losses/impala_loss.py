@@ -1,0 +1,166 @@
+"""The loss of IMPALA."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components.losses.loss_function import check_discount, read_schedule
+from rlgraph.components.losses.policy_gradient_loss import PolicyGradientLoss
+from rlgraph.core import SpecError, graph_fn, rlgraph_api
+from rlgraph.core.errors import nearest
+from rlgraph.core.functional.off_policy import importance_ratios, v_trace
+from rlgraph.core.functional.policy_gradient import policy_gradient_loss, sum_of_parts, value_loss
+from rlgraph.core.functional.rewards import soft_asymmetric
+from rlgraph.core.functional.sequences import values_of_next_states
+from rlgraph.core.functional.supervised import sequence_mask
+from rlgraph.spaces import Space, SpaceError
+
+#: What may be done to rewards.
+REWARD_CLIPPINGS = (None, "clamp_one", "soft_asymmetric")
+
+
+class IMPALALoss(PolicyGradientLoss):
+    """Policy gradient and value function loss with V-trace, and entropy bonus (Espeholt et al., 2018, section 4.2).
+
+    ``-weight_pg * rho_t (r_t + gamma v_{t+1} - V(s_t)) log pi(a|s) + weight_baseline * (v_t - V(s_t))^2 / 2 -
+    weight_entropy * H``, https://arxiv.org/abs/1802.01561. The log-probability of a container action is the sum of its
+    parts'. Items are sequences, time first, ``[T, B]``; the loss per item is ``[B]``.
+
+    Args:
+        discount: discount factor in [0, 1].
+        reward_clipping: ``"clamp_one"``: rewards are limited to [-1, 1], as the paper does with Atari;
+            ``"soft_asymmetric"``: they are squeezed, negative ones more; None: neither.
+        weight_pg, weight_baseline, weight_entropy: numbers or schedules of such; defaults: the paper's for Atari.
+        rho_bar, c_bar, rho_bar_pg: limits of the importance ratios in the TD errors, the trace and the advantages; None
+            for no limit.
+        average_time_steps: the loss of a sequence is the mean of its steps; False: their sum.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: a discount outside [0, 1], a weight below 0, or an unknown `reward_clipping`.
+    """
+
+    item_arguments = ("state_values", "rewards", "terminals", "truncations")
+
+    def __init__(
+        self,
+        discount: float = 0.99,
+        reward_clipping: str | None = None,
+        weight_pg: Any = 1.0,
+        weight_baseline: Any = 0.5,
+        weight_entropy: Any = 0.01,
+        rho_bar: float | None = 1.0,
+        c_bar: float | None = 1.0,
+        rho_bar_pg: float | None = 1.0,
+        average_time_steps: bool = False,
+        scope: str = "impala-loss",
+        **kwargs: Any,
+    ):
+        if reward_clipping not in REWARD_CLIPPINGS:
+            hint = nearest(str(reward_clipping), REWARD_CLIPPINGS[1:])
+            raise SpecError(f"{scope}.reward_clipping: unknown {reward_clipping!r}. {hint}")
+        self.discount = check_discount(discount, scope)
+        self.reward_clipping = reward_clipping
+        self.weight_pg = read_schedule(weight_pg, f"{scope}.weight_pg")
+        self.weight_baseline = read_schedule(weight_baseline, f"{scope}.weight_baseline")
+        self.rho_bar, self.c_bar, self.rho_bar_pg = rho_bar, c_bar, rho_bar_pg
+        super().__init__(weight_entropy, average_time_steps, scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        super().check_input_spaces(input_spaces, action_space)
+        if self.time_axis != 0:
+            raise SpaceError(
+                f"state_values: expected sequences, time first, [T, B], given {input_spaces['state_values']!r}; "
+                "declare add_time_rank=True, time_major=True"
+            )
+
+    @rlgraph_api
+    def loss_per_item(
+        self,
+        log_probs: Any,
+        behaviour_log_probs: Any,
+        state_values: Any,
+        bootstrap_values: Any,
+        rewards: Any,
+        terminals: Any,
+        entropy: Any = None,
+        truncations: Any = None,
+        time_percentage: Any = None,
+        sequence_length: Any = None,
+    ) -> Any:
+        """All three parts, weighted, ``[B]``.
+
+        Args:
+            log_probs: of the actions taken, by the policy that learns [T, B], or a container of those of their parts.
+            behaviour_log_probs: of the same actions, by the policy that acted, as `log_probs`.
+            state_values: by the value function, of the states in which the actions were taken [T, B].
+            bootstrap_values: of the states behind the last steps [B]; with `truncations` of the state behind each step
+                [T, B].
+            rewards: rewards [T, B].
+            terminals: where the episode terminated [T, B], bool; truncation is no termination.
+            entropy: of the policy that learns, as `log_probs`; not needed where its weight is 0.
+            truncations: where an episode was cut before the last step [T, B], bool.
+            time_percentage: the fraction of training done, []; only needed with a schedule.
+            sequence_length: how many steps of each sequence count [B]; default: all.
+        """
+        return self._loss_per_item(
+            log_probs,
+            behaviour_log_probs,
+            state_values,
+            bootstrap_values,
+            rewards,
+            terminals,
+            entropy,
+            truncations,
+            time_percentage,
+            sequence_length,
+        )
+
+    @graph_fn(flatten_ops={"log_probs", "behaviour_log_probs", "entropy"})
+    def _loss_per_item(
+        self,
+        ops: Any,
+        log_probs: Mapping[str, Any],
+        behaviour_log_probs: Mapping[str, Any],
+        state_values: Any,
+        bootstrap_values: Any,
+        rewards: Any,
+        terminals: Any,
+        entropy: Mapping[str, Any] | None = None,
+        truncations: Any = None,
+        time_percentage: Any = None,
+        sequence_length: Any = None,
+    ) -> Any:
+        new, old = (sum_of_parts(ops, list(parts.values()), 2) for parts in (log_probs, behaviour_log_probs))
+        ends = self._ends(ops, truncations, sequence_length, state_values)
+        targets, advantages = v_trace(
+            ops,
+            importance_ratios(ops, new, old),
+            self.discount * ops.astype(~terminals, "float"),
+            self._clipped(ops, rewards),
+            state_values,
+            values_of_next_states(ops, state_values, bootstrap_values, ends),
+            rho_bar=self.rho_bar,
+            c_bar=self.c_bar,
+            rho_bar_pg=self.rho_bar_pg,
+            ends=ends,
+        )
+        losses = self.at(ops, "weight_pg", time_percentage) * policy_gradient_loss(ops, new, advantages)
+        weight = 0.5 * self.at(ops, "weight_baseline", time_percentage)
+        losses = losses + weight * value_loss(ops, state_values, targets)
+        losses = losses + self.entropy_part(ops, entropy, 2, time_percentage)
+        return self.over_time(ops, losses, sequence_length, self.average_time_steps)
+
+    def _ends(self, ops: Any, truncations: Any, sequence_length: Any, values: Any) -> Any:
+        """The last steps of fragments [T, B]; None: only those in the last row."""
+        if sequence_length is None:
+            return truncations
+        inside, before = (sequence_mask(ops, sequence_length - n, values, 0) for n in (0, 1))
+        last = inside & ~before
+        return last if truncations is None else truncations | last
+
+    def _clipped(self, ops: Any, rewards: Any) -> Any:
+        if self.reward_clipping == "clamp_one":
+            return ops.clip(rewards, -1.0, 1.0)
+        return soft_asymmetric(ops, rewards) if self.reward_clipping == "soft_asymmetric" else rewards

@@ -1,0 +1,145 @@
+"""What all losses share: a number per item, and their mean."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from rlgraph.components.common.schedules import Schedule
+from rlgraph.components.losses.items import check_items, time_axis_of
+from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.core.component.decorators import ApiMethod
+from rlgraph.core.errors import InferenceError
+from rlgraph.core.functional.prioritized_replay import weighted_mean
+from rlgraph.core.functional.supervised import sequence_mask
+from rlgraph.spaces import Space
+
+
+class LossFunction(Component):
+    """A loss: one number per item of a batch, and what they are on average.
+
+    A subclass writes `loss_per_item`. It then has `loss` with the same arguments, which returns the mean as well, and
+    takes the importance weights of a prioritized memory. A loss of several parts with an optimizer each (critic, actor)
+    gives a dict of them wherever others give a tensor.
+
+    Attributes:
+        item_arguments: names of the arguments with one number per item; all have the same ranks.
+        time_axis: the axis of the time rank of the items, 0 or 1; None without one. Known once it is built.
+    """
+
+    item_arguments: ClassVar[tuple[str, ...]] = ()
+    time_axis: int | None = None
+
+    def __init_subclass__(cls, **kwargs: Any):
+        super().__init_subclass__(**kwargs)
+        per_item = vars(cls).get("loss_per_item")
+        if isinstance(per_item, ApiMethod) and "loss" not in vars(cls):
+            cls.loss = _with_mean(per_item)
+
+    # `loss` is made of `loss_per_item`.
+    loss: ClassVar[Any]
+    loss_per_item: ClassVar[Any]
+
+    @rlgraph_api(must_be_complete=False)
+    def loss_average(self, loss_per_item: Any = None, importance_weights: Any = None) -> Any:
+        """The mean: ``loss_per_item [B], importance_weights [B] -> []``; of each part, if there are several."""
+        return None if loss_per_item is None else self._average(loss_per_item, importance_weights)
+
+    @graph_fn(flatten_ops={"loss_per_item"}, split_ops=True)
+    def _average(self, ops: Any, loss_per_item: Any, importance_weights: Any = None) -> Any:
+        if importance_weights is not None and len(importance_weights.shape) != len(loss_per_item.shape):
+            raise InferenceError(
+                f"importance_weights {importance_weights.shape}: expected one per item, {loss_per_item.shape}"
+            )
+        return weighted_mean(ops, loss_per_item, importance_weights)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        items = {name: input_spaces[name] for name in self.item_arguments if name in input_spaces}
+        check_items(items)
+        if items:
+            self.time_axis = time_axis_of(next(iter(items.values())))
+
+    def at(self, ops: Any, name: str, time_percentage: Any) -> Any:
+        """The value of the schedule that is the attribute `name`, a number or ``[]``; for use in graph functions.
+
+        Raises:
+            AssemblyError: it changes, and there is no `time_percentage`.
+        """
+        schedule: Schedule = getattr(self, name)
+        if time_percentage is None and not schedule.is_constant:
+            raise AssemblyError(
+                f"{self.scope_path}.{name} changes with the progress of training: give the argument time_percentage"
+            )
+        return schedule.tensor(ops, time_percentage)
+
+    def over_time(self, ops: Any, losses: Any, sequence_length: Any, average: bool) -> Any:
+        """Losses of steps become losses of sequences: ``[T, B]`` or ``[B, T] -> [B]``; ``[B]`` stays.
+
+        Args:
+            ops: the operations.
+            losses: one per step.
+            sequence_length: how many steps of each sequence count, [B]; None: all.
+            average: the mean of the steps that count, instead of their sum.
+        """
+        mask = self.mask_of(ops, sequence_length, losses)
+        if self.time_axis is None:
+            return losses
+        if mask is None:
+            return (ops.mean if average else ops.sum)(losses, axis=self.time_axis)
+        total = ops.sum(ops.where(mask, losses, 0.0), axis=self.time_axis)
+        return total / ops.maximum(ops.astype(sequence_length, "float"), 1.0) if average else total
+
+    def mask_of(self, ops: Any, sequence_length: Any, losses: Any) -> Any:
+        """Which steps count, bool, of the shape of `losses`; None: all. Arguments as of `over_time`.
+
+        Raises:
+            AssemblyError: there is a `sequence_length`, and no time rank.
+        """
+        if sequence_length is None:
+            return None
+        if self.time_axis is None:
+            raise AssemblyError(f"{self.scope_path}: sequence_length is for items with time rank")
+        return sequence_mask(ops, sequence_length, losses, self.time_axis)
+
+
+def _with_mean(per_item: ApiMethod) -> ApiMethod:
+    """The API method `loss` that goes with a `loss_per_item`."""
+
+    def loss(self: Any, importance_weights: Any, **arguments: Any) -> Any:
+        losses = self.loss_per_item(**arguments)
+        return self.loss_average(losses, importance_weights), losses
+
+    loss.__doc__ = (
+        "The mean loss [] and the loss per item. Arguments as of `loss_per_item`, and ``importance_weights [B]``: what "
+        "each item's loss is multiplied by in the mean (Schaul et al., 2016); the loss per item is without."
+    )
+    weights = inspect.Parameter(
+        "importance_weights", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=Any
+    )
+    parameters = [*per_item.signature.parameters.values(), weights]
+    loss.__signature__ = per_item.signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return rlgraph_api(returns=2)(loss)
+
+
+def read_schedule(spec: Any, where: str) -> Schedule:
+    """A weight or limit of a loss: a number or a schedule of one (see `Schedule.from_spec`).
+
+    Raises:
+        SpecError: neither, or it is below 0 at some time.
+    """
+    schedule = Schedule.from_spec(spec, path=where)
+    if min(schedule.value(0.0), schedule.value(1.0)) < 0.0:
+        raise SpecError(f"{where}: expected a number >= 0 or a schedule of such, given {spec!r}")
+    return schedule
+
+
+def check_discount(discount: Any, where: str) -> float:
+    """`discount` as a float.
+
+    Raises:
+        SpecError: it is no number in [0, 1].
+    """
+    if isinstance(discount, bool) or not isinstance(discount, int | float) or not 0.0 <= discount <= 1.0:
+        raise SpecError(f"{where}.discount: expected a number in [0, 1], given {discount!r}")
+    return float(discount)

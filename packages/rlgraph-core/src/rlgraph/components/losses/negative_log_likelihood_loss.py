@@ -1,0 +1,55 @@
+"""How unlikely labels are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components.losses.supervised_loss import SupervisedLoss
+from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.core.functional.policy_gradient import sum_of_parts
+
+
+class NegativeLogLikelihoodLoss(SupervisedLoss):
+    """``-log p(label)``.
+
+    Args:
+        distribution_spec: a component with the API method ``log_prob(parameters, values)``; None: log-probabilities are
+            given instead of parameters.
+        average_time_steps: the loss of a sequence is the mean of its steps; False: their sum.
+        scope: name among its siblings.
+    """
+
+    def __init__(
+        self,
+        distribution_spec: Any = None,
+        average_time_steps: bool = False,
+        scope: str = "negative-log-likelihood-loss",
+        **kwargs: Any,
+    ):
+        self.distribution: Any = None
+        if distribution_spec is not None:
+            self.distribution = Component.from_spec(distribution_spec, path=f"{scope}.distribution_spec")
+        super().__init__(average_time_steps, scope=scope, **kwargs)
+        if self.distribution is not None:
+            self.add_components(self.distribution)
+
+    @rlgraph_api
+    def loss_per_item(self, parameters: Any, labels: Any = None, sequence_length: Any = None) -> Any:
+        """``[B]``, the sum over all parts and axes but those of batch and time.
+
+        Args:
+            parameters: parameters of the distribution, ``[B, ...]``, of sequences ``[T, B, ...]`` or ``[B, T, ...]``,
+                or a container of such; without a distribution the labels' log-probabilities.
+            labels: what is to be likely, of the form that the distribution takes; not used without one.
+            sequence_length: of sequences, how many of their steps count [B]; default: all.
+        """
+        log_probs = parameters
+        if self.distribution is not None:
+            log_probs = self.distribution.log_prob(parameters, labels)
+        return self._loss_per_item(log_probs, sequence_length)
+
+    @graph_fn(flatten_ops={"log_probs"})
+    def _loss_per_item(self, ops: Any, log_probs: Mapping[str, Any], sequence_length: Any = None) -> Any:
+        losses = -sum_of_parts(ops, list(log_probs.values()), self.item_rank)
+        return self.over_time(ops, losses, sequence_length, self.average_time_steps)

@@ -1,0 +1,193 @@
+"""The losses of soft actor-critic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components.losses.critics import check_critics
+from rlgraph.components.losses.loss_function import LossFunction, check_discount
+from rlgraph.core import SpecError, graph_fn, rlgraph_api
+from rlgraph.core.errors import nearest
+from rlgraph.core.functional.policy_gradient import sum_of_parts
+from rlgraph.core.functional.q_learning import action_values
+from rlgraph.core.functional.soft_actor_critic import (
+    discrete_sac_actor_loss,
+    discrete_sac_alpha_loss,
+    discrete_soft_value,
+    sac_actor_loss,
+    sac_alpha_loss,
+    sac_critic_loss,
+    sac_target,
+    soft_value,
+)
+from rlgraph.spaces import Space
+
+#: What the loss of the temperature is linear in.
+TEMPERATURES = ("alpha", "log_alpha")
+
+
+class SACLoss(LossFunction):
+    """Losses of critics, actor and temperature (Haarnoja et al., 2018, https://arxiv.org/abs/1812.05905).
+
+    They have an optimizer each, so a loss is a dict with the keys ``critic``, ``actor``, and ``alpha`` if there is a
+    target entropy.
+
+    Args:
+        target_entropy: the entropy that the temperature is adjusted to; None: the temperature has no loss.
+        discount: discount factor in [0, 1].
+        num_q_functions: how many critics there are; the smallest of their values counts.
+        discrete: actions are categorical, and expectations are taken over all of them instead of a sample
+            (Christodoulou, 2019, https://arxiv.org/abs/1910.07207). Values and log-probabilities are ``[B, A]`` then.
+        temperature_loss: ``"alpha"``: the paper's, linear in alpha; ``"log_alpha"``: linear in its logarithm, as the
+            authors' code and RLgraph 0.5 have it.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: an option out of range.
+    """
+
+    item_arguments = ("rewards", "terminals", "discounts")
+
+    def __init__(
+        self,
+        target_entropy: float | None = None,
+        discount: float = 0.99,
+        num_q_functions: int = 2,
+        discrete: bool = False,
+        temperature_loss: str = "alpha",
+        scope: str = "sac-loss",
+        **kwargs: Any,
+    ):
+        if temperature_loss not in TEMPERATURES:
+            hint = nearest(str(temperature_loss), TEMPERATURES)
+            raise SpecError(f"{scope}.temperature_loss: unknown {temperature_loss!r}. {hint}")
+        self.target_entropy = target_entropy
+        self.discount = check_discount(discount, scope)
+        self.num_q_functions = num_q_functions
+        self.discrete = discrete
+        self.temperature_loss = temperature_loss
+        super().__init__(scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        super().check_input_spaces(input_spaces, action_space)
+        for name in ("q_values_next_sampled", "q_values", "q_values_sampled"):
+            check_critics(input_spaces, name, self.num_q_functions, axes=2 if self.discrete else 1)
+
+    @rlgraph_api
+    def loss_per_item(
+        self,
+        alpha: Any,
+        log_probs_next_sampled: Any,
+        q_values_next_sampled: Any,
+        q_values: Any,
+        log_probs_sampled: Any,
+        q_values_sampled: Any,
+        rewards: Any,
+        terminals: Any,
+        actions: Any = None,
+        discounts: Any = None,
+    ) -> Any:
+        """``{"critic": [B], "actor": [B], "alpha": [B]}``.
+
+        Args:
+            alpha: the temperature, [].
+            log_probs_next_sampled: of actions sampled in the next states [B], or a container of those of their parts;
+                discrete: of all actions [B, A].
+            q_values_next_sampled: a tuple of what the target critics say of them, each [B]; discrete: of all [B, A].
+            q_values: a tuple of what the critics say of the actions taken, each [B]; discrete: of all [B, A].
+            log_probs_sampled: of actions sampled in the states, reparameterised, as `log_probs_next_sampled`.
+            q_values_sampled: a tuple of what the critics say of these, as `q_values_next_sampled`.
+            rewards: rewards [B], or discounted sums of several.
+            terminals: where the episode terminated [B], bool; truncation is no termination.
+            actions: the actions taken [B]; only needed with `discrete`.
+            discounts: what the value of each next state is multiplied by [B]; default: `discount`.
+        """
+        losses = {
+            "critic": self.critic_loss_per_item(
+                alpha,
+                log_probs_next_sampled,
+                q_values_next_sampled,
+                q_values,
+                rewards,
+                terminals,
+                actions,
+                discounts,
+            ),
+            "actor": self.actor_loss_per_item(alpha, log_probs_sampled, q_values_sampled),
+        }
+        if self.target_entropy is not None:
+            losses["alpha"] = self.alpha_loss_per_item(alpha, log_probs_sampled)
+        return losses
+
+    @rlgraph_api
+    def critic_loss_per_item(
+        self,
+        alpha: Any,
+        log_probs_next_sampled: Any,
+        q_values_next_sampled: Any,
+        q_values: Any,
+        rewards: Any,
+        terminals: Any,
+        actions: Any = None,
+        discounts: Any = None,
+    ) -> Any:
+        """The sum of the critics' losses ``[B]``; arguments as of `loss_per_item`."""
+        return self._critic_loss(
+            alpha,
+            log_probs_next_sampled,
+            q_values_next_sampled,
+            q_values,
+            rewards,
+            terminals,
+            actions,
+            discounts,
+        )
+
+    @rlgraph_api
+    def actor_loss_per_item(self, alpha: Any, log_probs_sampled: Any, q_values_sampled: Any) -> Any:
+        """The policy's loss ``[B]``; arguments as of `loss_per_item`."""
+        return self._actor_loss(alpha, log_probs_sampled, q_values_sampled)
+
+    @rlgraph_api
+    def alpha_loss_per_item(self, alpha: Any, log_probs_sampled: Any) -> Any:
+        """The temperature's loss ``[B]``, None without a target entropy; arguments as of `loss_per_item`."""
+        return None if self.target_entropy is None else self._alpha_loss(alpha, log_probs_sampled)
+
+    @graph_fn(flatten_ops={"log_probs_next_sampled"})
+    def _critic_loss(
+        self,
+        ops: Any,
+        alpha: Any,
+        log_probs_next_sampled: Any,
+        q_values_next_sampled: Any,
+        q_values: Any,
+        rewards: Any,
+        terminals: Any,
+        actions: Any = None,
+        discounts: Any = None,
+    ) -> Any:
+        value = discrete_soft_value if self.discrete else soft_value
+        next_values = value(ops, q_values_next_sampled, self._joint(ops, log_probs_next_sampled), alpha)
+        discount = self.discount if discounts is None else discounts
+        targets = sac_target(ops, rewards, terminals, next_values, discount)
+        if self.discrete:
+            taken = ops.astype(actions, "int64")
+            q_values = [action_values(ops, values, taken) for values in q_values]
+        return sac_critic_loss(ops, q_values, targets)
+
+    @graph_fn(flatten_ops={"log_probs_sampled"})
+    def _actor_loss(self, ops: Any, alpha: Any, log_probs_sampled: Any, q_values_sampled: Any) -> Any:
+        loss = discrete_sac_actor_loss if self.discrete else sac_actor_loss
+        return loss(ops, q_values_sampled, self._joint(ops, log_probs_sampled), alpha)
+
+    @graph_fn(flatten_ops={"log_probs_sampled"})
+    def _alpha_loss(self, ops: Any, alpha: Any, log_probs_sampled: Any) -> Any:
+        loss = discrete_sac_alpha_loss if self.discrete else sac_alpha_loss
+        assert self.target_entropy is not None
+        temperature = ops.log(alpha) if self.temperature_loss == "log_alpha" else alpha
+        return loss(ops, temperature, self._joint(ops, log_probs_sampled), self.target_entropy)
+
+    def _joint(self, ops: Any, log_probs: Mapping[str, Any]) -> Any:
+        """``[B]``; discrete: ``[B, A]``."""
+        return sum_of_parts(ops, list(log_probs.values()), 2 if self.discrete else 1)

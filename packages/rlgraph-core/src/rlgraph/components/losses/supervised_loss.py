@@ -1,0 +1,42 @@
+"""What losses of supervised learning have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components.losses.loss_function import LossFunction
+from rlgraph.core.functional.policy_gradient import sum_of_parts
+from rlgraph.spaces import Space
+
+
+class SupervisedLoss(LossFunction):
+    """A loss with the API method ``loss_per_item(parameters, labels, sequence_length=None)``.
+
+    Items are ``[B]``, or of sequences ``[T, B]`` or ``[B, T]``, as the Space of `parameters` says; the loss per item of
+    sequences is ``[B]``.
+
+    Args:
+        average_time_steps: the loss of a sequence is the mean of its steps; False: their sum.
+        scope: name among its siblings.
+
+    Attributes:
+        item_rank: how many axes the items have, 1 or 2. Known once it is built.
+    """
+
+    item_rank: int
+
+    def __init__(self, average_time_steps: bool, scope: str, **kwargs: Any):
+        self.average_time_steps = average_time_steps
+        super().__init__(scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        space = input_spaces["parameters"]
+        self.item_rank = 2 if space.has_batch_rank and space.has_time_rank else 1
+        self.time_axis = None
+        if space.has_time_rank:
+            self.time_axis = 0 if space.time_major or not space.has_batch_rank else 1
+
+    def sum_of_elements(self, ops: Any, losses: Any) -> Any:
+        """The sum over all axes behind those of the items."""
+        return sum_of_parts(ops, [losses], self.item_rank)

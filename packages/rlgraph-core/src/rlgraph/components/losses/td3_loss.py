@@ -1,0 +1,97 @@
+"""The losses of TD3 and DDPG."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components.losses.critics import check_critics
+from rlgraph.components.losses.loss_function import LossFunction, check_discount
+from rlgraph.core import graph_fn, rlgraph_api
+from rlgraph.core.functional.td3 import critic_loss, deterministic_policy_gradient_loss, td3_target
+from rlgraph.spaces import Space
+
+
+class TD3Loss(LossFunction):
+    """Losses of critics and actor (Fujimoto et al., 2018, Algorithm 1, https://arxiv.org/abs/1802.09477).
+
+    They have an optimizer each, so a loss is a dict with the keys ``critic`` and ``actor``. The noise on the target
+    policy's actions is the agent's (`rlgraph.core.functional.td3.smoothed_actions`). With one critic and without noise
+    these are the losses of DDPG (Lillicrap et al., 2016, https://arxiv.org/abs/1509.02971).
+
+    Args:
+        discount: discount factor in [0, 1].
+        num_q_functions: how many critics there are; the smallest of the target critics' values counts.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: a discount outside [0, 1].
+    """
+
+    item_arguments = ("rewards", "terminals", "q_values_policy", "discounts")
+
+    def __init__(
+        self, discount: float = 0.99, num_q_functions: int = 2, scope: str = "td3-loss", **kwargs: Any
+    ):
+        self.discount = check_discount(discount, scope)
+        self.num_q_functions = num_q_functions
+        super().__init__(scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        super().check_input_spaces(input_spaces, action_space)
+        for name in ("q_values_next", "q_values"):
+            check_critics(input_spaces, name, self.num_q_functions, axes=1)
+
+    @rlgraph_api
+    def loss_per_item(
+        self,
+        q_values_next: Any,
+        q_values: Any,
+        q_values_policy: Any,
+        rewards: Any,
+        terminals: Any,
+        discounts: Any = None,
+    ) -> Any:
+        """``{"critic": [B], "actor": [B]}``.
+
+        Args:
+            q_values_next: a tuple of what the target critics say of the target policy's actions, smoothed, each [B].
+            q_values: a tuple of what the critics say of the actions taken, each [B].
+            q_values_policy: what the first critic says of the policy's actions [B].
+            rewards: rewards [B], or discounted sums of several.
+            terminals: where the episode terminated [B], bool; truncation is no termination.
+            discounts: what the value of each next state is multiplied by [B]; default: `discount`.
+        """
+        return {
+            "critic": self.critic_loss_per_item(q_values_next, q_values, rewards, terminals, discounts),
+            "actor": self.actor_loss_per_item(q_values_policy),
+        }
+
+    @rlgraph_api
+    def critic_loss_per_item(
+        self, q_values_next: Any, q_values: Any, rewards: Any, terminals: Any, discounts: Any = None
+    ) -> Any:
+        """The sum of the critics' losses ``[B]``; arguments as of `loss_per_item`."""
+        return self._critic_loss(q_values_next, q_values, rewards, terminals, discounts)
+
+    @rlgraph_api
+    def actor_loss_per_item(self, q_values_policy: Any) -> Any:
+        """The policy's loss ``[B]``; arguments as of `loss_per_item`."""
+        return self._actor_loss(q_values_policy)
+
+    @graph_fn
+    def _critic_loss(
+        self,
+        ops: Any,
+        q_values_next: Any,
+        q_values: Any,
+        rewards: Any,
+        terminals: Any,
+        discounts: Any = None,
+    ) -> Any:
+        discount = self.discount if discounts is None else discounts
+        return critic_loss(ops, q_values, td3_target(ops, rewards, terminals, q_values_next, discount))
+
+    @graph_fn
+    def _actor_loss(self, ops: Any, q_values_policy: Any) -> Any:
+        return deterministic_policy_gradient_loss(ops, q_values_policy)

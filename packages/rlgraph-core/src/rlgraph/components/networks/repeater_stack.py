@@ -1,0 +1,37 @@
+"""Copies of one component, called one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from rlgraph.components.networks.stack import Stack
+from rlgraph.core import Component, SpecError
+
+
+class RepeaterStack(Stack):
+    """A component and copies of it, each with variables of its own, one after the other.
+
+    Args:
+        sub_component: the component, or its spec; its output has the Space of its input.
+        repeats: how many there are.
+        api_methods: see `Stack`.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: `repeats` below 1; and as `Stack`.
+    """
+
+    def __init__(
+        self,
+        sub_component: Any,
+        repeats: int = 2,
+        api_methods: Collection[Any] = ("call",),
+        scope: str = "repeater",
+        **kwargs: Any,
+    ):
+        if isinstance(repeats, bool) or not isinstance(repeats, int) or repeats < 1:
+            raise SpecError(f"{scope}.repeats: expected an integer >= 1, given {repeats!r}")
+        component = Component.from_spec(sub_component, path=f"{scope}.sub_component")
+        copies = [component.copy(scope=f"{component.scope}-{i}") for i in range(repeats)]
+        super().__init__(*copies, api_methods=api_methods, scope=scope, **kwargs)

@@ -1,0 +1,127 @@
+"""Components called one after the other."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+from rlgraph.components.common.time_folding import TimeFolding
+from rlgraph.core import Component, SpecError, rlgraph_api
+from rlgraph.core.errors import nearest
+
+
+@dataclass(frozen=True)
+class StackMethod:
+    """An API method of a stack.
+
+    Attributes:
+        name: what it is called.
+        called: which API method of each component it calls.
+        wiring: ``f(stack, *inputs)`` wires it instead.
+        fold_time_rank, unfold_time_rank: time is folded into the batch in front, and unfolded behind.
+    """
+
+    name: str
+    called: str
+    wiring: Callable[..., Any] | None = None
+    fold_time_rank: bool = False
+    unfold_time_rank: bool = False
+
+
+class Stack(TimeFolding):
+    """Components called one after the other: what one returns, the next one is given.
+
+    Args:
+        sub_components: the components, or specs of them.
+        api_methods: its API methods, each as ``"name"``; as ``("new", "name")``, which calls `name` of every component;
+            as ``("name", function)``, wired by ``function(stack, *inputs)``; or as a dict ``{"api": "name", "function":
+            ..., "fold_time_rank": ..., "unfold_time_rank": ...}``: time ranks are folded into the batch in front of the
+            first component and unfolded behind the last.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: no components, one without such an API method, or a method that is described in another way.
+    """
+
+    def __init__(
+        self,
+        *sub_components: Any,
+        api_methods: Collection[Any] = ("call",),
+        scope: str = "stack",
+        **kwargs: Any,
+    ):
+        if not sub_components:
+            raise SpecError(f"{scope}: expected components or specs of them, given none")
+        self.stacked = [
+            Component.from_spec(spec, path=f"{scope}[{i}]") for i, spec in enumerate(sub_components)
+        ]
+        methods = [_method(given, scope) for given in sorted(api_methods, key=str)]
+        for method in methods:
+            self._check(method, scope)
+        super().__init__(*self.stacked, scope=scope, **kwargs)
+        for method in methods:
+            self.add_member(rlgraph_api(name=method.name)(self._wired(method)))
+
+    def _check(self, method: StackMethod, scope: str) -> None:
+        for component in self.stacked if method.wiring is None else ():
+            known = component.api_methods()
+            if method.called not in known:
+                raise SpecError(
+                    f"{scope}.api_methods: {component.scope} has no API method {method.called!r}. "
+                    f"{nearest(method.called, known)}"
+                )
+
+    def _wired(self, method: StackMethod) -> Callable[..., Any]:
+        if method.wiring is not None:
+            return method.wiring
+        if method.unfold_time_rank and not method.fold_time_rank:
+            raise SpecError(
+                f"{self.scope}.api_methods: {method.name}: unfold_time_rank without fold_time_rank"
+            )
+
+        def wired(self: Stack, *args: Any, **kwargs: Any) -> Any:
+            given = (*args, *kwargs.values())
+            values = tuple(self.fold_time(x) for x in given) if method.fold_time_rank else given
+            for component in self.stacked:
+                result = getattr(component, method.called)(*values)
+                values = result if isinstance(result, tuple) else (result,)
+            if method.unfold_time_rank:
+                values = tuple(self.unfold_time(x, given[0]) for x in values)
+            return values if len(values) != 1 else values[0]
+
+        # That of the first component: the stack may be a root, whose arguments have names.
+        first = self.stacked[0].api_methods()[method.called]
+        wired.__signature__ = inspect.signature(first)  # type: ignore[attr-defined]
+        wired.__doc__ = f"`{method.called}` of every component, one after the other."
+        return wired
+
+
+def _method(given: Any, scope: str) -> StackMethod:
+    match given:
+        case str():
+            return StackMethod(given, given)
+        case (str() as name, str() as called):
+            return StackMethod(name, called)
+        case (str() as name, function) if callable(function):
+            return StackMethod(name, name, function)
+        case dict() if isinstance(given.get("api"), str) and given.keys() <= {
+            "api",
+            "function",
+            "fold_time_rank",
+            "unfold_time_rank",
+        }:
+            function = given.get("function")
+            called = function if isinstance(function, str) else given["api"]
+            return StackMethod(
+                given["api"],
+                called,
+                None if isinstance(function, str) else function,
+                bool(given.get("fold_time_rank")),
+                bool(given.get("unfold_time_rank")),
+            )
+    raise SpecError(
+        f'{scope}.api_methods: expected "name", ("new", "name"), ("name", function) or {{"api": "name", "function": '
+        f'..., "fold_time_rank": bool, "unfold_time_rank": bool}}, given {given!r}'
+    )

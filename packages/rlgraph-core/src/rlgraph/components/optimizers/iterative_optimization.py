@@ -1,0 +1,156 @@
+"""Epochs over shuffled minibatches, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rlgraph.core import AssemblyError, Component, InputError, SpecError, graph_fn, loop, rlgraph_api
+from rlgraph.core.errors import nearest
+from rlgraph.core.ops import leaves_of
+from rlgraph.spaces import IntBox, Space, SpaceError
+
+
+def _order_space(*_: Any) -> Space:
+    return IntBox(0, None, add_batch_rank="minibatch", add_time_rank=True, time_major=True)
+
+
+class IterativeOptimization(Component):
+    """Updates of a component on shuffled minibatches of one batch, for several epochs.
+
+    Schulman et al. (2017), Algorithm 1, https://arxiv.org/abs/1707.06347. All of it is one call of one program. Every
+    epoch shuffles the batch anew and cuts it into equal minibatches; records that are left over then are left out of
+    this epoch.
+
+    Args:
+        sub_component: what is updated, or its spec. Its API method takes ``records``, a dict of fields ``[M, ...]``,
+            and returns a dict of numbers ``[]``.
+        num_epochs: how often the batch is gone through.
+        num_minibatches: minibatches of an epoch.
+        results: names of those numbers of which `update` returns the means.
+        stop_if: ``(name, limit)``: end behind the first update of which the number `name`, one of `results`, is above
+            the limit (the divergence from the policy that acted, say); None: never.
+        api_method_name: the API method of `sub_component`.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: a number below 1, no such API method, or a `stop_if` of another form.
+        SpaceError: the records are no container with a batch rank.
+    """
+
+    def __init__(
+        self,
+        sub_component: Any,
+        num_epochs: int = 1,
+        num_minibatches: int = 1,
+        results: Sequence[str] = ("loss",),
+        stop_if: tuple[str, float] | None = None,
+        api_method_name: str = "update",
+        scope: str = "iterative-optimization",
+        **kwargs: Any,
+    ):
+        for name, value in (("num_epochs", num_epochs), ("num_minibatches", num_minibatches)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise SpecError(f"{scope}.{name}: expected an integer >= 1, given {value!r}")
+        self.updated = Component.from_spec(sub_component, path=f"{scope}.sub_component")
+        methods = self.updated.api_methods()
+        if api_method_name not in methods:
+            raise SpecError(
+                f"{scope}.api_method_name: {self.updated.scope} has no API method {api_method_name!r}. "
+                f"{nearest(str(api_method_name), methods)}"
+            )
+        if isinstance(results, str) or not results:
+            raise SpecError(f"{scope}.results: expected names of numbers, given {results!r}")
+        self.num_epochs, self.num_minibatches = num_epochs, num_minibatches
+        self.results = list(results)
+        self.stop_position, self.limit = _stop(stop_if, self.results, f"{scope}.stop_if")
+        self.api_method_name = api_method_name
+        super().__init__(self.updated, scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        space = input_spaces["records"]
+        if not isinstance(space, Mapping) or not space.has_batch_rank:  # type: ignore[attr-defined]
+            raise SpaceError(f"{self.scope_path}: records must be a Dict with batch rank, given {space!r}")
+
+    @rlgraph_api
+    def update(self, records: Any) -> Any:
+        """All updates on ``records``, a dict of fields ``[B, ...]``.
+
+        Returns:
+            A dict of the means ``[]`` over the updates that were done, by the names in `results`, and
+            ``num_updates [] (int64)``, how many these were.
+
+        Raises:
+            InputError: there are fewer records than minibatches.
+        """
+        order = self._order(records)
+
+        def minibatch(i: Any, sums: Any, count: Any, _: Any) -> Any:
+            rows = self._rows(i, order, records)
+            given = getattr(self.updated, self.api_method_name)(rows)
+            return self._added(sums, count, self._numbers(given))
+
+        stop = None if self.stop_position is None else (lambda _sums, _count, stopped: stopped)
+        sums, count, _ = loop(self.num_epochs * self.num_minibatches, minibatch, *self._start(), until=stop)
+        means = self._means(sums, count)
+        return {**{name: means[name] for name in self.results}, "num_updates": count}
+
+    def _numbers(self, given: Any) -> tuple[Any, ...]:
+        """Those that `results` names, of what an update returned."""
+        for name in self.results:
+            if isinstance(given, dict) and name not in given:
+                raise AssemblyError(
+                    f"{self.scope_path}.results: {self.api_method_name} of {self.updated.scope_path} returns no "
+                    f"{name!r}. {nearest(name, given)}"
+                )
+        return tuple(given[name] for name in self.results)
+
+    @graph_fn(host=True, spaces=_order_space, shares=())
+    def _order(self, records: Any) -> np.ndarray:
+        """Which records each minibatch has, ``[updates, M]``."""
+        number = len(leaves_of(records)[0])
+        size = number // self.num_minibatches
+        if size == 0:
+            raise InputError(
+                f"{self.scope_path}: {number} records are fewer than the {self.num_minibatches} minibatches of an epoch"
+            )
+        rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
+        used = size * self.num_minibatches
+        epochs = [rng.permutation(number)[:used] for _ in range(self.num_epochs)]
+        return np.stack(epochs).reshape(-1, size)
+
+    @graph_fn(flatten_ops={"records"})
+    def _rows(self, ops: Any, i: Any, order: Any, records: Any) -> Any:
+        rows = ops.take(order, i)
+        return {path: ops.take(field, rows) for path, field in records.items()}
+
+    @graph_fn(returns=3)
+    def _start(self, ops: Any) -> Any:
+        """Sums of the numbers, how many updates there were, and whether to stop."""
+        return ops.zeros((len(self.results),)), ops.zeros((), dtype="int64"), ops.zeros((), dtype="bool")
+
+    @graph_fn(returns=3)
+    def _added(self, ops: Any, sums: Any, count: Any, numbers: Any) -> Any:
+        stopped = ops.zeros((), dtype="bool")
+        if self.stop_position is not None:
+            stopped = numbers[self.stop_position] > self.limit
+        return sums + ops.stack(list(numbers)), count + 1, stopped
+
+    @graph_fn
+    def _means(self, ops: Any, sums: Any, count: Any) -> Any:
+        means = sums / ops.astype(count, "float")
+        return {name: means[position] for position, name in enumerate(self.results)}
+
+
+def _stop(given: Any, results: list[str], where: str) -> tuple[int | None, float]:
+    """The position of the number that decides, and its limit."""
+    if given is None:
+        return None, 0.0
+    if not isinstance(given, Sequence) or len(given) != 2 or not isinstance(given[1], int | float):
+        raise SpecError(f"{where}: expected a pair of a name and a limit, or None, given {given!r}")
+    name, limit = given
+    if name not in results:
+        raise SpecError(f"{where}: {name!r} is none of results. {nearest(str(name), results)}")
+    return results.index(name), float(limit)

@@ -1,0 +1,61 @@
+"""A policy whose network serves a value function as well."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlgraph.components.layers.dense import Dense
+from rlgraph.components.policies.policy import Policy
+from rlgraph.core import graph_fn, rlgraph_api
+
+
+class SharedValueFunctionPolicy(Policy):
+    """A `Policy` with one more linear layer behind its network, whose output is the value of a state.
+
+    Args:
+        network_spec: the network of both.
+        action_space: of one action.
+        value_weights_spec: initializer of the weights of the value layer.
+        value_biases_spec: initializer of its biases; False for none.
+        value_activation: its activation, None for none.
+        scope: name among its siblings.
+        kwargs: of `Policy`.
+
+    Raises:
+        SpecError: as `Policy`.
+    """
+
+    def __init__(
+        self,
+        network_spec: Any,
+        action_space: Any,
+        *,
+        value_weights_spec: Any = "glorot_uniform",
+        value_biases_spec: Any = 0.0,
+        value_activation: str | None = None,
+        scope: str = "policy",
+        **kwargs: Any,
+    ):
+        super().__init__(network_spec, action_space, scope=scope, **kwargs)
+        self.value_layer = Dense(
+            1, value_activation, value_weights_spec, value_biases_spec, scope="value-layer"
+        )
+        self.add_components(self.value_layer)
+
+    @rlgraph_api
+    def get_state_values(self, nn_inputs: Any) -> Any:
+        """``{"state_values": [B], "nn_outputs"}`` of states ``nn_inputs [B, ...]``."""
+        features = self.network.call(nn_inputs)
+        return {"state_values": self._values(self.value_layer.call(features)), "nn_outputs": features}
+
+    @rlgraph_api
+    def get_state_values_adapter_outputs_and_parameters(self, nn_inputs: Any, action_mask: Any = None) -> Any:
+        """``{"state_values", "adapter_outputs", "parameters", "nn_outputs"}``; the network runs once."""
+        outputs = self.get_adapter_outputs_and_parameters(nn_inputs, action_mask)
+        values = self._values(self.value_layer.call(outputs["nn_outputs"]))
+        return {**outputs, "state_values": values}
+
+    @graph_fn
+    def _values(self, ops: Any, values: Any) -> Any:
+        """``[B, 1] -> [B]``."""
+        return ops.squeeze(values, axis=-1)

@@ -1,0 +1,46 @@
+"""The distribution of one of several categories, by logits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Tensor = Any
+
+#: The logit and the log-probability of what cannot happen. It is finite: ``0 * log(0)`` is 0, also in derivatives.
+IMPOSSIBLE = -1e30
+
+
+def mask_logits(ops: Any, logits: Tensor, mask: Tensor) -> Tensor:
+    """`logits`, with what ``mask [..., A]`` (bool) does not allow made impossible: ``[..., A] -> [..., A]``.
+
+    No gradient flows into the logits of what is masked. A row that allows nothing is taken as one that allows
+    everything. Huang and Ontañón (2022), https://arxiv.org/abs/2006.14171.
+    """
+    nothing = ~ops.any(mask, axis=-1, keepdims=True)
+    return ops.where(mask | nothing, logits, IMPOSSIBLE)
+
+
+def log_probabilities(ops: Any, logits: Tensor) -> Tensor:
+    """``log(softmax(logits))``, never below `IMPOSSIBLE`: ``[..., A] -> [..., A]``; logits may be minus infinity."""
+    return ops.maximum(ops.log_softmax(logits, axis=-1), IMPOSSIBLE)
+
+
+def categorical_log_prob(ops: Any, values: Tensor, logits: Tensor) -> Tensor:
+    """The log-probability of categories: ``values [...] (int64), logits [..., A] -> [...]``."""
+    taken = ops.take_along_axis(log_probabilities(ops, logits), ops.expand_dims(values, -1), axis=-1)
+    return ops.squeeze(taken, axis=-1)
+
+
+def categorical_entropy(ops: Any, logits: Tensor) -> Tensor:
+    """``-sum(p log(p))``: ``[..., A] -> [...]`` (Shannon, 1948)."""
+    log_p = log_probabilities(ops, logits)
+    return -ops.sum(ops.exp(log_p) * log_p, axis=-1)
+
+
+def categorical_kl(ops: Any, logits: Tensor, other_logits: Tensor) -> Tensor:
+    """KL(p || q) ``= sum(p log(p / q))``: ``[..., A], [..., A] -> [...]`` (Kullback and Leibler, 1951).
+
+    What is impossible under p adds nothing; what is possible under p and impossible under q makes it 1e30 or so.
+    """
+    log_p, log_q = log_probabilities(ops, logits), log_probabilities(ops, other_logits)
+    return ops.sum(ops.exp(log_p) * (log_p - log_q), axis=-1)

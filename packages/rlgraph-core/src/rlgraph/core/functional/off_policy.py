@@ -1,0 +1,102 @@
+"""Off-policy evaluation: what a target policy would have got, of steps that a behaviour policy did.
+
+Time is the first axis. ``discounts [T, ...]`` are 0 where the episode terminated; ``ends [T, ...]`` (bool) are the last
+steps of fragments that were cut elsewhere than in the last row, for example by a time limit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlgraph.core.functional.sequences import values_of_next_states
+
+Tensor = Any
+
+
+def importance_ratios(ops: Any, log_probs: Tensor, behaviour_log_probs: Tensor) -> Tensor:
+    """``rho = pi(a|s) / mu(a|s)`` of the actions that were done: logarithms ``[T, ...] -> [T, ...]``."""
+    return ops.exp(log_probs - behaviour_log_probs)
+
+
+def truncated_ratios(ops: Any, ratios: Tensor, limit: float | None) -> Tensor:
+    """``min(limit, rho)``; None: no limit."""
+    return ratios if limit is None else ops.minimum(ratios, limit)
+
+
+def v_trace(
+    ops: Any,
+    ratios: Tensor,
+    discounts: Tensor,
+    rewards: Tensor,
+    values: Tensor,
+    next_values: Tensor,
+    *,
+    rho_bar: float | None = 1.0,
+    c_bar: float | None = 1.0,
+    rho_bar_pg: float | None = 1.0,
+    lambda_: float = 1.0,
+    ends: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """V-trace targets ``v_t`` and advantages ``rho_t * (r_t + discount_t * v_{t+1} - V(s_t))`` of the policy gradient.
+
+    Shapes: all ``[T, ...] -> [T, ...], [T, ...]``. Espeholt et al. (2018), eq. 1 in its recursive form (remark 1),
+    lambda as in remark 2, advantages of section 4.2, https://arxiv.org/abs/1802.01561. No gradient flows through them.
+
+    Args:
+        ops: the operations.
+        ratios: importance ratios ``pi(a_t|s_t) / mu(a_t|s_t)``.
+        discounts: discounts; 0 where the episode terminated.
+        rewards: rewards.
+        values: ``V(s_t)``.
+        next_values: ``V(s_{t+1})``: the `values` of the next row, and behind the last the bootstrap value.
+        rho_bar: limit of the ratios of the TD errors; decides which policy's value is found. None: no limit.
+        c_bar: limit of the ratios of the trace; decides how fast. None: no limit.
+        rho_bar_pg: limit of the ratios of the advantages. None: no limit.
+        lambda_: factor of the trace.
+        ends: last steps of fragments.
+    """
+    rho = {limit: truncated_ratios(ops, ratios, limit) for limit in (rho_bar, c_bar, rho_bar_pg)}
+    surplus = rewards - values
+    traces = discounts * rho[c_bar] if lambda_ == 1.0 else lambda_ * discounts * rho[c_bar]
+    if ends is not None:
+        traces = ops.where(ends, 0.0, traces)
+    errors = rho[rho_bar] * (surplus + discounts * next_values)
+    targets = values + ops.linear_recurrence(errors, traces, reverse=True)
+    following = values_of_next_states(ops, targets, next_values, ends)
+    advantages = rho[rho_bar_pg] * (surplus + discounts * following)
+    return ops.stop_gradient(targets), ops.stop_gradient(advantages)
+
+
+def retrace(
+    ops: Any,
+    ratios: Tensor,
+    discounts: Tensor,
+    rewards: Tensor,
+    q_values: Tensor,
+    next_values: Tensor,
+    *,
+    lambda_: float = 1.0,
+    ends: Tensor | None = None,
+) -> Tensor:
+    """Retrace(lambda) targets of ``Q(s_t, a_t)``, with traces ``c_t = lambda * min(1, rho_t)``.
+
+    Shapes: all ``[T, ...] -> [T, ...]``. Munos et al. (2016), eq. 3, https://arxiv.org/abs/1606.02647. No gradient
+    flows through the targets.
+
+    Args:
+        ops: the operations.
+        ratios: importance ratios ``pi(a_t|s_t) / mu(a_t|s_t)``.
+        discounts: discounts; 0 where the episode terminated.
+        rewards: rewards.
+        q_values: ``Q(s_t, a_t)`` of what was done.
+        next_values: the mean of ``Q(s_{t+1}, a)`` over the actions of the target policy.
+        lambda_: factor of the traces.
+        ends: last steps of fragments.
+    """
+    errors = rewards + discounts * next_values - q_values
+    traces = lambda_ * ops.minimum(ratios, 1.0)
+    # The trace of a step is that of the one behind it; behind the last there is none.
+    traces = discounts * ops.concat([traces[1:], traces[-1][None]], axis=0)
+    if ends is not None:
+        traces = ops.where(ends, 0.0, traces)
+    return ops.stop_gradient(q_values + ops.linear_recurrence(errors, traces, reverse=True))

@@ -1,0 +1,134 @@
+"""Recurrent layers: one step of an LSTM or a GRU, and the recursion over a sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Tensor = Any
+
+#: ``(x_t [B, K], states_tm1 ([B, U], ...)) -> states_t``; the last of the states is the output.
+Step = Callable[[Tensor, tuple[Tensor, ...]], tuple[Tensor, ...]]
+
+
+def lstm_step(
+    ops: Any,
+    projected: Tensor,
+    c_tm1: Tensor,
+    h_tm1: Tensor,
+    recurrent_weights: Tensor,
+    peepholes: Tensor | None = None,
+    cell_clip: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    """One step of an LSTM: ``projected [B, 4 U], c_tm1 [B, U], h_tm1 [B, U] -> c_t [B, U], h_t [B, U]``.
+
+    With ``z = projected + h_tm1 @ recurrent_weights``, in four parts ``z_i, z_f, z_g, z_o``::
+
+        i = sigmoid(z_i + p_i * c_tm1)
+        f = sigmoid(z_f + p_f * c_tm1)
+        c_t = clip(f * c_tm1 + i * tanh(z_g))
+        o = sigmoid(z_o + p_o * c_t)
+        h_t = o * tanh(c_t)
+
+    Hochreiter and Schmidhuber (1997, https://doi.org/10.1162/neco.1997.9.8.1735) with the forget gate of Gers et al.
+    (2000, https://doi.org/10.1162/089976600300015015); peepholes as in Gers et al. (2002,
+    https://www.jmlr.org/papers/v3/gers02a.html), the clipped cell as in Sak et al. (2014,
+    https://arxiv.org/abs/1402.1128).
+
+    Args:
+        ops: the backend's operations.
+        projected: ``x_t @ weights + biases``.
+        c_tm1: the cell's state before the step.
+        h_tm1: the output before the step.
+        recurrent_weights: [U, 4 U].
+        peepholes: [3, U]: ``p_i, p_f, p_o``; None: 0.
+        cell_clip: ``c_t`` is clipped to ``[-cell_clip, cell_clip]``; None: it is not.
+    """
+    gates = projected + ops.matmul(h_tm1, recurrent_weights)
+    z_i, z_f, z_g, z_o = ops.split(gates, (h_tm1.shape[-1],) * 4, axis=-1)
+    if peepholes is not None:
+        z_i = z_i + peepholes[0] * c_tm1
+        z_f = z_f + peepholes[1] * c_tm1
+    c_t = ops.sigmoid(z_f) * c_tm1 + ops.sigmoid(z_i) * ops.tanh(z_g)
+    if cell_clip is not None:
+        c_t = ops.clip(c_t, -cell_clip, cell_clip)
+    if peepholes is not None:
+        z_o = z_o + peepholes[2] * c_t
+    return c_t, ops.sigmoid(z_o) * ops.tanh(c_t)
+
+
+def gru_step(
+    ops: Any, projected: Tensor, h_tm1: Tensor, recurrent_weights: Tensor, recurrent_biases: Tensor
+) -> Tensor:
+    """One step of a GRU: ``projected [B, 3 U], h_tm1 [B, U] -> h_t [B, U]``.
+
+    With ``projected`` in three parts ``x_r, x_z, x_n``, and ``h_tm1 @ recurrent_weights + recurrent_biases`` in
+    ``u_r, u_z, u_n``::
+
+        r = sigmoid(x_r + u_r)
+        z = sigmoid(x_z + u_z)
+        n = tanh(x_n + r * u_n)
+        h_t = (1 - z) * n + z * h_tm1
+
+    The gated unit of Cho et al. (2014), https://arxiv.org/abs/1406.1078, in the form of its first version
+    (https://arxiv.org/abs/1406.1078v1): the reset gate ``r`` acts behind the matrix product, so one product is enough.
+    `torch.nn.GRU`, Keras (`reset_after=True`) and cuDNN compute this one. In the later version it acts on ``h_tm1``.
+
+    Args:
+        ops: the backend's operations.
+        projected: ``x_t @ weights + biases``.
+        h_tm1: the output before the step.
+        recurrent_weights: [U, 3 U].
+        recurrent_biases: [3 U].
+    """
+    sizes = (h_tm1.shape[-1],) * 3
+    x_r, x_z, x_n = ops.split(projected, sizes, axis=-1)
+    u_r, u_z, u_n = ops.split(ops.linear(h_tm1, recurrent_weights, recurrent_biases), sizes, axis=-1)
+    z = ops.sigmoid(x_z + u_z)
+    n = ops.tanh(x_n + ops.sigmoid(x_r + u_r) * u_n)
+    return n + z * (h_tm1 - n)
+
+
+def unroll(
+    ops: Any,
+    step: Step,
+    xs: Tensor,
+    states: tuple[Tensor, ...],
+    sequence_length: Tensor | None = None,
+) -> tuple[Tensor, tuple[Tensor, ...]]:
+    """`step` over a sequence: ``xs [T, B, K], states ([B, U], ...) -> ys [T, B, U], states``.
+
+    Args:
+        ops: the backend's operations.
+        step: gives the states behind a step; the last of them is the output of the step.
+        xs: the inputs of the steps.
+        states: the states ahead of the first step.
+        sequence_length: int [B], how many steps of each sequence count; None: all. Outputs behind them are zero, and
+            the states returned are those behind the last of them.
+    """
+    if sequence_length is None:
+
+        def body(states: tuple[Tensor, ...], x_t: Tensor) -> tuple[tuple[Tensor, ...], Tensor]:
+            states = step(x_t, states)
+            return states, states[-1]
+
+        states, ys = ops.scan(body, states, xs)
+        return ys, states
+
+    def masked(states: tuple[Tensor, ...], items: tuple[Tensor, Tensor]) -> tuple[tuple[Tensor, ...], Tensor]:
+        x_t, counts = items
+        after = tuple(ops.where(counts, new, old) for new, old in zip(step(x_t, states), states, strict=True))
+        return after, ops.where(counts, after[-1], 0.0)
+
+    steps = ops.expand_dims(ops.arange(ops.shape(xs)[0]), 1)
+    counts = steps < ops.expand_dims(ops.astype(sequence_length, "int64"), 0)
+    states, ys = ops.scan(masked, states, (xs, ops.expand_dims(counts, 2)))
+    return ys, states
+
+
+def project(ops: Any, inputs: Tensor, weights: Tensor, biases: Tensor) -> Tensor:
+    """``inputs @ weights + biases`` for all steps in one product: ``[..., N] -> [..., K]``."""
+    if len(inputs.shape) == 2:
+        return ops.linear(inputs, weights, biases)
+    rows = ops.linear(ops.reshape(inputs, (-1, inputs.shape[-1])), weights, biases)
+    return ops.reshape(rows, (*ops.shape(inputs)[:-1], weights.shape[-1]))

@@ -1,0 +1,118 @@
+"""Returns and advantages of trajectories, time along the first axis.
+
+All functions take ``rewards [T, ...]`` of steps and ``next_values [T, ...]``, the values of the states that these steps
+led to (`sequences.values_of_next_states` makes them of the values of the states). Two things may happen behind a step,
+and they are not the same:
+
+* The episode **terminated** (``terminated [T, ...]``, bool): nothing follows; the value of the next state, which must
+  be finite, counts for 0.
+* The fragment **ends** (``ends [T, ...]``, bool; also the last row): a time limit, or there are no more data. The value
+  of the next state stands for what would have followed.
+
+``[...]`` is a batch of trajectories side by side, ``[T, B]``, or nothing: ``[N]`` holds them one after the other.
+``discount`` is a number or ``[T, ...]``. All functions have derivatives; who takes their results as fixed targets stops
+them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlgraph.core.functional.sequences import values_of_next_states
+
+Tensor = Any
+
+
+def td_errors(
+    ops: Any, rewards: Tensor, values: Tensor, next_values: Tensor, terminated: Tensor, discount: Any
+) -> Tensor:
+    """``r_t + discount * V(s_{t+1}) - V(s_t)``: all ``[T, ...] -> [T, ...]``. Sutton (1988)."""
+    return rewards + _discounts(ops, rewards, terminated, discount) * next_values - values
+
+
+def lambda_returns(
+    ops: Any,
+    rewards: Tensor,
+    next_values: Tensor,
+    terminated: Tensor,
+    discount: Any,
+    lambda_: float,
+    ends: Tensor | None = None,
+) -> Tensor:
+    """``G_t = r_t + discount * ((1 - lambda) * V(s_{t+1}) + lambda * G_{t+1})``; at an end as if lambda were 0.
+
+    Shapes: all ``[T, ...] -> [T, ...]``. Sutton and Barto (2018), eq. 12.18,
+    http://incompleteideas.net/book/the-book-2nd.html.
+    """
+    discounts = _discounts(ops, rewards, terminated, discount)
+    traces = _traces(ops, discounts, lambda_, ends)
+    return ops.linear_recurrence(
+        rewards + (discounts - traces) * next_values, traces, next_values[-1], reverse=True
+    )
+
+
+def discounted_returns(
+    ops: Any,
+    rewards: Tensor,
+    next_values: Tensor,
+    terminated: Tensor,
+    discount: Any,
+    ends: Tensor | None = None,
+) -> Tensor:
+    """The discounted rewards up to the end of the episode, or of the fragment and the value of the state behind it.
+
+    Shapes: all ``[T, ...] -> [T, ...]``; of `next_values` only those behind fragments matter. Sutton and Barto (2018),
+    eq. 3.8.
+    """
+    return lambda_returns(ops, rewards, next_values, terminated, discount, 1.0, ends)
+
+
+def n_step_returns(
+    ops: Any,
+    rewards: Tensor,
+    next_values: Tensor,
+    terminated: Tensor,
+    discount: Any,
+    n: int,
+    ends: Tensor | None = None,
+) -> Tensor:
+    """``r_t + ... + discount^(n-1) * r_{t+n-1} + discount^n * V(s_{t+n})``, over fewer steps where the fragment ends.
+
+    Shapes: all ``[T, ...] -> [T, ...]``. Sutton and Barto (2018), eq. 7.1. A window of `n` rows and not a recursion: it
+    takes `n` passes.
+    """
+    discounts = _discounts(ops, rewards, terminated, discount)
+    following = next_values
+    for _ in range(n - 1):
+        returns = rewards + discounts * following
+        following = values_of_next_states(ops, returns, next_values, ends)
+    return rewards + discounts * following
+
+
+def generalized_advantage_estimation(
+    ops: Any,
+    rewards: Tensor,
+    values: Tensor,
+    next_values: Tensor,
+    terminated: Tensor,
+    discount: Any,
+    gae_lambda: float,
+    ends: Tensor | None = None,
+) -> Tensor:
+    """``A_t = delta_t + discount * lambda * A_{t+1}`` with the TD errors delta; nothing is carried over an end.
+
+    Shapes: all ``[T, ...] -> [T, ...]``. Schulman et al. (2016), eq. 16, https://arxiv.org/abs/1506.02438.
+    """
+    discounts = _discounts(ops, rewards, terminated, discount)
+    errors = rewards + discounts * next_values - values
+    return ops.linear_recurrence(errors, _traces(ops, discounts, gae_lambda, ends), reverse=True)
+
+
+def _discounts(ops: Any, rewards: Tensor, terminated: Tensor, discount: Any) -> Tensor:
+    return ops.where(terminated, ops.zeros_like(rewards), discount)
+
+
+def _traces(ops: Any, discounts: Tensor, lambda_: float, ends: Tensor | None) -> Tensor:
+    """How much of the next step's sum goes into that of a step."""
+    traces = lambda_ * discounts
+    return traces if ends is None else ops.where(ends, 0.0, traces)

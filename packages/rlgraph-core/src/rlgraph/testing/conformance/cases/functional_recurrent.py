@@ -1,0 +1,51 @@
+"""Cases of `rlgraph.core.functional.recurrent`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rlgraph.core.functional.recurrent import gru_step, lstm_step, unroll
+from rlgraph.testing.conformance.cases.case import FunctionCase
+
+_RNG = np.random.default_rng(0)
+
+
+def _cumulated(ops: Any, xs: Any, states: Any, sequence_length: Any) -> Any:
+    """`unroll` of a step that is no layer's."""
+    return unroll(
+        ops, lambda x_t, s: (s[0] + ops.tanh(x_t), 0.5 * s[1] + s[0]), xs, tuple(states), sequence_length
+    )
+
+
+_LSTM = {
+    "projected": _RNG.standard_normal((4, 12)),
+    "c_tm1": _RNG.standard_normal((4, 3)),
+    "h_tm1": _RNG.standard_normal((4, 3)),
+    "recurrent_weights": _RNG.standard_normal((3, 12)),
+}
+_GRU = {
+    "projected": _RNG.standard_normal((4, 9)),
+    "h_tm1": _RNG.standard_normal((4, 3)),
+    "recurrent_weights": _RNG.standard_normal((3, 9)),
+    "recurrent_biases": _RNG.standard_normal(9),
+}
+_PEEPHOLES = {"peepholes": _RNG.standard_normal((3, 3))}
+
+FUNCTIONS: dict[str, FunctionCase] = {
+    "gru_step": FunctionCase(gru_step, _GRU, by=tuple(_GRU)),
+    "lstm_step": FunctionCase(lstm_step, _LSTM, by=tuple(_LSTM)),
+    "lstm_step_peepholes_and_clip": FunctionCase(
+        lstm_step, _LSTM | _PEEPHOLES | {"cell_clip": 0.8}, by=(*_LSTM, *_PEEPHOLES)
+    ),
+    "unroll": FunctionCase(
+        _cumulated,
+        {
+            "xs": _RNG.standard_normal((5, 3, 2)),
+            "states": (_RNG.standard_normal((3, 2)), _RNG.standard_normal((3, 2))),
+            "sequence_length": np.array([5, 0, 3]),
+        },
+        by=("xs",),
+    ),
+}

@@ -1,0 +1,69 @@
+"""Slices, shards and samples of a batch."""
+
+import numpy as np
+import pytest
+
+from rlgraph.components import BatchSplitter, Sampler, Slice
+from rlgraph.core import AssemblyError, Component, SpecError, rlgraph_api
+from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError
+from rlgraph.testing import ComponentTest
+
+SPACE = Dict(a=FloatBox(shape=(2,)), b=IntBox(100), add_batch_rank=True)
+BATCH = {"a": np.arange(14.0, dtype=np.float32).reshape(7, 2), "b": np.arange(7)}
+
+
+def rows(*which):
+    return {name: x[list(which)] for name, x in BATCH.items()}
+
+
+class Cut(Component):
+    def __init__(self, *indices, squeeze=False):
+        self.indices, self.cut = indices, Slice(squeeze)
+        super().__init__(self.cut, scope="root")
+
+    @rlgraph_api
+    def call(self, inputs):
+        return self.cut.slice(inputs, *self.indices)
+
+
+@pytest.mark.parametrize(
+    ("indices", "expected"), [((), range(7)), ((2, 4), (2, 3)), ((-2,), (5, 6)), ((0, -5), (0, 1))]
+)
+def test_slices(backend, indices, expected):
+    ComponentTest(Cut(*indices), {"inputs": SPACE}, backend=backend).test(
+        ("call", [BATCH]), expected_outputs=rows(*expected)
+    )
+
+
+def test_a_single_row_squeezed(backend):
+    test = ComponentTest(Cut(3, 4, squeeze=True), {"inputs": SPACE}, backend=backend)
+    test.test(("call", [BATCH]), expected_outputs={"a": [6.0, 7.0], "b": 3})
+
+
+def test_shards_leave_the_rest_out(backend):
+    test = ComponentTest(BatchSplitter(3, 2), {"inputs": SPACE}, backend=backend)
+    test.test(("split_batch", [BATCH]), expected_outputs=(rows(0, 1), rows(2, 3), rows(4, 5)))
+
+
+def test_samples_are_rows_of_the_batch(backend):
+    """All parts of the same rows; each row as often as the others."""
+    test = ComponentTest(Sampler(700), {"inputs": SPACE}, backend=backend)
+    sample = test.test(("sample", [BATCH]))
+    np.testing.assert_array_equal(sample["a"], BATCH["a"][sample["b"]])
+    counts = np.bincount(sample["b"], minlength=7)
+    # Chi-square with 6 degrees of freedom: above 22.5 once in a thousand.
+    assert ((counts - 100) ** 2 / 100).sum() < 22.5
+    assert not np.array_equal(test.test(("sample", [BATCH]))["b"], sample["b"])
+
+
+def test_mistakes():
+    with pytest.raises(
+        AssemblyError, match="slice.slice: start_index is a number known when the graph is assembled"
+    ):
+        ComponentTest(Cut(1.5), {"inputs": SPACE}, backend="numpy")
+    with pytest.raises(SpecError, match="batch-splitter.shard_size: expected an integer >= 1, given 0"):
+        BatchSplitter(2, 0)
+    with pytest.raises(SpecError, match="sampler.sampling_strategy: unknown 'uniformly'.*'uniform'"):
+        Sampler(2, "uniformly")
+    with pytest.raises(SpaceError, match="sampler: inputs need a batch rank"):
+        ComponentTest(Sampler(2), {"inputs": FloatBox(shape=(3,))}, backend="numpy")

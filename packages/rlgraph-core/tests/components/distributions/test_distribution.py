@@ -1,0 +1,425 @@
+"""What all distributions share: drawing, axes and ranks, derivatives of samples, bounds, errors."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rlgraph.components import (
+    Bernoulli,
+    Beta,
+    Categorical,
+    Distribution,
+    GumbelSoftmax,
+    JointCumulativeDistribution,
+    MixtureDistribution,
+    MultivariateNormal,
+    Normal,
+    SquashedNormal,
+)
+from rlgraph.core import BuildError, Component, GraphExecutor, SpecError, gradients, graph_fn, rlgraph_api
+from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError, Tuple
+from rlgraph.testing import ComponentTest, record_draws, replay_draws
+from rlgraph.testing.conformance.cases import Case
+from rlgraph.testing.conformance.components import _derived, samples
+from rlgraph.testing.conformance.gradients import difference_quotient
+
+PAIR = FloatBox(shape=(2,), add_batch_rank=True)
+NORMAL = Tuple(PAIR, PAIR)
+
+
+def make(distribution, parameters=NORMAL, values=PAIR, backend="numpy", **spaces):
+    spaces = {"parameters": parameters, "other_parameters": parameters, "values": values, **spaces}
+    return ComponentTest(distribution, spaces, backend=backend)
+
+
+# Drawing.
+
+
+def test_deterministic_is_a_bool_or_a_tensor(backend):
+    parameters = (np.full((4, 2), 5.0, "float32"), np.ones((4, 2), "float32"))
+    fixed = make(Normal(), backend=backend, deterministic=bool)
+    fixed.test("draw", parameters, True, expected_outputs=parameters[0])
+    assert (fixed.test("draw", parameters, False) != 5.0).all()
+    values, log_probs = fixed.test("sample_and_log_prob", parameters, True)
+    assert (values == 5.0).all()
+    np.testing.assert_allclose(log_probs, 2.0 * stats.norm.logpdf(0.0), rtol=1e-6)
+
+    by_row = make(SquashedNormal(0.0, 10.0), backend=backend, deterministic=FLAGS)
+    flags = np.array([True, False, False, True])
+    values = by_row.test("draw", parameters, flags)
+    assert ((values == values[0]).all(axis=1) == flags).all()
+    values, _ = by_row.test("sample_and_log_prob", parameters, flags)
+    assert ((values == values[0]).all(axis=1) == flags).all()
+
+
+FLAGS = Dict(x=bool, add_batch_rank=True)["x"]
+
+
+class Wired(Component):
+    """Draws with a bool of Python."""
+
+    def __init__(self, distribution, deterministic):
+        self.distribution, self.deterministic = distribution, deterministic
+        super().__init__(distribution, scope="wired")
+
+    @rlgraph_api
+    def draw(self, parameters):
+        return self.distribution.draw(parameters, self.deterministic)
+
+    @rlgraph_api
+    def draw_with_log_prob(self, parameters):
+        return self.distribution.sample_and_log_prob(parameters, self.deterministic)
+
+
+@pytest.mark.parametrize(
+    "kind", [Normal, SquashedNormal, lambda: JointCumulativeDistribution(("normal", "normal"))]
+)
+@pytest.mark.parametrize("method", ["draw", "draw_with_log_prob"])
+def test_a_bool_of_python_draws_only_what_is_asked_for(kind, method):
+    parameters = NORMAL if kind in (Normal, SquashedNormal) else Tuple(NORMAL, NORMAL)
+    for deterministic in (True, False):
+        wired = Wired(kind(), deterministic)
+        plan = GraphExecutor(wired, {"parameters": parameters}, backend="numpy").plan(method)
+        called = {node.function for node in plan.nodes}
+        assert ("_mode" in called or "_sample" not in str(called)) == deterministic
+        assert any("_sample" in name for name in called) != deterministic
+
+
+def test_without_a_word_a_draw_is_random():
+    parameters = (np.zeros((4, 2), "float32"), np.ones((4, 2), "float32"))
+    test = make(Normal())
+    assert (test.test("draw", parameters) != 0.0).all()
+
+
+# Axes and ranks.
+
+
+def test_all_axes_of_an_action_are_summed_and_no_rank(backend):
+    rng = np.random.default_rng(0)
+    mean, stddev, values = rng.normal(size=(3, 5, 4, 2, 3)).astype("float32")
+    stddev = np.exp(stddev)
+    box = FloatBox(shape=(2, 3), add_batch_rank=True, add_time_rank=True, time_major=True)
+    test = make(Normal(), Tuple(box, box), box, backend)
+    expected = stats.norm.logpdf(values, mean, stddev).sum(axis=(2, 3))
+    assert expected.shape == (5, 4)
+    test.test("log_prob", (mean, stddev), values, expected_outputs=expected, decimals=3)
+    test.test(
+        "entropy", (mean, stddev), expected_outputs=stats.norm.entropy(mean, stddev).sum((2, 3)), decimals=4
+    )
+    assert test.test("kl_divergence", (mean, stddev), (values, stddev)).shape == (5, 4)
+    assert test.test("draw", (mean, stddev)).shape == (5, 4, 2, 3)
+
+
+def test_without_axes_nothing_is_summed(backend):
+    box = FloatBox(add_batch_rank=True)
+    test = make(Normal(), Tuple(box, box), box, backend)
+    mean, stddev, values = np.array([[0.0, 1.0], [1.0, 2.0], [0.5, 0.5]], "float32")
+    test.test(
+        "log_prob",
+        (mean, stddev),
+        values,
+        expected_outputs=stats.norm.logpdf(values, mean, stddev),
+    )
+
+
+def test_categories_of_an_array_of_actions(backend):
+    rng = np.random.default_rng(0)
+    logits, actions = rng.normal(size=(5, 3, 4)).astype("float32"), rng.integers(0, 4, (5, 3)).astype("int32")
+    actions_space = IntBox(4, shape=(3,), dtype="int32", add_batch_rank=True)
+    test = make(
+        Categorical(dtype="int32"), FloatBox(shape=(3, 4), add_batch_rank=True), actions_space, backend
+    )
+    p = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+    expected = [sum(np.log(p[b, k, actions[b, k]]) for k in range(3)) for b in range(5)]
+    test.test("log_prob", logits, actions, expected_outputs=np.array(expected, "float32"), decimals=5)
+    test.test("entropy", logits, expected_outputs=-(p * np.log(p)).sum((1, 2)), decimals=5)
+    for drawn in (test.test("draw", logits), test.test("sample_deterministic", logits)):
+        assert (drawn.dtype, drawn.shape) == ("int32", (5, 3))
+
+
+def test_vectors_of_correlated_elements_in_an_array(backend):
+    """Two vectors of three elements make one action."""
+    rng = np.random.default_rng(0)
+    mean, values = rng.normal(size=(2, 4, 2, 3)).astype("float32")
+    lower = (np.tril(rng.normal(size=(4, 2, 3, 3)), -1) + np.eye(3)).astype("float32")
+    covariance = lower @ np.swapaxes(lower, -1, -2)
+    expected = [
+        sum(
+            stats.multivariate_normal.logpdf(values[b, k], mean[b, k], covariance[b, k].astype("float64"))
+            for k in (0, 1)
+        )
+        for b in range(4)
+    ]
+    box, square = (FloatBox(shape=shape, add_batch_rank=True) for shape in ((2, 3), (2, 3, 3)))
+    for distribution, spread in (
+        (MultivariateNormal(False), lower),
+        (MultivariateNormal(False, True), covariance),
+    ):
+        test = make(distribution, Tuple(box, square), box, backend)
+        test.test("log_prob", (mean, spread), values, expected_outputs=np.array(expected), decimals=3)
+        assert test.test("draw", (mean, spread)).shape == (4, 2, 3)
+
+
+# Derivatives of samples.
+
+
+POSITIVE = FloatBox(0.5, 1.5, shape=(2,), add_batch_rank=True)
+MEAN = FloatBox(-1.0, 1.0, shape=(2,), add_batch_rank=True)
+MIXTURE = Dict(categorical=MEAN, parameters0=Tuple(MEAN, POSITIVE), parameters1=Tuple(MEAN, POSITIVE))
+SAMPLES, ESTIMATES = ("sample_stochastic", "sample_and_log_prob"), ("entropy", "kl_divergence")
+
+DIFFERENTIABLE = {
+    "gumbel_softmax": (lambda: GumbelSoftmax(0.6), MEAN, (*SAMPLES, *ESTIMATES)),
+    "joint": (lambda: JointCumulativeDistribution(("normal",)), Tuple(Tuple(MEAN, POSITIVE)), SAMPLES),
+    "mixture": (lambda: MixtureDistribution(["normal", "normal"]), MIXTURE, ESTIMATES),
+    "multivariate_normal": (MultivariateNormal, Tuple(MEAN, POSITIVE), SAMPLES),
+    "normal": (Normal, Tuple(MEAN, POSITIVE), SAMPLES),
+    "squashed_normal": (lambda: SquashedNormal(-1.0, 3.0), Tuple(MEAN, POSITIVE), SAMPLES),
+    "squashed_normal_bounds": (lambda: SquashedNormal([-1, 0], [3, 0.5]), Tuple(MEAN, POSITIVE), SAMPLES),
+}
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_samples_and_estimates_are_differentiable(name, trainer):
+    """With the same draws, derivatives by the parameters are difference quotients."""
+    make_it, parameters, methods = DIFFERENTIABLE[name]
+    spaces = {"parameters": parameters, "other_parameters": parameters}
+    names = ("parameters", "other_parameters") if "kl_divergence" in methods else ("parameters",)
+    case = Case(make_it, {name: spaces[name] for name in names}, methods, by=names)
+    inputs = samples(case, "float64")
+
+    def executor(backend):
+        return GraphExecutor(
+            _derived(case), case.spaces, backend=backend, execution_spec={"dtype": "float64"}
+        )
+
+    reference, fixed, given = executor("numpy"), executor("numpy"), executor(trainer)
+    draws = record_draws(reference)
+    reference.execute("get_number", **inputs)
+    replay_draws(fixed, itertools.cycle(draws))
+    replay_draws(given, draws)
+    weights = fixed.get_weights(trainable_only=True)
+
+    def number():
+        fixed.set_weights(weights)
+        return float(fixed.execute("get_number", **inputs))
+
+    expected = np.concatenate([difference_quotient(number, value) for value in weights.values()])
+    assert np.abs(expected).min() > 0.0
+    np.testing.assert_allclose(given.execute("derivatives", **inputs), expected, rtol=1e-5, atol=1e-6)
+
+
+class Shaped(Component):
+    """Samples of beta distributions, and the derivatives of their sum by the parameters, which are variables."""
+
+    def __init__(self):
+        self.beta = Beta(-1.0, 2.0, reparameterize=True)
+        super().__init__(self.beta, scope="shaped")
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.shapes = [
+            self.get_variable(name, FloatBox(shape=(4, 2)), initializer=value)
+            for name, value in (("alpha", 1.5), ("beta", 0.8))
+        ]
+
+    @rlgraph_api
+    def draw(self):
+        return self.beta.draw(self._parameters())
+
+    @rlgraph_api
+    def derive(self):
+        values = self.draw()
+        return values, self._as_they_are(gradients(self._sum(values), self.variables()))
+
+    @graph_fn
+    def _parameters(self, ops):
+        return tuple(1.0 * shape for shape in self.shapes)
+
+    @graph_fn
+    def _sum(self, ops, values):
+        return ops.sum(values)
+
+    @graph_fn
+    def _as_they_are(self, ops, derivatives):
+        return ops.concat([ops.reshape(one, (-1,)) for one in derivatives])
+
+
+def test_samples_of_beta_are_differentiable(trainer):
+    """With the probability of each sample fixed: by SciPy's quantile function."""
+    executor = GraphExecutor(Shaped(), {}, backend=trainer, execution_spec={"dtype": "float64"})
+    values, derivatives = executor.execute("derive")
+    probability, h = stats.beta.cdf((values + 1.0) / 3.0, 1.5, 0.8), 1e-5
+    by_alpha, by_beta = (
+        3.0
+        * (stats.beta.ppf(probability, 1.5 + a, 0.8 + b) - stats.beta.ppf(probability, 1.5 - a, 0.8 - b))
+        / (2.0 * h)
+        for a, b in ((h, 0.0), (0.0, h))
+    )
+    np.testing.assert_allclose(
+        derivatives, np.concatenate([by_alpha.ravel(), by_beta.ravel()]), rtol=1e-5, atol=1e-6
+    )
+
+
+def test_what_is_not_reparameterized_says_so(trainer):
+    assert [kind.reparameterized for kind in (Normal, SquashedNormal, GumbelSoftmax)] == [True] * 3
+    assert [kind.reparameterized for kind in (Categorical, Bernoulli, MixtureDistribution)] == [False] * 3
+    assert [Beta(reparameterize=flag).reparameterized for flag in (True, False)] == [True, False]
+    joint = [
+        JointCumulativeDistribution(specs).reparameterized for specs in (("normal", "beta"), ("normal",))
+    ]
+    assert joint == [False, True]
+    spaces = {"parameters": Tuple(POSITIVE, POSITIVE)}
+    case = Case(Beta, spaces, ("sample_stochastic",), by=("parameters",))
+    executor = GraphExecutor(_derived(case), spaces, backend=trainer)
+    with pytest.raises(BuildError, match="the loss does not depend on any of the variables"):
+        executor.execute("derivatives", **samples(case, "float32"))
+
+
+# Bounds.
+
+
+def test_a_bound_for_each_element(backend):
+    low, high = np.array([-1.0, 2.0]), np.array([1.0, 6.0])
+    rng = np.random.default_rng(0)
+    mean, stddev = rng.normal(size=(50, 2)).astype("float32"), np.full((50, 2), 0.5, "float32")
+    test = make(SquashedNormal(low, [1.0, 6.0]), backend=backend)
+    values, log_probs = test.test("sample_and_log_prob", (mean, stddev))
+    assert ((values > low) & (values < high)).all()
+    unit = 2.0 * (values.astype("float64") - low) / (high - low) - 1.0
+    expected = stats.norm.logpdf(np.arctanh(unit), mean, stddev) - np.log(
+        (1.0 - unit**2) * (high - low) / 2.0
+    )
+    np.testing.assert_allclose(log_probs, expected.sum(1), atol=1e-3)
+    test.test(
+        "sample_deterministic",
+        (mean, stddev),
+        expected_outputs=low + (np.tanh(mean) + 1) * (high - low) / 2,
+        decimals=5,
+    )
+
+    test = make(Beta(low, high), backend=backend)
+    shapes = (np.full((50, 2), 2.0, "float32"), np.full((50, 2), 3.0, "float32"))
+    values = test.test("draw", shapes)
+    assert ((values > low) & (values < high)).all()
+    expected = stats.beta.logpdf(values.astype("float64"), 2.0, 3.0, loc=low, scale=high - low).sum(1)
+    test.test("log_prob", shapes, values, expected_outputs=expected, decimals=4)
+
+
+def test_far_out_nothing_is_infinite(backend):
+    """In float32 the tanh of 20 is 1; its log-derivative is -38.6 nevertheless."""
+    test = make(SquashedNormal(), backend=backend)
+    mean, stddev = np.array([[20.0, -20.0]], "float32"), np.ones((1, 2), "float32")
+    values, log_probs = test.test("sample_and_log_prob", (mean, stddev))
+    np.testing.assert_array_equal(values, [[1.0, -1.0]])
+    assert 70.0 < log_probs[0] < 80.0
+    assert np.isfinite(test.test("log_prob", (mean, stddev), values)).all()
+    assert np.isfinite(test.test("entropy", (mean, stddev))).all()
+    beta = make(Beta(-1.0, 1.0), backend=backend)
+    assert np.isfinite(beta.test("log_prob", (stddev + 1.0, stddev), values)).all()
+
+
+# Mistakes.
+
+
+@pytest.mark.parametrize(
+    ("make_it", "message"),
+    [
+        (
+            lambda: SquashedNormal(1.0, -1.0),
+            r"squashed-normal: expected finite bounds low < high, given 1.0, -1",
+        ),
+        (lambda: SquashedNormal(0.0, np.inf), r"expected finite bounds"),
+        (lambda: Beta([0.0, 0.0], [1.0, 1.0, 1.0]), r"beta: expected low and high to be numbers"),
+        (lambda: Beta("a", 1.0), r"beta: expected low and high to be numbers"),
+        (lambda: GumbelSoftmax(0.0), r"gumbel-softmax.temperature: expected a number above 0, given 0.0"),
+        (lambda: GumbelSoftmax("hot"), r"gumbel-softmax.temperature: expected a number, given 'hot'"),
+        (lambda: Categorical("float32"), r"categorical.dtype: unknown 'float32'"),
+        (lambda: MultivariateNormal(True, True), r"multivariate-normal: expected .* given both"),
+        (lambda: MixtureDistribution([]), r"mixture.sub_distributions: expected a list of distributions"),
+        (
+            lambda: MixtureDistribution(["norml"]),
+            r"sub_distributions\[0\].*unknown component 'norml'",
+        ),
+        (
+            lambda: JointCumulativeDistribution({}),
+            r"distribution_specs: expected a dict or tuple of distributions",
+        ),
+        (
+            lambda: JointCumulativeDistribution({"a": {"b": "dense"}}),
+            r"distribution_specs.a.b.type: 'dense' is a Dense",
+        ),
+    ],
+)
+def test_wrong_arguments(make_it, message):
+    with pytest.raises(SpecError, match=message):
+        make_it()
+
+
+@pytest.mark.parametrize(
+    ("distribution", "parameters", "message"),
+    [
+        (
+            Normal(),
+            PAIR,
+            r"normal: parameters: expected a Tuple \(mean, stddev\) of FloatBoxes, given FloatBox",
+        ),
+        (
+            Normal(),
+            Tuple(PAIR, FloatBox(add_batch_rank=True)),
+            r"mean, stddev of one shape, given \[2\], \[\]",
+        ),
+        (Categorical(), FloatBox(add_batch_rank=True), r"logits of shape \[..., categories\], given \[\]"),
+        (Categorical(), IntBox(3, add_batch_rank=True), r"expected a FloatBox of logits, given IntBox"),
+        (Beta([0.0] * 3, 1.0), NORMAL, r"expected shape \[3\], as low and high have, given \[2\]"),
+        (
+            MultivariateNormal(False),
+            NORMAL,
+            r"expected mean \[..., D\] and spread \[..., D, D\], given \[2\] and",
+        ),
+        (MixtureDistribution(["normal"]), NORMAL, r"expected a Dict of \['categorical', 'parameters0'\]"),
+    ],
+)
+def test_wrong_parameters(distribution, parameters, message):
+    with pytest.raises((SpaceError, BuildError), match=message):
+        make(distribution, parameters)
+
+
+def test_found_by_name():
+    assert type(Distribution.from_spec({"type": "squashed-normal", "low": 0.0})) is SquashedNormal
+    joint = Distribution.from_spec({"type": "joint-cumulative", "distribution_specs": ["normal"]})
+    assert type(joint) is JointCumulativeDistribution
+    with pytest.raises(SpecError, match="'dense' is a Dense, expected a Distribution"):
+        Distribution.from_spec("dense", units=3)
+
+
+# Joint distributions.
+
+
+def test_parts_are_added_or_not(backend):
+    specs = {"type": {"type": "categorical"}, "move": ("normal", {"type": "normal", "scope": "other"})}
+    parameters = {
+        "type": np.array([[0.0, 1.0], [2.0, 0.0]], "float32"),
+        "move": ((np.zeros((2, 2), "float32"), np.ones((2, 2), "float32")),) * 2,
+    }
+    space = Dict(type=PAIR, move=Tuple(NORMAL, NORMAL))
+    values = {"type": np.array([0, 1]), "move": (np.ones((2, 2), "float32"), np.zeros((2, 2), "float32"))}
+    values_space = Dict(type=IntBox(2, add_batch_rank=True), move=Tuple(PAIR, PAIR))
+    by_part = {
+        "type": np.array([-np.log1p(np.exp(1.0)), -np.log1p(np.exp(2.0))]),
+        "move": (np.full(2, 2.0 * stats.norm.logpdf(1.0)), np.full(2, 2.0 * stats.norm.logpdf(0.0))),
+    }
+    test = make(JointCumulativeDistribution(specs, per_part=True), space, values_space, backend)
+    test.test("log_prob", parameters, values, expected_outputs=by_part)
+    assert test.test("sample_and_log_prob", parameters)[1]["type"].shape == (2,)
+    test = make(JointCumulativeDistribution(specs), space, values_space, backend)
+    total = by_part["type"] + by_part["move"][0] + by_part["move"][1]
+    test.test("log_prob", parameters, values, expected_outputs=total)
+    entropy = test.test("entropy", parameters)
+    p = np.array([[1.0, np.e], [np.e**2, 1.0]]) / np.array([[1.0 + np.e], [1.0 + np.e**2]])
+    np.testing.assert_allclose(entropy, -(p * np.log(p)).sum(1) + 4 * stats.norm.entropy(), rtol=1e-5)
+    drawn = test.test("draw", parameters)
+    assert drawn["type"].shape == (2,)
+    assert [part.shape for part in drawn["move"]] == [(2, 2)] * 2
+    assert (drawn["move"][0] != drawn["move"][1]).all()  # streams of their own

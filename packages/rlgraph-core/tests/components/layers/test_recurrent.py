@@ -1,0 +1,344 @@
+"""LSTM, GRU and MultiLSTM against loops over single numbers."""
+
+import numpy as np
+import pytest
+
+from rlgraph.components import GRU, LSTM, Adam, MultiLSTM
+from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.spaces import FloatBox, IntBox, SpaceError, Tuple
+from rlgraph.testing import ComponentTest
+
+STEPS, BATCH, SIZE, UNITS = 4, 3, 2, 3
+RANDOM = {"type": "normal", "stddev": 0.7}
+TIME_MAJOR = FloatBox(shape=(SIZE,), add_batch_rank=True, add_time_rank=True, time_major=True)
+BATCH_MAJOR = FloatBox(shape=(SIZE,), add_batch_rank=True, add_time_rank=True)
+ONE_STEP = FloatBox(shape=(SIZE,), add_batch_rank=True)
+STATE = FloatBox(shape=(UNITS,), add_batch_rank=True)
+C_AND_H = Tuple(STATE, STATE)
+LENGTHS = IntBox(STEPS + 1, add_batch_rank=True)
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(STEPS, BATCH, SIZE)).astype(np.float32)
+C, H = RNG.normal(size=(2, BATCH, UNITS)).astype(np.float32)
+
+
+def sigmoid(x):
+    return 1.0 / (1.0 + np.exp(-x))
+
+
+def lstm_by_loops(weights, x, c=None, h=None, lengths=None, clip=np.inf, scope="lstm"):
+    """Unit by unit, step by step, as in the papers."""
+    w, u, b = (weights[f"{scope}/{name}"] for name in ("weights", "recurrent_weights", "biases"))
+    units = len(u)
+    p = weights.get(f"{scope}/peepholes", np.zeros((3, units)))
+    steps, batch, _ = x.shape
+    outputs = np.zeros((steps, batch, units))
+    cells = np.zeros((batch, units)) if c is None else c.astype(np.float64)
+    hidden = np.zeros((batch, units)) if h is None else h.astype(np.float64)
+    for n in range(batch):
+        for t in range(steps if lengths is None else lengths[n]):
+            z = [x[t, n] @ w[:, k] + hidden[n] @ u[:, k] + b[k] for k in range(4 * units)]
+            for k in range(units):
+                i = sigmoid(z[k] + p[0, k] * cells[n, k])
+                f = sigmoid(z[units + k] + p[1, k] * cells[n, k])
+                new = f * cells[n, k] + i * np.tanh(z[2 * units + k])
+                cells[n, k] = min(max(new, -clip), clip)
+                hidden[n, k] = sigmoid(z[3 * units + k] + p[2, k] * cells[n, k]) * np.tanh(cells[n, k])
+            outputs[t, n] = hidden[n]
+    return outputs, (cells, hidden)
+
+
+def gru_by_loops(weights, x, h=None, lengths=None):
+    w, u, b, v = (
+        weights[f"gru/{name}"] for name in ("weights", "recurrent_weights", "biases", "recurrent_biases")
+    )
+    units = len(u)
+    steps, batch, _ = x.shape
+    outputs = np.zeros((steps, batch, units))
+    hidden = np.zeros((batch, units)) if h is None else h.astype(np.float64)
+    for n in range(batch):
+        for t in range(steps if lengths is None else lengths[n]):
+            given, inner = x[t, n] @ w + b, hidden[n] @ u + v
+            for k in range(units):
+                r, z = (sigmoid(given[j * units + k] + inner[j * units + k]) for j in (0, 1))
+                new = np.tanh(given[2 * units + k] + r * inner[2 * units + k])
+                hidden[n, k] = (1.0 - z) * new + z * hidden[n, k]
+            outputs[t, n] = hidden[n]
+    return outputs, hidden
+
+
+def lstm_test(spaces, backend, **options):
+    return ComponentTest(LSTM(UNITS, biases_spec=RANDOM, **options), spaces, backend=backend)
+
+
+def gru_test(spaces, backend, **options):
+    layer = GRU(UNITS, biases_spec=RANDOM, recurrent_biases_spec=RANDOM, **options)
+    return ComponentTest(layer, spaces, backend=backend)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"cell_clip": 0.4},
+        {"use_peepholes": True, "peepholes_spec": RANDOM},
+        {"use_peepholes": True, "peepholes_spec": RANDOM, "cell_clip": 0.4},
+    ],
+)
+def test_an_lstm_over_sequences(options, backend):
+    test = lstm_test({"inputs": TIME_MAJOR}, backend, **options)
+    expected = lstm_by_loops(test.read_variable_values(), X, clip=options.get("cell_clip", np.inf))
+    test.test("call", X, expected_outputs=expected, decimals=5)
+
+
+def test_a_gru_over_sequences(backend):
+    test = gru_test({"inputs": TIME_MAJOR}, backend)
+    test.test("call", X, expected_outputs=gru_by_loops(test.read_variable_values(), X), decimals=5)
+
+
+def test_states_and_lengths_of_sequences(backend):
+    lengths = np.array([2, 0, 4], np.int32)
+    spaces = {"inputs": TIME_MAJOR, "initial_c_and_h_states": C_AND_H, "sequence_length": LENGTHS}
+    test = lstm_test(spaces, backend)
+    outputs, states = lstm_by_loops(test.read_variable_values(), X, C, H, lengths)
+    assert (outputs[2:, 0] == 0.0).all() and (outputs[:, 1] == 0.0).all()
+    np.testing.assert_array_equal(states[0][1], C[1])
+    test.test("call", X, (C, H), lengths, expected_outputs=(outputs, states), decimals=5)
+
+    spaces = {"inputs": TIME_MAJOR, "initial_h_states": STATE, "sequence_length": LENGTHS}
+    test = gru_test(spaces, backend)
+    expected = gru_by_loops(test.read_variable_values(), X, H, lengths)
+    test.test("call", X, H, lengths, expected_outputs=expected, decimals=5)
+
+
+def test_the_order_of_batch_and_time_is_that_of_the_inputs(backend):
+    for make in (lstm_test, gru_test):
+        outputs, states = make({"inputs": TIME_MAJOR}, backend).test("call", X)
+        test = make({"inputs": BATCH_MAJOR}, backend)
+        test.test("call", X.swapaxes(0, 1), expected_outputs=(outputs.swapaxes(0, 1), states))
+
+
+def test_the_last_output_is_that_of_the_last_step_that_counts(backend):
+    spaces = {"inputs": TIME_MAJOR, "sequence_length": LENGTHS}
+    lengths = np.array([2, 1, 4])
+    arguments = {"inputs": X, "sequence_length": lengths}
+    outputs, _ = lstm_test(spaces, backend).test(("call", arguments))
+    test = lstm_test(spaces, backend, return_sequences=False)
+    expected = outputs[lengths - 1, np.arange(BATCH)]
+    test.test(("call", arguments), expected_outputs=(expected, None))
+
+
+class Recurrent(Component):
+    """The same layer over sequences, and step by step."""
+
+    def __init__(self, layer):
+        self.layer = layer
+        super().__init__(layer, scope="recurrent")
+
+    @rlgraph_api
+    def learn(self, sequences, states):
+        return self.layer.call(sequences, states)
+
+    @rlgraph_api
+    def act(self, x_t, states):
+        return self.layer.step(x_t, states)
+
+
+@pytest.mark.parametrize(
+    ("make", "states"),
+    [
+        (lambda: LSTM(UNITS, use_peepholes=True, peepholes_spec=RANDOM), (C, H)),
+        (lambda: GRU(UNITS), H),
+        (lambda: MultiLSTM(2, UNITS, skip_connections=[True]), ((C, H), (H, C))),
+    ],
+)
+@pytest.mark.parametrize("sequences", [TIME_MAJOR, BATCH_MAJOR])
+def test_step_by_step_is_the_whole_sequence(make, states, sequences, backend):
+    space = STATE if states is H else C_AND_H if states[0] is C else Tuple(C_AND_H, C_AND_H)
+    spaces = {"sequences": sequences, "x_t": ONE_STEP, "states": space}
+    test = ComponentTest(Recurrent(make()), spaces, backend=backend)
+    outputs, last = test.test("learn", X if sequences is TIME_MAJOR else X.swapaxes(0, 1), states)
+    outputs = outputs if sequences is TIME_MAJOR else outputs.swapaxes(0, 1)
+    for t in range(STEPS):
+        _, states = test.test("act", X[t], states, expected_outputs=(outputs[t], None), decimals=5)
+    test.test("act", X[0], last)  # states come back as they are taken
+    for one, other in zip(np.stack(np.ravel(states)), np.stack(np.ravel(last)), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def test_any_batch_and_any_length(backend):
+    test = lstm_test({"inputs": TIME_MAJOR}, backend)
+    for steps, batch in ((1, 1), (7, 2), (2, 5)):
+        x = np.random.default_rng(steps).normal(size=(steps, batch, SIZE)).astype(np.float32)
+        expected = lstm_by_loops(test.read_variable_values(), x)
+        test.test("call", x, expected_outputs=expected, decimals=5)
+
+
+@pytest.mark.parametrize(
+    ("connections", "sources"),
+    [
+        (None, ["x", "0", "1"]),
+        ([True], ["x", "x0", "1"]),
+        ([[True, True], [False, True, False, False]], ["x", "x0", "0"]),
+        ([[True, False], True], ["x", "x", "x01"]),
+    ],
+)
+def test_multi_lstm_is_layer_upon_layer(connections, sources, backend):
+    layer = MultiLSTM(3, [UNITS, 2, UNITS], skip_connections=connections)
+    test = ComponentTest(layer, {"inputs": TIME_MAJOR}, backend=backend)
+    weights, outputs, states = test.read_variable_values(), {"x": X}, []
+    for i, source in enumerate(sources):
+        given = np.concatenate([outputs[name] for name in source], axis=-1)
+        outputs[str(i)], last = lstm_by_loops(weights, given, scope=f"lstm-{i}")
+        states.append(last)
+    test.test("call", X, expected_outputs=(outputs["2"], tuple(states)), decimals=5)
+
+
+def test_multi_lstm_hands_states_and_lengths_to_each_layer(backend):
+    spaces = {
+        "inputs": TIME_MAJOR,
+        "initial_c_and_h_states": Tuple(C_AND_H, C_AND_H),
+        "sequence_length": LENGTHS,
+    }
+    test = ComponentTest(MultiLSTM(2, UNITS, return_sequences=False), spaces, backend=backend)
+    weights, lengths = test.read_variable_values(), np.array([1, 4, 2])
+    outputs, first = lstm_by_loops(weights, X, C, H, lengths, scope="lstm-0")
+    _, second = lstm_by_loops(weights, outputs, H, C, lengths, scope="lstm-1")
+    expected = (second[1], (first, second))
+    test.test("call", X, ((C, H), (H, C)), lengths, expected_outputs=expected, decimals=5)
+
+
+def test_an_untrained_cell_remembers():
+    values = ComponentTest(LSTM(2), {"inputs": ONE_STEP}, backend="numpy").read_variable_values()
+    np.testing.assert_array_equal(values["lstm/biases"], [0, 0, 1, 1, 0, 0, 0, 0])
+    np.testing.assert_allclose(
+        values["lstm/recurrent_weights"] @ values["lstm/recurrent_weights"].T, np.eye(2), atol=1e-6
+    )
+    layer = LSTM(1, forget_bias=-2.0, biases_spec=[1.0, 2.0, 3.0, 4.0])
+    values = ComponentTest(layer, {"inputs": ONE_STEP}, backend="numpy").read_variable_values()
+    np.testing.assert_array_equal(values["lstm/biases"], [1, 0, 3, 4])
+    assert layer.biases_spec == [1.0, 2.0, 3.0, 4.0]
+
+
+class Remember(Component):
+    """Learns to say at the end of a sequence how it began."""
+
+    def __init__(self, layer):
+        self.layer, self.optimizer = layer, Adam(0.02)
+        super().__init__(layer, self.optimizer, scope="remember")
+
+    @rlgraph_api
+    def update(self, inputs):
+        outputs, _ = self.layer.call(inputs)
+        loss = self._loss(outputs, inputs)
+        self.optimizer.step(self.layer.variables(), loss)
+        return loss
+
+    @graph_fn
+    def _loss(self, ops, outputs, inputs):
+        return ops.mean(ops.square(outputs[:, 0] - ops.tanh(inputs[0, :, 0])))
+
+
+@pytest.mark.parametrize("make", [LSTM, GRU])
+def test_it_learns_through_time(make, trainer):
+    test = ComponentTest(Remember(make(8, return_sequences=False)), {"inputs": TIME_MAJOR}, backend=trainer)
+    x = np.random.default_rng(1).normal(size=(6, 16, SIZE)).astype(np.float32)
+    losses = [float(test.test("update", x)) for _ in range(80)]
+    assert losses[-1] < 0.1 * losses[0]
+
+
+def test_weights_can_be_saved(backend, tmp_path):
+    test = lstm_test({"inputs": TIME_MAJOR}, backend, use_peepholes=True, peepholes_spec=RANDOM)
+    expected = test.test("call", X)
+    test.executor.save(tmp_path / "saved")
+    other = ComponentTest(LSTM(UNITS, use_peepholes=True), {"inputs": TIME_MAJOR}, backend=backend, seed=7)
+    other.executor.load(tmp_path / "saved")
+    other.test("call", X, expected_outputs=expected)
+
+
+@pytest.mark.parametrize(
+    ("make", "arguments", "message"),
+    [
+        (LSTM, {"units": 0}, "lstm.units: expected an integer >= 1, given 0"),
+        (LSTM, {"units": 2, "cell_clip": -1.0}, "lstm.cell_clip: expected a number > 0 or None, given -1.0"),
+        (GRU, {"units": "2"}, "gru.units: expected an integer >= 1, given '2'"),
+        (MultiLSTM, {"num_lstms": 1, "units": 2}, "multi-lstm.num_lstms: expected an integer >= 2, given 1"),
+        (
+            MultiLSTM,
+            {"num_lstms": 2, "units": [3]},
+            "multi-lstm.units: expected one value, or 2, one per layer, given [3]",
+        ),
+        (MultiLSTM, {"num_lstms": 2, "units": [3, 0]}, "lstm-1.units: expected an integer >= 1, given 0"),
+        (
+            MultiLSTM,
+            {"num_lstms": 2, "units": 3, "skip_connections": [[False, False]]},
+            "multi-lstm.skip_connections[0]: expected True, or bools of which at least one of the first 2",
+        ),
+        (
+            MultiLSTM,
+            {"num_lstms": 2, "units": 3, "skip_connections": [True, True]},
+            "multi-lstm.skip_connections: expected at most 1 entries",
+        ),
+        (
+            MultiLSTM,
+            {"num_lstms": 2, "units": 3, "skip_connections": [[True, False, True]]},
+            "multi-lstm.skip_connections[0]: expected True, or bools",
+        ),
+    ],
+)
+def test_wrong_arguments(make, arguments, message):
+    with pytest.raises(SpecError) as error:
+        make(**arguments)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("layer", "spaces", "message"),
+    [
+        (
+            LSTM(2),
+            {"inputs": IntBox(4, add_batch_rank=True, add_time_rank=True)},
+            "expected a FloatBox of rank 1",
+        ),
+        (LSTM(2), {"inputs": FloatBox(shape=(2,))}, "with batch rank"),
+        (LSTM(2, time_major=True), {"inputs": BATCH_MAJOR}, "expected time_major=True"),
+        (MultiLSTM(2, 2, time_major=False), {"inputs": TIME_MAJOR}, "expected time_major=False"),
+        (LSTM(2), {"inputs": TIME_MAJOR, "step.inputs": BATCH_MAJOR}, "expected one order of batch and time"),
+        (
+            LSTM(2),
+            {"inputs": TIME_MAJOR, "initial_c_and_h_states": C_AND_H},
+            r"initial_c_and_h_states: expected a Tuple of c and h, each FloatBox\(shape=\(2,\), add_batch_rank=True\)",
+        ),
+        (LSTM(3), {"inputs": TIME_MAJOR, "initial_c_and_h_states": STATE}, "expected a Tuple of c and h"),
+        (GRU(3), {"inputs": TIME_MAJOR, "initial_h_states": C_AND_H}, r"expected FloatBox\(shape=\(3,\)"),
+        (
+            GRU(3),
+            {"inputs": TIME_MAJOR, "sequence_length": FloatBox(add_batch_rank=True)},
+            "sequence_length: expected IntBox",
+        ),
+        (
+            GRU(3),
+            {"inputs": ONE_STEP, "sequence_length": LENGTHS},
+            "sequence_length: expected inputs with time rank",
+        ),
+        (
+            MultiLSTM(2, 3),
+            {"inputs": TIME_MAJOR, "initial_c_and_h_states": C_AND_H},
+            "a Tuple of c and h, each",
+        ),
+        (
+            MultiLSTM(3, 3),
+            {"inputs": TIME_MAJOR, "initial_c_and_h_states": C_AND_H},
+            "expected a Tuple of 3 Tuples of c and h, one per layer",
+        ),
+    ],
+)
+def test_wrong_spaces(layer, spaces, message):
+    with pytest.raises(SpaceError, match=message):
+        ComponentTest(layer, spaces, backend="numpy")
+
+
+def test_specs_name_them():
+    assert isinstance(Component.from_spec({"type": "lstm", "units": 2}), LSTM)
+    assert isinstance(Component.from_spec({"type": "gru", "units": 2}), GRU)
+    assert isinstance(Component.from_spec({"type": "multi_lstm", "num_lstms": 2, "units": 2}), MultiLSTM)

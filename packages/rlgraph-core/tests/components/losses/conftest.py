@@ -1,0 +1,56 @@
+"""The derivative of a loss by one of its arguments."""
+
+import numpy as np
+import pytest
+
+from rlgraph.core import BuildError, Component, GraphExecutor, gradients, graph_fn
+from rlgraph.spaces import FloatBox
+from rlgraph.testing.conformance.probes import wiring
+
+
+class Moved(Component):
+    """The mean loss, where a variable is added to the argument `by`, a tensor."""
+
+    def __init__(self, tried, by, shape):
+        self.tried, self.by, self.shape = tried, by, shape
+        super().__init__(tried, scope="moved")
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.change = self.get_variable("change", FloatBox(shape=self.shape))
+
+    @graph_fn
+    def _move(self, ops, x):
+        return x + self.change
+
+    @graph_fn
+    def _plain(self, ops, derivatives):
+        return ops.reshape(derivatives[0], self.shape)
+
+
+@pytest.fixture
+def derivative():
+    """``derivative(loss, spaces, arguments, by, backend)``: of the mean loss, or of that of one part."""
+
+    def get(loss, spaces, arguments, by, backend, part=None):
+        def call(self, **given):
+            given[by] = self._move(given[by])
+            mean, _ = self.tried.loss(**given)
+            return self._plain(gradients(mean if part is None else mean[part], self.variables()))
+
+        names, shape = list(arguments), np.shape(arguments[by])
+        root = type("Root", (Moved,), {"get": wiring(names, call)})(loss, by, shape)
+        boxes = [name for name in names if isinstance(spaces[name], FloatBox) and spaces[name].has_batch_rank]
+        size = len(arguments[boxes[0]])
+        # A batch of fixed size, so that every item can be moved on its own.
+        fixed = {
+            name: spaces[name].with_batch_rank(size) if spaces[name].has_batch_rank else spaces[name]
+            for name in names
+        }
+        executor = GraphExecutor(root, fixed, backend=backend)
+        try:
+            return executor.execute("get", **arguments)
+        except BuildError as error:
+            assert "the loss does not depend on any of the variables" in str(error)
+            return np.zeros(shape)
+
+    return get

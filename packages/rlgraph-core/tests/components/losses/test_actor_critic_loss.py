@@ -1,0 +1,98 @@
+import numpy as np
+import pytest
+
+from rlgraph.components import ActorCriticLoss
+from rlgraph.core import AssemblyError, SpecError
+from rlgraph.spaces import Dict, FloatBox, IntBox
+from rlgraph.testing import ComponentTest
+
+FLOATS = FloatBox(add_batch_rank=True)
+SPACES = dict.fromkeys(("log_probs", "state_values", "advantages", "entropy"), FLOATS)
+BATCH = {
+    "log_probs": np.log([0.5, 0.25]),
+    "state_values": [1.0, 5.0],
+    "advantages": [2.0, -1.0],
+    "entropy": [1.0, 3.0],
+}
+LN2 = np.log(2.0)
+
+
+def test_by_hand(backend):
+    test = ComponentTest(ActorCriticLoss(), SPACES, backend=backend)
+    # -A log pi = 2 ln 2, -2 ln 2; squares 4, 1, halved; entropies times 0.01.
+    items = np.array([2.0 * LN2 + 2.0 - 0.01, -2.0 * LN2 + 0.5 - 0.03])
+    test.test(("loss", BATCH), expected_outputs=(items.mean(), items), decimals=5)
+    values = {name: BATCH[name] for name in ("state_values", "advantages")}
+    test.test(("state_value_function_loss_per_item", values), expected_outputs=[4.0, 1.0], decimals=5)
+
+
+def test_weights(backend):
+    loss = ActorCriticLoss(weight_pg=[2.0, 0.0], weight_vf=0.25, weight_entropy=0)
+    spaces = {**SPACES, "time_percentage": float, "importance_weights": FLOATS}
+    del spaces["entropy"]
+    batch = {**BATCH, "time_percentage": 0.25, "importance_weights": [0.0, 4.0]}
+    del batch["entropy"]
+    items = np.array([1.5 * 2.0 * LN2 + 1.0, -1.5 * 2.0 * LN2 + 0.25])
+    ComponentTest(loss, spaces, backend=backend).test(
+        ("loss", batch), expected_outputs=(2.0 * items[1], items), decimals=5
+    )
+
+
+def test_container_actions_have_joint_probabilities(backend):
+    parts = Dict(a=FloatBox(), b=FloatBox(shape=(2,)), add_batch_rank=True)
+    test = ComponentTest(
+        ActorCriticLoss(weight_entropy=1.0), {**SPACES, "log_probs": parts, "entropy": parts}, backend=backend
+    )
+    batch = {
+        "log_probs": {"a": np.log([0.5]), "b": np.log([[0.5, 0.25]])},
+        "advantages": [3.0],
+        "entropy": {"a": [1.0], "b": [[2.0, 3.0]]},
+    }
+    test.test(("pg_loss_per_item", batch), expected_outputs=[3.0 * 4.0 * LN2 - 6.0], decimals=5)
+
+
+def test_sequences_are_as_many_items(backend):
+    """Without padding, the mean over time and batch is the mean over all steps."""
+    rng = np.random.default_rng(0)
+    batch = {name: rng.normal(size=(5, 3)).astype("float32") for name in SPACES}
+    time = FloatBox(add_batch_rank=True, add_time_rank=True, time_major=True)
+    sequences = ComponentTest(ActorCriticLoss(), dict.fromkeys(SPACES, time), backend=backend)
+    flat = ComponentTest(ActorCriticLoss(), SPACES, backend=backend)
+    mean, items = flat.test(("loss", {name: value.reshape(-1) for name, value in batch.items()}))
+    test = sequences.test(
+        ("loss", batch), expected_outputs=(mean, items.reshape(5, 3).mean(axis=0)), decimals=5
+    )
+    assert test[1].shape == (3,)
+
+
+def test_padding_does_not_count(backend):
+    time = FloatBox(add_batch_rank=True, add_time_rank=True, time_major=True)
+    spaces = {**dict.fromkeys(SPACES, time), "sequence_length": IntBox(add_batch_rank=True)}
+    test = ComponentTest(ActorCriticLoss(average_time_steps=False), spaces, backend=backend)
+    padded = {name: np.array([[value[0], value[1]], [value[1], 1e9]]) for name, value in BATCH.items()}
+    items = np.array([2.0 * LN2 + 2.0 - 0.01, -2.0 * LN2 + 0.5 - 0.03])
+    test.test(
+        ("loss_per_item", {**padded, "sequence_length": [2, 1]}),
+        expected_outputs=[items.sum(), items[1]],
+        decimals=4,
+    )
+
+
+def test_gradients(derivative, trainer):
+    given = (SPACES, BATCH)
+    by_log_probs = derivative(ActorCriticLoss(), *given, "log_probs", trainer)
+    np.testing.assert_allclose(by_log_probs, [-1.0, 0.5], rtol=1e-5)
+    # The targets are fixed: d/dV 0.5 (R - V)^2 = -(R - V) = -A.
+    by_values = derivative(ActorCriticLoss(), *given, "state_values", trainer)
+    np.testing.assert_allclose(by_values, [-1.0, 0.5], rtol=1e-5)
+    assert not derivative(ActorCriticLoss(), *given, "advantages", trainer).any()
+    by_entropy = derivative(ActorCriticLoss(), *given, "entropy", trainer)
+    np.testing.assert_allclose(by_entropy, [-0.005, -0.005], rtol=1e-5)
+
+
+def test_mistakes():
+    with pytest.raises(SpecError, match="actor-critic-loss.weight_vf: expected a number >= 0"):
+        ActorCriticLoss(weight_vf=-1)
+    spaces = {name: space for name, space in SPACES.items() if name != "entropy"}
+    with pytest.raises(AssemblyError, match="give the argument entropy, or set weight_entropy to 0"):
+        ComponentTest(ActorCriticLoss(), spaces, backend="numpy")

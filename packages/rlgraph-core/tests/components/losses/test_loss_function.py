@@ -1,0 +1,152 @@
+"""What all losses have in common."""
+
+import pytest
+
+from rlgraph.components import DQNLoss, LossFunction, PPOLoss
+from rlgraph.core import BuildError, Component, graph_fn, registry, rlgraph_api
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError
+from rlgraph.testing import ComponentTest
+
+FLOATS, BOOLS = FloatBox(add_batch_rank=True), BoolBox(add_batch_rank=True)
+LOSSES = [
+    cls
+    for name in registry("rlgraph.components").names()
+    if isinstance(cls := registry("rlgraph.components").load(name), type) and issubclass(cls, LossFunction)
+]
+
+
+class Difference(LossFunction):
+    item_arguments = ("first", "second")
+
+    @rlgraph_api
+    def loss_per_item(self, first, second):
+        return self._difference(first, second)
+
+    @graph_fn
+    def _difference(self, ops, first, second):
+        return first - second
+
+
+class Two(Difference):
+    """A loss of two parts."""
+
+    @rlgraph_api
+    def loss_per_item(self, first, second):
+        return {"there": self._difference(first, second), "back": self._difference(second, first)}
+
+
+SPACES = {"first": FLOATS, "second": FLOATS}
+
+
+def test_the_three_methods(backend):
+    spaces = {**SPACES, "importance_weights": FLOATS, "loss_per_item": FLOATS}
+    test = ComponentTest(Difference(), spaces, backend=backend)
+    test.test("loss_per_item", [3.0, 5.0], [1.0, 1.0], expected_outputs=[2.0, 4.0])
+    test.test("loss_average", [2.0, 4.0], [1.0, 0.5], expected_outputs=2.0)
+    test.test("loss", [3.0, 5.0], [1.0, 1.0], [1.0, 0.5], expected_outputs=(2.0, [2.0, 4.0]))
+    plain = ComponentTest(Difference(), SPACES, backend=backend)
+    plain.test("loss", [3.0, 5.0], [1.0, 1.0], expected_outputs=(3.0, [2.0, 4.0]))
+
+
+def test_several_parts(backend):
+    test = ComponentTest(Two(), {**SPACES, "importance_weights": FLOATS}, backend=backend)
+    items = {"there": [2.0, 4.0], "back": [-2.0, -4.0]}
+    test.test(
+        "loss",
+        [3.0, 5.0],
+        [1.0, 1.0],
+        [1.0, 0.5],
+        expected_outputs=({"there": 2.0, "back": -2.0}, items),
+    )
+
+
+@pytest.mark.parametrize("cls", LOSSES, ids=lambda cls: cls.__name__)
+def test_every_loss_has_them(cls):
+    names = ("loss", "loss_per_item", "loss_average")
+    methods = {name: list(getattr(cls, name).signature.parameters) for name in names}
+    assert set(methods["loss"]) == {*methods["loss_per_item"], "importance_weights"}
+    assert methods["loss_average"][1:] == ["loss_per_item", "importance_weights"]
+
+
+def test_names_of_the_original():
+    for name in ("actor_critic", "container", "dqfd", "dqn", "impala", "ppo", "sac"):
+        new, old = (
+            registry("rlgraph.components").load(f"{name}_{word}") for word in ("loss", "loss_function")
+        )
+        assert new is old
+    assert type(Component.from_spec({"type": "PPO-Loss-Function", "clip_ratio": 0.1})) is PPOLoss
+
+
+@pytest.mark.parametrize(
+    ("spaces", "message"),
+    [
+        (
+            {"second": FloatBox(shape=(1,), add_batch_rank=True)},
+            r"second: expected one number per item, \[B\].*new_shape.*squeeze",
+        ),
+        (
+            {"second": FloatBox(add_batch_rank=True, add_time_rank=True)},
+            "second: expected the ranks of first.*spread over all pairs",
+        ),
+        ({"first": Dict(a=float, add_batch_rank=True)}, "first: expected one number per item"),
+        ({"first": FloatBox()}, "first: expected one number per item"),
+    ],
+)
+def test_wrong_shapes(spaces, message):
+    with pytest.raises(SpaceError, match=message):
+        ComponentTest(Difference(), {**SPACES, **spaces}, backend="numpy")
+
+
+def test_batch_and_time_must_lie_alike():
+    first = FloatBox(add_batch_rank=True, add_time_rank=True, time_major=True)
+    second = FloatBox(add_batch_rank=True, add_time_rank=True)
+    with pytest.raises(SpaceError, match="second: expected the ranks of first"):
+        ComponentTest(Difference(), {"first": first, "second": second}, backend="numpy")
+
+
+def test_minibatches_of_fixed_size():
+    test = ComponentTest(
+        Difference(), {"first": FloatBox(shape=(2,)), "second": FloatBox(shape=(2,))}, backend="numpy"
+    )
+    test.test("loss", [3.0, 5.0], [1.0, 1.0], expected_outputs=(3.0, [2.0, 4.0]))
+
+
+class Minibatch(Component):
+    """The loss of the first two items."""
+
+    def __init__(self):
+        self.loss = Difference(scope="loss")
+        super().__init__(self.loss, scope="minibatch")
+
+    @rlgraph_api
+    def get(self, first, second):
+        return self.loss.loss(self._pick(first), self._pick(second))
+
+    @graph_fn
+    def _pick(self, ops, x):
+        return ops.take(x, ops.arange(2))
+
+
+def test_minibatches_that_are_picked(backend):
+    test = ComponentTest(Minibatch(), SPACES, backend=backend)
+    test.test("get", [3.0, 5.0, 9.0], [1.0, 1.0, 0.0], expected_outputs=(3.0, [2.0, 4.0]))
+
+
+def test_one_weight_per_item():
+    weights = FloatBox(shape=(1,), add_batch_rank=True)
+    with pytest.raises(BuildError, match="importance_weights.*expected one per item"):
+        ComponentTest(Difference(), {**SPACES, "importance_weights": weights}, backend="numpy")
+
+
+def test_rewards_with_an_axis_too_many():
+    """They would be spread over all pairs of items."""
+    values = FloatBox(shape=(2,), add_batch_rank=True)
+    spaces = dict.fromkeys(("q_values", "q_next", "q_next_target"), values)
+    spaces["rewards"] = FloatBox(shape=(1,), add_batch_rank=True)
+    spaces |= {"actions": IntBox(2, add_batch_rank=True), "terminals": BOOLS}
+    with pytest.raises(SpaceError, match="loss: rewards: expected one number per item"):
+        ComponentTest(
+            DQNLoss(),
+            {**spaces, "actions": IntBox(2, add_batch_rank=True), "terminals": BOOLS},
+            backend="numpy",
+        )

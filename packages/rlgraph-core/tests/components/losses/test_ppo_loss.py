@@ -1,0 +1,189 @@
+import math
+
+import numpy as np
+import pytest
+
+from rlgraph.components import PPOLoss
+from rlgraph.core import AssemblyError, SpecError
+from rlgraph.spaces import Dict, FloatBox, IntBox
+from rlgraph.testing import ComponentTest
+
+FLOATS = FloatBox(add_batch_rank=True)
+NAMES = ("log_probs", "prev_log_probs", "state_values", "prev_state_values", "advantages")
+SPACES = dict.fromkeys(NAMES, FLOATS)
+WITH_ENTROPY = {**SPACES, "entropy": FLOATS}
+#: Ratios 1.5, 1.1, 0.5; advantages 2, -1, -2; values 1, 0, 3; old values 0, 0, 1.
+BATCH = {
+    "log_probs": np.log([0.3, 0.22, 0.1]),
+    "prev_log_probs": np.log([0.2, 0.2, 0.2]),
+    "state_values": [1.0, 0.0, 3.0],
+    "prev_state_values": [0.0, 0.0, 1.0],
+    "advantages": [2.0, -1.0, -2.0],
+}
+#: With a clip ratio of 0.2: -1.2 * 2, 1.1 * 1, 0.8 * 2.
+PG = np.array([-2.4, 1.1, 1.6])
+#: Targets 2, -1, -1.
+VF = np.array([1.0, 1.0, 16.0])
+
+
+def test_by_hand(backend):
+    test = ComponentTest(PPOLoss(), SPACES, backend=backend)
+    test.test(("loss", BATCH), expected_outputs=((PG + VF).mean(), PG + VF), decimals=5)
+    test.test(("loss_per_item", BATCH), expected_outputs=PG + VF, decimals=5)
+    test.test(
+        ("pg_loss_per_item", {k: BATCH[k] for k in ("log_probs", "prev_log_probs", "advantages")}),
+        expected_outputs=PG,
+        decimals=5,
+    )
+    test.test(
+        ("value_function_loss_per_item", {k: BATCH[k] for k in NAMES[2:]}), expected_outputs=VF, decimals=5
+    )
+
+
+def test_weights_and_entropy(backend):
+    loss = PPOLoss(weight_entropy=0.5, weight_vf=2.0)
+    test = ComponentTest(loss, {**WITH_ENTROPY, "importance_weights": FLOATS}, backend=backend)
+    items = PG - 0.5 * np.array([1.0, 2.0, 3.0]) + 2.0 * VF
+    weights = np.array([1.0, 0.5, 0.0])
+    batch = {**BATCH, "entropy": [1.0, 2.0, 3.0], "importance_weights": weights}
+    test.test(("loss", batch), expected_outputs=((weights * items).mean(), items), decimals=5)
+
+
+def test_value_function_clipping(backend):
+    test = ComponentTest(PPOLoss(value_function_clipping=0.5, weight_vf=1.0), SPACES, backend=backend)
+    # Values within 0.5 of the old ones: 0.5, 0, 1.5; squares 2.25, 1, 6.25; the larger of both counts.
+    test.test(
+        ("value_function_loss_per_item", {k: BATCH[k] for k in NAMES[2:]}),
+        expected_outputs=[2.25, 1.0, 16.0],
+        decimals=5,
+    )
+
+
+def test_standardized_advantages_are_for_the_policy_only(backend):
+    """The targets of the value function are made of the advantages as they are."""
+    test = ComponentTest(PPOLoss(standardize_advantages=True), SPACES, backend=backend)
+    advantages = np.array(BATCH["advantages"])
+    advantages = (advantages - advantages.mean()) / advantages.std()
+    ratios = np.array([1.5, 1.1, 0.5])
+    pg = -np.minimum(ratios * advantages, np.clip(ratios, 0.8, 1.2) * advantages)
+    test.test(("loss_per_item", BATCH), expected_outputs=pg + VF, decimals=5)
+
+
+def test_schedules(backend):
+    loss = PPOLoss(
+        clip_ratio=[0.4, 0.0],
+        value_function_clipping=[1.0, 0.0],
+        weight_entropy=[1.0, 0.0],
+        weight_vf=[2.0, 0.0],
+    )
+    test = ComponentTest(loss, {**WITH_ENTROPY, "time_percentage": float}, backend=backend)
+    batch = {**BATCH, "entropy": [1.0, 2.0, 3.0], "time_percentage": 0.5}
+    # Halfway: clip ratio 0.2, values within 0.5, entropy times 0.5, value loss times 1.
+    items = PG - 0.5 * np.array([1.0, 2.0, 3.0]) + np.array([2.25, 1.0, 16.0])
+    test.test(("loss_per_item", batch), expected_outputs=items, decimals=5)
+
+
+PARTS = Dict(move=FloatBox(), turn=FloatBox(shape=(2,)), add_batch_rank=True)
+
+
+@pytest.mark.parametrize("ratio_of", ["action", "part"])
+def test_container_actions(ratio_of, backend):
+    spaces = {**SPACES, "log_probs": PARTS, "prev_log_probs": PARTS, "entropy": PARTS}
+    test = ComponentTest(PPOLoss(ratio_of=ratio_of, weight_entropy=0.1), spaces, backend=backend)
+    new = {"move": np.log([0.6]), "turn": np.log([[0.3, 0.5]])}
+    old = {"move": np.log([0.5]), "turn": np.log([[0.4, 0.5]])}
+    batch = {
+        "log_probs": new,
+        "prev_log_probs": old,
+        "advantages": [-2.0],
+        "entropy": {"move": [1.0], "turn": [[2.0, 3.0]]},
+    }
+    if ratio_of == "action":
+        # The probability of the whole action went from 0.1 to 0.09.
+        expected = 0.9 * 2.0 - 0.1 * 6.0
+    else:
+        # Ratios 1.2 and 0.75, the second clipped.
+        expected = (1.2 * 2.0 + 0.8 * 2.0) / 2 - 0.1 * (1.0 + 5.0) / 2
+    test.test(("pg_loss_per_item", batch), expected_outputs=[expected], decimals=5)
+
+
+@pytest.mark.parametrize("time_major", [True, False])
+@pytest.mark.parametrize("average", [True, False])
+def test_sequences(time_major, average, backend):
+    """Against a loop; what lies behind a sequence does not matter."""
+    space = FloatBox(add_batch_rank=True, add_time_rank=True, time_major=time_major)
+    spaces = {**dict.fromkeys(NAMES, space), "sequence_length": IntBox(add_batch_rank=True)}
+    rng = np.random.default_rng(0)
+    batch = {name: rng.normal(size=(3, 4)).astype("float32") for name in NAMES}  # batch, time
+    lengths = np.array([4, 2, 1])
+    expected = []
+    for b, length in enumerate(lengths):
+        steps = []
+        for t in range(length):
+            new, old, value, old_value, advantage = (float(batch[name][b, t]) for name in NAMES)
+            ratio = math.exp(new - old)
+            steps.append(-min(ratio * advantage, min(max(ratio, 0.7), 1.3) * advantage))
+            steps[-1] += (value - old_value - advantage) ** 2
+        expected.append(sum(steps) / (length if average else 1))
+    for name in NAMES:
+        batch[name][1, 2:] = batch[name][2, 1:] = 1e9
+    given = {name: value.T if time_major else value for name, value in batch.items()}
+    test = ComponentTest(PPOLoss(clip_ratio=0.3, average_time_steps=average), spaces, backend=backend)
+    test.test(
+        ("loss", {**given, "sequence_length": lengths}),
+        expected_outputs=(np.mean(expected), expected),
+        decimals=4,
+    )
+
+
+def test_advantages_are_standardized_without_padding(backend):
+    """Advantages 1 and 3 of one sequence and 8 of another: mean 4, variance 26 / 3."""
+    space = FloatBox(add_batch_rank=True, add_time_rank=True, time_major=True)
+    spaces = dict.fromkeys(("log_probs", "prev_log_probs", "advantages"), space)
+    loss = PPOLoss(
+        standardize_advantages=True,
+        switched_off_apis={"loss", "loss_per_item", "value_function_loss_per_item"},
+    )
+    test = ComponentTest(loss, {**spaces, "sequence_length": IntBox(add_batch_rank=True)}, backend=backend)
+    batch = {"log_probs": np.zeros((2, 2)), "prev_log_probs": np.zeros((2, 2))}
+    deviation = math.sqrt((9.0 + 1.0 + 16.0) / 3.0)
+    test.test(
+        ("pg_loss_per_item", {**batch, "advantages": [[1.0, 8.0], [3.0, 1e3]], "sequence_length": [2, 1]}),
+        expected_outputs=[(3.0 + 1.0) / 2 / deviation, -4.0 / deviation],
+        decimals=5,
+    )
+
+
+def test_gradients(derivative, trainer):
+    """None where the ratio is clipped; none into what was there before."""
+    given = (SPACES, BATCH)
+    # Of the unclipped item d/dlogp = -ratio * A = 1.1; the mean divides by 3.
+    by_log_probs = derivative(PPOLoss(), *given, "log_probs", trainer)
+    np.testing.assert_allclose(by_log_probs, [0.0, 1.1 / 3.0, 0.0], atol=1e-6)
+    by_values = derivative(PPOLoss(), *given, "state_values", trainer)
+    np.testing.assert_allclose(by_values, np.array([-2.0, 2.0, 8.0]) / 3.0, rtol=1e-5)
+    for name in ("prev_log_probs", "prev_state_values", "advantages"):
+        assert not derivative(PPOLoss(), *given, name, trainer).any()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"clip_ratio": -0.1}, "ppo-loss.clip_ratio: expected a number >= 0"),
+        ({"weight_entropy": [0.1, -0.1]}, "ppo-loss.weight_entropy: expected a number >= 0"),
+        ({"ratio_of": "parts"}, "ppo-loss.ratio_of: unknown 'parts'.*'part'"),
+    ],
+)
+def test_wrong_options(options, message):
+    with pytest.raises(SpecError, match=message):
+        PPOLoss(**options)
+
+
+def test_what_is_missing():
+    with pytest.raises(AssemblyError, match="weight_entropy is not 0: give the argument entropy"):
+        ComponentTest(PPOLoss(weight_entropy=0.1), SPACES, backend="numpy")
+    with pytest.raises(AssemblyError, match="clip_ratio changes with.*give the argument time_percentage"):
+        ComponentTest(PPOLoss(clip_ratio=[0.2, 0.0]), SPACES, backend="numpy")
+    with pytest.raises(AssemblyError, match="sequence_length is for items with time rank"):
+        lengths = IntBox(add_batch_rank=True)
+        ComponentTest(PPOLoss(), {**SPACES, "sequence_length": lengths}, backend="numpy")

@@ -1,0 +1,238 @@
+import math
+
+import numpy as np
+import pytest
+
+from rlgraph.components import (
+    CategoricalCrossEntropyLoss,
+    ContainerLoss,
+    EuclidianDistanceLoss,
+    NegativeLogLikelihoodLoss,
+)
+from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
+from rlgraph.testing import ComponentTest
+
+FLOATS, LENGTHS = FloatBox(add_batch_rank=True), IntBox(add_batch_rank=True)
+LOGITS, CLASSES = FloatBox(shape=(3,), add_batch_rank=True), IntBox(3, add_batch_rank=True)
+
+
+def sequences(space, time_major=False):
+    return space.with_extra_ranks(True, True, time_major=time_major)
+
+
+def cross_entropy(logits, label):
+    return math.log(sum(math.exp(x) for x in logits)) - logits[label]
+
+
+# Classes.
+
+
+def test_classes(backend):
+    spaces = {"parameters": LOGITS, "labels": CLASSES, "importance_weights": FLOATS}
+    test = ComponentTest(CategoricalCrossEntropyLoss(), spaces, backend=backend)
+    logits, labels = [[0.0, 0.0, 0.0], [1.0, 2.0, -1.0]], [2, 0]
+    items = [math.log(3.0), cross_entropy(logits[1], 0)]
+    test.test(
+        ("loss", {"parameters": logits, "labels": labels, "importance_weights": [1.0, 0.5]}),
+        expected_outputs=((items[0] + 0.5 * items[1]) / 2, items),
+    )
+
+
+def test_probabilities(backend):
+    test = ComponentTest(
+        CategoricalCrossEntropyLoss(sparse=False), {"parameters": LOGITS, "labels": LOGITS}, backend=backend
+    )
+    logits = [[0.0, 0.0, 0.0], [1.0, 2.0, -1.0]]
+    expected = [math.log(3.0), 0.25 * cross_entropy(logits[1], 0) + 0.75 * cross_entropy(logits[1], 1)]
+    labels = [[1.0, 0.0, 0.0], [0.25, 0.75, 0.0]]
+    test.test("loss_per_item", logits, labels, expected_outputs=expected)
+
+
+def test_the_regularizer_adds_the_divergence_from_even(backend):
+    spaces = {"parameters": LOGITS, "labels": CLASSES}
+    test = ComponentTest(CategoricalCrossEntropyLoss(with_kl_regularizer=True), spaces, backend=backend)
+    logits = [1.0, 2.0, -1.0]
+    divergence = sum(cross_entropy(logits, label) / 3 for label in range(3)) - math.log(3.0)
+    test.test("loss_per_item", [logits], [1], expected_outputs=[cross_entropy(logits, 1) + divergence])
+
+
+@pytest.mark.parametrize("time_major", [True, False])
+@pytest.mark.parametrize("average", [True, False])
+def test_sequences_of_classes(time_major, average, backend):
+    """Two classes per step; against a loop; padding does not count."""
+    spaces = {
+        "parameters": sequences(FloatBox(shape=(2, 3)), time_major),
+        "labels": sequences(IntBox(3, shape=(2,)), time_major),
+        "sequence_length": LENGTHS,
+    }
+    rng = np.random.default_rng(0)
+    logits, labels = rng.normal(size=(2, 4, 2, 3)), rng.integers(0, 3, (2, 4, 2))
+    expected = []
+    for b, length in enumerate((3, 1)):
+        steps = [
+            sum(cross_entropy(logits[b, t, i], labels[b, t, i]) for i in range(2)) for t in range(length)
+        ]
+        expected.append(sum(steps) / (length if average else 1))
+    logits[0, 3:] = logits[1, 1:] = np.nan
+    if time_major:
+        logits, labels = logits.swapaxes(0, 1), labels.swapaxes(0, 1)
+    test = ComponentTest(CategoricalCrossEntropyLoss(average_time_steps=average), spaces, backend=backend)
+    test.test("loss_per_item", logits, labels, [3, 1], expected_outputs=expected, decimals=5)
+
+
+# Distances.
+
+
+def test_distances(backend):
+    space = FloatBox(shape=(2, 2), add_batch_rank=True)
+    test = ComponentTest(EuclidianDistanceLoss(), {"parameters": space, "labels": space}, backend=backend)
+    parameters, labels = [[[3.0, 0.0], [0.0, 0.0]], [[1.0, 1.0], [1.0, 1.0]]], np.zeros((2, 2, 2))
+    labels[0, 1, 0] = 4.0
+    test.test("loss", parameters, labels, expected_outputs=(3.5, [5.0, 2.0]))
+
+
+def test_bools_in_time(backend):
+    spaces = {
+        "parameters": sequences(FloatBox(shape=(2,)), True),
+        "labels": sequences(BoolBox(shape=(2,)), True),
+    }
+    parameters = [[[3.0, 4.0], [1.0, 1.0]], [[1.0, 0.0], [1.0, -1.0]]]
+    labels = [[[False, False], [True, True]], [[True, False], [True, False]]]
+    # Distances 5 and 0, 0 and 1; time is the first axis.
+    for average, expected in ((True, [2.5, 0.5]), (False, [5.0, 1.0])):
+        test = ComponentTest(EuclidianDistanceLoss(average_time_steps=average), spaces, backend=backend)
+        test.test("loss_per_item", parameters, labels, expected_outputs=expected)
+
+
+def test_a_distance_of_zero_has_no_gradient(derivative, trainer):
+    space = FloatBox(shape=(2,), add_batch_rank=True)
+    batch = {"parameters": [[3.0, 4.0], [1.0, 1.0]], "labels": [[0.0, 0.0], [1.0, 1.0]]}
+    given = derivative(
+        EuclidianDistanceLoss(), {"parameters": space, "labels": space}, batch, "parameters", trainer
+    )
+    np.testing.assert_allclose(given, [[0.3, 0.4], [0.0, 0.0]], rtol=1e-5)
+
+
+# Likelihoods.
+
+
+class Exponential(Component):
+    """``p(x) = rate * exp(-rate * x)``."""
+
+    @rlgraph_api
+    def log_prob(self, parameters, values):
+        return self._log_prob(parameters, values)
+
+    @graph_fn
+    def _log_prob(self, ops, parameters, values):
+        return ops.log(parameters) - parameters * values
+
+
+def test_log_probabilities(backend):
+    parts = Dict(a=FloatBox(), b=FloatBox(shape=(2,)), add_batch_rank=True)
+    test = ComponentTest(NegativeLogLikelihoodLoss(), {"parameters": parts}, backend=backend)
+    test.test(
+        "loss",
+        {"a": [-1.0, -2.0], "b": [[-0.5, -1.5], [0.0, 1.0]]},
+        expected_outputs=(2.0, [3.0, 1.0]),
+    )
+
+
+def test_likelihoods_of_a_distribution(backend):
+    spaces = dict.fromkeys(("parameters", "labels"), sequences(FLOATS))
+    test = ComponentTest(NegativeLogLikelihoodLoss(Exponential(scope="exponential")), spaces, backend=backend)
+    rates, values = [[1.0, 2.0], [4.0, 0.5]], [[3.0, 1.0], [0.5, 2.0]]
+    expected = [3.0 + 2.0 - math.log(2.0), 2.0 - math.log(4.0) + 1.0 - math.log(0.5)]
+    test.test("loss_per_item", rates, values, expected_outputs=expected, decimals=5)
+
+
+def test_likelihoods_of_a_normal_distribution(backend):
+    parameters = Tuple(FloatBox(shape=(2,)), FloatBox(0.1, 2.0, shape=(2,)), add_batch_rank=True)
+    spaces = {"parameters": parameters, "labels": FloatBox(shape=(2,), add_batch_rank=True)}
+    test = ComponentTest(NegativeLogLikelihoodLoss({"type": "normal"}), spaces, backend=backend)
+    # -log p(x) = ((x - mean) / deviation)^2 / 2 + log(deviation) + log(2 pi) / 2, per element.
+    expected = 0.5 * (1.0 + 4.0) + math.log(2.0) + math.log(0.5) + math.log(2.0 * math.pi)
+    mean, deviation = [[0.0, 1.0]], [[2.0, 0.5]]
+    test.test("loss_per_item", (mean, deviation), [[2.0, 0.0]], expected_outputs=[expected], decimals=5)
+
+
+# Several.
+
+BOTH = Dict(distance=FloatBox(shape=(2,)), kind=FloatBox(shape=(3,)), add_batch_rank=True)
+BOTH_LABELS = Dict(distance=FloatBox(shape=(2,)), kind=IntBox(3), add_batch_rank=True)
+SPECS = {"distance": {"type": "euclidian_distance_loss"}, "kind": {"type": "categorical_cross_entropy_loss"}}
+
+
+@pytest.mark.parametrize(
+    ("specs", "weights", "expected"),
+    [
+        (SPECS, None, 5.0 + math.log(3.0)),
+        (SPECS, {"distance": 2.0, "kind": 0.5}, 10.0 + 0.5 * math.log(3.0)),
+        ({**SPECS, "distance": {**SPECS["distance"], "weight": 3}}, None, 15.0 + math.log(3.0)),
+    ],
+)
+def test_weighted_sum(specs, weights, expected, backend):
+    test = ComponentTest(
+        ContainerLoss(specs, weights), {"parameters": BOTH, "labels": BOTH_LABELS}, backend=backend
+    )
+    parameters = {"distance": [[3.0, 0.0]], "kind": [[1.0, 1.0, 1.0]]}
+    labels = {"distance": [[0.0, 4.0]], "kind": [1]}
+    test.test("loss", parameters, labels, expected_outputs=(expected, [expected]), decimals=5)
+    assert all("weight" not in spec for spec in SPECS.values())
+
+
+def test_a_list_with_lengths(backend):
+    spaces = {
+        "parameters": Tuple(FloatBox(shape=(1,)), FloatBox(), add_batch_rank=True, add_time_rank=True),
+        "labels": Tuple(FloatBox(shape=(1,)), FloatBox(), add_batch_rank=True, add_time_rank=True),
+        "sequence_length": LENGTHS,
+    }
+    loss = ContainerLoss(["euclidian_distance_loss", "negative_log_likelihood_loss"], weights=[2.0, 1.0])
+    parameters = ([[[1.0], [5.0]]], [[-1.0, -3.0]])
+    labels = ([[[0.0], [0.0]]], [[0.0, 0.0]])
+    test = ComponentTest(loss, spaces, backend=backend)
+    # The mean distance, twice; the sum of what is unlikely.
+    test.test("loss_per_item", parameters, labels, [2], expected_outputs=[2.0 * 3.0 + 4.0])
+    test.test("loss_per_item", parameters, labels, [1], expected_outputs=[2.0 * 1.0 + 1.0])
+
+
+# Mistakes.
+
+
+@pytest.mark.parametrize(
+    ("loss", "parameters", "labels", "message"),
+    [
+        (CategoricalCrossEntropyLoss, LOGITS, LOGITS, "labels: expected one of 3 classes.*sparse=False"),
+        (CategoricalCrossEntropyLoss, LOGITS, IntBox(4, add_batch_rank=True), "has 4 classes.*logits for 3"),
+        (CategoricalCrossEntropyLoss, FLOATS, CLASSES, "parameters: expected a FloatBox of logits"),
+        (
+            lambda: CategoricalCrossEntropyLoss(sparse=False),
+            LOGITS,
+            CLASSES,
+            "labels: expected probabilities of 3 classes.*sparse=True",
+        ),
+        (EuclidianDistanceLoss, LOGITS, FLOATS, r"labels: expected the shape of parameters, \(3,\)"),
+    ],
+)
+def test_wrong_spaces(loss, parameters, labels, message):
+    with pytest.raises(SpaceError, match=message):
+        ComponentTest(loss(), {"parameters": parameters, "labels": labels}, backend="numpy")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (({},), "container-loss.loss_functions_spec: expected a dict or a list"),
+        ((SPECS, {"distance": 1.0}), "container-loss.weights: expected a weight for each of"),
+        ((SPECS, {"distance": 1.0, "kind": "high"}), "container-loss.weights.kind: expected a number"),
+        (
+            ({"kind": "categorical_cross_entrpy_loss"},),
+            "loss_functions_spec.kind.*categorical_cross_entropy_loss",
+        ),
+        (({"kind": "dense"},), "loss_functions_spec.kind.type: 'dense' is a Dense, expected a LossFunction"),
+    ],
+)
+def test_wrong_containers(arguments, message):
+    with pytest.raises(SpecError, match=message):
+        ContainerLoss(*arguments)

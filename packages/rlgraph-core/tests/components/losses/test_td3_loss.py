@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+
+from rlgraph.components import TD3Loss
+from rlgraph.core import SpecError
+from rlgraph.spaces import BoolBox, FloatBox, SpaceError, Tuple
+from rlgraph.testing import ComponentTest
+
+FLOATS = FloatBox(add_batch_rank=True)
+TWO = Tuple(FloatBox(), FloatBox(), add_batch_rank=True)
+SPACES = {
+    "q_values_next": TWO,
+    "q_values": TWO,
+    "q_values_policy": FLOATS,
+    "rewards": FLOATS,
+    "terminals": BoolBox(add_batch_rank=True),
+}
+BATCH = {
+    "q_values_next": ([4.0, 9.0], [2.0, 9.0]),
+    "q_values": ([1.0, 2.0], [3.0, 0.0]),
+    "q_values_policy": [2.0, -5.0],
+    "rewards": [1.0, -1.0],
+    "terminals": [False, True],
+}
+#: Targets 1 + 0.5 * 2 = 2 and -1.
+ITEMS = {"critic": [1.0 + 1.0, 9.0 + 1.0], "actor": [-2.0, 5.0]}
+
+
+def test_by_hand(backend):
+    test = ComponentTest(TD3Loss(0.5), SPACES, backend=backend)
+    test.test(("loss", BATCH), expected_outputs=({"critic": 6.0, "actor": 1.5}, ITEMS))
+    test.test("actor_loss_per_item", BATCH["q_values_policy"], expected_outputs=ITEMS["actor"])
+
+
+def test_weights_and_discounts(backend):
+    spaces = {**SPACES, "importance_weights": FLOATS, "discounts": FLOATS}
+    batch = {**BATCH, "importance_weights": [1.0, 0.5], "discounts": [0.5, 0.9]}
+    means = {"critic": (2.0 + 5.0) / 2, "actor": (-2.0 + 2.5) / 2}
+    ComponentTest(TD3Loss(), spaces, backend=backend).test(("loss", batch), expected_outputs=(means, ITEMS))
+
+
+def test_one_critic_is_ddpg(backend):
+    one = Tuple(FloatBox(), add_batch_rank=True)
+    test = ComponentTest(
+        TD3Loss(0.5, num_q_functions=1), {**SPACES, "q_values_next": one, "q_values": one}, backend=backend
+    )
+    batch = {**BATCH, "q_values_next": ([4.0, 9.0],), "q_values": ([1.0, 2.0],)}
+    test.test(("loss_per_item", batch), expected_outputs={"critic": [4.0, 9.0], "actor": [-2.0, 5.0]})
+
+
+def test_gradients(derivative, trainer):
+    by_policy = derivative(TD3Loss(), SPACES, BATCH, "q_values_policy", trainer, "actor")
+    np.testing.assert_allclose(by_policy, [-0.5, -0.5])
+    assert not derivative(TD3Loss(), SPACES, BATCH, "rewards", trainer, "critic").any()
+
+
+def test_mistakes():
+    with pytest.raises(SpecError, match=r"td3-loss.discount: expected a number in \[0, 1\]"):
+        TD3Loss(2.0)
+    with pytest.raises(SpaceError, match="q_values_next: expected a tuple with the values of 1 critics"):
+        ComponentTest(TD3Loss(num_q_functions=1), SPACES, backend="numpy")

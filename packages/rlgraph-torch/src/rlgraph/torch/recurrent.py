@@ -1,0 +1,53 @@
+"""Kernels of recurrent layers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rlgraph.components.layers.lstm import LSTM
+
+
+def lstm(self: Any, ops: Any) -> Callable[..., tuple[Tensor, ...]]:
+    """`LSTM._call` by torch's own LSTM, where oneDNN computes it; it has no peepholes, clipping and lengths."""
+    single_source = partial(LSTM._call.function, self, ops)
+    # On a GPU it would be cuDNN, which rounds to fewer bits (TF32).
+    if self.use_peepholes or self.cell_clip is not None or self.weights.device.type != "cpu":
+        return single_source
+    units, is_time_major, return_sequences = self.units, self.is_time_major, self.return_sequences
+    parameters = self.weights, self.recurrent_weights, self.biases
+
+    def run(inputs: Tensor, states: Any, sequence_length: Tensor | None) -> tuple[Tensor, ...]:
+        if inputs.dim() == 2 or sequence_length is not None or inputs.numel() == 0:
+            return single_source(inputs, states, sequence_length)
+        if not is_time_major:
+            inputs = inputs.transpose(0, 1)
+        if states is None:
+            c = h = inputs.new_zeros(1, inputs.shape[1], units)
+        else:
+            c, h = states[0].unsqueeze(0), states[1].unsqueeze(0)
+        weights, recurrent_weights, biases = parameters
+        outputs, h, c = torch.lstm(
+            inputs,
+            (h, c),
+            # It has two biases, and adds them up.
+            (weights.t(), recurrent_weights.t(), biases, torch.zeros_like(biases)),
+            has_biases=True,
+            num_layers=1,
+            dropout=0.0,
+            train=torch.is_grad_enabled(),
+            bidirectional=False,
+            batch_first=False,
+        )
+        h = h.squeeze(0)
+        if not return_sequences:
+            outputs = h
+        elif not is_time_major:
+            outputs = outputs.transpose(0, 1)
+        return outputs, c.squeeze(0), h
+
+    return run
