@@ -133,3 +133,9 @@ def test_wrong_inputs(space, hint):
     message = str(error.value)
     assert message.startswith("dense/inputs: expected a FloatBox of rank 1 with batch rank, given ")
     assert repr(space) in message and message.endswith(hint)
+
+
+@pytest.mark.parametrize("scope", ["d", "expected", "dense"])
+def test_wrong_inputs_name_the_layer_whatever_it_is_called(scope):
+    with pytest.raises(SpaceError, match=f"^{scope}/inputs: expected a FloatBox"):
+        ComponentTest(Dense(2, scope=scope), {"inputs": IntBox(3, add_batch_rank=True)}, backend="numpy")

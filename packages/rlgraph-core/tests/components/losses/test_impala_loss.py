@@ -97,6 +97,30 @@ def test_truncations(backend):
     test.test(("loss_per_item", arguments), expected_outputs=expected, decimals=4)
 
 
+def test_truncations_of_cut_sequences(backend):
+    """A cut after two of four steps, and padding behind them."""
+    given = batch(2)
+    bootstrap = np.zeros((STEPS, BATCH), "float32")
+    bootstrap[1], bootstrap[3] = [1.0, 2.0, 3.0], given["bootstrap_values"]
+    truncations = np.zeros((STEPS, BATCH), bool)
+    truncations[1] = True
+    expected = []
+    for b in range(BATCH):
+        last = by_definition(given, b, range(2, 4), 0.9, given["rewards"])
+        first = by_definition({**given, "bootstrap_values": bootstrap[1]}, b, range(2), 0.9, given["rewards"])
+        expected.append(first + last)
+    lengths = IntBox(add_batch_rank=True)
+    spaces = {**SPACES, "truncations": BOOLS, "bootstrap_values": TIME, "sequence_length": lengths}
+    test = ComponentTest(IMPALALoss(0.9), spaces, backend=backend)
+    arguments = {
+        **given,
+        "bootstrap_values": bootstrap,
+        "truncations": truncations,
+        "sequence_length": [4] * 3,
+    }
+    test.test(("loss_per_item", arguments), expected_outputs=expected, decimals=4)
+
+
 @pytest.mark.parametrize("how", ["clamp_one", "soft_asymmetric"])
 def test_rewards(how, backend):
     given = batch(3)

@@ -136,6 +136,24 @@ def test_sequences(time_major, average, backend):
     )
 
 
+def test_advantages_are_standardized_without_padding(backend):
+    """Advantages 1 and 3 of one sequence and 8 of another: mean 4, variance 26 / 3."""
+    space = FloatBox(add_batch_rank=True, add_time_rank=True, time_major=True)
+    spaces = dict.fromkeys(("log_probs", "prev_log_probs", "advantages"), space)
+    loss = PPOLoss(
+        standardize_advantages=True,
+        switched_off_apis={"loss", "loss_per_item", "value_function_loss_per_item"},
+    )
+    test = ComponentTest(loss, {**spaces, "sequence_length": IntBox(add_batch_rank=True)}, backend=backend)
+    batch = {"log_probs": np.zeros((2, 2)), "prev_log_probs": np.zeros((2, 2))}
+    deviation = math.sqrt((9.0 + 1.0 + 16.0) / 3.0)
+    test.test(
+        ("pg_loss_per_item", {**batch, "advantages": [[1.0, 8.0], [3.0, 1e3]], "sequence_length": [2, 1]}),
+        expected_outputs=[(3.0 + 1.0) / 2 / deviation, -4.0 / deviation],
+        decimals=5,
+    )
+
+
 def test_gradients(derivative, trainer):
     """None where the ratio is clipped; none into what was there before."""
     given = (SPACES, BATCH)

@@ -76,7 +76,8 @@ def test_an_executor_reports_the_same():
 
 def test_a_component_that_refuses_a_space_is_marked():
     layers = [{"type": "dense", "units": 3}] * 2
-    error = caught(SpaceError, build, assemble(NeuralNetwork(layers)), {"inputs": bool})
+    spaces = {"inputs": bool}
+    error = caught(SpaceError, build, assemble(NeuralNetwork(layers), spaces), spaces)
     assert note(error).splitlines()[1:] == [
         "   network.call(inputs: bool[]) -> ?",
         ">>   dense-0.call(inputs: bool[]) -> ?",

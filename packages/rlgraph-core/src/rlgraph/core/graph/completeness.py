@@ -105,7 +105,8 @@ class Components:
                 component.check_input_spaces(spaces, self.action_space)
                 component.create_variables(spaces, self.action_space)
             except SpaceError as error:
-                raise _with_argument(error if scope in str(error) else error.under(scope), spaces) from error
+                named = re.search(rf"(?<![\w-]){re.escape(scope)}[:/.]", str(error))
+                raise _with_argument(error if named else error.under(scope), spaces) from error
         self.created.add(scope)
         return True
 
