@@ -12,7 +12,6 @@ from rlgraph.testing.conformance.cases import (
     functional_recurrent,
     functional_values,
     helpers,
-    in_time,
     layers,
     losses,
     memories,
@@ -25,6 +24,7 @@ from rlgraph.testing.conformance.cases import (
 )
 from rlgraph.testing.conformance.cases.case import BATCH, STEPS, Case, FunctionCase
 from rlgraph.testing.conformance.cases.gaps import GAPS
+from rlgraph.testing.conformance.cases.in_time import in_time
 
 #: By name, which begins with the name that the component has in the registry.
 CASES: dict[str, Case] = {
@@ -43,6 +43,7 @@ CASES: dict[str, Case] = {
     **recurrent.CASES,
     **supervised_losses.CASES,
 }
+CASES.update(in_time(CASES))
 
 #: By name, which begins with the name of the function.
 FUNCTIONS: dict[str, FunctionCase] = {
