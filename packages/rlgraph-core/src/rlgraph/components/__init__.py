@@ -5,11 +5,17 @@ from rlgraph.components.action_adapters.bernoulli_distribution_adapter import Be
 from rlgraph.components.action_adapters.beta_distribution_adapter import BetaDistributionAdapter
 from rlgraph.components.action_adapters.categorical_distribution_adapter import CategoricalDistributionAdapter
 from rlgraph.components.action_adapters.choice import choose_adapter
-from rlgraph.components.action_adapters.gumbel_softmax_distribution_adapter import GumbelSoftmaxDistributionAdapter
+from rlgraph.components.action_adapters.gumbel_softmax_distribution_adapter import (
+    GumbelSoftmaxDistributionAdapter,
+)
 from rlgraph.components.action_adapters.joint_action_adapter import JointActionAdapter
-from rlgraph.components.action_adapters.multivariate_normal_distribution_adapter import MultivariateNormalDistributionAdapter
+from rlgraph.components.action_adapters.multivariate_normal_distribution_adapter import (
+    MultivariateNormalDistributionAdapter,
+)
 from rlgraph.components.action_adapters.normal_distribution_adapter import NormalDistributionAdapter
-from rlgraph.components.action_adapters.squashed_normal_distribution_adapter import SquashedNormalDistributionAdapter
+from rlgraph.components.action_adapters.squashed_normal_distribution_adapter import (
+    SquashedNormalDistributionAdapter,
+)
 from rlgraph.components.common.batch_apply import BatchApply
 from rlgraph.components.common.batch_splitter import BatchSplitter
 from rlgraph.components.common.container_merger import ContainerMerger
@@ -91,8 +97,7 @@ from rlgraph.components.preprocessing.image_resize import ImageResize
 from rlgraph.components.preprocessing.moving_standardize import MovingStandardize
 from rlgraph.components.preprocessing.multiply import Multiply
 from rlgraph.components.preprocessing.normalize import Normalize
-from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer
-from rlgraph.components.preprocessing.preprocess_layer import StatefulLayer
+from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, StatefulLayer
 from rlgraph.components.preprocessing.preprocessor_stack import PreprocessorStack
 from rlgraph.components.preprocessing.rank_reinterpreter import RankReinterpreter
 from rlgraph.components.preprocessing.reshape import Reshape
@@ -100,6 +105,8 @@ from rlgraph.components.preprocessing.sequence import Sequence
 from rlgraph.components.preprocessing.transpose import Transpose
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "ActionAdapter",
     "Activation",
     "ActorCriticLoss",
@@ -135,7 +142,6 @@ __all__ = [
     "EpsilonGreedy",
     "EuclidianDistanceLoss",
     "Exploration",
-    "GRU",
     "GeneralizedAdvantageEstimation",
     "GrayScale",
     "GumbelSoftmax",
@@ -147,7 +153,6 @@ __all__ = [
     "IterativeOptimization",
     "JointActionAdapter",
     "JointCumulativeDistribution",
-    "LSTM",
     "LayerNorm",
     "LocalResponseNorm",
     "LossFunction",
