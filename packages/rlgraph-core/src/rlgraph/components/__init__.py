@@ -78,8 +78,15 @@ from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.networks.repeater_stack import RepeaterStack
 from rlgraph.components.networks.stack import Stack
 from rlgraph.components.networks.value_function import ValueFunction
+from rlgraph.components.optimizers.adadelta import Adadelta
+from rlgraph.components.optimizers.adagrad import Adagrad
 from rlgraph.components.optimizers.adam import Adam
+from rlgraph.components.optimizers.adamw import AdamW
 from rlgraph.components.optimizers.iterative_optimization import IterativeOptimization
+from rlgraph.components.optimizers.nadam import Nadam
+from rlgraph.components.optimizers.optimizer import Optimizer
+from rlgraph.components.optimizers.rmsprop import RMSProp
+from rlgraph.components.optimizers.sgd import SGD
 from rlgraph.components.policies.dueling_policy import DuelingPolicy
 from rlgraph.components.policies.policy import Policy
 from rlgraph.components.policies.q_policy import QPolicy
@@ -107,10 +114,14 @@ from rlgraph.components.preprocessing.transpose import Transpose
 __all__ = [
     "GRU",
     "LSTM",
+    "SGD",
     "ActionAdapter",
     "Activation",
     "ActorCriticLoss",
+    "Adadelta",
+    "Adagrad",
     "Adam",
+    "AdamW",
     "BatchApply",
     "BatchSplitter",
     "Bernoulli",
@@ -164,6 +175,7 @@ __all__ = [
     "Multiply",
     "MultivariateNormal",
     "MultivariateNormalDistributionAdapter",
+    "Nadam",
     "NegativeLogLikelihoodLoss",
     "NeuralNetwork",
     "NoisyDense",
@@ -171,6 +183,7 @@ __all__ = [
     "Normal",
     "NormalDistributionAdapter",
     "Normalize",
+    "Optimizer",
     "PPOLoss",
     "Policy",
     "PreprocessLayer",
@@ -178,6 +191,7 @@ __all__ = [
     "PrioritizedReplay",
     "QPolicy",
     "QuantileDQNLoss",
+    "RMSProp",
     "RankReinterpreter",
     "RepeaterStack",
     "ReplayMemory",

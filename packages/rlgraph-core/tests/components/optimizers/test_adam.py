@@ -175,7 +175,7 @@ def test_a_scheduled_learning_rate(use_kernels, clip, trainer):
 
 
 def test_a_scheduled_learning_rate_needs_the_time():
-    with pytest.raises(AssemblyError, match="adam.step needs time_percentage, the fraction of training done"):
+    with pytest.raises(AssemblyError, match="adam needs time_percentage, the fraction of training done"):
         GraphExecutor(Scheduled([1e-3, 1e-5], forgetful=True), SCHEDULED, backend="numpy")
 
 

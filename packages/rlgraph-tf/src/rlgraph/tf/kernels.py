@@ -19,16 +19,22 @@ def adam_apply(
     variables: Sequence[VariableHandle],
     gradients: Sequence[tf.Tensor],
     learning_rate: tf.Tensor | None = None,
+    finite: tf.Tensor | None = None,
 ) -> None:
-    """`Adam._apply` by TensorFlow's fused step, where every block is a whole buffer; else the single source."""
+    """`Adam._apply` by TensorFlow's fused step, where every block is a whole buffer; else the single source.
+
+    The fused step cannot be left out either.
+    """
     blocks = [*variables, *self.first_moments, *self.second_moments]
-    if not all(block.is_whole for block in blocks):
-        Adam._apply.function(self, ops, variables, gradients, learning_rate)
+    if finite is not None or not all(block.is_whole for block in blocks):
+        Adam._apply.function(self, ops, variables, gradients, learning_rate, finite)
         return
     rate = self.learning_rate.value(0.0) if learning_rate is None else learning_rate
     steps = ops.read(self.steps) + 1.0
     ops.assign(self.steps, steps)
-    if self.clip_grad_norm is not None:
+    if self.clip_grad_norm is None:
+        gradients = self.clipped(ops, gradients)
+    else:
         gradients = clip(gradients, self.clip_grad_norm)
     power1, power2 = self.beta1**steps, self.beta2**steps
     # The fused step adds epsilon ahead of the bias correction, Algorithm 1 of the paper behind it.

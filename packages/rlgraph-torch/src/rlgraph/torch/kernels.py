@@ -133,10 +133,17 @@ def adam_apply(self: Any, ops: Any) -> Callable[..., None]:
     }
 
     def apply(
-        variables: Sequence[Tensor], gradients: Sequence[Tensor], learning_rate: Tensor | None = None
+        variables: Sequence[Tensor],
+        gradients: Sequence[Tensor],
+        learning_rate: Tensor | None = None,
+        finite: Tensor | None = None,
     ) -> None:
+        if finite is not None and not finite.item():
+            return
         rate = constant_rate if learning_rate is None else learning_rate
-        if max_norm is not None:
+        if max_norm is None:
+            gradients = self.clipped(ops, gradients)
+        else:
             clip_(gradients, max_norm)
         steps.add_(1.0)
         # Where a unit is dead, its first moment shrinks by `beta1` a step, sticks among the denormal numbers and makes

@@ -147,12 +147,18 @@ class Component(Composition):
         self.declared_variables[path] = variable
         return variable
 
-    def get_slots(self, name: str, variables: VariableList) -> Slots:
-        """Declare one variable of zeros beside each of `variables` (an optimizer's moments), on its device."""
+    def get_slots(self, name: str, variables: VariableList, *, initializer: float = 0.0) -> Slots:
+        """Declare one variable beside each of `variables` (an optimizer's moments), on its device.
+
+        Args:
+            name: name within this component, in front of the names of `variables`.
+            variables: what they belong to.
+            initializer: their starting value, a number.
+        """
         slots = []
         for variable in variables:
             path = f"{self.scope_path}/{name}/{variable.name}"
-            start, role = resolve_initializer(0.0), f"slot:{self.scope_path}/{name}"
+            start, role = resolve_initializer(initializer, where=path), f"slot:{self.scope_path}/{name}"
             slot = Variable(path, variable.spec, start, False, False, role, variable.device)
             self.declared_variables[path] = slot
             slots.append(slot)

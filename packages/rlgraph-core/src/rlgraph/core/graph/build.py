@@ -290,7 +290,8 @@ class _Worklist:
         if isinstance(node, Loop | Branch):
             self.place = frozenset((node.id,)), frozenset()
             return self._try_loop(node) if isinstance(node, Loop) else self._try_branch(node)
-        if node.component not in self.components.created:
+        # A derivative needs nothing of the component that takes it, which so may be handed it by its own API.
+        if node.component not in self.components.created and not isinstance(node, Gradients):
             return False
         self.place = frozenset((node.id,)), frozenset()
         arguments = known(label(node), dict(arguments_of(node)), self.values)

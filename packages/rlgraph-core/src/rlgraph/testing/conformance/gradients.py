@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components import Adam, NeuralNetwork
+from rlgraph.components import Adam, NeuralNetwork, Optimizer
 from rlgraph.core import Component, gradients, graph_fn, rlgraph_api
 from rlgraph.core.numpy.ops import NumpyOps
 from rlgraph.core.ops import TensorSpec
@@ -204,7 +204,7 @@ def two_losses(subject: Subject) -> None:
 class Regression(Component):
     """A network that learns targets by their mean squared error."""
 
-    def __init__(self, optimizer: Adam, layers: Sequence[Any], scope: str = "regression"):
+    def __init__(self, optimizer: Optimizer, layers: Sequence[Any], scope: str = "regression"):
         self.network, self.optimizer = NeuralNetwork(layers), optimizer
         super().__init__(self.network, optimizer, scope=scope)
 

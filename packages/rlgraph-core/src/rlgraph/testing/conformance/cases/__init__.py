@@ -9,6 +9,7 @@ from rlgraph.testing.conformance.cases import (
     functional_distributions,
     functional_layers,
     functional_losses,
+    functional_optimization,
     functional_recurrent,
     functional_values,
     helpers,
@@ -51,6 +52,7 @@ FUNCTIONS: dict[str, FunctionCase] = {
     **functional_distributions.FUNCTIONS,
     **functional_layers.FUNCTIONS,
     **functional_losses.FUNCTIONS,
+    **functional_optimization.FUNCTIONS,
     **functional_recurrent.FUNCTIONS,
     **functional_values.FUNCTIONS,
 }

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components import Adam, IterativeOptimization
+from rlgraph.components import (
+    SGD,
+    Adadelta,
+    Adagrad,
+    Adam,
+    AdamW,
+    IterativeOptimization,
+    Nadam,
+    Optimizer,
+    RMSProp,
+)
 from rlgraph.core import rlgraph_api
 from rlgraph.spaces import Dict, FloatBox
 from rlgraph.testing.conformance.cases.case import SCREENS, Case
@@ -17,11 +27,36 @@ IMAGE_LAYERS: list[dict[str, Any]] = [
     {"type": "reshape", "flatten": True},
     {"type": "dense", "units": 2},
 ]
+SCHEDULED = {**REGRESSION_SPACES, "time_percentage": FloatBox(0.0, 1.0)}
 
 
-def _adam(**options: Any) -> Case:
+class WatchedRegression(Regression):
+    """It takes the gradients, looks at them, and steps."""
+
+    @rlgraph_api
+    def update(self, inputs: Any, targets: Any) -> Any:
+        variables = self.network.variables()
+        grads = self.optimizer.calculate_gradients(variables, self.get_loss(inputs, targets))
+        statistics = self.optimizer.get_gradient_statistics(grads)
+        self.optimizer.apply_gradients(variables, grads)
+        return statistics
+
+
+def _case(kind: type[Optimizer], *arguments: Any, **options: Any) -> Case:
     methods = ("update",) * 4 + ("get_loss",)
-    return Case(lambda: Regression(Adam(0.05, **options), LAYERS), REGRESSION_SPACES, methods, True)
+    return Case(lambda: Regression(kind(*arguments, **options), LAYERS), REGRESSION_SPACES, methods, True)
+
+
+def _scheduled(kind: type[Optimizer], **options: Any) -> Case:
+    return Case(
+        lambda: Regression(kind(["poly", 0.05, 0.01], **options), LAYERS), SCHEDULED, ("update",) * 3, True
+    )
+
+
+def _watched(**options: Any) -> Case:
+    return Case(
+        lambda: WatchedRegression(Adam(0.05, **options), LAYERS), REGRESSION_SPACES, ("update",) * 3, True
+    )
 
 
 class Learner(Regression):
@@ -33,6 +68,24 @@ class Learner(Regression):
 
 
 CASES: dict[str, Case] = {
+    "adadelta": _case(Adadelta, epsilon=1e-3),
+    "adagrad": _case(Adagrad, 0.05, initial_accumulator_value=0.1),
+    "adam": _case(Adam, 0.05),
+    "adam_clipped": _case(Adam, 0.05, clip_grad_norm=0.1),
+    "adam_clipped_per_variable": _watched(clip_grad_norm_per_variable=0.1),
+    "adam_clipped_by_value": _watched(clip_grad_value=0.01),
+    "adam_error": _case(Adam, 0.05, non_finite="error"),
+    "adam_scheduled": _scheduled(Adam, clip_grad_norm=1.0),
+    "adam_skip": _case(Adam, 0.05, non_finite="skip", clip_grad_norm=0.1),
+    "adam_watched": _watched(clip_grad_norm=0.1),
+    "adamw": _case(AdamW, 0.05, weight_decay=0.1),
+    "adamw_scheduled": _scheduled(AdamW, weight_decay=0.1),
+    "convolutional_network": Case(
+        lambda: Regression(Adam(0.05), IMAGE_LAYERS),
+        {**REGRESSION_SPACES, "inputs": SCREENS},
+        ("update", "update"),
+        True,
+    ),
     "iterative_optimization": Case(
         lambda: IterativeOptimization(
             Learner(Adam(0.05), LAYERS), 2, 2, stop_if=("loss", 0.7), api_method_name="learn"
@@ -41,18 +94,12 @@ CASES: dict[str, Case] = {
         ("update", "update"),
         True,
     ),
-    "adam": _adam(),
-    "adam_clipped": _adam(clip_grad_norm=0.1),
-    "adam_scheduled": Case(
-        lambda: Regression(Adam(["poly", 0.05, 0.01], clip_grad_norm=1.0), LAYERS),
-        {**REGRESSION_SPACES, "time_percentage": FloatBox(0.0, 1.0)},
-        ("update",) * 3,
-        True,
+    "nadam": _case(Nadam, 0.05),
+    "rmsprop": _case(RMSProp, 0.05, epsilon=0.1),
+    "rmsprop_centered": _case(
+        RMSProp, 0.05, momentum=0.9, centered=True, epsilon_inside_root=True, epsilon=0.1
     ),
-    "convolutional_network": Case(
-        lambda: Regression(Adam(0.05), IMAGE_LAYERS),
-        {**REGRESSION_SPACES, "inputs": SCREENS},
-        ("update", "update"),
-        True,
-    ),
+    "sgd": _case(SGD, 0.05),
+    "sgd_momentum": _case(SGD, 0.05, momentum=0.9),
+    "sgd_nesterov": _scheduled(SGD, momentum=0.9, nesterov=True),
 }

@@ -1,0 +1,51 @@
+"""The Adagrad optimizer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlgraph.components.optimizers.arguments import read_size
+from rlgraph.components.optimizers.optimizer import Optimizer
+from rlgraph.core import graph_fn
+from rlgraph.core.functional.optimization import adagrad
+
+
+class Adagrad(Optimizer):
+    """Adagrad (Duchi et al., 2011, Figure 1 with a diagonal, as `torch.optim.Adagrad` has it).
+
+    Args:
+        learning_rate: as in `Optimizer`.
+        initial_accumulator_value: where the sums of squares begin; 0 is the paper's, 0.1 that of RLgraph 0.5 and Keras.
+        epsilon: added to the root of the sum of squares.
+        scope: name among its siblings.
+        kwargs: limits on the gradients and `non_finite`, as in `Optimizer`.
+    """
+
+    def __init__(
+        self,
+        learning_rate: Any = 1e-2,
+        initial_accumulator_value: float = 0.0,
+        epsilon: float = 1e-10,
+        scope: str = "optimizer",
+        **kwargs: Any,
+    ):
+        self.initial_accumulator_value = read_size(
+            initial_accumulator_value, f"{scope}.initial_accumulator_value"
+        )
+        self.epsilon = read_size(epsilon, f"{scope}.epsilon")
+        super().__init__(learning_rate, scope=scope, **kwargs)
+
+    def create_slots(self, variables: Any) -> None:
+        self.accumulators = self.get_slots(
+            "accumulators", variables, initializer=self.initial_accumulator_value
+        )
+
+    @graph_fn(returns=0)
+    def _apply(
+        self, ops: Any, variables: Any, gradients: Any, learning_rate: Any = None, finite: Any = None
+    ) -> None:
+        gradients, rate = self.prepared(ops, gradients, learning_rate)
+        for variable, gradient, accumulator in zip(variables, gradients, self.accumulators, strict=True):
+            new_variable, new_accumulator = adagrad(ops, variable, gradient, accumulator, rate, self.epsilon)
+            self.write(ops, finite, accumulator, new_accumulator)
+            self.write(ops, finite, variable, new_variable)

@@ -1,0 +1,69 @@
+"""Adam with Nesterov momentum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlgraph.components.optimizers.adam import Adam
+from rlgraph.components.optimizers.arguments import read_size
+from rlgraph.core import graph_fn
+from rlgraph.core.functional.optimization import nadam, nadam_momentum
+from rlgraph.spaces import FloatBox
+
+
+class Nadam(Adam):
+    """Adam with Nesterov momentum (Dozat, 2016, Algorithm 2, as `torch.optim.NAdam` has it).
+
+    The momentum begins at half of `beta1` and comes up to it: ``beta1 (1 - 0.5 * 0.96^(momentum_decay * step))``.
+
+    Args:
+        learning_rate: as in `Optimizer`.
+        momentum_decay: how fast the momentum comes up; 0.004 is the paper's, 1 that of Keras.
+        scope: name among its siblings.
+        kwargs: `beta1`, `beta2` and `epsilon` as in `Adam`; limits on the gradients and `non_finite` as in `Optimizer`.
+    """
+
+    def __init__(
+        self,
+        learning_rate: Any = 2e-3,
+        momentum_decay: float = 4e-3,
+        scope: str = "optimizer",
+        **kwargs: Any,
+    ):
+        self.momentum_decay = read_size(momentum_decay, f"{scope}.momentum_decay")
+        super().__init__(learning_rate, scope=scope, **kwargs)
+
+    def create_slots(self, variables: Any) -> None:
+        super().create_slots(variables)
+        self.momentum_product = self.get_variable(
+            "momentum_product", FloatBox(), initializer=1.0, trainable=False
+        )
+
+    @graph_fn(returns=0)
+    def _apply(
+        self, ops: Any, variables: Any, gradients: Any, learning_rate: Any = None, finite: Any = None
+    ) -> None:
+        gradients, rate = self.prepared(ops, gradients, learning_rate)
+        step = ops.read(self.steps) + 1.0
+        self.write(ops, finite, self.steps, step)
+        product = ops.read(self.momentum_product) * nadam_momentum(step, self.beta1, self.momentum_decay)
+        self.write(ops, finite, self.momentum_product, product)
+        moments = zip(self.first_moments, self.second_moments, strict=True)
+        for variable, gradient, (first, second) in zip(variables, gradients, moments, strict=True):
+            new_variable, new_first, new_second = nadam(
+                ops,
+                variable,
+                gradient,
+                first,
+                second,
+                product,
+                step,
+                rate,
+                self.beta1,
+                self.beta2,
+                self.epsilon,
+                self.momentum_decay,
+            )
+            self.write(ops, finite, first, new_first)
+            self.write(ops, finite, second, new_second)
+            self.write(ops, finite, variable, new_variable)

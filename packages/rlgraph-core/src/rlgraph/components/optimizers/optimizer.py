@@ -1,0 +1,236 @@
+"""What optimizers share: the step as wiring, the learning rate, clipping, gradients that are not finite, statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rlgraph.components.optimizers.arguments import read_learning_rate, read_limit
+from rlgraph.core import (
+    AssemblyError,
+    Component,
+    NumericalError,
+    SpecError,
+    gradients,
+    graph_fn,
+    rlgraph_api,
+)
+from rlgraph.core.functional.optimization import (
+    clip_by_global_norm,
+    clip_by_norm,
+    clip_by_value,
+    global_norm,
+)
+from rlgraph.spaces import Space
+
+NON_FINITE = ("ignore", "skip", "error")
+
+
+class Optimizer(Component):
+    """Base class of optimizers: what they do is the graph function `_apply`, which writes the variables and its slots.
+
+    One optimizer steps one list of variables. At most one of the three limits is given; all of them are limits on the
+    gradients, not on the step.
+
+    Args:
+        learning_rate: step size; a number, or a schedule of one (see `Schedule.from_spec`): ``[1e-3, 1e-5]``. With a
+            schedule, a step needs the fraction of training that is done.
+        clip_grad_norm: largest L2 norm of all gradients together; all are scaled alike.
+        clip_grad_norm_per_variable: largest L2 norm of the gradient of each variable; each is scaled on its own.
+        clip_grad_value: largest size of an element of a gradient; each element is clipped on its own.
+        non_finite: what happens where a gradient holds NaN or infinity. ``"ignore"``: nothing is looked at, and the
+            variables become NaN; free of cost. ``"skip"``: variables and slots stay as they were, and the step counts
+            in the variable ``skipped``. ``"error"``: the same, and a `NumericalError` names component and variable.
+        scope: name among its siblings.
+    """
+
+    def __init__(
+        self,
+        learning_rate: Any = 1e-3,
+        clip_grad_norm: float | None = None,
+        clip_grad_norm_per_variable: float | None = None,
+        clip_grad_value: float | None = None,
+        non_finite: str = "ignore",
+        scope: str = "optimizer",
+        **kwargs: Any,
+    ):
+        if non_finite not in NON_FINITE:
+            raise SpecError(
+                f"{scope}.non_finite: expected one of {', '.join(NON_FINITE)}, given {non_finite!r}"
+            )
+        self.learning_rate = read_learning_rate(learning_rate, f"{scope}.learning_rate")
+        self.clip_grad_norm = read_limit(clip_grad_norm, f"{scope}.clip_grad_norm")
+        self.clip_grad_norm_per_variable = read_limit(
+            clip_grad_norm_per_variable, f"{scope}.clip_grad_norm_per_variable"
+        )
+        self.clip_grad_value = read_limit(clip_grad_value, f"{scope}.clip_grad_value")
+        limits = (self.clip_grad_norm, self.clip_grad_norm_per_variable, self.clip_grad_value)
+        if sum(limit is not None for limit in limits) > 1:
+            raise SpecError(
+                f"{scope}: expected one of clip_grad_norm, clip_grad_norm_per_variable and clip_grad_value, given "
+                f"{clip_grad_norm!r}, {clip_grad_norm_per_variable!r} and {clip_grad_value!r}"
+            )
+        self.non_finite = non_finite
+        super().__init__(scope=scope, **kwargs)
+
+    def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        variables = input_spaces["variables"]
+        self.stepped = {variable.name: variable.size for variable in variables}
+        if self.non_finite != "ignore":
+            self.skipped = self.get_variable("skipped", int)
+        self.create_slots(variables)
+
+    def create_slots(self, variables: Any) -> None:
+        """Declare what the rule remembers of `variables`, with `get_slots` and `get_variable`."""
+
+    # Wiring.
+
+    @rlgraph_api
+    def step(self, variables: Any, loss: Any, time_percentage: Any = None) -> None:
+        """One step on `variables` (of ``component.variables()``) down the gradient of the scalar `loss`.
+
+        Args:
+            variables: what to step.
+            loss: a float without axes.
+            time_percentage: the fraction of training done, []; only needed where the learning rate is a schedule.
+        """
+        self._step(variables, gradients(loss, variables), time_percentage)
+
+    @rlgraph_api
+    def calculate_gradients(self, variables: Any, loss: Any) -> Any:
+        """The gradients of the scalar `loss` by `variables`, for the methods below; nothing is clipped yet."""
+        return gradients(loss, variables)
+
+    @rlgraph_api
+    def apply_gradients(self, variables: Any, grads: Any, time_percentage: Any = None) -> None:
+        """One step on `variables` down `grads` of `calculate_gradients`; see `step`."""
+        self._step(variables, grads, time_percentage)
+
+    @rlgraph_api
+    def get_gradient_statistics(self, grads: Any) -> Any:
+        """What `grads` of `calculate_gradients` are like before they are clipped.
+
+        Returns:
+            A dict of floats []: ``global_norm``, the L2 norm of all together; ``clipped``, the fraction of all elements
+            that the limit changes; ``norms``, a dict with the L2 norm per component, by its scope.
+        """
+        return self._get_statistics(grads)
+
+    def _step(self, variables: Any, grads: Any, time_percentage: Any) -> None:
+        rate = finite = None
+        if not self.learning_rate.is_constant:
+            if time_percentage is None:
+                raise AssemblyError(
+                    f"{self.scope_path} needs time_percentage, the fraction of training done, with every step: the "
+                    f"learning rate is {self.learning_rate}"
+                )
+            rate = self._get_learning_rate(time_percentage)
+        if self.non_finite != "ignore":
+            finite, finite_by_variable = self._are_finite(grads)
+        self._apply(variables, grads, rate, finite)
+        if self.non_finite == "error":
+            self._refuse(finite_by_variable)
+
+    # Graph functions.
+
+    @graph_fn
+    def _get_learning_rate(self, ops: Any, time_percentage: Any) -> Any:
+        return self.learning_rate.tensor(ops, time_percentage)
+
+    @graph_fn(returns=0)
+    def _apply(
+        self, ops: Any, variables: Any, gradients: Any, learning_rate: Any = None, finite: Any = None
+    ) -> None:
+        """The rule, from `prepared` to `write`.
+
+        Args:
+            ops: operations of the backend.
+            variables, gradients: blocks.
+            learning_rate: [], or None where it is constant.
+            finite: [] bool, whether anything is to be written, or None: in any case.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no rule: give it a graph function _apply")
+
+    @graph_fn(returns=2)
+    def _are_finite(self, ops: Any, gradients: Any) -> tuple[Any, Any]:
+        """``[]``: all are; ``[V]``, per variable: its gradient is. Counts the step if it is to be left out."""
+        pieces = [piece for block in self._pieces(gradients) for piece in block]
+        by_variable = ops.stack([ops.all(ops.isfinite(piece)) for piece in pieces])
+        finite = ops.all(by_variable)
+        ops.assign_add(self.skipped, ops.astype(ops.logical_not(finite), "int64"))
+        return finite, by_variable
+
+    @graph_fn(host=True, returns=0, spaces=())
+    def _refuse(self, finite: np.ndarray) -> None:
+        names = [name for name, is_finite in zip(self.stepped, finite, strict=True) if not is_finite]
+        if names:
+            component = names[0].rpartition("/")[0]
+            raise NumericalError(
+                f"{self.scope_path}: the gradient by {names[0]} (component {component}) is not finite; {len(names)} of "
+                f"{len(finite)} variables have such gradients: {', '.join(names)}. The step was left out. Lower the "
+                "learning rate, set clip_grad_norm, or look for losses, rewards and states that are very large"
+            )
+
+    @graph_fn
+    def _get_statistics(self, ops: Any, gradients: Any) -> Any:
+        pieces = [piece for block in self._pieces(gradients) for piece in block]
+        by_component: dict[str, list[Any]] = {}
+        for name, piece in zip(self.stepped, pieces, strict=True):
+            by_component.setdefault(name.rpartition("/")[0], []).append(piece)
+        return {
+            "global_norm": global_norm(ops, gradients),
+            "clipped": self._get_clipped_fraction(ops, gradients, pieces),
+            "norms": {component: global_norm(ops, parts) for component, parts in by_component.items()},
+        }
+
+    # Plain functions on tensors.
+
+    def prepared(self, ops: Any, gradients: Sequence[Any], learning_rate: Any) -> tuple[Sequence[Any], Any]:
+        """What a rule begins with: (gradients, learning rate), clipped and filled in."""
+        rate = self.learning_rate.value(0.0) if learning_rate is None else learning_rate
+        return self.clipped(ops, gradients), rate
+
+    def write(self, ops: Any, finite: Any, target: Any, value: Any) -> None:
+        """Write `value` into the variable or block `target`, unless `finite` is given and false."""
+        ops.assign(target, value if finite is None else ops.where(finite, value, target))
+
+    def clipped(self, ops: Any, gradients: Sequence[Any]) -> Sequence[Any]:
+        """Blocks of gradients within the limit."""
+        if self.clip_grad_norm is not None:
+            return clip_by_global_norm(ops, gradients, self.clip_grad_norm)
+        if self.clip_grad_value is not None:
+            return clip_by_value(ops, gradients, self.clip_grad_value)
+        limit = self.clip_grad_norm_per_variable
+        if limit is None:
+            return gradients
+        return [
+            ops.concat([clip_by_norm(ops, piece, limit) for piece in block])
+            for block in self._pieces(gradients)
+        ]
+
+    def _get_clipped_fraction(self, ops: Any, gradients: Sequence[Any], pieces: Sequence[Any]) -> Any:
+        """``[]``: the fraction of all elements that `clipped` changes, where no scale is within 1e-6 of the limit."""
+        size = float(sum(self.stepped.values()))
+        if self.clip_grad_norm is not None:
+            return ops.astype(global_norm(ops, gradients) > self.clip_grad_norm, "float")
+        if self.clip_grad_value is not None:
+            over = [ops.sum(ops.astype(ops.abs(g) > self.clip_grad_value, "float")) for g in gradients]
+            return ops.sum(ops.stack(over)) / size
+        limit = self.clip_grad_norm_per_variable
+        if limit is None:
+            return ops.zeros(())
+        over = [ops.astype(global_norm(ops, [p]) > limit, "float") * float(p.shape[0]) for p in pieces]
+        return ops.sum(ops.stack(over)) / size
+
+    def _pieces(self, blocks: Sequence[Any]) -> Iterator[list[Any]]:
+        """Each block as the list of its variables' elements: a block holds one or more, in the order of the names."""
+        sizes = iter(self.stepped.values())
+        for block in blocks:
+            pieces, start = [], 0
+            while start < block.shape[0]:
+                stop = start + next(sizes)
+                pieces.append(block[start:stop])
+                start = stop
+            yield pieces
