@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from rlgraph.components import (
     DuelingPolicy,
@@ -68,6 +69,7 @@ CASES: dict[str, Case] = {
     "dueling_policy_parts": _policy(DuelingPolicy, PARTS),
     "network": Case(lambda: NeuralNetwork(LAYERS), {"inputs": FEATURES}, ("call",), by=("inputs",)),
     "q_policy": _policy(QPolicy),
-    "q_policy_elements": _policy(QPolicy, IntBox([2, 4, 3])),
+    # Values of categories that an element does not have are infinite: no difference quotients.
+    "q_policy_elements": replace(_policy(QPolicy, IntBox([2, 4, 3])), by=()),
     "q_policy_parts": _policy(QPolicy, PARTS),
 }
