@@ -38,6 +38,8 @@ def plugins() -> None:
     parts: list[RenderableType] = []
     for (kind, origin), members in groupby(found, key=lambda item: (item[0], item[1].origin)):
         rows = _rows()
+        rows.add_column(no_wrap=True)
+        rows.add_column(overflow="fold")  # a part of a target can be longer than what is left of the line
         shown = [plugin for _, plugin in members]
         room = output.width - max(len(plugin.name) for plugin in shown) - 4
         for plugin in shown:
