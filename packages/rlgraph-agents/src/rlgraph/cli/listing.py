@@ -38,8 +38,6 @@ def plugins() -> None:
     parts: list[RenderableType] = []
     for (kind, origin), members in groupby(found, key=lambda item: (item[0], item[1].origin)):
         rows = _rows()
-        rows.add_column(no_wrap=True)
-        rows.add_column(overflow="fold")  # a part of a target can be longer than what is left of the line
         shown = [plugin for _, plugin in members]
         room = output.width - max(len(plugin.name) for plugin in shown) - 4
         for plugin in shown:
@@ -168,12 +166,17 @@ def _summary(target: Any) -> str:
 
 
 def folded(target: str, width: int) -> str:
-    """``package.module:attribute`` in lines of at most `width`, broken behind dots and the colon as far as they go."""
+    """``package.module:attribute`` in lines of at most `width`, broken behind dots and the colon as far as they go.
+
+    A part that is longer is broken behind its underscores, or ahead of its capitals.
+    """
     lines = [""]
     for part in re.findall(r"[^.:]+[.:]?", target):
-        if lines[-1] and len(lines[-1]) + len(part) > width:
-            lines.append("")
-        lines[-1] += part
+        pieces = [part] if len(part) <= width else re.findall(r"[A-Z]?[^_A-Z]+_?", part)
+        for piece in pieces:
+            if lines[-1] and len(lines[-1]) + len(piece) > width:
+                lines.append("")
+            lines[-1] += piece
     return "\n".join(lines)
 
 
