@@ -55,7 +55,7 @@ class BatchApply(TimeFolding):
     @rlgraph_api
     def call(self, inputs: Any) -> Any:
         """``inputs [B, T, ...]``, or a container of such, ``->`` what the component returns, ``[B, T, ...]``."""
-        outputs = getattr(self.applied, self.api_method_name)(self.fold_time(inputs))
+        outputs = getattr(self.applied, self.api_method_name)(self._fold_time(inputs))
         if isinstance(outputs, tuple):
-            return tuple(self.unfold_time(output, inputs) for output in outputs)
-        return self.unfold_time(outputs, inputs)
+            return tuple(self._unfold_time(output, inputs) for output in outputs)
+        return self._unfold_time(outputs, inputs)

@@ -12,12 +12,12 @@ class TimeFolding(Component):
     """A component that can fold time into the batch; for use in its API methods."""
 
     @graph_fn(flatten_ops=True, split_ops=True)
-    def fold_time(self, ops: Any, inputs: Any) -> Any:
+    def _fold_time(self, ops: Any, inputs: Any) -> Any:
         """``[B, T, ...]`` or ``[T, B, ...]``, or a container of such, ``-> [B * T, ...]``."""
         return ops.reshape(inputs, (-1, *inputs.shape[2:]))
 
     @graph_fn(flatten_ops={"folded"})
-    def unfold_time(self, ops: Any, folded: Any, like: Any) -> Any:
+    def _unfold_time(self, ops: Any, folded: Any, like: Any) -> Any:
         """``folded [B * T, ...]``, or a container of such, with the two leading sizes of ``like``."""
         first, second = ops.shape(leaves_of(like)[0])[:2]
         return {path: ops.reshape(x, (first, second, *x.shape[1:])) for path, x in folded.items()}

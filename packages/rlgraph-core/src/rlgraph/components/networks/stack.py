@@ -83,12 +83,12 @@ class Stack(TimeFolding):
 
         def wired(self: Stack, *args: Any, **kwargs: Any) -> Any:
             given = (*args, *kwargs.values())
-            values = tuple(self.fold_time(x) for x in given) if method.fold_time_rank else given
+            values = tuple(self._fold_time(x) for x in given) if method.fold_time_rank else given
             for component in self.stacked:
                 result = getattr(component, method.called)(*values)
                 values = result if isinstance(result, tuple) else (result,)
             if method.unfold_time_rank:
-                values = tuple(self.unfold_time(x, given[0]) for x in values)
+                values = tuple(self._unfold_time(x, given[0]) for x in values)
             return values if len(values) != 1 else values[0]
 
         # That of the first component: the stack may be a root, whose arguments have names.
