@@ -300,6 +300,22 @@ def test_limits_and_statistics(kind, limit, shared, trainer):
             np.testing.assert_allclose(w, expected, rtol=0, atol=2e-6)
 
 
+class StepsFirst(Learner):
+    @rlgraph_api
+    def look(self, bias, weights, other):
+        variables = self.pair.variables()
+        grads = self.optimizer.calculate_gradients(variables, self.get_loss(bias, weights, other))
+        self.optimizer.apply_gradients(variables, grads)
+        return self.optimizer.get_gradient_statistics(grads)
+
+
+def test_a_step_leaves_the_gradients_as_they_are(trainer):
+    """What looks at them behind the step sees them before they are clipped."""
+    made = GraphExecutor(StepsFirst(Adam(0.1, clip_grad_norm=0.1)), SPACES, backend=trainer)
+    given = gradients(1)[0]
+    np.testing.assert_allclose(made.execute("look", *given)["global_norm"], norm(given), rtol=1e-5)
+
+
 def test_statistics_without_a_limit(trainer):
     given = gradients(1)[0]
     statistics = built(SGD(0.1), trainer).execute("look", *given)
