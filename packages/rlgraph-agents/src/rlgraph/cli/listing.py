@@ -166,12 +166,17 @@ def _summary(target: Any) -> str:
 
 
 def folded(target: str, width: int) -> str:
-    """``package.module:attribute`` in lines of at most `width`, broken behind dots and the colon as far as they go."""
+    """``package.module:attribute`` in lines of at most `width`, broken behind dots and the colon as far as they go.
+
+    A part that is longer is broken behind its underscores, or ahead of its capitals.
+    """
     lines = [""]
     for part in re.findall(r"[^.:]+[.:]?", target):
-        if lines[-1] and len(lines[-1]) + len(part) > width:
-            lines.append("")
-        lines[-1] += part
+        pieces = [part] if len(part) <= width else re.findall(r"[A-Z]?[^_A-Z]+_?", part)
+        for piece in pieces:
+            if lines[-1] and len(lines[-1]) + len(piece) > width:
+                lines.append("")
+            lines[-1] += piece
     return "\n".join(lines)
 
 

@@ -32,6 +32,8 @@ FAMILIES: dict[str, frozenset[str]] = {
     "optimizer": frozenset({"step"}),
     "loss": frozenset({"loss"}),
 }
+#: API methods that members of a family do not have: a policy chooses actions as well, and explores nothing.
+NOT_IN_FAMILY = {"exploration": frozenset({"get_deterministic_action"})}
 #: Families of which a list is a stack, applied one after the other; the family of its items.
 STACKS = {"network": "layer", "preprocessing": "layer"}
 
@@ -107,7 +109,12 @@ def _family(targets: Mapping[str, Any], handed: frozenset[str]) -> dict[str, Any
 
 
 def _component_family(family: str, components: Mapping[str, Any]) -> dict[str, Any]:
-    members = [name for name, target in components.items() if FAMILIES[family] <= _api_methods(target)]
+    excluded = NOT_IN_FAMILY.get(family, frozenset())
+    members = [
+        name
+        for name, target in components.items()
+        if FAMILIES[family] <= (methods := _api_methods(target)) and not excluded & methods
+    ]
     default = [_untyped(components[name]) for name in members]
     choices: list[dict[str, Any]] = [
         {"type": "null"},

@@ -59,7 +59,7 @@ CASES: dict[str, Case] = {
     "shared_value_function_policy": Case(
         lambda: SharedValueFunctionPolicy(LAYERS, IntBox(4)),
         {"nn_inputs": FEATURES, "actions": IntBox(4, add_batch_rank=True)},
-        ("get_state_values", "get_state_values_adapter_outputs_and_parameters"),
+        ("get_state_values", "get_state_values_adapter_outputs_and_parameters", "get_entropy"),
         by=("nn_inputs",),
     ),
     "value_function": Case(
