@@ -144,7 +144,7 @@ def adam_apply(self: Any, ops: Any) -> Callable[..., None]:
         if max_norm is None:
             gradients = self.clipped(ops, gradients)
         else:
-            clip_(gradients, max_norm)
+            gradients = clip(gradients, max_norm)
         steps.add_(1.0)
         # Where a unit is dead, its first moment shrinks by `beta1` a step, sticks among the denormal numbers and makes
         # every later step slow: in a trained network up to 30 % of the moments. A zero is as good.
@@ -180,15 +180,16 @@ def flushes_denormals() -> bool:
     return SMALLEST * 1.0 == 0.0
 
 
-def clip_(gradients: Sequence[Tensor], max_norm: float) -> None:
-    """`functional.optimization.clip_by_global_norm` in place: the gradients belong to the step alone.
+def clip(gradients: Sequence[Tensor], max_norm: float) -> Sequence[Tensor]:
+    """`functional.optimization.clip_by_global_norm`; the gradients stay as they are, for others may look at them.
 
     The norm is looked at on the host: that costs nothing on a CPU, and mostly there is nothing to scale.
     """
     norm = math.sqrt(sum(torch.dot(gradient, gradient).item() for gradient in gradients))
-    if not norm + 1e-6 <= max_norm:  # also where it is NaN
-        for gradient in gradients:
-            gradient.mul_(max_norm / (norm + 1e-6))
+    if norm + 1e-6 <= max_norm:
+        return gradients
+    scale = max_norm / (norm + 1e-6)  # NaN where a gradient is
+    return [gradient * scale for gradient in gradients]
 
 
 #: Key of a graph function -> maker.
