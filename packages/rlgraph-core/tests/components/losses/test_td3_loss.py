@@ -59,3 +59,9 @@ def test_mistakes():
         TD3Loss(2.0)
     with pytest.raises(SpaceError, match="q_values_next: expected a tuple with the values of 1 critics"):
         ComponentTest(TD3Loss(num_q_functions=1), SPACES, backend="numpy")
+
+
+@pytest.mark.parametrize("number", [0, -1, 2.5, "two", True])
+def test_wrong_numbers_of_critics(number):
+    with pytest.raises(SpecError, match="td3-loss.num_q_functions: expected an integer >= 1"):
+        TD3Loss(num_q_functions=number)

@@ -29,6 +29,15 @@ def check_fraction(value: Any, where: str) -> float:
     return float(value)
 
 
+def check_limit(value: Any, where: str) -> float | None:
+    """`value` as a float, if it is a number above 0, None if it is None; else raises `SpecError`."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0.0:
+        raise SpecError(f"{where}: expected a number > 0, or None, given {value!r}")
+    return float(value)
+
+
 def check_steps(spaces: Mapping[str, Any], *names: str, kind: type[BoxSpace], rank: int = 0) -> None:
     """Raise `SpaceError` unless the `spaces` of these arguments, where there are any, hold one item per step.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.helpers.steps import check_bootstrap_values, check_steps
-from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.components.helpers.steps import check_bootstrap_values, check_limit, check_steps
+from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.core.functional.off_policy import importance_ratios, v_trace
 from rlgraph.core.functional.q_learning import action_values
 from rlgraph.core.functional.sequences import values_of_next_states
@@ -37,9 +37,9 @@ class VTraceFunction(Component):
         scope: str = "v-trace-function",
         **kwargs: Any,
     ):
-        self.rho_bar = _limit(rho_bar, f"{scope}.rho_bar")
-        self.rho_bar_pg = _limit(rho_bar_pg, f"{scope}.rho_bar_pg")
-        self.c_bar = _limit(c_bar, f"{scope}.c_bar")
+        self.rho_bar = check_limit(rho_bar, f"{scope}.rho_bar")
+        self.rho_bar_pg = check_limit(rho_bar_pg, f"{scope}.rho_bar_pg")
+        self.c_bar = check_limit(c_bar, f"{scope}.c_bar")
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
@@ -119,11 +119,3 @@ class VTraceFunction(Component):
             rho_bar_pg=self.rho_bar_pg,
             ends=ends,
         )
-
-
-def _limit(value: Any, where: str) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0.0:
-        raise SpecError(f"{where}: expected a number > 0, or None, given {value!r}")
-    return float(value)

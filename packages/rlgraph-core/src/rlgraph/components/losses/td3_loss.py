@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.losses.critics import check_critics
+from rlgraph.components.losses.critics import check_critics, check_number_of_critics
 from rlgraph.components.losses.loss_function import LossFunction, check_discount
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.functional.td3 import critic_loss, deterministic_policy_gradient_loss, td3_target
@@ -25,7 +25,7 @@ class TD3Loss(LossFunction):
         scope: name among its siblings.
 
     Raises:
-        SpecError: a discount outside [0, 1].
+        SpecError: a discount outside [0, 1], or no critic.
     """
 
     item_arguments = ("rewards", "terminals", "q_values_policy", "discounts")
@@ -34,7 +34,7 @@ class TD3Loss(LossFunction):
         self, discount: float = 0.99, num_q_functions: int = 2, scope: str = "td3-loss", **kwargs: Any
     ):
         self.discount = check_discount(discount, scope)
-        self.num_q_functions = num_q_functions
+        self.num_q_functions = check_number_of_critics(num_q_functions, scope)
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
