@@ -5,7 +5,7 @@ import pytest
 
 from rlgraph.components import CategoricalDQNLoss, DQNLoss, QuantileDQNLoss
 from rlgraph.core import SpecError
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError
 from rlgraph.testing import ComponentTest
 
 FLOATS = FloatBox(add_batch_rank=True)
@@ -174,3 +174,17 @@ def test_wrong_options():
         QuantileDQNLoss(-1.0)
     with pytest.raises(SpecError, match=r"quantile-dqn-loss.discount: expected a number in \[0, 1\]"):
         QuantileDQNLoss(discount=2)
+
+
+@pytest.mark.parametrize("kind", [QuantileDQNLoss, CategoricalDQNLoss])
+@pytest.mark.parametrize("name", ["q_next", "q_next_target"])
+def test_other_numbers_of_atoms(kind, name):
+    values = FloatBox(shape=(3, 7), add_batch_rank=True)
+    with pytest.raises(SpaceError, match=f"{name}: expected the shape of q_values"):
+        ComponentTest(kind(), {**spaces(5), name: values}, backend="numpy")
+
+
+def test_actions_that_do_not_fit():
+    actions = IntBox(3, shape=(2,), add_batch_rank=True)
+    with pytest.raises(SpaceError, match="actions: .*without the last two axes, of actions and atoms"):
+        ComponentTest(QuantileDQNLoss(), {**spaces(5), "actions": actions}, backend="numpy")

@@ -3,7 +3,7 @@ import pytest
 
 from rlgraph.components import DQFDLoss
 from rlgraph.core import SpecError
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError
 from rlgraph.testing import ComponentTest
 
 FLOATS, VALUES = FloatBox(add_batch_rank=True), FloatBox(shape=(2,), add_batch_rank=True)
@@ -96,3 +96,24 @@ def test_wrong_options():
         DQFDLoss(-1)
     with pytest.raises(SpecError, match="dqfd-loss.td_aggregation: unknown"):
         DQFDLoss(td_aggregation="mean")
+
+
+@pytest.mark.parametrize(
+    ("name", "space", "message"),
+    [
+        (
+            "expert_margins",
+            FloatBox(shape=(1,), add_batch_rank=True),
+            "expert_margins: expected one number per item",
+        ),
+        (
+            "apply_demo_loss",
+            BoolBox(shape=(1,), add_batch_rank=True),
+            "apply_demo_loss: expected one number per item",
+        ),
+        ("apply_demo_loss", FLOATS, "apply_demo_loss: expected a BoolBox"),
+    ],
+)
+def test_wrong_spaces(name, space, message):
+    with pytest.raises(SpaceError, match=message):
+        ComponentTest(DQFDLoss(), {**SPACES, name: space}, backend="numpy")

@@ -5,7 +5,7 @@ import pytest
 
 from rlgraph.components import DQNLoss
 from rlgraph.core import SpecError
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest
 
 
@@ -189,3 +189,65 @@ def test_one_action_of_another_type_is_the_same(space, backend):
 def test_wrong_aggregation():
     with pytest.raises(SpecError, match="loss.td_aggregation: unknown 'mean_eror'.*mean_error"):
         DQNLoss(td_aggregation="mean_eror")
+
+
+@pytest.mark.parametrize("double", [True, False])
+@pytest.mark.parametrize(
+    ("name", "space", "message"),
+    [
+        (
+            "q_next_target",
+            FloatBox(shape=(4,), add_batch_rank=True),
+            "q_next_target: expected the shape of q_values",
+        ),
+        ("q_next", FloatBox(shape=(4,), add_batch_rank=True), "q_next: expected the shape of q_values"),
+        ("q_next", PART_VALUES, "q_next: expected the parts of q_values"),
+        ("actions", IntBox(4, add_batch_rank=True), "actions: expected one of 3 actions"),
+        (
+            "actions",
+            IntBox(3, shape=(2,), add_batch_rank=True),
+            "actions: .*without the last axis, of actions",
+        ),
+        ("actions", FLOATS, 'actions: expected an IntBox or a BoolBox.*"convert_type", "to_dtype": "int"'),
+        (
+            "rewards",
+            FloatBox(add_batch_rank=True, add_time_rank=True),
+            "terminals: expected the ranks of rewards",
+        ),
+    ],
+)
+def test_wrong_spaces(double, name, space, message):
+    with pytest.raises(SpaceError, match=message):
+        ComponentTest(DQNLoss(double_q=double), {**spaces(3), name: space}, backend="numpy")
+
+
+def test_values_of_steps_beside_rewards_of_items():
+    time = {"add_batch_rank": True, "add_time_rank": True}
+    given = dict.fromkeys(("q_values", "q_next", "q_next_target"), FloatBox(shape=(3,), **time))
+    with pytest.raises(SpaceError, match="q_values: expected the ranks of rewards"):
+        ComponentTest(DQNLoss(), {**spaces(3), **given, "actions": IntBox(3, **time)}, backend="numpy")
+
+
+def test_wrong_parts():
+    values = Dict(
+        jump=FloatBox(shape=(2,)),
+        move=Tuple(FloatBox(shape=(4,)), FloatBox(shape=(2, 2))),
+        add_batch_rank=True,
+    )
+    with pytest.raises(SpaceError, match="q_next_target/move/.*: expected the shape of q_values"):
+        given = {**PART_SPACES, "q_next_target": values}
+        ComponentTest(DQNLoss(action_space=PARTS), given, backend="numpy")
+
+
+def test_elements_with_different_numbers_of_actions(backend):
+    actions = IntBox([2, 3])
+    values = FloatBox(shape=(2, 3), add_batch_rank=True)
+    given = {**spaces(3), **dict.fromkeys(("q_values", "q_next", "q_next_target"), values)}
+    given["actions"] = actions.with_batch_rank()
+    test = ComponentTest(DQNLoss(0.5, action_space=actions), given, backend=backend)
+    low = -1e9
+    q = [[[1.0, 3.0, low], [0.0, 0.0, 2.0]]]
+    # Errors 1 - 3 and 1 - 2 at the end of an episode.
+    batch = dict.fromkeys(("q_values", "q_next", "q_next_target"), q)
+    batch |= {"actions": [[1, 2]], "rewards": [1.0], "terminals": [True]}
+    check(test, batch, 1.25, [(2.0 + 0.5) / 2], [1.5])

@@ -3,7 +3,7 @@
 import pytest
 
 from rlgraph.components import DQNLoss, LossFunction, PPOLoss
-from rlgraph.core import BuildError, Component, graph_fn, registry, rlgraph_api
+from rlgraph.core import AssemblyError, BuildError, Component, graph_fn, registry, rlgraph_api
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError
 from rlgraph.testing import ComponentTest
 
@@ -133,8 +133,10 @@ def test_minibatches_that_are_picked(backend):
 
 
 def test_one_weight_per_item():
-    weights = FloatBox(shape=(1,), add_batch_rank=True)
-    with pytest.raises(BuildError, match="importance_weights.*expected one per item"):
+    weights = FloatBox(shape=(2,), add_batch_rank=True)
+    with pytest.raises(
+        BuildError, match=r"importance_weights: expected one per item, float32\[B\], given float32\[B, 2\]"
+    ):
         ComponentTest(Difference(), {**SPACES, "importance_weights": weights}, backend="numpy")
 
 
@@ -150,3 +152,27 @@ def test_rewards_with_an_axis_too_many():
             {**spaces, "actions": IntBox(2, add_batch_rank=True), "terminals": BOOLS},
             backend="numpy",
         )
+
+
+@pytest.mark.parametrize("names", [("first", "frist"), "first"])
+def test_listed_arguments_must_exist(names):
+    with pytest.raises(AssemblyError, match=r"Wrong.item_arguments: '.*' is no argument of loss_per_item"):
+        type("Wrong", (Difference,), {"item_arguments": names})
+
+
+class WithEnds(LossFunction):
+    item_arguments = ("rewards", "terminals")
+
+    @rlgraph_api
+    def loss_per_item(self, rewards, terminals):
+        return self._kept(rewards, terminals)
+
+    @graph_fn
+    def _kept(self, ops, rewards, terminals):
+        return ops.where(terminals, 0.0, rewards)
+
+
+@pytest.mark.parametrize("space", [IntBox(2, add_batch_rank=True), FLOATS])
+def test_terminals_are_bool(space):
+    with pytest.raises(SpaceError, match='terminals: expected a BoolBox.*"convert_type", "to_dtype": "bool"'):
+        ComponentTest(WithEnds(), {"rewards": FLOATS, "terminals": space}, backend="numpy")

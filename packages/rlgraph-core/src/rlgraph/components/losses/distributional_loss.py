@@ -6,8 +6,10 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.components.losses.action_values import check_action_values
 from rlgraph.components.losses.loss_function import LossFunction, check_discount
 from rlgraph.core import graph_fn, rlgraph_api
+from rlgraph.spaces import Space
 
 
 class DistributionalLoss(LossFunction):
@@ -26,11 +28,17 @@ class DistributionalLoss(LossFunction):
     """
 
     item_arguments = ("rewards", "terminals", "importance_weights", "discounts")
+    part_arguments = ("q_values",)
 
     def __init__(self, discount: float, double_q: bool, scope: str, **kwargs: Any):
         self.discount = check_discount(discount, scope)
         self.double_q = double_q
         super().__init__(scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        super().check_input_spaces(input_spaces, action_space)
+        if "q_values" in input_spaces:
+            check_action_values(input_spaces, atoms=True)
 
     @rlgraph_api(returns=2)
     def loss(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.losses.dqn_loss import DQNLoss, flat
+from rlgraph.components.losses.items import check_items
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.functional.imitation import large_margin_loss
 from rlgraph.spaces import Space
@@ -55,6 +56,13 @@ class DQFDLoss(DQNLoss):
             scope=scope,
             **kwargs,
         )
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        super().check_input_spaces(input_spaces, action_space)
+        for name in ("expert_margins", "apply_demo_loss"):
+            space = input_spaces.get(name)
+            if isinstance(space, Space) and space.has_batch_rank:  # else one for all
+                check_items({"rewards": input_spaces["rewards"], name: space})
 
     @rlgraph_api
     def loss_per_item(

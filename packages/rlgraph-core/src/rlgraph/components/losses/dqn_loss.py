@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.components.losses.action_values import check_action_values
 from rlgraph.components.losses.loss_function import LossFunction, check_discount
 from rlgraph.components.policies.categorical import is_one_integer
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
@@ -45,6 +47,7 @@ class DQNLoss(LossFunction):
     """
 
     item_arguments = ("rewards", "terminals", "importance_weights", "discounts")
+    part_arguments = ("q_values",)
 
     def __init__(
         self,
@@ -68,6 +71,11 @@ class DQNLoss(LossFunction):
         self.shared_container_action_target = shared_container_action_target
         self.td_aggregation = td_aggregation
         super().__init__(scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        super().check_input_spaces(input_spaces, action_space)
+        if "q_values" in input_spaces:
+            check_action_values(input_spaces)
 
     @rlgraph_api(returns=2)
     def loss(

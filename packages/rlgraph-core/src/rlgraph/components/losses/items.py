@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rlgraph.spaces import BoxSpace, SpaceError
+from rlgraph.spaces import BoolBox, BoxSpace, SpaceError
+
+#: Arguments that are true or false.
+BOOLS = ("terminals", "truncations", "apply_demo_loss")
 
 
 def time_axis_of(space: Any) -> int | None:
@@ -19,12 +22,20 @@ def time_axis_of(space: Any) -> int | None:
 
 
 def check_items(spaces: Mapping[str, Any]) -> None:
-    """Raise `SpaceError` unless all are batches of one number per item, with the same ranks; names the argument."""
+    """Raise `SpaceError` unless all are batches of one number per item, with the same ranks; names the argument.
+
+    Those that `BOOLS` names must be bool.
+    """
     first = ""
     for name, space in spaces.items():
         if not isinstance(space, BoxSpace) or not _is_item(space):
             raise SpaceError(
                 f"{name}: expected one number per item, [B], [T, B] or [B, T], given {space!r}{_help(space)}"
+            )
+        if name in BOOLS and not isinstance(space, BoolBox):
+            raise SpaceError(
+                f"{name}: expected a BoolBox, given {space!r}; put in front: "
+                '{"type": "convert_type", "to_dtype": "bool"}'
             )
         if first and _ranks(spaces[first]) != _ranks(space):
             raise SpaceError(
@@ -32,6 +43,53 @@ def check_items(spaces: Mapping[str, Any]) -> None:
                 "spread over all pairs of items without a word"
             )
         first = first or name
+
+
+def check_parts(spaces: Mapping[str, Any], names: Iterable[str], item: str) -> None:
+    """Raise `SpaceError` unless all hold, for each part of an action, numbers of the same items as `item`.
+
+    Args:
+        spaces: by argument.
+        names: the arguments to check, tensors ``[B, ...]`` (or of sequences), or containers of such.
+        item: an argument with one number per item.
+    """
+    for name in names:
+        for path, box in spaces[name].flatten().items():
+            if not _holds_items(box, spaces[item]):
+                raise SpaceError(
+                    f"{name}{f'/{path}' if path else ''}: expected the ranks of {item}, {spaces[item]!r}, given "
+                    f"{box!r}; another shape would be spread over all pairs of items without a word"
+                )
+
+
+def check_log_probs(spaces: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Raise `SpaceError` unless the log-probabilities have the same parts, those of an action."""
+    for name in names:
+        given, wanted = (list(spaces[argument].flatten()) for argument in (name, names[0]))
+        if "nn_outputs" in given:
+            raise SpaceError(
+                f"{name}: expected log-probabilities only, given all that a policy puts out, {given}; take "
+                '["log_likelihood"] of it'
+            )
+        if sorted(given) != sorted(wanted):
+            raise SpaceError(
+                f"{name}: expected the parts of {names[0]}, {spaces[names[0]]!r}, given {spaces[name]!r}"
+            )
+
+
+def sizes_fit(sizes: Sequence[int | None], others: Sequence[int | None]) -> bool:
+    """Whether shapes may be equal; None is a size that is not known."""
+    pairs = zip(sizes, others, strict=False)
+    return len(sizes) == len(others) and all(None in pair or pair[0] == pair[1] for pair in pairs)
+
+
+def _holds_items(box: BoxSpace, item: BoxSpace) -> bool:
+    """Whether the first axes are those of the items."""
+    wanted = item.get_shape(True, True)
+    time_axis = time_axis_of(box) if box.has_time_rank else None
+    if not box.has_batch_rank and not box.has_time_rank and len(wanted) == 2:
+        time_axis = 0
+    return sizes_fit(box.get_shape(True, True)[: len(wanted)], wanted) and time_axis == time_axis_of(item)
 
 
 def _is_item(space: BoxSpace) -> bool:

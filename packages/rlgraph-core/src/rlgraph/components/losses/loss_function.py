@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from rlgraph.components.common.schedules import Schedule
-from rlgraph.components.losses.items import check_items, time_axis_of
+from rlgraph.components.losses.items import check_items, check_log_probs, check_parts, time_axis_of
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.component.decorators import ApiMethod
-from rlgraph.core.errors import InferenceError
+from rlgraph.core.errors import InferenceError, nearest
 from rlgraph.core.functional.prioritized_replay import weighted_mean
 from rlgraph.core.functional.supervised import sequence_mask
 from rlgraph.spaces import Space
@@ -25,10 +25,12 @@ class LossFunction(Component):
 
     Attributes:
         item_arguments: names of the arguments with one number per item; all have the same ranks.
+        part_arguments: names of the arguments with numbers of each part of an action: tensors, or containers of such.
         time_axis: the axis of the time rank of the items, 0 or 1; None without one. Known once it is built.
     """
 
     item_arguments: ClassVar[tuple[str, ...]] = ()
+    part_arguments: ClassVar[tuple[str, ...]] = ()
     time_axis: int | None = None
 
     def __init_subclass__(cls, **kwargs: Any):
@@ -36,6 +38,8 @@ class LossFunction(Component):
         per_item = vars(cls).get("loss_per_item")
         if isinstance(per_item, ApiMethod) and "loss" not in vars(cls):
             cls.loss = _with_mean(per_item)
+        if isinstance(getattr(cls, "loss", None), ApiMethod):
+            _check_names(cls)
 
     # `loss` is made of `loss_per_item`.
     loss: ClassVar[Any]
@@ -50,7 +54,7 @@ class LossFunction(Component):
     def _average(self, ops: Any, loss_per_item: Any, importance_weights: Any = None) -> Any:
         if importance_weights is not None and len(importance_weights.shape) != len(loss_per_item.shape):
             raise InferenceError(
-                f"importance_weights {importance_weights.shape}: expected one per item, {loss_per_item.shape}"
+                f"importance_weights: expected one per item, {loss_per_item!r}, given {importance_weights!r}"
             )
         return weighted_mean(ops, loss_per_item, importance_weights)
 
@@ -58,7 +62,11 @@ class LossFunction(Component):
         items = {name: input_spaces[name] for name in self.item_arguments if name in input_spaces}
         check_items(items)
         if items:
-            self.time_axis = time_axis_of(next(iter(items.values())))
+            first = next(iter(items))
+            self.time_axis = time_axis_of(items[first])
+            parts = [name for name in self.part_arguments if name in input_spaces]
+            check_log_probs(input_spaces, [name for name in parts if "log_probs" in name])
+            check_parts(input_spaces, parts, first)
 
     def at(self, ops: Any, name: str, time_percentage: Any) -> Any:
         """The value of the schedule that is the attribute `name`, a number or ``[]``; for use in graph functions.
@@ -101,6 +109,29 @@ class LossFunction(Component):
         if self.time_axis is None:
             raise AssemblyError(f"{self.scope_path}: sequence_length is for items with time rank")
         return sequence_mask(ops, sequence_length, losses, self.time_axis)
+
+    def without_padding(self, ops: Any, values: Any, sequence_length: Any) -> Any:
+        """``[T, B, ...]`` or ``[B, T, ...]``, 0 in the steps that do not count; arguments as of `over_time`.
+
+        What stands there, be it NaN, then reaches neither losses nor derivatives.
+        """
+        mask = self.mask_of(ops, sequence_length, values)
+        if mask is None:
+            return values
+        for _ in values.shape[2:]:
+            mask = ops.expand_dims(mask, -1)
+        return ops.where(mask, values, ops.zeros_like(values))
+
+
+def _check_names(cls: type[LossFunction]) -> None:
+    """Raise `AssemblyError` unless the arguments that a loss lists are arguments of its methods."""
+    known = {*cls.loss.signature.parameters, *cls.loss_per_item.signature.parameters} - {"self"}
+    for attribute in ("item_arguments", "part_arguments"):
+        for name in getattr(cls, attribute):
+            if name not in known:
+                raise AssemblyError(
+                    f"{cls.__name__}.{attribute}: {name!r} is no argument of loss_per_item. {nearest(name, known)}"
+                )
 
 
 def _with_mean(per_item: ApiMethod) -> ApiMethod:
