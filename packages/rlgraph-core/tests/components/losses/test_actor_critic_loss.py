@@ -3,7 +3,7 @@ import pytest
 
 from rlgraph.components import ActorCriticLoss
 from rlgraph.core import AssemblyError, SpecError
-from rlgraph.spaces import Dict, FloatBox, IntBox
+from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError
 from rlgraph.testing import ComponentTest
 
 FLOATS = FloatBox(add_batch_rank=True)
@@ -96,3 +96,23 @@ def test_mistakes():
     spaces = {name: space for name, space in SPACES.items() if name != "entropy"}
     with pytest.raises(AssemblyError, match="give the argument entropy, or set weight_entropy to 0"):
         ComponentTest(ActorCriticLoss(), spaces, backend="numpy")
+
+
+def test_log_probabilities_of_items_beside_steps():
+    time = FloatBox(add_batch_rank=True, add_time_rank=True, time_major=True)
+    for name in ("log_probs", "entropy"):
+        with pytest.raises(SpaceError, match=f"{name}: expected the ranks of state_values"):
+            spaces = {**dict.fromkeys(SPACES, time), name: FLOATS}
+            ComponentTest(ActorCriticLoss(), spaces, backend="numpy")
+
+
+def test_padding_has_no_derivatives(derivative, trainer):
+    time = FloatBox(add_batch_rank=True, add_time_rank=2, time_major=True)
+    spaces = {**dict.fromkeys(SPACES, time), "sequence_length": IntBox(add_batch_rank=True)}
+    batch = {name: np.array([[0.1, 0.3], [np.nan, 0.2]], "float32") for name in SPACES}
+    batch["sequence_length"] = [1, 2]
+    for name in ("log_probs", "state_values", "entropy"):
+        found = derivative(ActorCriticLoss(), spaces, batch, name, trainer)
+        assert np.isfinite(found).all()
+        assert found[1, 0] == 0.0
+        assert found[0, 0] != 0.0

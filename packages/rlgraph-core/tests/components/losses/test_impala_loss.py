@@ -190,3 +190,44 @@ def test_mistakes():
 def test_soft_asymmetric():
     given = soft_asymmetric(NumpyOps("float64"), np.array([-100.0, -0.01, 0.0, 0.01, 100.0]))
     np.testing.assert_allclose(given, [-1.5, -0.003, 0.0, 0.01, 5.0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("value", [-1, 0, "a", math.nan, True])
+@pytest.mark.parametrize("name", ["rho_bar", "c_bar", "rho_bar_pg"])
+def test_wrong_limits(name, value):
+    with pytest.raises(SpecError, match=f"impala-loss.{name}: expected a number > 0, or None"):
+        IMPALALoss(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("spaces", "message"),
+    [
+        ({"log_probs": FloatBox(add_batch_rank=True)}, "log_probs: expected the ranks of state_values"),
+        (
+            {"bootstrap_values": FloatBox(shape=(1,), add_batch_rank=True)},
+            "bootstrap_values: expected one float",
+        ),
+        ({"truncations": BOOLS}, "bootstrap_values: with truncations expected the value of the state"),
+        ({"terminals": TIME}, "terminals: expected a BoolBox"),
+    ],
+)
+def test_arguments_that_do_not_fit(spaces, message):
+    with pytest.raises(SpaceError, match=message):
+        ComponentTest(IMPALALoss(), {**SPACES, **spaces}, backend="numpy")
+
+
+@pytest.mark.parametrize("per_step", [True, False])
+def test_padding_has_no_derivatives(per_step, derivative, trainer):
+    floats = [name for name in SPACES if name not in ("bootstrap_values", "terminals")]
+    given = {name: np.array([[0.1, 0.3], [np.nan, 0.2]], "float32") for name in floats}
+    given |= {"terminals": np.zeros((2, 2), bool), "sequence_length": [1, 2]}
+    given["bootstrap_values"] = np.array([[0.5, 0.5], [np.nan, 0.5]] if per_step else [0.5, 0.5], "float32")
+    spaces = {name: space.with_extra_ranks(True, 2, time_major=True) for name, space in SPACES.items()}
+    if not per_step:
+        spaces["bootstrap_values"] = SPACES["bootstrap_values"]
+    spaces["sequence_length"] = IntBox(add_batch_rank=True)
+    for name in ("log_probs", "state_values", "entropy"):
+        found = derivative(IMPALALoss(), spaces, given, name, trainer)
+        assert np.isfinite(found).all()
+        assert found[1, 0] == 0.0
+        assert found[0, 0] != 0.0

@@ -157,3 +157,27 @@ def test_wrong_options():
         SACLoss(temperature_loss="log")
     with pytest.raises(SpecError, match=r"sac-loss.discount: expected a number in \[0, 1\]"):
         SACLoss(discount=1.5)
+    with pytest.raises(SpecError, match="sac-loss.target_entropy: expected a number, given 'auto'"):
+        SACLoss(target_entropy="auto")
+
+
+@pytest.mark.parametrize("number", [0, -1, 2.5, "two", True])
+def test_wrong_numbers_of_critics(number):
+    with pytest.raises(SpecError, match="sac-loss.num_q_functions: expected an integer >= 1"):
+        SACLoss(num_q_functions=number)
+
+
+def test_log_probabilities_of_steps_beside_items():
+    steps = FloatBox(add_batch_rank=True, add_time_rank=True)
+    with pytest.raises(SpaceError, match="log_probs_sampled: expected the ranks of rewards"):
+        ComponentTest(SACLoss(), {**SPACES, "log_probs_sampled": steps}, backend="numpy")
+
+
+@pytest.mark.parametrize("log_probs", [FLOATS, Dict(a=FloatBox(shape=(3,)), add_batch_rank=True)])
+def test_categorical_actions_have_one_tensor_of_log_probabilities(log_probs):
+    both = Tuple(FloatBox(shape=(3,)), FloatBox(shape=(3,)), add_batch_rank=True)
+    spaces = {**SPACES, "actions": IntBox(3, add_batch_rank=True)}
+    spaces |= dict.fromkeys(("q_values_next_sampled", "q_values", "q_values_sampled"), both)
+    spaces |= dict.fromkeys(("log_probs_next_sampled", "log_probs_sampled"), log_probs)
+    with pytest.raises(SpaceError, match=r"log_probs_next_sampled: with discrete=True expected .*\[B, A\]"):
+        ComponentTest(SACLoss(discrete=True), spaces, backend="numpy")

@@ -226,6 +226,7 @@ def test_wrong_spaces(loss, parameters, labels, message):
         (({},), "container-loss.loss_functions_spec: expected a dict or a list"),
         ((SPECS, {"distance": 1.0}), "container-loss.weights: expected a weight for each of"),
         ((SPECS, {"distance": 1.0, "kind": "high"}), "container-loss.weights.kind: expected a number"),
+        ((SPECS, {"distance": math.nan, "kind": 1.0}), "container-loss.weights.distance: expected a number"),
         (
             ({"kind": "categorical_cross_entrpy_loss"},),
             "loss_functions_spec.kind.*categorical_cross_entropy_loss",
@@ -236,3 +237,65 @@ def test_wrong_spaces(loss, parameters, labels, message):
 def test_wrong_containers(arguments, message):
     with pytest.raises(SpecError, match=message):
         ContainerLoss(*arguments)
+
+
+TIME = {"add_batch_rank": True, "add_time_rank": True, "time_major": True}
+
+
+@pytest.mark.parametrize(
+    ("loss", "parameters", "labels"),
+    [
+        (EuclidianDistanceLoss, FloatBox(**TIME), FLOATS),
+        (EuclidianDistanceLoss, FLOATS, FloatBox(**TIME)),
+        (EuclidianDistanceLoss, FloatBox(**TIME), FloatBox(add_batch_rank=True, add_time_rank=True)),
+        (CategoricalCrossEntropyLoss, FloatBox(shape=(3,), **TIME), CLASSES),
+        (lambda: CategoricalCrossEntropyLoss(sparse=False), LOGITS, FloatBox(shape=(3,), **TIME)),
+        (lambda: NegativeLogLikelihoodLoss("categorical"), FloatBox(shape=(3,), **TIME), CLASSES),
+    ],
+)
+def test_labels_of_other_ranks(loss, parameters, labels):
+    with pytest.raises(SpaceError, match="labels: expected the batch and time ranks of parameters"):
+        ComponentTest(loss(), {"parameters": parameters, "labels": labels}, backend="numpy")
+
+
+ONE, MORE = Dict(a=float, add_batch_rank=True), Dict(a=float, b=float, add_batch_rank=True)
+PAIR = Tuple(float, float, add_batch_rank=True)
+
+
+@pytest.mark.parametrize(
+    ("specs", "parameters", "labels", "name"),
+    [
+        ({"a": "euclidian_distance_loss"}, MORE, ONE, "parameters"),
+        ({"a": "euclidian_distance_loss"}, ONE, MORE, "labels"),
+        ({"a": "euclidian_distance_loss"}, FLOATS, FLOATS, "parameters"),
+        (dict.fromkeys("abc", "euclidian_distance_loss"), MORE, MORE, "parameters"),
+        (["euclidian_distance_loss"], PAIR, PAIR, "parameters"),
+    ],
+)
+def test_parts_without_a_loss(specs, parameters, labels, name):
+    with pytest.raises(SpaceError, match=f"{name}: expected a container with a part for each loss"):
+        spaces = {"parameters": parameters, "labels": labels}
+        ComponentTest(ContainerLoss(specs), spaces, backend="numpy")
+
+
+STEPS = {**TIME, "add_time_rank": 2}
+
+
+@pytest.mark.parametrize(
+    ("loss", "parameters", "labels"),
+    [
+        (EuclidianDistanceLoss, FloatBox(shape=(2,), **STEPS), FloatBox(shape=(2,), **STEPS)),
+        (CategoricalCrossEntropyLoss, FloatBox(shape=(2,), **STEPS), IntBox(**STEPS)),
+        (NegativeLogLikelihoodLoss, FloatBox(shape=(2,), **STEPS), FloatBox(shape=(2,), **STEPS)),
+    ],
+)
+def test_padding_has_no_derivatives(loss, parameters, labels, derivative, trainer):
+    spaces = {"parameters": parameters, "labels": labels, "sequence_length": LENGTHS}
+    batch = {"parameters": np.ones((2, 2, 2), "float32"), "sequence_length": [1, 2]}
+    batch["parameters"][1, 0] = np.nan
+    batch["labels"] = np.zeros((2, 2), int) if isinstance(labels, IntBox) else np.zeros((2, 2, 2), "float32")
+    batch["labels"][1, 0] = -7
+    found = derivative(loss(), spaces, batch, "parameters", trainer)
+    assert np.isfinite(found).all()
+    assert not found[1, 0].any()
+    assert found[0, 0].any()

@@ -30,6 +30,7 @@ class ActorCriticLoss(PolicyGradientLoss):
     """
 
     item_arguments = ("state_values", "advantages")
+    part_arguments = ("log_probs", "entropy")
 
     def __init__(
         self,
@@ -101,13 +102,17 @@ class ActorCriticLoss(PolicyGradientLoss):
     ) -> Any:
         rank = len(advantages.shape)
         joint = sum_of_parts(ops, list(log_probs.values()), rank)
+        joint, advantages = (self.without_padding(ops, x, sequence_length) for x in (joint, advantages))
         losses = self.at(ops, "weight_pg", time_percentage) * policy_gradient_loss(ops, joint, advantages)
-        losses = losses + self.entropy_part(ops, entropy, rank, time_percentage)
+        losses = losses + self.entropy_part(ops, entropy, rank, time_percentage, sequence_length)
         return self.over_time(ops, losses, sequence_length, self.average_time_steps)
 
     @graph_fn
     def _value_loss(self, ops: Any, state_values: Any, advantages: Any, sequence_length: Any = None) -> Any:
-        losses = value_loss(ops, state_values, state_values + advantages)
+        values, advantages = (
+            self.without_padding(ops, x, sequence_length) for x in (state_values, advantages)
+        )
+        losses = value_loss(ops, values, values + advantages)
         return self.over_time(ops, losses, sequence_length, self.average_time_steps)
 
     @graph_fn

@@ -74,6 +74,7 @@ class CategoricalCrossEntropyLoss(SupervisedLoss):
 
     @graph_fn
     def _loss_per_item(self, ops: Any, parameters: Any, labels: Any, sequence_length: Any = None) -> Any:
+        parameters, labels = (self.without_padding(ops, x, sequence_length) for x in (parameters, labels))
         if self.sparse:
             losses = categorical_cross_entropy(ops, parameters, ops.astype(labels, "int64"))
         else:

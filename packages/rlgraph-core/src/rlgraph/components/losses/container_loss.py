@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rlgraph.components.losses.loss_function import LossFunction
+from rlgraph.components.preprocessing.preprocess_layer import check_number
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
+from rlgraph.spaces import Dict, Space, SpaceError, Tuple
 
 
 class ContainerLoss(LossFunction):
@@ -36,7 +38,7 @@ class ContainerLoss(LossFunction):
             place = f"{scope}.loss_functions_spec.{key}"
             if isinstance(spec, Mapping):
                 spec = dict(spec)
-                self.weights[key] = _number(spec.pop("weight", 1.0), f"{place}.weight")
+                self.weights[key] = check_number(spec.pop("weight", 1.0), f"{place}.weight")
             arguments = {} if isinstance(spec, LossFunction) else {"scope": f"loss-function-{number}"}
             self.losses[key] = LossFunction.from_spec(spec, path=place, **arguments)
         if weights is not None:
@@ -46,8 +48,22 @@ class ContainerLoss(LossFunction):
                     f"{scope}.weights: expected a weight for each of {list(self.losses)}, given {weights!r}. "
                     f"{nearest(str(key), map(str, self.losses))}"
                 )
-            self.weights = {key: _number(value, f"{scope}.weights.{key}") for key, value in given.items()}
+            self.weights = {
+                key: check_number(value, f"{scope}.weights.{key}") for key, value in given.items()
+            }
         super().__init__(*self.losses.values(), scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        keys = list(self.losses)
+        for name in ("parameters", "labels"):
+            space = input_spaces[name]
+            parts = (
+                space if isinstance(space, Dict) else range(len(space)) if isinstance(space, Tuple) else ()
+            )
+            if set(parts) != set(keys):
+                raise SpaceError(
+                    f"{name}: expected a container with a part for each loss, {keys}, given {space!r}"
+                )
 
     @rlgraph_api
     def loss_per_item(self, parameters: Any, labels: Any, sequence_length: Any = None) -> Any:
@@ -70,9 +86,3 @@ def _items(spec: Any, where: str) -> list[tuple[Any, Any]]:
     if isinstance(spec, str) or not isinstance(spec, Mapping | Sequence) or not spec:
         raise SpecError(f"{where}: expected a dict or a list, given {spec!r}")
     return list(spec.items() if isinstance(spec, Mapping) else enumerate(spec))
-
-
-def _number(value: Any, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise SpecError(f"{where}: expected a number, given {value!r}")
-    return float(value)

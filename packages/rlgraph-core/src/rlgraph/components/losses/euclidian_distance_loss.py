@@ -46,5 +46,6 @@ class EuclidianDistanceLoss(SupervisedLoss):
 
     @graph_fn
     def _loss_per_item(self, ops: Any, parameters: Any, labels: Any, sequence_length: Any = None) -> Any:
+        parameters, labels = (self.without_padding(ops, x, sequence_length) for x in (parameters, labels))
         distances = euclidean_distance(ops, parameters, ops.astype(labels, "float"), self.item_rank)
         return self.over_time(ops, distances, sequence_length, self.average_time_steps)

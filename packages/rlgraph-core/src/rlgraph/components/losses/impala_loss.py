@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.components.helpers.steps import check_bootstrap_values, check_limit
 from rlgraph.components.losses.loss_function import check_discount, read_schedule
 from rlgraph.components.losses.policy_gradient_loss import PolicyGradientLoss
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
@@ -38,10 +39,12 @@ class IMPALALoss(PolicyGradientLoss):
         scope: name among its siblings.
 
     Raises:
-        SpecError: a discount outside [0, 1], a weight below 0, or an unknown `reward_clipping`.
+        SpecError: a discount outside [0, 1], a weight below 0, a limit that is no number > 0, or an unknown
+            `reward_clipping`.
     """
 
     item_arguments = ("state_values", "rewards", "terminals", "truncations")
+    part_arguments = ("log_probs", "behaviour_log_probs", "entropy")
 
     def __init__(
         self,
@@ -64,7 +67,9 @@ class IMPALALoss(PolicyGradientLoss):
         self.reward_clipping = reward_clipping
         self.weight_pg = read_schedule(weight_pg, f"{scope}.weight_pg")
         self.weight_baseline = read_schedule(weight_baseline, f"{scope}.weight_baseline")
-        self.rho_bar, self.c_bar, self.rho_bar_pg = rho_bar, c_bar, rho_bar_pg
+        self.rho_bar = check_limit(rho_bar, f"{scope}.rho_bar")
+        self.c_bar = check_limit(c_bar, f"{scope}.c_bar")
+        self.rho_bar_pg = check_limit(rho_bar_pg, f"{scope}.rho_bar_pg")
         super().__init__(weight_entropy, average_time_steps, scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
@@ -74,6 +79,8 @@ class IMPALALoss(PolicyGradientLoss):
                 f"state_values: expected sequences, time first, [T, B], given {input_spaces['state_values']!r}; "
                 "declare add_time_rank=True, time_major=True"
             )
+        if input_spaces["state_values"].has_batch_rank:
+            check_bootstrap_values(input_spaces, "bootstrap_values", "state_values", "truncations")
 
     @rlgraph_api
     def loss_per_item(
@@ -132,7 +139,12 @@ class IMPALALoss(PolicyGradientLoss):
         time_percentage: Any = None,
         sequence_length: Any = None,
     ) -> Any:
-        new, old = (sum_of_parts(ops, list(parts.values()), 2) for parts in (log_probs, behaviour_log_probs))
+        joint = [sum_of_parts(ops, list(parts.values()), 2) for parts in (log_probs, behaviour_log_probs)]
+        new, old, rewards, state_values = (
+            self.without_padding(ops, x, sequence_length) for x in (*joint, rewards, state_values)
+        )
+        if len(bootstrap_values.shape) == 2:
+            bootstrap_values = self.without_padding(ops, bootstrap_values, sequence_length)
         ends = self._ends(ops, truncations, sequence_length, state_values)
         targets, advantages = v_trace(
             ops,
@@ -149,7 +161,7 @@ class IMPALALoss(PolicyGradientLoss):
         losses = self.at(ops, "weight_pg", time_percentage) * policy_gradient_loss(ops, new, advantages)
         weight = 0.5 * self.at(ops, "weight_baseline", time_percentage)
         losses = losses + weight * value_loss(ops, state_values, targets)
-        losses = losses + self.entropy_part(ops, entropy, 2, time_percentage)
+        losses = losses + self.entropy_part(ops, entropy, 2, time_percentage, sequence_length)
         return self.over_time(ops, losses, sequence_length, self.average_time_steps)
 
     def _ends(self, ops: Any, truncations: Any, sequence_length: Any, values: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 from rlgraph.components.losses.supervised_loss import SupervisedLoss
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.core.functional.policy_gradient import sum_of_parts
+from rlgraph.spaces import Space
 
 
 class NegativeLogLikelihoodLoss(SupervisedLoss):
@@ -34,6 +35,10 @@ class NegativeLogLikelihoodLoss(SupervisedLoss):
         if self.distribution is not None:
             self.add_components(self.distribution)
 
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        used = {name: space for name, space in input_spaces.items() if self.distribution or name != "labels"}
+        super().check_input_spaces(used, action_space)
+
     @rlgraph_api
     def loss_per_item(self, parameters: Any, labels: Any = None, sequence_length: Any = None) -> Any:
         """``[B]``, the sum over all parts and axes but those of batch and time.
@@ -51,5 +56,6 @@ class NegativeLogLikelihoodLoss(SupervisedLoss):
 
     @graph_fn(flatten_ops={"log_probs"})
     def _loss_per_item(self, ops: Any, log_probs: Mapping[str, Any], sequence_length: Any = None) -> Any:
-        losses = -sum_of_parts(ops, list(log_probs.values()), self.item_rank)
+        joint = sum_of_parts(ops, list(log_probs.values()), self.item_rank)
+        losses = -self.without_padding(ops, joint, sequence_length)
         return self.over_time(ops, losses, sequence_length, self.average_time_steps)

@@ -29,7 +29,12 @@ class PolicyGradientLoss(LossFunction):
         super().__init__(scope=scope, **kwargs)
 
     def entropy_part(
-        self, ops: Any, entropy: Mapping[str, Any] | None, rank: int, time_percentage: Any
+        self,
+        ops: Any,
+        entropy: Mapping[str, Any] | None,
+        rank: int,
+        time_percentage: Any,
+        sequence_length: Any = None,
     ) -> Any:
         """The entropy's part of a loss, ``[...]`` of `rank` axes; 0.0 where its weight is.
 
@@ -38,6 +43,7 @@ class PolicyGradientLoss(LossFunction):
             entropy: of each part of the action, ``[..., ...]``.
             rank: the number of axes of the items.
             time_percentage: for the weight.
+            sequence_length: of sequences, how many of their steps count [B]; None: all.
 
         Raises:
             AssemblyError: there is no entropy, and its weight is not 0.
@@ -49,4 +55,5 @@ class PolicyGradientLoss(LossFunction):
                 f"{self.scope_path}: weight_entropy is not 0: give the argument entropy, or set weight_entropy to 0"
             )
         weight = self.at(ops, "weight_entropy", time_percentage)
-        return entropy_loss(ops, sum_of_parts(ops, list(entropy.values()), rank), weight)
+        joint = self.without_padding(ops, sum_of_parts(ops, list(entropy.values()), rank), sequence_length)
+        return entropy_loss(ops, joint, weight)

@@ -46,6 +46,7 @@ class PPOLoss(PolicyGradientLoss):
     """
 
     item_arguments = ("state_values", "prev_state_values", "advantages")
+    part_arguments = ("log_probs", "prev_log_probs", "entropy")
 
     def __init__(
         self,
@@ -141,17 +142,19 @@ class PPOLoss(PolicyGradientLoss):
         sequence_length: Any = None,
     ) -> Any:
         rank, clip_ratio = len(advantages.shape), self.at(ops, "clip_ratio", time_percentage)
+        advantages = self.without_padding(ops, advantages, sequence_length)
         if self.standardize_advantages:
             advantages = standardize(ops, advantages, self.mask_of(ops, sequence_length, advantages))
         groups = [[path] for path in log_probs] if self.ratio_of == "part" else [list(log_probs)]
         losses = []
         for paths in groups:
-            new, old = (
+            joint = [
                 sum_of_parts(ops, [parts[path] for path in paths], rank)
                 for parts in (log_probs, prev_log_probs)
-            )
+            ]
+            new, old = (self.without_padding(ops, x, sequence_length) for x in joint)
             losses.append(ppo_clipped_surrogate(ops, new, old, advantages, clip_ratio))
-        losses.append(self.entropy_part(ops, entropy, rank, time_percentage))
+        losses.append(self.entropy_part(ops, entropy, rank, time_percentage, sequence_length))
         mean = sum(losses[1:], start=losses[0]) * (1.0 / len(groups))
         return self.over_time(ops, mean, sequence_length, self.average_time_steps)
 
@@ -165,12 +168,16 @@ class PPOLoss(PolicyGradientLoss):
         time_percentage: Any = None,
         sequence_length: Any = None,
     ) -> Any:
-        targets = prev_state_values + advantages
+        values, old, advantages = (
+            self.without_padding(ops, x, sequence_length)
+            for x in (state_values, prev_state_values, advantages)
+        )
+        targets = old + advantages
         if self.value_function_clipping is None:
-            losses = value_loss(ops, state_values, targets)
+            losses = value_loss(ops, values, targets)
         else:
             limit = self.at(ops, "value_function_clipping", time_percentage)
-            losses = ppo_clipped_value_loss(ops, state_values, prev_state_values, targets, limit)
+            losses = ppo_clipped_value_loss(ops, values, old, targets, limit)
         return self.over_time(ops, losses, sequence_length, self.average_time_steps)
 
     @graph_fn

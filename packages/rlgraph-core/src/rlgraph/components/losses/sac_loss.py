@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.losses.critics import check_critics
+from rlgraph.components.losses.critics import check_critics, check_number_of_critics
 from rlgraph.components.losses.loss_function import LossFunction, check_discount
+from rlgraph.components.preprocessing.preprocess_layer import check_number
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.core.functional.policy_gradient import sum_of_parts
@@ -21,7 +22,7 @@ from rlgraph.core.functional.soft_actor_critic import (
     sac_target,
     soft_value,
 )
-from rlgraph.spaces import Space
+from rlgraph.spaces import BoxSpace, Space, SpaceError
 
 #: What the loss of the temperature is linear in.
 TEMPERATURES = ("alpha", "log_alpha")
@@ -48,6 +49,7 @@ class SACLoss(LossFunction):
     """
 
     item_arguments = ("rewards", "terminals", "discounts")
+    part_arguments = ("log_probs_next_sampled", "log_probs_sampled")
 
     def __init__(
         self,
@@ -62,9 +64,11 @@ class SACLoss(LossFunction):
         if temperature_loss not in TEMPERATURES:
             hint = nearest(str(temperature_loss), TEMPERATURES)
             raise SpecError(f"{scope}.temperature_loss: unknown {temperature_loss!r}. {hint}")
-        self.target_entropy = target_entropy
+        self.target_entropy = None
+        if target_entropy is not None:
+            self.target_entropy = check_number(target_entropy, f"{scope}.target_entropy")
         self.discount = check_discount(discount, scope)
-        self.num_q_functions = num_q_functions
+        self.num_q_functions = check_number_of_critics(num_q_functions, scope)
         self.discrete = discrete
         self.temperature_loss = temperature_loss
         super().__init__(scope=scope, **kwargs)
@@ -73,6 +77,14 @@ class SACLoss(LossFunction):
         super().check_input_spaces(input_spaces, action_space)
         for name in ("q_values_next_sampled", "q_values", "q_values_sampled"):
             check_critics(input_spaces, name, self.num_q_functions, axes=2 if self.discrete else 1)
+        for name in self.part_arguments if self.discrete else ():
+            space = input_spaces.get(name)
+            if space is not None and not (
+                isinstance(space, BoxSpace) and len(space.get_shape(True, True)) == 2
+            ):
+                raise SpaceError(
+                    f"{name}: with discrete=True expected log-probabilities of all actions, [B, A], given {space!r}"
+                )
 
     @rlgraph_api
     def loss_per_item(

@@ -7,7 +7,7 @@ from typing import Any
 
 from rlgraph.components.losses.loss_function import LossFunction
 from rlgraph.core.functional.policy_gradient import sum_of_parts
-from rlgraph.spaces import Space
+from rlgraph.spaces import Space, SpaceError
 
 
 class SupervisedLoss(LossFunction):
@@ -31,7 +31,12 @@ class SupervisedLoss(LossFunction):
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        space = input_spaces["parameters"]
+        space, labels = input_spaces["parameters"], input_spaces.get("labels")
+        if labels is not None and _ranks(labels) != _ranks(space):
+            raise SpaceError(
+                f"labels: expected the batch and time ranks of parameters, {space!r}, given {labels!r}; others would "
+                "be spread over all pairs of items without a word"
+            )
         self.item_rank = 2 if space.has_batch_rank and space.has_time_rank else 1
         self.time_axis = None
         if space.has_time_rank:
@@ -40,3 +45,9 @@ class SupervisedLoss(LossFunction):
     def sum_of_elements(self, ops: Any, losses: Any) -> Any:
         """The sum over all axes behind those of the items."""
         return sum_of_parts(ops, [losses], self.item_rank)
+
+
+def _ranks(space: Space) -> tuple[bool, bool, bool]:
+    """Whether there are batch and time, and whether time is first."""
+    both = space.has_batch_rank and space.has_time_rank
+    return space.has_batch_rank, space.has_time_rank, both and bool(space.time_major)

@@ -46,15 +46,18 @@ def entropy_loss(ops: Any, entropy: Tensor, weight: Any) -> Tensor:
 def standardize(ops: Any, values: Tensor, mask: Tensor | None = None, epsilon: float = 1e-8) -> Tensor:
     """``(x - mean) / (deviation + epsilon)`` over all items: ``values [...], mask [...] (bool) -> [...]``.
 
-    The moments are those of the items where the mask is true. The deviation is that of the population.
+    The moments are those of the items where the mask is true; the others become 0, whatever they are. The deviation is
+    that of the population.
     """
     if mask is None:
-        weights, count = ops.ones_like(values), ops.sum(ops.ones_like(values))
+        centered = values - ops.mean(values)
+        count = ops.sum(ops.ones_like(values))
     else:
-        weights = ops.astype(mask, "float")
-        count = ops.maximum(ops.sum(weights), 1.0)
-    centered = values - ops.sum(weights * values) / count
-    variance = ops.sum(weights * ops.square(centered)) / count
+        zeros = ops.zeros_like(values)
+        count = ops.maximum(ops.sum(ops.astype(mask, "float")), 1.0)
+        mean = ops.sum(ops.where(mask, values, zeros)) / count
+        centered = ops.where(mask, values - mean, zeros)
+    variance = ops.sum(ops.square(centered)) / count
     return centered / (ops.sqrt(variance) + epsilon)
 
 
