@@ -73,6 +73,8 @@ def test_standardize():
     given = standardize(OPS, np.array([[1.0, 4.0], [1e6, 7.0]]), mask)
     deviation = math.sqrt((9.0 + 0.0 + 9.0) / 3.0)
     np.testing.assert_allclose(given[mask], [-3.0 / deviation, 0.0, 3.0 / deviation], rtol=1e-6)
+    assert standardize(OPS, np.array([[1.0, 4.0], [np.nan, 7.0]]), mask).tolist() == given.tolist()
+    assert given[1, 0] == 0.0
 
 
 def test_equal_advantages_stay_finite():
