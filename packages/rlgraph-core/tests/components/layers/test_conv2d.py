@@ -175,7 +175,7 @@ def test_wrong_arguments(arguments, message):
         ),
         (
             FloatBox(shape=(2, 8, 3), add_batch_rank=True),
-            "conv2d: a window of 3 x 3 does not fit into FloatBox(shape=(2, 8, 3), add_batch_rank=True); padding='same'",
+            "does not fit into FloatBox(shape=(2, 8, 3), add_batch_rank=True); padding='same'",
         ),
         (FloatBox(shape=(2, 84, 84), add_batch_rank=True), "[H, W, C], and here C seems to come first"),
     ],
