@@ -203,7 +203,10 @@ def test_no_spec():
         ({"execution_spec": [1]}, "agent.execution_spec: expected a mapping or null, given [1]"),
         ({"discount": 1.5}, "agent.discount: expected a number in [0, 1], given 1.5"),
         ({"discount": "0.9"}, "agent.discount: expected a number, given '0.9'"),
-        ({"optimizer_spec": {"lr": 0.1}}, "optimizer_spec.lr: Adam has no such key. Known: "),
+        (
+            {"optimizer_spec": {"lr": 0.1}},
+            "optimizer_spec.lr: Adam has no such key. It is 'learning_rate' here.",
+        ),
     ],
 )
 def test_wrong_arguments(spec, said):

@@ -1,10 +1,11 @@
+import json
 import sys
 
 import pytest
 
 from rlgraph.core import Component, PluginError, Registry, SpecError, registry
 from rlgraph.core.errors import nearest
-from rlgraph.core.registry import canonical
+from rlgraph.core.registry import OTHER_NAMES, canonical
 
 
 def distribution(folder, name, version, entries):
@@ -87,6 +88,18 @@ def test_unknown_names():
     with pytest.raises(SpecError, match="unknown component 'zzz'. Known: .*adam, .*clip, .*dense, "):
         registry("rlgraph.components").load("zzz")
     assert nearest("x", []) == "None exist."
+
+
+def test_what_others_call_it():
+    components = registry("rlgraph.components")
+    for name, spec in OTHER_NAMES["rlgraph.components"].items():
+        assert name not in components
+        options = {"units": 2} if name == "linear" else {}
+        assert isinstance(Component.from_spec(json.loads(spec), **options), Component)
+    with pytest.raises(SpecError, match="net: unknown component 'Linear'. It is \"dense\" here"):
+        components.load("Linear", where="net")
+    with pytest.raises(SpecError, match='It is {"type": "reshape", "flatten": true} here'):
+        components.load("flatten")
 
 
 def test_what_to_install(plugins):

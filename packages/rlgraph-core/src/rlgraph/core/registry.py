@@ -37,6 +37,19 @@ KNOWN_DISTRIBUTIONS = {
     "rlgraph.environments": {"openai_gym": "rlgraph-agents", "grid_world": "rlgraph-agents"},
 }
 
+#: What others have a name for, and is written differently here: group -> name -> spec.
+OTHER_NAMES = {
+    "rlgraph.components": {
+        "linear": '"dense"',
+        "flatten": '{"type": "reshape", "flatten": true}',
+        "gae": '"generalized_advantage_estimation"',
+        **{
+            name: f'{{"type": "activation", "activation": "{name}"}}'
+            for name in ("relu", "tanh", "sigmoid", "elu", "gelu", "silu")
+        },
+    },
+}
+
 
 @dataclass(frozen=True)
 class Plugin:
@@ -151,7 +164,9 @@ class Registry:
         distribution = known.get(_key(name))
         if distribution:
             return f"{self.kind} {name!r} is not installed: pip install {distribution}"
-        return f"unknown {self.kind} {name!r}. {nearest(canonical(name), self.names())}"
+        other = OTHER_NAMES.get(self.group, {}).get(_key(name))
+        hint = f"It is {other} here." if other else nearest(canonical(name), self.names())
+        return f"unknown {self.kind} {name!r}. {hint}"
 
 
 def _imported(place: str) -> Any:

@@ -173,7 +173,11 @@ def test_wrong_arguments(arguments, message):
             "and no time rank, given FloatBox(shape=(8, 8, 3), add_batch_rank=True, add_time_rank=True); put the layer "
             'into {"type": "batch_apply", "sub_component": ...}, which folds time into the batch',
         ),
-        (FloatBox(shape=(2, 8, 3), add_batch_rank=True), "conv2d: a window of 3 x 3 does not fit into"),
+        (
+            FloatBox(shape=(2, 8, 3), add_batch_rank=True),
+            "does not fit into FloatBox(shape=(2, 8, 3), add_batch_rank=True); padding='same'",
+        ),
+        (FloatBox(shape=(2, 84, 84), add_batch_rank=True), "[H, W, C], and here C seems to come first"),
     ],
 )
 def test_wrong_inputs(space, message):

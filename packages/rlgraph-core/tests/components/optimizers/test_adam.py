@@ -292,3 +292,10 @@ def test_optimizers_that_share_some_variables(use_kernels, trainer):
     given = made.get_weights()
     for name in [*names_ac, *frozen]:
         np.testing.assert_allclose(given[name], w[name], rtol=1e-9, atol=1e-12, err_msg=name)
+
+
+def test_names_of_other_libraries():
+    with pytest.raises(SpecError, match=r"Adam.lr: Adam has no such key. It is 'learning_rate' here"):
+        Adam(lr=1e-3)
+    with pytest.raises(SpecError, match=r"Adam.eps: Adam has no such key. It is 'epsilon' here"):
+        Adam.from_spec({"type": "adam", "eps": 1e-3})

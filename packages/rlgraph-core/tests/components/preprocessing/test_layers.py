@@ -123,6 +123,27 @@ CASES = {
         [[[[255], [0]]]],
         IntBox(256, shape=(1, 2, 1), dtype="uint8", add_batch_rank=True),
     ),
+    "a sum of channels stays in the range of bytes": (
+        GrayScale(weights=[1, 1, 1]),
+        PIXELS,
+        [[[[200, 200, 200], [10, 20, 30]]]],
+        [[[255, 60]]],
+        IntBox(shape=(1, 2), dtype="uint8", add_batch_rank=True),
+    ),
+    "a difference of channels stays in the range of bytes": (
+        GrayScale(weights=[1, -1, 0]),
+        PIXELS,
+        [[[[10, 200, 200], [200, 10, 0]]]],
+        [[[0, 190]]],
+        IntBox(shape=(1, 2), dtype="uint8", add_batch_rank=True),
+    ),
+    "a sum of channels stays in the range of 32 bits": (
+        GrayScale(weights=[2, 0, 0]),
+        IntBox(shape=(1, 3), dtype="int32", add_batch_rank=True),
+        [[[2_000_000_000, 0, 0]], [[-2_000_000_000, 0, 0]]],
+        [[2_147_483_520], [-2_147_483_648]],  # the largest float below 2^31
+        IntBox(shape=(1,), dtype="int32", add_batch_rank=True),
+    ),
     "grayscale of floats, own weights": (
         GrayScale(weights=[1.0, -2.0]),
         out(low=0.0, high=1.0, shape=(3, 2)),

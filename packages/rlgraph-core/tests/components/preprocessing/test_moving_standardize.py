@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from rlgraph.components import MovingStandardize
-from rlgraph.core import InputError
+from rlgraph.core import InputError, SpecError
 from rlgraph.spaces import FloatBox, IntBox, SpaceError, TextBox
 from rlgraph.testing import ComponentTest
 
@@ -38,6 +38,28 @@ def test_it_settles():
     np.testing.assert_allclose(given, (x - 5.0) / 3.0, atol=0.03)
 
 
+def test_long_runs():
+    """One by one, the mean of 80000 states moves on, and a small variance beside a large mean is kept."""
+    states = np.repeat(np.float32([1000.0, 1001.0]), 40000)[:, None] * np.ones(2, np.float32)
+    test = ComponentTest(MovingStandardize(), SPACES, backend="numpy")
+    call = test.executor.program("call")
+    for state in states:
+        call(state[None], np.array([0]))
+    read = test.executor.storage.host
+    np.testing.assert_allclose(read["moving-standardize/mean/"], 1000.5, rtol=1e-12)
+    np.testing.assert_allclose(read["moving-standardize/variance/"], 0.25, rtol=1e-9)
+
+
+def test_empty_batches(backend):
+    """They teach nothing, not even as the first ones."""
+    test = ComponentTest(MovingStandardize(), SPACES, backend=backend)
+    empty, nobody = np.zeros((0, 2), np.float32), np.zeros(0, np.int64)
+    assert test.test("call", empty, nobody).shape == (0, 2)
+    test.test("call", [[1.0, 10.0], [3.0, 30.0]], [0, 1], expected_outputs=[[-1.0, -1.0], [1.0, 1.0]])
+    assert test.test("call", empty, nobody).shape == (0, 2)
+    test.test("call", [[2.0, 20.0]], [0], expected_outputs=[[0.0, 0.0]])
+
+
 def test_frozen(backend):
     layer = MovingStandardize()
     test = ComponentTest(layer, SPACES, backend=backend)
@@ -53,6 +75,8 @@ def test_frozen(backend):
 
 
 def test_wrong_use():
+    with pytest.raises(SpecError, match="moving-standardize.epsilon: expected a number >= 0, given -1"):
+        MovingStandardize(epsilon=-1)
     with pytest.raises(SpaceError, match="moving-standardize: expected numbers"):
         MovingStandardize().get_preprocessed_space(TextBox())
     test = ComponentTest(MovingStandardize(num_environments=2), SPACES, backend="numpy")

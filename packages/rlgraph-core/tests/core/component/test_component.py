@@ -1,8 +1,19 @@
 import copy
+import re
+from typing import ClassVar
 
 import pytest
 
-from rlgraph.core import AssemblyError, BoundApiMethod, Component, assemble, build, graph_fn, rlgraph_api
+from rlgraph.core import (
+    AssemblyError,
+    BoundApiMethod,
+    Component,
+    SpecError,
+    assemble,
+    build,
+    graph_fn,
+    rlgraph_api,
+)
 from rlgraph.spaces import FloatBox
 
 
@@ -128,3 +139,67 @@ def test_trainable_variables():
 
 def test_a_component_can_be_copied_by_python():
     assert copy.deepcopy(Part()).scope == "part"
+
+
+class Sized(Part):
+    other_names: ClassVar = {"width": "size"}
+
+    def __init__(self, size=2, **kwargs):
+        super().__init__(**kwargs)
+        self.size = size
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"sise": 3}, "Sized.sise: Sized has no such key. Did you mean 'size'?"),
+        (
+            {"size": 3, "trainabel": False},
+            "Sized.trainabel: Sized has no such key. Did you mean 'trainable'?",
+        ),
+        ({"width": 3}, "Sized.width: Sized has no such key. It is 'size' here."),
+        (
+            {"units": 3},
+            "Sized.units: Sized has no such key. Known: device, expose_apis, scope, size, switched",
+        ),
+    ],
+)
+def test_arguments_that_no_constructor_takes(arguments, message):
+    with pytest.raises(SpecError, match=re.escape(message)):
+        Sized(**arguments)
+
+
+def test_other_mistakes_of_constructors_stay_what_they_are():
+    with pytest.raises(TypeError, match="not iterable"):
+        Sized(scope=3)
+
+
+class Forgetful(Component):
+    def __init__(self, size):
+        self.size = size
+
+    @rlgraph_api
+    def call(self, x):
+        return x
+
+
+class Late(Component):
+    def __init__(self):
+        self.add_components(Part())
+        super().__init__()
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: assemble(Forgetful(1)), "Forgetful"),
+        (lambda: Component(Forgetful(1)), "Forgetful"),
+        (Late, "Late"),
+    ],
+)
+def test_a_constructor_that_does_not_call_that_of_component(make, name):
+    with pytest.raises(
+        AssemblyError, match=rf"^{name} has no '.*': its constructor has not called super\(\)"
+    ):
+        make()
+    assert not hasattr(Forgetful(1), "scope")

@@ -118,3 +118,13 @@ def test_a_name_that_is_taken():
     rlgraph_api(component=instance, name="run", ok_to_overwrite=True)(other)
     assert instance.api_method("run").function is other
     assert Base.run.function is not other
+
+
+@pytest.mark.parametrize("function", [lambda self, x: x, lambda self, x, ops: x, lambda self: None])
+def test_a_graph_function_takes_ops_first(function):
+    with pytest.raises(
+        AssemblyError, match=r"graph function .*lambda>\(self.*: its first parameter .* is ops"
+    ):
+        graph_fn(function)
+    graph_fn(lambda self, _ops, x: x)  # not used
+    graph_fn(lambda self, *arrays: arrays[0], host=True, spaces=float)

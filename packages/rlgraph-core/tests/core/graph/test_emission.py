@@ -183,6 +183,14 @@ def test_wrong_structure_of_an_input(backend):
         InputError, match=r"expected {a: .*}, given {a: ndarray, b: {c: ndarray, d: .*, e: ndarray}}"
     ):
         made.execute("call", surplus)
+    for wrong, differences in (
+        ({"a": x["a"]}, "; 'b' is missing"),
+        (surplus, "; 'b/e' is not expected"),
+        ({**x, "b": {**x["b"], "d": (x["a"].tolist(),)}}, "; 'b/d/1' is missing"),
+        ({"A": x["a"], "b": {"c": x["a"]}}, "; 'a' is missing; 'b/d' is missing; 'A' is not expected"),
+    ):
+        with pytest.raises(InputError, match=rf"}}{differences}$"):
+            made.execute("call", wrong)
 
 
 def test_empty_results(backend):

@@ -9,6 +9,7 @@ from rlgraph.core.errors import nearest
 from rlgraph.spaces import BoxSpace, SpaceError
 
 PADDINGS = ("valid", "same")
+_PADDED = "padding='same' adds what is missing"
 
 
 def check_pair(value: Any, where: str) -> tuple[int, int]:
@@ -37,6 +38,6 @@ def check_padding(value: Any, where: str) -> str:
 def check_fits(space: BoxSpace, window: tuple[int, int], padding: str) -> None:
     """Raise `SpaceError` if a window does not fit into images ``[H, W, C]``."""
     if padding == "valid" and (space.shape[0] < window[0] or space.shape[1] < window[1]):
-        raise SpaceError(
-            f"a window of {window[0]} x {window[1]} does not fit into {space!r}; padding='same' adds what is missing"
-        )
+        channels_first = space.shape[0] <= 4 < min(space.shape[1:])
+        help = "images are [H, W, C], and here C seems to come first" if channels_first else _PADDED
+        raise SpaceError(f"a window of {window[0]} x {window[1]} does not fit into {space!r}; {help}")

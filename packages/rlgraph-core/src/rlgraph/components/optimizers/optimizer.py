@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,8 @@ class Optimizer(Component):
             in the variable ``skipped``. ``"error"``: the same, and a `NumericalError` names component and variable.
         scope: name among its siblings.
     """
+
+    other_names = MappingProxyType({"lr": "learning_rate", "eps": "epsilon"})
 
     def __init__(
         self,

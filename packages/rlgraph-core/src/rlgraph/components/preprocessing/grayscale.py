@@ -14,6 +14,8 @@ from rlgraph.spaces import BoxSpace, FloatBox, IntBox, SpaceError
 class GrayScale(PreprocessLayer):
     """The weighted sum of the channels, ``[B, ..., C] -> [B, ...]``; integers are rounded and keep their dtype.
 
+    A sum outside of the dtype's range becomes the nearest end of it: 255 or 0 where the channels are bytes.
+
     Args:
         weights: one weight per channel; default: 0.299, 0.587, 0.114 for red, green and blue (ITU-R BT.601, as OpenCV,
             Pillow and ALE).

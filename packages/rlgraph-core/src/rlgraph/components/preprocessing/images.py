@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from rlgraph.spaces import BoxSpace, FloatBox, IntBox, SpaceError
 
 
@@ -19,5 +21,9 @@ def check_image(box: BoxSpace, where: str) -> tuple[int, int]:
 
 
 def in_dtype_of(ops: Any, box: BoxSpace, values: Any) -> Any:
-    """Floats `values` in the dtype of `box`, rounded to the nearest integer where it holds integers."""
-    return ops.astype(ops.round(values), box.dtype) if isinstance(box, IntBox) else values
+    """Floats `values` in the dtype of `box`; where it holds integers, the nearest one in the dtype's range."""
+    if not isinstance(box, IntBox):
+        return values
+    info = np.iinfo(box.dtype)
+    # The largest of 32 and 64 bits is no float of single precision: the float above it would not fit.
+    return ops.astype(ops.clip(ops.round(values), info.min, info.max - (info.max >> 24)), box.dtype)

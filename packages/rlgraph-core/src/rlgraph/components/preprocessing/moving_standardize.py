@@ -13,7 +13,7 @@ from rlgraph.components.preprocessing.preprocess_layer import (
     check_number,
     check_numeric,
 )
-from rlgraph.core import graph_fn, rlgraph_api
+from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import BoxSpace, FloatBox, IntBox, Space
 
 
@@ -22,15 +22,17 @@ class MovingStandardize(StatefulLayer):
 
     All environments share them, the states of a call are counted before they are standardized, and a reset keeps
     them: they tell of the environment, not of an episode. The variance is that of the population; the moments are
-    merged as by Chan et al. (1983), eq. 1.5, https://doi.org/10.1080/00031305.1983.10483115. It lives on the host, in
-    NumPy. Inside of `frozen`, as an evaluation is, states are standardized and not counted.
+    merged as by Chan et al. (1983), eq. 1.5, https://doi.org/10.1080/00031305.1983.10483115. They live on the
+    host, in NumPy and double precision. Inside of `frozen`, as an evaluation is, states are standardized and not
+    counted.
 
     Args:
-        epsilon: keeps what never changes at 0.
+        epsilon: keeps what never changes at 0; not below 0.
         num_environments: for how many environments there is room.
         scope: name among its siblings.
 
     Raises:
+        SpecError: `epsilon` is below 0.
         SpaceError: text.
         InputError: an environment that there is no room for, or that is named twice in one call.
     """
@@ -44,6 +46,8 @@ class MovingStandardize(StatefulLayer):
     ):
         super().__init__(num_environments, scope=scope, **kwargs)
         self.epsilon = check_number(epsilon, f"{scope}.epsilon")
+        if self.epsilon < 0.0:
+            raise SpecError(f"{scope}.epsilon: expected a number >= 0, given {epsilon!r}")
         #: Whether states are counted; a list, since all views of a component share it.
         self._counts = [True]
 
@@ -66,7 +70,7 @@ class MovingStandardize(StatefulLayer):
         self.mean: Any = {}
         self.variance: Any = {}
         for path, box in self.boxes.items():
-            moment = FloatBox(shape=box.shape)
+            moment = FloatBox(shape=box.shape, dtype="float64")
             self.count[path] = self.get_variable(f"count/{path}", IntBox(), host=True)
             self.mean[path] = self.get_variable(f"mean/{path}", moment, host=True)
             self.variance[path] = self.get_variable(f"variance/{path}", moment, host=True)
@@ -93,7 +97,7 @@ class MovingStandardize(StatefulLayer):
         self.rows_of(env_indices, new)
         count, mean, variance = self.count[key], self.mean[key], self.variance[key]
         inputs = inputs.astype(mean.dtype)
-        if self._counts[0]:
+        if self._counts[0] and new:
             count += new
             share = new / int(count)
             difference = inputs.mean(axis=0) - mean

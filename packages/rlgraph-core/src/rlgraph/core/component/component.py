@@ -3,17 +3,40 @@
 from __future__ import annotations
 
 import copy as copying
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Callable, Collection, Mapping
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self
 
 from rlgraph.core.component.composition import Composition, Expose
 from rlgraph.core.component.initializers import resolve_initializer
+from rlgraph.core.component.specifiable import check_arguments
 from rlgraph.core.errors import AssemblyError, BuildError, nearest
 from rlgraph.core.graph.passes.devices import Device, device_parts
 from rlgraph.core.graph.trace import Symbol, current_trace
 from rlgraph.core.graph.variables import Slots, Variable, VariableList
 from rlgraph.core.ops.tensor_spec import TensorSpec
 from rlgraph.spaces import BoxSpace, Space, from_spec
+
+P = ParamSpec("P")
+
+
+class NotConstructed(AssemblyError, AttributeError):
+    """A component is used whose class has a constructor that does not call the one of `Component`, or too late."""
+
+
+def _names_checked(construct: Callable[P, None]) -> Callable[P, None]:
+    """A constructor that says which class was given an argument that it does not take, and what it takes."""
+
+    @wraps(construct)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            construct(*args, **kwargs)
+        except TypeError:
+            kind = type(args[0])
+            check_arguments(kind, kwargs, kind.__name__)
+            raise
+
+    return checked
 
 
 class Component(Composition):
@@ -27,10 +50,15 @@ class Component(Composition):
             does not say is as its parent says.
         switched_off_apis: names of API methods that are left out: not assembled with a root, and not to be called.
         expose_apis: as in `add_components`.
+
+    Raises:
+        SpecError: an argument by a name that no constructor of its class takes.
+        AssemblyError: a scope that is none, or what `add_components` refuses.
     """
 
     registry_group: ClassVar[str] = "rlgraph.components"
 
+    @_names_checked
     def __init__(
         self,
         *sub_components: Component,
@@ -61,9 +89,12 @@ class Component(Composition):
     if not TYPE_CHECKING:  # it would hide wrong attributes from type checkers
 
         def __getattr__(self, name: str) -> Any:
-            # Not for what Python itself asks for, nor before the constructor has run.
-            if name.startswith("__") or "scope_path" not in vars(self):
+            if name.startswith("__"):
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            if "scope_path" not in vars(self):
+                raise NotConstructed(
+                    f"{type(self).__name__} has no {name!r}: its constructor has not called super().__init__(...) yet"
+                )
             known = [*self.api_methods(), *(n for n in vars(self) if not n.startswith("_"))]
             raise AttributeError(f"{self!r} has no API method or attribute {name!r}. {nearest(name, known)}")
 

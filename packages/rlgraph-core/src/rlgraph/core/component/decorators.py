@@ -114,6 +114,8 @@ class GraphFunction(Member):
                 f"host graph function {function.__qualname__} must declare its outputs: "
                 "@graph_fn(host=True, spaces=...)"
             )
+        if not host:
+            self._check_takes_ops()
         self.returns = 1 if self.options.returns is None else self.options.returns
         self.host = host
         self.spaces = spaces
@@ -122,6 +124,15 @@ class GraphFunction(Member):
         self.draws = draws
         self.shares = shares
         self.kernels: dict[str, Callable[..., Any]] = {}
+
+    def _check_takes_ops(self) -> None:
+        second = list(self.signature.parameters.values())[1:2]
+        # One that begins with an underscore is not used. Of *args it is said at the call that tensors have names.
+        if not any(p.name == "ops" or p.name.startswith("_") or p.kind is p.VAR_POSITIONAL for p in second):
+            raise AssemblyError(
+                f"graph function {self.function.__qualname__}{self.signature}: its first parameter behind self is "
+                "ops, the operations that it computes with: f(self, ops, *tensors)"
+            )
 
     @cached_property
     def is_empty(self) -> bool:
@@ -303,6 +314,9 @@ def graph_fn(
         add_auto_key_as_first_param: with `split_ops`: the path comes before the first argument.
         requires_variable_completeness: it waits until the component and all below have their variables.
         ok_to_overwrite: as in `rlgraph_api`.
+
+    Raises:
+        AssemblyError: its first parameter behind ``self`` is not ``ops``, or an option that cannot be.
     """
 
     def decorate(decorated: Callable[..., Any]) -> Any:

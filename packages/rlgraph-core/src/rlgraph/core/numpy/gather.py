@@ -14,10 +14,12 @@ class Gathers:
 
     @staticmethod
     def take(x: Array, indices: Array, axis: int = 0) -> Array:
+        _refuse_negative(indices, "take")
         return np.take(x, indices, axis=axis)
 
     @staticmethod
     def take_along_axis(x: Array, indices: Array, axis: int = -1) -> Array:
+        _refuse_negative(indices, "take_along_axis")
         return np.take_along_axis(x, indices, axis=axis)
 
     @staticmethod
@@ -51,3 +53,10 @@ class Gathers:
     @staticmethod
     def searchsorted(x1: Array, x2: Array, side: Any = "left") -> Array:
         return np.searchsorted(x1, x2, side)
+
+
+def _refuse_negative(indices: Array, operation: str) -> None:
+    """Raise `IndexError` for what NumPy would count from the back, and other libraries refuse."""
+    least = np.minimum.reduce(indices, axis=None, initial=0)
+    if least < 0:
+        raise IndexError(f"ops.{operation}: indices are not counted from the back, given {least}")

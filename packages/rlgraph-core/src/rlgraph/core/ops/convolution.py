@@ -111,7 +111,10 @@ def _pool(name: str, x: TensorSpec, size: Pair, strides: Pair | None, padding: s
 def max_pool2d(
     x: TensorSpec, size: Pair, strides: Pair | None = None, padding: Padding = "valid"
 ) -> TensorSpec:
-    """The largest element of each window of `size`, per channel; strides: default `size`."""
+    """The largest element of each window of `size`, per channel; strides: default `size`.
+
+    Of a window with NaN, backends give NaN or the largest number.
+    """
     return _pool("max_pool2d", x, size, strides, padding)
 
 

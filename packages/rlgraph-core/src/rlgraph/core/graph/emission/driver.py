@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -243,7 +243,7 @@ def _emit_parts(function: SourceFunction, plan: Plan, used: Sequence[Leaf]) -> N
     """Take the leaves of containers apart; whatever has another structure is refused."""
     for source in dict.fromkeys(leaf.source for leaf in used if leaf.path):
         assert isinstance(source, Input)
-        refuse = partial(_wrong_structure, plan.name, source.name, describe(plan.built.values[source]))
+        refuse = partial(_wrong_structure, plan.name, source.name, plan.built.values[source])
         function.lines.append("try:")
         for leaf in used:
             if leaf.source == source:
@@ -276,8 +276,28 @@ def _lengths(value: Value) -> dict[Path, int]:
 _PART_ERRORS = (LookupError, TypeError)
 
 
-def _wrong_structure(method: str, name: str, expected: str, value: Any) -> InputError:
-    return InputError(f"{method}: argument {name}: expected {expected}, given {_structure(value)}")
+def _wrong_structure(method: str, name: str, expected: Value, value: Any) -> InputError:
+    given = "; ".join([_structure(value), *_differences(expected, value)])
+    return InputError(f"{method}: argument {name}: expected {describe(expected)}, given {given}")
+
+
+def _differences(expected: Any, value: Any, path: Path = ()) -> Iterator[str]:
+    """Which parts of a container are missing, and which are too many."""
+    wanted, given = _container_parts(expected), _container_parts(value)
+    for key in {**wanted, **given} if wanted and given else ():
+        place = "/".join(map(str, (*path, key)))
+        if key not in given:
+            yield f"{place!r} is missing"
+        elif key not in wanted:
+            yield f"{place!r} is not expected"
+        else:
+            yield from _differences(wanted[key], given[key], (*path, key))
+
+
+def _container_parts(value: Any) -> Mapping[Any, Any]:
+    if isinstance(value, list | tuple):
+        return dict(enumerate(value))
+    return value if isinstance(value, Mapping) else {}
 
 
 def _structure(value: Any) -> str:
