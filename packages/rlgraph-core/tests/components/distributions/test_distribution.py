@@ -15,11 +15,13 @@ from rlgraph.components import (
     JointCumulativeDistribution,
     MixtureDistribution,
     MultivariateNormal,
+    NegativeLogLikelihoodLoss,
     Normal,
+    Policy,
     SquashedNormal,
 )
 from rlgraph.core import BuildError, Component, GraphExecutor, SpecError, gradients, graph_fn, rlgraph_api
-from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError, Tuple
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest, record_draws, replay_draws
 from rlgraph.testing.conformance.cases import Case
 from rlgraph.testing.conformance.components import _derived, samples
@@ -384,6 +386,68 @@ def test_wrong_arguments(make_it, message):
 def test_wrong_parameters(distribution, parameters, message):
     with pytest.raises((SpaceError, BuildError), match=message):
         make(distribution, parameters)
+
+
+ONE = FloatBox(add_batch_rank=True)
+COLUMN = FloatBox(shape=(1,), add_batch_rank=True)
+TRIPLE = FloatBox(shape=(3,), add_batch_rank=True)
+STEPS = FloatBox(shape=(2,), add_batch_rank=True, add_time_rank=True, time_major=True)
+DECIDED = "which the parameters decide, given"
+
+
+@pytest.mark.parametrize(
+    ("distribution", "parameters", "spaces", "message"),
+    [
+        (Normal(), Tuple(ONE, ONE), {"values": COLUMN}, rf"values: .* \[B\], {DECIDED} \[B, 1\]"),
+        (Normal(), NORMAL, {"values": COLUMN}, rf"values: .* \[B, 2\], {DECIDED} \[B, 1\]"),
+        (Normal(), NORMAL, {"values": STEPS}, rf"values: .* \[B, 2\], {DECIDED} \[T, B, 2\]"),
+        (SquashedNormal(), Tuple(ONE, ONE), {"values": COLUMN}, rf"values: .* {DECIDED}"),
+        (Beta(), Tuple(ONE, ONE), {"values": COLUMN}, rf"values: .* {DECIDED}"),
+        (MultivariateNormal(), NORMAL, {"values": COLUMN}, rf"values: .* {DECIDED}"),
+        (Bernoulli(), PAIR, {"values": BoolBox(add_batch_rank=True)}, rf"values: .* {DECIDED} \[B\]"),
+        (
+            Categorical(),
+            PAIR,
+            {"values": IntBox(2, shape=(1,), add_batch_rank=True)},
+            rf"values: .* \[B\], {DECIDED} \[B, 1\]",
+        ),
+        (GumbelSoftmax(), PAIR, {"values": COLUMN}, rf"values: .* \[B, 2\], {DECIDED} \[B, 1\]"),
+        (
+            Categorical(),
+            TRIPLE,
+            {"values": IntBox(3, add_batch_rank=True), "other_parameters": COLUMN},
+            rf"other_parameters: .* \[B, 3\], {DECIDED} \[B, 1\]",
+        ),
+        (
+            GumbelSoftmax(),
+            TRIPLE,
+            {"values": TRIPLE, "other_parameters": COLUMN},
+            rf"other_parameters: .* {DECIDED}",
+        ),
+        (Bernoulli(), PAIR, {"other_parameters": ONE}, rf"other_parameters: .* {DECIDED}"),
+        *(
+            (kind(), NORMAL, {"other_parameters": Tuple(PAIR, COLUMN)}, rf"other_parameters: .* {DECIDED}")
+            for kind in (Normal, SquashedNormal, Beta, MultivariateNormal)
+        ),
+        (Normal(), NORMAL, {"other_parameters": PAIR}, "other_parameters: expected mean, stddev, given 1"),
+    ],
+)
+def test_other_shapes_are_not_spread_over_all_pairs(distribution, parameters, spaces, message):
+    values = (
+        {"values": BoolBox(shape=(2,), add_batch_rank=True)} if isinstance(distribution, Bernoulli) else {}
+    )
+    with pytest.raises(SpaceError, match=f"{distribution.scope}: {message}"):
+        make(distribution, parameters, **{**values, **spaces})
+
+
+def test_users_of_distributions_refuse_them_too():
+    policy = Policy([{"type": "dense", "units": 3}], FloatBox())
+    spaces = {"nn_inputs": PAIR, "actions": COLUMN, "deterministic": bool}
+    with pytest.raises(SpaceError, match=rf"distribution: values: .* {DECIDED} \[B, 1\]"):
+        ComponentTest(policy, spaces, backend="numpy")
+    spaces = {"parameters": Tuple(ONE, ONE), "labels": COLUMN}
+    with pytest.raises(SpaceError, match=rf"normal: values: .* {DECIDED} \[B, 1\]"):
+        ComponentTest(NegativeLogLikelihoodLoss("normal"), spaces, backend="numpy")
 
 
 def test_found_by_name():

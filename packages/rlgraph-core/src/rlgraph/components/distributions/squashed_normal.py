@@ -60,6 +60,7 @@ class SquashedNormal(BoundedDistribution):
 
     @graph_fn
     def _log_prob(self, ops: Any, parameters: Any, values: Any) -> Any:
+        self.check_values(values, parameters)
         return self._density(ops, parameters, unsquash(ops, values, self.low, self.high))
 
     @graph_fn
@@ -69,6 +70,7 @@ class SquashedNormal(BoundedDistribution):
 
     @graph_fn
     def _kl_divergence(self, ops: Any, parameters: Any, other_parameters: Any) -> Any:
+        self.check_others(other_parameters, parameters)
         return self.sum_own(ops, normal_kl(ops, *parameters, *other_parameters))
 
     @graph_fn
