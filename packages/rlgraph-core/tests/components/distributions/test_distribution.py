@@ -29,6 +29,7 @@ from rlgraph.testing.conformance.gradients import difference_quotient
 
 PAIR = FloatBox(shape=(2,), add_batch_rank=True)
 NORMAL = Tuple(PAIR, PAIR)
+ONE = FloatBox(add_batch_rank=True)
 
 
 def make(distribution, parameters=NORMAL, values=PAIR, backend="numpy", **spaces):
@@ -322,6 +323,22 @@ def test_far_out_nothing_is_infinite(backend):
     assert np.isfinite(beta.test("log_prob", (stddev + 1.0, stddev), values)).all()
 
 
+def test_likelihoods_of_samples_and_of_their_values_near_the_bounds(backend):
+    """They agree while values tell what was squashed; beyond, that of the sample is the right one."""
+    test = make(SquashedNormal(), Tuple(ONE, ONE), ONE, backend)
+    ratios = {}
+    for mean in (-2.0, 0.0, 2.0, 8.0):
+        parameters = (np.full(5000, mean, "float32"), np.full(5000, 0.5, "float32"))
+        values, log_probs = test.test("sample_and_log_prob", parameters)
+        ratios[mean] = np.abs(test.test("log_prob", parameters, values) - log_probs).max()
+    assert max(ratios[mean] for mean in (-2.0, 0.0, 2.0)) < 1e-3
+    assert ratios[8.0] > 1.0
+    # The mean of -log p is the entropy, by the quadrature.
+    np.testing.assert_allclose(
+        -log_probs.mean(), test.test("entropy", parameters)[0], atol=5.0 * log_probs.std() / np.sqrt(5000)
+    )
+
+
 # Mistakes.
 
 
@@ -388,7 +405,6 @@ def test_wrong_parameters(distribution, parameters, message):
         make(distribution, parameters)
 
 
-ONE = FloatBox(add_batch_rank=True)
 COLUMN = FloatBox(shape=(1,), add_batch_rank=True)
 TRIPLE = FloatBox(shape=(3,), add_batch_rank=True)
 STEPS = FloatBox(shape=(2,), add_batch_rank=True, add_time_rank=True, time_major=True)
