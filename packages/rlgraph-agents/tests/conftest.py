@@ -1,5 +1,6 @@
 """Every test with an argument `backend` runs once per installed backend but NumPy, which cannot learn."""
 
+import signal
 import subprocess
 import sys
 
@@ -9,6 +10,11 @@ import pytest
 from rlgraph.agents import Agent
 from rlgraph.core import registry
 from rlgraph.spaces import FloatBox, IntBox
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # The tests run in the background of a shell: programs that they start would ignore Ctrl-C as well.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 BACKENDS = [name for name in registry("rlgraph.backends").names() if name != "numpy"]
 STATES, ACTIONS = 3, 4
