@@ -415,6 +415,7 @@ DECIDED = "which the parameters decide, given"
     ("distribution", "parameters", "spaces", "message"),
     [
         (Normal(), Tuple(ONE, ONE), {"values": COLUMN}, rf"values: .* \[B\], {DECIDED} \[B, 1\]"),
+        (Normal(), Tuple(ONE, ONE), {"values": FloatBox()}, rf"values: .* \[B\], {DECIDED} \[\]"),
         (Normal(), NORMAL, {"values": COLUMN}, rf"values: .* \[B, 2\], {DECIDED} \[B, 1\]"),
         (Normal(), NORMAL, {"values": STEPS}, rf"values: .* \[B, 2\], {DECIDED} \[T, B, 2\]"),
         (SquashedNormal(), Tuple(ONE, ONE), {"values": COLUMN}, rf"values: .* {DECIDED}"),
