@@ -340,6 +340,14 @@ def test_wrong_masks():
     spaces = {"features": FEATURES, "deterministic": bool, "masks": BoolBox(shape=(3,), add_batch_rank=True)}
     with pytest.raises(AssemblyError, match="action_mask says which of several actions .* has no categories"):
         ComponentTest(Policy(BoolBox()), {**spaces, "actions": BoolBox(add_batch_rank=True)}, backend="numpy")
+    # Logits of -1e30 for what is masked would make entropies of 1e30.
+    gumbel = Policy(IntBox(3), distributions_spec={"discrete_distribution_type": "gumbel_softmax"})
+    with pytest.raises(
+        AssemblyError, match="a GumbelSoftmaxDistributionAdapter of IntBox.* has no categories"
+    ):
+        ComponentTest(
+            gumbel, {**spaces, "actions": FloatBox(shape=(3,), add_batch_rank=True)}, backend="numpy"
+        )
     joint = {**spaces, "actions": ACTIONS.with_batch_rank()}
     for part, message in (
         ("mov", "action_mask has a part 'mov', the action has none. Did you mean 'move'"),

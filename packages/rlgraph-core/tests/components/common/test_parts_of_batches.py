@@ -35,6 +35,17 @@ def test_slices(backend, indices, expected):
     )
 
 
+@pytest.mark.parametrize("indices", [(0, 10), (5, 7), (-5,), (0, -4)])
+def test_slices_are_inside_of_the_batch(indices):
+    """Said when the graph is built if the size is fixed, else when it runs."""
+    message = rf"inputs: expected rows {indices[0]}:.* to be inside of the batch, given 3 rows"
+    with pytest.raises(SpaceError, match=f"slice: {message}"):
+        ComponentTest(Cut(*indices), {"inputs": FloatBox(shape=(3, 2))}, backend="numpy")
+    test = ComponentTest(Cut(*indices), {"inputs": FloatBox(add_batch_rank=True)}, backend="numpy")
+    with pytest.raises(Exception, match=message):
+        test.test(("call", [np.ones(3, np.float32)]))
+
+
 def test_a_single_row_squeezed(backend):
     test = ComponentTest(Cut(3, 4, squeeze=True), {"inputs": SPACE}, backend=backend)
     test.test(("call", [BATCH]), expected_outputs={"a": [6.0, 7.0], "b": 3})

@@ -15,11 +15,13 @@ from rlgraph.components import (
     JointCumulativeDistribution,
     MixtureDistribution,
     MultivariateNormal,
+    NegativeLogLikelihoodLoss,
     Normal,
+    Policy,
     SquashedNormal,
 )
 from rlgraph.core import BuildError, Component, GraphExecutor, SpecError, gradients, graph_fn, rlgraph_api
-from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError, Tuple
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest, record_draws, replay_draws
 from rlgraph.testing.conformance.cases import Case
 from rlgraph.testing.conformance.components import _derived, samples
@@ -27,6 +29,7 @@ from rlgraph.testing.conformance.gradients import difference_quotient
 
 PAIR = FloatBox(shape=(2,), add_batch_rank=True)
 NORMAL = Tuple(PAIR, PAIR)
+ONE = FloatBox(add_batch_rank=True)
 
 
 def make(distribution, parameters=NORMAL, values=PAIR, backend="numpy", **spaces):
@@ -320,6 +323,22 @@ def test_far_out_nothing_is_infinite(backend):
     assert np.isfinite(beta.test("log_prob", (stddev + 1.0, stddev), values)).all()
 
 
+def test_likelihoods_of_samples_and_of_their_values_near_the_bounds(backend):
+    """They agree while values tell what was squashed; beyond, that of the sample is the right one."""
+    test = make(SquashedNormal(), Tuple(ONE, ONE), ONE, backend)
+    ratios = {}
+    for mean in (-2.0, 0.0, 2.0, 8.0):
+        parameters = (np.full(5000, mean, "float32"), np.full(5000, 0.5, "float32"))
+        values, log_probs = test.test("sample_and_log_prob", parameters)
+        ratios[mean] = np.abs(test.test("log_prob", parameters, values) - log_probs).max()
+    assert max(ratios[mean] for mean in (-2.0, 0.0, 2.0)) < 1e-3
+    assert ratios[8.0] > 1.0
+    # The mean of -log p is the entropy, by the quadrature.
+    np.testing.assert_allclose(
+        -log_probs.mean(), test.test("entropy", parameters)[0], atol=5.0 * log_probs.std() / np.sqrt(5000)
+    )
+
+
 # Mistakes.
 
 
@@ -384,6 +403,68 @@ def test_wrong_arguments(make_it, message):
 def test_wrong_parameters(distribution, parameters, message):
     with pytest.raises((SpaceError, BuildError), match=message):
         make(distribution, parameters)
+
+
+COLUMN = FloatBox(shape=(1,), add_batch_rank=True)
+TRIPLE = FloatBox(shape=(3,), add_batch_rank=True)
+STEPS = FloatBox(shape=(2,), add_batch_rank=True, add_time_rank=True, time_major=True)
+DECIDED = "which the parameters decide, given"
+
+
+@pytest.mark.parametrize(
+    ("distribution", "parameters", "spaces", "message"),
+    [
+        (Normal(), Tuple(ONE, ONE), {"values": COLUMN}, rf"values: .* \[B\], {DECIDED} \[B, 1\]"),
+        (Normal(), Tuple(ONE, ONE), {"values": FloatBox()}, rf"values: .* \[B\], {DECIDED} \[\]"),
+        (Normal(), NORMAL, {"values": COLUMN}, rf"values: .* \[B, 2\], {DECIDED} \[B, 1\]"),
+        (Normal(), NORMAL, {"values": STEPS}, rf"values: .* \[B, 2\], {DECIDED} \[T, B, 2\]"),
+        (SquashedNormal(), Tuple(ONE, ONE), {"values": COLUMN}, rf"values: .* {DECIDED}"),
+        (Beta(), Tuple(ONE, ONE), {"values": COLUMN}, rf"values: .* {DECIDED}"),
+        (MultivariateNormal(), NORMAL, {"values": COLUMN}, rf"values: .* {DECIDED}"),
+        (Bernoulli(), PAIR, {"values": BoolBox(add_batch_rank=True)}, rf"values: .* {DECIDED} \[B\]"),
+        (
+            Categorical(),
+            PAIR,
+            {"values": IntBox(2, shape=(1,), add_batch_rank=True)},
+            rf"values: .* \[B\], {DECIDED} \[B, 1\]",
+        ),
+        (GumbelSoftmax(), PAIR, {"values": COLUMN}, rf"values: .* \[B, 2\], {DECIDED} \[B, 1\]"),
+        (
+            Categorical(),
+            TRIPLE,
+            {"values": IntBox(3, add_batch_rank=True), "other_parameters": COLUMN},
+            rf"other_parameters: .* \[B, 3\], {DECIDED} \[B, 1\]",
+        ),
+        (
+            GumbelSoftmax(),
+            TRIPLE,
+            {"values": TRIPLE, "other_parameters": COLUMN},
+            rf"other_parameters: .* {DECIDED}",
+        ),
+        (Bernoulli(), PAIR, {"other_parameters": ONE}, rf"other_parameters: .* {DECIDED}"),
+        *(
+            (kind(), NORMAL, {"other_parameters": Tuple(PAIR, COLUMN)}, rf"other_parameters: .* {DECIDED}")
+            for kind in (Normal, SquashedNormal, Beta, MultivariateNormal)
+        ),
+        (Normal(), NORMAL, {"other_parameters": PAIR}, "other_parameters: expected mean, stddev, given 1"),
+    ],
+)
+def test_other_shapes_are_not_spread_over_all_pairs(distribution, parameters, spaces, message):
+    values = (
+        {"values": BoolBox(shape=(2,), add_batch_rank=True)} if isinstance(distribution, Bernoulli) else {}
+    )
+    with pytest.raises(SpaceError, match=f"{distribution.scope}: {message}"):
+        make(distribution, parameters, **{**values, **spaces})
+
+
+def test_users_of_distributions_refuse_them_too():
+    policy = Policy([{"type": "dense", "units": 3}], FloatBox())
+    spaces = {"nn_inputs": PAIR, "actions": COLUMN, "deterministic": bool}
+    with pytest.raises(SpaceError, match=rf"distribution: values: .* {DECIDED} \[B, 1\]"):
+        ComponentTest(policy, spaces, backend="numpy")
+    spaces = {"parameters": Tuple(ONE, ONE), "labels": COLUMN}
+    with pytest.raises(SpaceError, match=rf"normal: values: .* {DECIDED} \[B, 1\]"):
+        ComponentTest(NegativeLogLikelihoodLoss("normal"), spaces, backend="numpy")
 
 
 def test_found_by_name():

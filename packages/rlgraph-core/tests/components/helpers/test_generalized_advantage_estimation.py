@@ -172,6 +172,7 @@ def test_wrong_options(options, message):
         GeneralizedAdvantageEstimation(**options)
 
 
+BOTH = {"add_batch_rank": True, "add_time_rank": True, "time_major": True}
 BATCH_MAJOR = FloatBox(add_batch_rank=True, add_time_rank=True)
 
 
@@ -194,6 +195,17 @@ BATCH_MAJOR = FloatBox(add_batch_rank=True, add_time_rank=True)
         ({"rewards": IntBox(add_batch_rank=True)}, 'rewards: .*"convert_type", "to_dtype": "float"'),
         ({"terminals": FLOATS}, 'terminals: expected a BoolBox.*"to_dtype": "bool"'),
         ({"rewards": FloatBox()}, r"rewards: .* given FloatBox\(\)\n"),
+        *(
+            (
+                {name: space},
+                f"{name}: expected the ranks of baseline_values, FloatBox.*, given {type(space).__name__}",
+            )
+            for name, space in {
+                "rewards": FloatBox(**BOTH),
+                "terminals": BoolBox(**BOTH),
+                "sequence_indices": BoolBox(**BOTH),
+            }.items()
+        ),
         ({"rewards": BATCH_MAJOR}, 'rewards: .*put in front: {"type": "transpose"}'),
     ],
 )

@@ -106,6 +106,13 @@ def test_wrong_bootstrap():
     [
         ({}, 'next_values: .* given none; bootstrap="last_value" takes'),
         ({"next_values": FLOATS, "sequence_indices": FLOATS}, 'sequence_indices: .*"to_dtype": "bool"'),
+        (
+            {
+                "next_values": FLOATS,
+                "rewards": FloatBox(add_batch_rank=True, add_time_rank=True, time_major=True),
+            },
+            "rewards: expected the ranks of sequence_indices",
+        ),
         ({"next_values": FloatBox()}, "next_values: with sequence_indices expected the value of the state"),
     ],
 )

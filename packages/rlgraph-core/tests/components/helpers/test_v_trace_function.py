@@ -101,6 +101,24 @@ def test_wrong_limits(name, value):
         ({"values": FloatBox(shape=(1,), **RANKS)}, 'values: .*"reshape", "new_shape": \\[\\]'),
         ({"rewards": FloatBox(add_batch_rank=True, add_time_rank=True)}, "rewards: .*transpose"),
         ({"bootstrapped_values": FloatBox()}, "bootstrapped_values: expected one float per step, as values"),
+        *(
+            (
+                {name: space},
+                f"{name}: expected the ranks of logits_actions_pi, .*, given {type(space).__name__}",
+            )
+            for name, space in {
+                "log_probs_actions_mu": FloatBox(shape=(2,), add_batch_rank=True),
+                "actions": IntBox(2, add_batch_rank=True),
+                "discounts": FloatBox(add_batch_rank=True),
+                "rewards": FloatBox(add_batch_rank=True),
+                "values": FloatBox(add_batch_rank=True),
+                "sequence_indices": BoolBox(add_batch_rank=True),
+            }.items()
+        ),
+        (
+            {"log_probs_actions_mu": FloatBox(shape=(1,), **RANKS)},
+            "log_probs_actions_mu: expected the shape \\[2\\] of logits_actions_pi, given \\[1\\]",
+        ),
         ({"sequence_indices": BoolBox(**RANKS)}, "bootstrapped_values: with sequence_indices expected"),
     ],
 )

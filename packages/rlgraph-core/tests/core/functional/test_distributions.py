@@ -148,6 +148,14 @@ def test_divergence_of_betas(alpha, beta, other_alpha, other_beta):
     assert (beta_kl(OPS, alpha, beta, other_alpha, other_beta) >= -1e-9).all()
 
 
+def test_no_divergence_of_betas_is_negative_in_single_precision():
+    """Rounding would leave down to -1e-4 of such shapes, which are large and close to each other."""
+    rng = np.random.default_rng(0)
+    alpha, beta = rng.uniform(1.0, 300.0, (2, 2000)).astype("float32")
+    near = [x * np.float32(1.0 + 1e-4) for x in (alpha, beta)]
+    assert beta_kl(NumpyOps("float32"), alpha, beta, *near).min() >= 0.0
+
+
 @quick
 @given(LOGITS, LOGITS)
 def test_divergence_of_discrete_distributions(logits, other):

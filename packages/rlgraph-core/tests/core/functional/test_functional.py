@@ -3,11 +3,13 @@
 import math
 
 import numpy as np
+import pytest
 
 from rlgraph.core.functional.dueling import dueling_q_values
 from rlgraph.core.functional.optimization import adam, clip_by_global_norm
 from rlgraph.core.functional.q_learning import (
     action_values,
+    branching_td_errors,
     double_q_next_values,
     expected_next_values,
     huber,
@@ -32,6 +34,16 @@ def test_targets():
         OPS, np.array([1.0, 1.0, -2.0]), np.array([False, True, False]), np.array([10.0, np.inf, 4.0]), 0.5
     )
     assert target.tolist() == [6.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "discount", [1, 1.0, np.float32(1.0), np.array(1.0), np.ones(2)], ids=lambda x: type(x).__name__
+)
+def test_errors_of_parts_of_an_action(discount):
+    taken, next_values = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[5.0, 7.0], [9.0, 9.0]])
+    given = (taken, np.array([1.0, 2.0]), np.array([False, True]), next_values, discount)
+    assert branching_td_errors(OPS, *given).tolist() == [[5.0, 6.0], [-1.0, -2.0]]
+    assert branching_td_errors(OPS, *given, shared_target=True).tolist() == [[6.0, 5.0], [-1.0, -2.0]]
 
 
 def test_double_q():

@@ -105,8 +105,9 @@ class ActionAdapter(Component):
             return self._parameters(adapter_outputs)
         if not self.takes_mask:
             raise AssemblyError(
-                f"{self.scope_path}: action_mask says which of several actions are possible, and "
-                f"{self.action_space!r} has no categories: give masks to the parts of an action that have"
+                f"{self.scope_path}: action_mask says which of several actions are possible, and a "
+                f"{type(self).__name__} of {self.action_space!r} has no categories that can be left out: give masks to "
+                "parts of an action with categorical distributions"
             )
         return self._masked_parameters(adapter_outputs, action_mask)
 

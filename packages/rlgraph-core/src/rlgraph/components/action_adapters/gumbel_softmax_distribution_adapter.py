@@ -10,11 +10,15 @@ from rlgraph.components.action_adapters.categorical_distribution_adapter import 
 class GumbelSoftmaxDistributionAdapter(CategoricalDistributionAdapter):
     """Logits ``[B, ..., A]`` of actions that are one of A; the actions are drawn almost one-hot, ``[B, ..., A]``.
 
+    It takes no `action_mask`: the density is one of vectors of all A numbers, and is 0 where one of them is.
+
     Args:
         action_space: an ``IntBox(A)`` of any shape.
         temperature: of the distribution (see `GumbelSoftmax`).
         kwargs: as of `ActionAdapter`.
     """
+
+    takes_mask = False
 
     def __init__(self, action_space: Any, temperature: float = 1.0, **kwargs: Any):
         self.temperature = temperature

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rlgraph.core import AssemblyError, Component, graph_fn, rlgraph_api
+from rlgraph.spaces import SpaceError
 
 
 class Slice(Component):
@@ -25,11 +26,13 @@ class Slice(Component):
 
         Args:
             inputs: what is cut.
-            start_index, end_index: as in Python's slices, negative ones count from the end; numbers known when the
-                graph is assembled.
+            start_index, end_index: as in Python's slices, negative ones count from the end, but inside of the batch: at
+                most N, and at least -N; numbers known when the graph is assembled.
 
         Raises:
             AssemblyError: an index is no number.
+            SpaceError: an index is outside of the batch: when the graph is built if N is fixed, else where the backend
+                knows N when it runs, as NumPy and PyTorch do.
         """
         for name, index in (("start_index", start_index), ("end_index", end_index)):
             if index is not None and (isinstance(index, bool) or not isinstance(index, int)):
@@ -46,5 +49,9 @@ class Slice(Component):
             index if not isinstance(index, int) or index >= 0 else size + index
             for index in (start_index or 0, size if end_index is None else end_index)
         )
+        if isinstance(size, int) and not (0 <= start <= size and 0 <= end <= size):
+            raise SpaceError(
+                f"inputs: expected rows {start_index}:{end_index} to be inside of the batch, given {size} rows"
+            )
         part = ops.take(inputs, ops.arange(start, end))
         return ops.squeeze(part, axis=0) if self.squeeze and part.shape[0] == 1 else part

@@ -40,6 +40,7 @@ class Bernoulli(Distribution):
 
     @graph_fn
     def _log_prob(self, ops: Any, parameters: Any, values: Any) -> Any:
+        self.check_values(values, parameters)
         return self.sum_own(ops, bernoulli_log_prob(ops, ops.astype(values, "bool"), parameters))
 
     @graph_fn
@@ -48,4 +49,5 @@ class Bernoulli(Distribution):
 
     @graph_fn
     def _kl_divergence(self, ops: Any, parameters: Any, other_parameters: Any) -> Any:
+        self.check_others(other_parameters, parameters)
         return self.sum_own(ops, bernoulli_kl(ops, parameters, other_parameters))

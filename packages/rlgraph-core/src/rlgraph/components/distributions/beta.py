@@ -65,6 +65,7 @@ class Beta(BoundedDistribution):
 
     @graph_fn
     def _log_prob(self, ops: Any, parameters: Any, values: Any) -> Any:
+        self.check_values(values, parameters)
         unit = (values - self.low) / (self.high - self.low)
         return self.sum_own(ops, beta_log_prob(ops, unit, *parameters) - self._log_range(ops))
 
@@ -74,6 +75,7 @@ class Beta(BoundedDistribution):
 
     @graph_fn
     def _kl_divergence(self, ops: Any, parameters: Any, other_parameters: Any) -> Any:
+        self.check_others(other_parameters, parameters)
         return self.sum_own(ops, beta_kl(ops, *parameters, *other_parameters))
 
     def _stretch(self, unit: Any) -> Any:

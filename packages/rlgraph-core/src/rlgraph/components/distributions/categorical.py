@@ -49,6 +49,7 @@ class Categorical(Distribution):
 
     @graph_fn
     def _log_prob(self, ops: Any, parameters: Any, values: Any) -> Any:
+        self.check_values(values, parameters)
         return self.sum_own(ops, categorical_log_prob(ops, ops.astype(values, "int64"), parameters))
 
     @graph_fn
@@ -57,6 +58,7 @@ class Categorical(Distribution):
 
     @graph_fn
     def _kl_divergence(self, ops: Any, parameters: Any, other_parameters: Any) -> Any:
+        self.check_others(other_parameters, parameters)
         return self.sum_own(ops, categorical_kl(ops, parameters, other_parameters))
 
     def _typed(self, ops: Any, values: Any) -> Any:

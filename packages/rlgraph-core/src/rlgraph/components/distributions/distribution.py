@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from rlgraph.components.distributions.axes import check_axes
 from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.core.ops import SymbolicTensor, leaves_of
 from rlgraph.spaces import FloatBox, Space, SpaceError, Tuple
 
 
@@ -14,7 +16,7 @@ class Distribution(Component):
 
     Shapes: values are ``[B, ...]`` or ``[T, B, ...]``; the axes behind the ranks belong to one action. Its elements are
     independent: log-probabilities, entropies and divergences are their sums, ``[B]`` or ``[T, B]``. Which axes these
-    are, the Space of the parameters says.
+    are, the Space of the parameters says; a `SpaceError` says where values or other parameters have others.
 
     A sub-class gives the graph functions `_sample`, `_mode`, `_log_prob`, `_entropy` and `_kl_divergence`.
 
@@ -65,6 +67,29 @@ class Distribution(Component):
             raise SpaceError(
                 f"parameters: expected {', '.join(self.parameter_names)} of {shape}, given {shapes}"
             )
+
+    def check_values(self, values: Any, parameters: Any) -> None:
+        """Raise `SpaceError` unless `values` have the axes that `parameters` decide; for use in graph functions."""
+        first = leaves_of(parameters)[0]
+        if isinstance(first, SymbolicTensor):
+            check_axes("values", self.value_shape(first.spec.shape), values, self._ranks(first))
+
+    def check_others(self, other_parameters: Any, parameters: Any) -> None:
+        """Raise `SpaceError` unless `other_parameters` are as `parameters`; for use in graph functions."""
+        own, others = leaves_of(parameters), leaves_of(other_parameters)
+        if len(own) != len(others):
+            names = ", ".join(self.parameter_names)
+            raise SpaceError(f"other_parameters: expected {names}, given {len(others)} tensors")
+        for tensor, other in zip(own, others, strict=True):
+            if isinstance(tensor, SymbolicTensor):
+                check_axes("other_parameters", tensor.spec.shape, other, self._ranks(own[0]))
+
+    def value_shape(self, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The shape of values, of that of the parameters (of several: the first)."""
+        return shape[: len(shape) - self.category_rank]
+
+    def _ranks(self, parameter: Any) -> int:
+        return len(parameter.shape) - len(self.own_axes) - self.category_rank
 
     def sum_own(self, ops: Any, x: Any) -> Any:
         """The sum over the axes of one action, for use in graph functions."""

@@ -35,6 +35,9 @@ class GumbelSoftmax(Distribution):
             raise SpecError(f"{scope}.temperature: expected a number above 0, given {temperature!r}")
         super().__init__(scope=scope, **kwargs)
 
+    def value_shape(self, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+        return shape
+
     @rlgraph_api
     def entropy(self, parameters: Any) -> Any:
         """An estimate of the entropy in nats ``[B]``, by one sample."""
@@ -45,7 +48,7 @@ class GumbelSoftmax(Distribution):
     def kl_divergence(self, parameters: Any, other_parameters: Any) -> Any:
         """An estimate of the divergence in nats ``[B]``, by one sample; a single one may be negative."""
         values, log_probs = self.sample_and_log_prob(parameters)
-        return self._difference(log_probs, self._log_prob(other_parameters, values))
+        return self._log_ratio(parameters, other_parameters, values, log_probs)
 
     @graph_fn
     def _sample(self, ops: Any, parameters: Any) -> Any:
@@ -57,6 +60,7 @@ class GumbelSoftmax(Distribution):
 
     @graph_fn
     def _log_prob(self, ops: Any, parameters: Any, values: Any) -> Any:
+        self.check_values(values, parameters)
         return self.sum_own(ops, gumbel_softmax_log_prob(ops, values, parameters, self.temperature))
 
     @graph_fn
@@ -64,5 +68,9 @@ class GumbelSoftmax(Distribution):
         return -log_probs
 
     @graph_fn
-    def _difference(self, ops: Any, log_probs: Any, other_log_probs: Any) -> Any:
-        return log_probs - other_log_probs
+    def _log_ratio(
+        self, ops: Any, parameters: Any, other_parameters: Any, values: Any, log_probs: Any
+    ) -> Any:
+        self.check_others(other_parameters, parameters)
+        others = gumbel_softmax_log_prob(ops, values, other_parameters, self.temperature)
+        return log_probs - self.sum_own(ops, others)

@@ -76,6 +76,7 @@ class MultivariateNormal(Distribution):
 
     @graph_fn
     def _log_prob(self, ops: Any, parameters: Any, values: Any) -> Any:
+        self.check_values(values, parameters)
         mean, spread = parameters
         if self.parameterize_via_diagonal:
             return self.sum_own(ops, normal_log_prob(ops, values, mean, spread))
@@ -91,6 +92,7 @@ class MultivariateNormal(Distribution):
 
     @graph_fn
     def _kl_divergence(self, ops: Any, parameters: Any, other_parameters: Any) -> Any:
+        self.check_others(other_parameters, parameters)
         if self.parameterize_via_diagonal:
             return self.sum_own(ops, normal_kl(ops, *parameters, *other_parameters))
         arguments = [

@@ -38,6 +38,7 @@ class Normal(Distribution):
 
     @graph_fn
     def _log_prob(self, ops: Any, parameters: Any, values: Any) -> Any:
+        self.check_values(values, parameters)
         return self.sum_own(ops, normal_log_prob(ops, values, *parameters))
 
     @graph_fn
@@ -46,4 +47,5 @@ class Normal(Distribution):
 
     @graph_fn
     def _kl_divergence(self, ops: Any, parameters: Any, other_parameters: Any) -> Any:
+        self.check_others(other_parameters, parameters)
         return self.sum_own(ops, normal_kl(ops, *parameters, *other_parameters))

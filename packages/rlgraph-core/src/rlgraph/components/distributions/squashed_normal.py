@@ -21,7 +21,9 @@ class SquashedNormal(BoundedDistribution):
     The distribution of the actions of Soft Actor-Critic (Haarnoja et al., 2018, https://arxiv.org/abs/1801.01290,
     Appendix C). Samples are differentiable by the parameters. `sample_deterministic` squashes the mean, and so is the
     median. The divergence is that of the normal distributions, as both are squashed alike; the entropy is computed by a
-    quadrature. In `sample_and_log_prob` nothing has to be unsquashed, which is exact also near the bounds.
+    quadrature. In `sample_and_log_prob` nothing has to be unsquashed: it is exact near the bounds, too. `log_prob` of
+    the same values is not: in single precision they do not tell any more which x they come from, and what is within
+    1e-6 of a bound (of -1..1) is taken to be there.
 
     Args:
         low, high: bounds of the values: a number, or one for each element of an action.
@@ -60,6 +62,7 @@ class SquashedNormal(BoundedDistribution):
 
     @graph_fn
     def _log_prob(self, ops: Any, parameters: Any, values: Any) -> Any:
+        self.check_values(values, parameters)
         return self._density(ops, parameters, unsquash(ops, values, self.low, self.high))
 
     @graph_fn
@@ -69,6 +72,7 @@ class SquashedNormal(BoundedDistribution):
 
     @graph_fn
     def _kl_divergence(self, ops: Any, parameters: Any, other_parameters: Any) -> Any:
+        self.check_others(other_parameters, parameters)
         return self.sum_own(ops, normal_kl(ops, *parameters, *other_parameters))
 
     @graph_fn

@@ -10,6 +10,7 @@ from rlgraph.components.helpers.steps import (
     check_bootstrap,
     check_bootstrap_values,
     check_fraction,
+    check_same_ranks,
     check_steps,
 )
 from rlgraph.core import Component, graph_fn, rlgraph_api
@@ -33,7 +34,8 @@ class GeneralizedAdvantageEstimation(Component):
 
     Raises:
         SpecError: a number outside its range, or an unknown bootstrap.
-        SpaceError: an argument is no number per step, or there are no values of the states behind the fragments.
+        SpaceError: an argument is no number per step, the steps have different ranks, or there are no values of the
+            states behind the fragments.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class GeneralizedAdvantageEstimation(Component):
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         check_steps(input_spaces, "baseline_values", "rewards", kind=FloatBox)
         check_steps(input_spaces, "terminals", "sequence_indices", kind=BoolBox)
+        check_same_ranks(input_spaces, "baseline_values", "rewards", "terminals", "sequence_indices")
         if self.bootstrap == "next_value":
             check_bootstrap_values(input_spaces, "bootstrap_values", "baseline_values", "sequence_indices")
 

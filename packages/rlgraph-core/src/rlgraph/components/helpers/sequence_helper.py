@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.helpers.steps import check_bootstrap, check_bootstrap_values, check_steps
+from rlgraph.components.helpers.steps import (
+    check_bootstrap,
+    check_bootstrap_values,
+    check_same_ranks,
+    check_steps,
+)
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.core.functional.returns import td_errors
 from rlgraph.core.functional.sequences import (
@@ -30,7 +35,8 @@ class SequenceHelper(Component):
 
     Raises:
         SpecError: an unknown bootstrap.
-        SpaceError: an argument is no number per step, or there are no values of the states behind the sequences.
+        SpaceError: an argument is no number per step, the steps have different ranks, or there are no values of the
+            states behind the sequences.
     """
 
     def __init__(self, bootstrap: str = "next_value", scope: str = "sequence-helper", **kwargs: Any):
@@ -40,6 +46,7 @@ class SequenceHelper(Component):
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         check_steps(input_spaces, "values", "rewards", kind=FloatBox)
         check_steps(input_spaces, "sequence_indices", "terminals", kind=BoolBox)
+        check_same_ranks(input_spaces, "sequence_indices", "values", "rewards", "terminals")
         if "rewards" in input_spaces and self.bootstrap == "next_value":
             check_bootstrap_values(input_spaces, "next_values", "values", "sequence_indices")
 

@@ -56,6 +56,17 @@ def check_steps(spaces: Mapping[str, Any], *names: str, kind: type[BoxSpace], ra
             )
 
 
+def check_same_ranks(spaces: Mapping[str, Any], *names: str) -> None:
+    """Raise `SpaceError` unless these arguments, where there are any, have the ranks of the first."""
+    first, *others = (name for name in names if name in spaces)
+    for name in others:
+        if _ranks(spaces[name]) != _ranks(spaces[first]):
+            raise SpaceError(
+                f"{name}: expected the ranks of {first}, {spaces[first]!r}, given {spaces[name]!r}; another shape "
+                "would be spread over all pairs of steps without a word"
+            )
+
+
 def check_bootstrap_values(spaces: Mapping[str, Any], name: str, values: str, ends: str) -> None:
     """Raise `SpaceError` unless there are values of the states behind all fragments.
 

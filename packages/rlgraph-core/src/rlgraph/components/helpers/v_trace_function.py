@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.helpers.steps import check_bootstrap_values, check_limit, check_steps
+from rlgraph.components.helpers.steps import (
+    check_bootstrap_values,
+    check_limit,
+    check_same_ranks,
+    check_steps,
+)
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.core.functional.off_policy import importance_ratios, v_trace
 from rlgraph.core.functional.q_learning import action_values
 from rlgraph.core.functional.sequences import values_of_next_states
-from rlgraph.spaces import BoolBox, FloatBox, IntBox, Space
+from rlgraph.spaces import BoolBox, FloatBox, IntBox, Space, SpaceError
 
 
 class VTraceFunction(Component):
@@ -26,7 +31,7 @@ class VTraceFunction(Component):
 
     Raises:
         SpecError: a limit is no positive number.
-        SpaceError: an argument is no number per step, or actions and logits do not fit.
+        SpaceError: an argument is no number per step, or the arguments do not fit each other.
     """
 
     def __init__(
@@ -43,10 +48,19 @@ class VTraceFunction(Component):
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        check_steps(input_spaces, "logits_actions_pi", "log_probs_actions_mu", kind=FloatBox, rank=1)
+        policies = ("logits_actions_pi", "log_probs_actions_mu")
+        check_steps(input_spaces, *policies, kind=FloatBox, rank=1)
         check_steps(input_spaces, "actions", kind=IntBox)
         check_steps(input_spaces, "discounts", "rewards", "values", kind=FloatBox)
         check_steps(input_spaces, "sequence_indices", kind=BoolBox)
+        steps = ("actions", "discounts", "rewards", "values", "sequence_indices")
+        check_same_ranks(input_spaces, *policies, *steps)
+        pi, mu = (input_spaces[name].shape for name in policies)
+        if pi != mu:
+            raise SpaceError(
+                f"log_probs_actions_mu: expected the shape {list(pi)} of logits_actions_pi, given {list(mu)}: one "
+                "number for each action"
+            )
         check_bootstrap_values(input_spaces, "bootstrapped_values", "values", "sequence_indices")
 
     @rlgraph_api(returns=2)

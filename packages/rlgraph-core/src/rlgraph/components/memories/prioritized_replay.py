@@ -32,7 +32,7 @@ class PrioritizedReplay(Memory):
         scope: name among its siblings.
 
     Raises:
-        SpecError: capacity below 1, alpha or epsilon below 0, or no schedule.
+        SpecError: capacity below 1, alpha, beta or epsilon below 0 or not finite, or no schedule.
         SpaceError: the records are no `Dict` with batch rank.
     """
 
@@ -46,10 +46,13 @@ class PrioritizedReplay(Memory):
         **kwargs: Any,
     ):
         for name, value in (("alpha", alpha), ("epsilon", epsilon)):
-            if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
                 raise SpecError(f"{scope}.{name}: expected a number >= 0, given {value!r}")
         self.alpha, self.epsilon = float(alpha), float(epsilon)
         self.beta = Schedule.from_spec(beta, path=f"{scope}.beta")
+        # Schedules go from one end to the other without a turn.
+        if min(self.beta.value(0.0), self.beta.value(1.0)) < 0.0:
+            raise SpecError(f"{scope}.beta: expected values >= 0, given {beta!r}")
         super().__init__(capacity, scope=scope, **kwargs)
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:

@@ -61,12 +61,12 @@ def branching_td_errors(
     """TD errors of actions of D parts, each with action values of its own: ``[B, D]``.
 
     Shapes: ``taken [B, D]`` (values of what was done), ``rewards [B], terminals [B], next_values [B, D], discount`` a
-    number or ``[B]``. Tavakoli et al. (2018), https://arxiv.org/abs/1711.08946, "Temporal-difference target": each part
-    has a target of its own, or all share the one with the mean of the parts' next values.
+    number, ``[]`` or ``[B]``. Tavakoli et al. (2018), https://arxiv.org/abs/1711.08946, "Temporal-difference target":
+    each part has a target of its own, or all share the one with the mean of the parts' next values.
     """
     if shared_target:
         next_values = ops.mean(next_values, axis=1, keepdims=True)
-    if not isinstance(discount, float):
+    if len(getattr(discount, "shape", ())) == 1:
         discount = ops.expand_dims(discount, 1)
     rewards, terminals = ops.expand_dims(rewards, 1), ops.expand_dims(terminals, 1)
     return q_learning_target(ops, rewards, terminals, next_values, discount) - taken

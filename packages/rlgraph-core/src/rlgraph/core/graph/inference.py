@@ -23,7 +23,7 @@ from rlgraph.core.ops import (
     stream_name,
     to_specs,
 )
-from rlgraph.spaces import BoxSpace, Space
+from rlgraph.spaces import BoxSpace, Space, SpaceError
 
 
 def infer(
@@ -33,6 +33,7 @@ def infer(
 
     Raises:
         BuildError: the function fails on these Spaces or does not return what it declares.
+        SpaceError: the function refuses a Space itself.
     """
     function = component.graph_function(node.function)
     shown = ", ".join(f"{name}: {describe(value)}" for name, value in arguments.items())
@@ -51,6 +52,8 @@ def infer(
             f"{where} calls {error.what}: a graph function computes, and calls neither API methods nor other graph "
             "functions. Call it in an API method and pass on what it returns, or share a plain function"
         ) from error
+    except SpaceError as error:
+        raise error.under(node.component) from error
     except (InferenceError, TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
         raise BuildError(f"{where} failed: {type(error).__name__}: {error}") from error
 
