@@ -52,7 +52,8 @@ def test(fast: bool, pytest_arguments: Sequence[str]) -> int:
 
 def pytest_command(python: Path) -> list[str | Path]:
     color = ["--color=yes"] if sys.stdout.isatty() else []
-    return [python, "-m", "pytest", "-n", "2", "--dist", "loadfile", *color]
+    # Halves of the list, so that modules stay together, and nobody waits for one long file: the conformance suite.
+    return [python, "-m", "pytest", "-n", "2", "--dist", "worksteal", *color]
 
 
 def build_docs(python: Path) -> int:
