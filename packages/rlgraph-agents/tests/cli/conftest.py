@@ -30,6 +30,9 @@ def rlgraph(monkeypatch, capsys, tmp_path):
 
     monkeypatch.setattr("shutil.which", lambda name: name)  # the commands are found, wherever the tests run
 
+    # Click takes the program's name from here, which is pytest's package where that was started as a module.
+    monkeypatch.setattr(sys.modules["__main__"], "__package__", None, raising=False)
+
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["rlgraph", *map(str, arguments)])
         capsys.readouterr()
