@@ -48,7 +48,10 @@ UNCHECKED = {
 }
 ALLOWED = {(case, argument) for name, argument in UNUSED | UNCHECKED for case in cases_of(name)}
 #: By its own name, or by that of the argument that it becomes inside; or which part of it is not there.
-NAMED = r"\(argument \w+\)|[\w./-]+[/:] ?\w+: expected|\w+: (str|\{)|\w+ must|there is no (part|leaf) |different Spaces for"
+NAMED = (
+    r"\(argument \w+\)|[\w./-]+[/:] ?\w+: expected|\w+: (str|\{)|\w+ must|there is no (part|leaf) |"
+    r"different Spaces for"
+)
 
 
 def error_of(case, argument, wrong):
