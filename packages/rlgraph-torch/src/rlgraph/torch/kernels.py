@@ -117,20 +117,15 @@ def dqn_loss(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Tensor]]:
     return loss
 
 
-def adam_apply(self: Any, ops: Any) -> Callable[..., None]:
+def adam_apply(self: Any, ops: Any) -> Callable[..., None] | None:
     """`Adam._apply` by torch's fused step: one pass over each flat block."""
+    if self.steps.is_cuda:
+        return adam_apply_on_gpu(self, ops)
     fused_adam: Any = torch._fused_adam_
     steps, first_moments, second_moments = self.steps, self.first_moments, self.second_moments
     several_steps, max_norm = [steps] * len(first_moments), self.clip_grad_norm
     constant_rate = self.learning_rate.value(0.0) if self.learning_rate.is_constant else None
-    constants = {
-        "beta1": self.beta1,
-        "beta2": self.beta2,
-        "weight_decay": 0.0,
-        "eps": self.epsilon,
-        "amsgrad": False,
-        "maximize": False,
-    }
+    constants = adam_constants(self)
 
     def apply(
         variables: Sequence[Tensor],
@@ -158,6 +153,55 @@ def adam_apply(self: Any, ops: Any) -> Callable[..., None]:
             set_flush_denormal(flushed)
 
     return apply
+
+
+def adam_apply_on_gpu(self: Any, ops: Any) -> Callable[..., None] | None:
+    """`adam_apply` that looks at no value, which would wait for the GPU and could not be recorded.
+
+    Torch's step reads the number of steps and the rate as float32 there, so that other floats are left to the single
+    source.
+    """
+    if self.steps.dtype != torch.float32:
+        return None
+    fused_adam: Any = torch._fused_adam_
+    steps, first_moments, second_moments = self.steps, self.first_moments, self.second_moments
+    several_steps, constants = [steps] * len(first_moments), adam_constants(self)
+    constant_rate = self.learning_rate.value(0.0) if self.learning_rate.is_constant else None
+
+    def apply(
+        variables: Sequence[Tensor],
+        gradients: Sequence[Tensor],
+        learning_rate: Tensor | None = None,
+        finite: Tensor | None = None,
+    ) -> None:
+        gradients = self.clipped(ops, gradients)
+        skipped = None if finite is None else 1.0 - finite.to(torch.float32)
+        steps.add_(1.0 if skipped is None else 1.0 - skipped)
+        fused_adam(
+            variables,
+            gradients,
+            first_moments,
+            second_moments,
+            [],
+            several_steps,
+            lr=constant_rate if learning_rate is None else learning_rate,
+            found_inf=skipped,
+            **constants,
+        )
+
+    return apply
+
+
+def adam_constants(self: Any) -> dict[str, Any]:
+    """What torch's fused step is told at every call."""
+    return {
+        "beta1": self.beta1,
+        "beta2": self.beta2,
+        "weight_decay": 0.0,
+        "eps": self.epsilon,
+        "amsgrad": False,
+        "maximize": False,
+    }
 
 
 def synchronizer_sync(self: Any, ops: Any) -> Callable[[Sequence[Tensor], Sequence[Tensor]], None]:
@@ -193,7 +237,7 @@ def clip(gradients: Sequence[Tensor], max_norm: float) -> Sequence[Tensor]:
 
 
 #: Key of a graph function -> maker.
-KERNELS: dict[str, Callable[[Any, Any], Callable[..., Any]]] = {
+KERNELS: dict[str, Callable[[Any, Any], Callable[..., Any] | None]] = {
     "rlgraph.components.layers.conv2d:Conv2D._call": conv2d,
     "rlgraph.components.layers.dense:Dense._call": dense,
     "rlgraph.components.layers.lstm:LSTM._call": lstm,

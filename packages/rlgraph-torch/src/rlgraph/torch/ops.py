@@ -259,7 +259,9 @@ def _axes(x: Tensor, axis: Any) -> tuple[int, ...]:
 
 
 def _pair(x: Any, y: Any) -> tuple[Tensor, Tensor]:
-    """Both as tensors; a Python number takes the other's dtype."""
+    """Both as tensors; a Python number takes the other's dtype. It is made where it is needed, not copied there."""
     if not isinstance(x, Tensor):
-        return torch.as_tensor(x, dtype=y.dtype, device=y.device), y
-    return x, torch.as_tensor(y, dtype=x.dtype, device=x.device)
+        return torch.full((), x, dtype=y.dtype, device=y.device), y
+    if not isinstance(y, Tensor):
+        y = torch.full((), y, dtype=x.dtype, device=x.device)
+    return x, y

@@ -22,7 +22,8 @@ class Recurrence:
         x: Tensor, d: Any, initial: Tensor | None = None, reverse: bool = False, axis: int = 0
     ) -> Tensor:
         if not isinstance(d, Tensor) or d.shape != x.shape:
-            d = torch.broadcast_to(torch.as_tensor(d, dtype=x.dtype, device=x.device), x.shape)
+            d = d if isinstance(d, Tensor) else torch.full((), d, dtype=x.dtype, device=x.device)
+            d = torch.broadcast_to(d, x.shape)
         y = x.clone()
         line, d = (y, d) if axis == 0 else (torch.movedim(y, axis, 0), torch.movedim(d, axis, 0))
         if initial is not None and len(line):

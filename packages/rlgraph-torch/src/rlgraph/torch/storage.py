@@ -87,13 +87,17 @@ class TorchStorage(Storage):
         edges = [0, *accumulate(len(block.variables) for block in blocks)]
         pieces = [slice(first, last) for first, last in pairwise(edges)]
         one = torch.ones((), dtype=leaves[0].dtype)
+        # Kept where they are needed: a copy from the CPU could not be part of a recording.
+        ones = {one.device: one}
 
         def gradients(loss: Tensor) -> list[Tensor]:
             found = derivatives(loss, one, leaves, retain)
             return [flatten(found[piece]) for piece in pieces]
 
         def gradients_elsewhere(loss: Tensor) -> list[Tensor]:
-            found = derivatives(loss, one.to(loss.device), leaves, retain)
+            if loss.device not in ones:
+                ones[loss.device] = one.to(loss.device)
+            found = derivatives(loss, ones[loss.device], leaves, retain)
             return [flatten(found[piece]) for piece in pieces]
 
         return gradients_elsewhere if placed else gradients

@@ -73,7 +73,7 @@ class Linker:
         backend: the backend's name (declared kernels are looked up under it).
         ops: its `ops` namespace.
         kernels: makers of its own kernels by graph-function key: ``(view, ops) -> function``, called once, so that
-            variables and choices are looked up before the plan runs.
+            variables and choices are looked up before the plan runs. None: the single source is better here.
         handle: gives what stands for a variable.
         block: gives what stands for a block of variables.
         gradients: ``(variables, blocks, retain) -> f(loss)``, returning one flat derivative per block; `retain` says
@@ -97,7 +97,7 @@ class Linker:
 
     backend: str
     ops: Any
-    kernels: Mapping[str, Callable[[Any, Any], Callable[..., Any]]]
+    kernels: Mapping[str, Callable[[Any, Any], Callable[..., Any] | None]]
     handle: Callable[[Variable], Any]
     block: Callable[[Block], Any]
     gradients: Callable[[VariableList, Sequence[Block], bool], Callable[[Any], Any]] | None = None
@@ -125,8 +125,9 @@ class Linker:
         if self.use_kernels or function.kernels_only:
             if self.backend in function.kernels:
                 return partial(function.kernels[self.backend], view, ops)
-            if function.key in self.kernels:
-                return self.kernels[function.key](view, ops)
+            made = self.kernels[function.key](view, ops) if function.key in self.kernels else None
+            if made is not None:
+                return made
         if function.kernels_only:
             raise CapabilityError(
                 f"{view.scope_path}.{function.name} has kernels for {', '.join(sorted(function.kernels))} only: "
