@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from rlgraph.core.errors import no_part
+
 Path = tuple[str | int, ...]
 
 #: An input Space that begins so (and goes on with a scope) is that of the variables of a component.
@@ -101,7 +103,7 @@ class Pack:
         """
         items = dict(self.items)
         if key not in items:
-            raise KeyError(f"{key!r}: there are {list(items)}")
+            raise KeyError(no_part(key, items))
         return items[key]
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NoReturn
 
-from rlgraph.core.errors import AssemblyError, BuildError
+from rlgraph.core.errors import AssemblyError, BuildError, no_part
 from rlgraph.core.graph.nodes import (
     ApiCall,
     Branch,
@@ -99,6 +99,15 @@ class Symbol:
     __hash__ = object.__hash__
 
 
+class Parts(dict[str, Any]):
+    """A dict of symbols."""
+
+    def __missing__(self, key: object) -> NoReturn:
+        trace = _current.get()
+        where = f"{trace._place}: " if trace and trace._stack else ""
+        raise AssemblyError(f"{where}{no_part(key, self)}")
+
+
 def to_expression(value: Any, where: str) -> Expression:
     """The expression of anything an API method may pass: symbols, literals of them, constants."""
     if isinstance(value, Symbol):
@@ -116,7 +125,7 @@ def to_expression(value: Any, where: str) -> Expression:
 def to_symbols(expression: Expression) -> Any:
     """What an API method gets back: containers can be unpacked, everything else is a `Symbol`."""
     if isinstance(expression, Pack):
-        items = {key: to_symbols(item) for key, item in expression.items}
+        items = Parts({key: to_symbols(item) for key, item in expression.items})
         return items if expression.kind is dict else tuple(items.values())
     return Symbol(expression)
 
@@ -379,7 +388,7 @@ def _seen_from_inside(call: int, name: str, expression: Expression) -> Any:
 
 def _seen_from_outside(call: int, results: Expression, path: tuple[str | int, ...] = ()) -> Any:
     if isinstance(results, Pack):
-        items = {key: _seen_from_outside(call, item, (*path, key)) for key, item in results.items}
+        items = Parts({key: _seen_from_outside(call, item, (*path, key)) for key, item in results.items})
         return items if results.kind is dict else tuple(items.values())
     if isinstance(results, Const):
         return results.value
