@@ -192,7 +192,7 @@ def test_empty_batches(backend):
         (VECTORS, np.zeros((1, 2, 3), np.float32), r"given float32\[1, 2, 3\]"),
         (VECTORS, [[1, 2, 3], [4]], "expected float32"),
         (VECTORS, "text", "expected float32"),
-        (VECTORS, None, "expected float32"),
+        (VECTORS, None, r"expected float32\[B, 3\], given None or nothing: .* needs it at every call"),
         (IntBox(5), 1.5, r"expected int64\[\], given float64\[\]; convert it first"),
         (IntBox(5, add_batch_rank=True), np.array([1.0], np.float32), "convert it first"),
         (BoolBox(), 1, r"expected bool\[\], given int64\[\]; convert it first"),

@@ -52,6 +52,10 @@ def test_ways_to_call(backend):
     assert {name: int(value) for name, value in test.read_variable_values().items()} == {"p/used": 8}
     with pytest.raises(AssertionError, match="^p/used: .* expected 5, given 8"):
         test.variable_test({"p/used": 5})
+    with pytest.raises(
+        TypeError, match=r"test has no argument 'x'; .* in a tuple with it: test\(\(\"call\", {'x': ...}\)\)"
+    ):
+        test.test("call", x=[1.0])
     with pytest.raises(TypeError, match="the arguments are given in a tuple and behind it"):
         test.test(("call", [1.0]), [2.0])
 

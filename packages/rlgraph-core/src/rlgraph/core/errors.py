@@ -84,11 +84,28 @@ class PerformanceWarning(UserWarning):
 def nearest(name: str, candidates: Iterable[str]) -> str:
     """A sentence that offers the candidate most like `name`, or lists what exists."""
     known = sorted(candidates)
-    lowered = {candidate.lower(): candidate for candidate in known}
-    close = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
-    if close:
-        return f"Did you mean {lowered[close[0]]!r}?"
+    close = most_like(name, known)
+    if close is not None:
+        return f"Did you mean {close!r}?"
     return f"Known: {', '.join(known)}." if known else "None exist."
+
+
+def most_like(name: str, candidates: Iterable[str]) -> str | None:
+    """The candidate most like `name`, if one is like it at all."""
+    lowered = {candidate.lower(): candidate for candidate in sorted(candidates)}
+    close = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
+    return lowered[close[0]] if close else None
+
+
+def no_part(key: object, keys: Iterable[object] | None, of: str = "") -> str:
+    """Says that a container has no `key`, which `keys` it has (None: it is no container), and which is most like it."""
+    if keys is None:
+        return f"there is no part {key!r}{of}: there are no parts"
+    known = list(keys)
+    close = most_like(key, [k for k in known if isinstance(k, str)]) if isinstance(key, str) else None
+    return f"there is no part {key!r}{of}: there are {known}" + (
+        f". Did you mean {close!r}?" if close else ""
+    )
 
 
 def offer(key: str, candidates: Iterable[str], other_names: Mapping[str, str]) -> str:

@@ -529,6 +529,11 @@ def converter(method: str, leaf: Leaf, spec: TensorSpec) -> Callable[[Any], np.n
     dtype = np.dtype(object if is_text else spec.dtype)
 
     def convert(value: Any) -> np.ndarray:
+        if value is None:
+            raise InputError(
+                f"{method}: argument {name}: expected {spec}, given None or nothing: the graph was built with a Space "
+                "for it, and so needs it at every call; without that Space in input_spaces it is left out"
+            )
         try:
             array = np.asarray(value)
         except (TypeError, ValueError) as error:

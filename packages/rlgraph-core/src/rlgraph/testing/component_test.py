@@ -61,6 +61,7 @@ class ComponentTest:
         expected_outputs: Any = None,
         decimals: int = 6,
         fn_test: Callable[[ComponentTest, Any], None] | None = None,
+        **misplaced: Any,
     ) -> Any:
         """Run an API method and compare what it returns.
 
@@ -72,6 +73,7 @@ class ComponentTest:
             expected_outputs: nested numbers or arrays, None for what is not compared.
             decimals: numbers must agree to this many decimals.
             fn_test: called with this object and the outputs.
+            misplaced: none; refused with the form in which named arguments are given.
 
         Returns:
             What the method returned, or the part `which` of it.
@@ -79,6 +81,12 @@ class ComponentTest:
         Raises:
             AssertionError: the outputs differ, or have no part `which`; names the place.
         """
+        if misplaced:
+            name = next(iter(misplaced))
+            raise TypeError(
+                f"test has no argument {name!r}; named arguments of an API method are given in a tuple with it: "
+                f'test(("call", {{{name!r}: ...}}))'
+            )
         if not isinstance(call, tuple):
             call = (call, arguments)
         elif arguments:

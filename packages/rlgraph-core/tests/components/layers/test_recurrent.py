@@ -111,6 +111,23 @@ def test_states_and_lengths_of_sequences(backend):
     test.test("call", X, H, lengths, expected_outputs=expected, decimals=5)
 
 
+@pytest.mark.parametrize("lengths", [False, True])
+def test_no_steps_at_all(lengths, backend):
+    """Empty outputs, and the states as they were."""
+    spaces = {"inputs": TIME_MAJOR, "initial_c_and_h_states": C_AND_H}
+    given = [X[:0], (C, H)]
+    if lengths:
+        spaces["sequence_length"], given = LENGTHS, [*given, np.zeros(BATCH, np.int64)]
+    outputs, states = lstm_test(spaces, backend).executor.execute("call", *given)
+    assert outputs.shape == (0, BATCH, UNITS)
+    np.testing.assert_array_equal(states, (C, H))
+    outputs, h = gru_test({"inputs": TIME_MAJOR, "initial_h_states": STATE}, backend).executor.execute(
+        "call", X[:0], H
+    )
+    assert outputs.shape == (0, BATCH, UNITS)
+    np.testing.assert_array_equal(h, H)
+
+
 def test_the_order_of_batch_and_time_is_that_of_the_inputs(backend):
     for make in (lstm_test, gru_test):
         outputs, states = make({"inputs": TIME_MAJOR}, backend).test("call", X)

@@ -208,6 +208,8 @@ def test_wrong_aggregation():
             IntBox(3, shape=(2,), add_batch_rank=True),
             "actions: .*without the last axis, of actions",
         ),
+        ("actions", IntBox(3), "actions: expected the batch rank of q_values"),
+        ("actions", IntBox(3, shape=(4,)), "actions: expected the batch rank of q_values"),
         ("actions", FLOATS, 'actions: expected an IntBox or a BoolBox.*"convert_type", "to_dtype": "int"'),
         (
             "rewards",
@@ -226,6 +228,17 @@ def test_values_of_steps_beside_rewards_of_items():
     given = dict.fromkeys(("q_values", "q_next", "q_next_target"), FloatBox(shape=(3,), **time))
     with pytest.raises(SpaceError, match="q_values: expected the ranks of rewards"):
         ComponentTest(DQNLoss(), {**spaces(3), **given, "actions": IntBox(3, **time)}, backend="numpy")
+
+
+@pytest.mark.parametrize(
+    "values", [Dict(a=FloatBox(shape=(3,)), add_batch_rank=True), FloatBox(shape=(2, 3), add_batch_rank=True)]
+)
+def test_several_parts_without_an_action_space(values):
+    given = {**spaces(3), **dict.fromkeys(("q_values", "q_next", "q_next_target"), values)}
+    with pytest.raises(
+        SpaceError, match=r"q_values: expected values of one integer, \[B, A\].*action_space="
+    ):
+        ComponentTest(DQNLoss(), given, backend="numpy")
 
 
 def test_wrong_parts():

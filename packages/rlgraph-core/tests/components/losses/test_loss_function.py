@@ -2,7 +2,7 @@
 
 import pytest
 
-from rlgraph.components import DQNLoss, LossFunction, PPOLoss
+from rlgraph.components import ActorCriticLoss, DQNLoss, EuclidianDistanceLoss, LossFunction, PPOLoss
 from rlgraph.core import AssemblyError, BuildError, Component, graph_fn, registry, rlgraph_api
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError
 from rlgraph.testing import ComponentTest
@@ -138,6 +138,61 @@ def test_one_weight_per_item():
         BuildError, match=r"importance_weights: expected one per item, float32\[B\], given float32\[B, 2\]"
     ):
         ComponentTest(Difference(), {**SPACES, "importance_weights": weights}, backend="numpy")
+
+
+class Returning(LossFunction):
+    """A loss that returns what it is told to."""
+
+    def __init__(self, what):
+        self.what = what
+        super().__init__(scope="returning")
+
+    @rlgraph_api
+    def loss_per_item(self, losses):
+        return {"losses": losses, "sum": self._sum(losses), "nothing": [], "no parts": {}}[self.what]
+
+    @graph_fn
+    def _sum(self, ops, losses):
+        return ops.sum(losses)
+
+
+@pytest.mark.parametrize(
+    ("what", "space", "error", "message"),
+    [
+        ("nothing", FLOATS, AssemblyError, "returning.loss_per_item: .*given nothing"),
+        ("no parts", FLOATS, AssemblyError, "returning.loss_per_item: .*given nothing"),
+        ("sum", FLOATS, BuildError, r"one number per item, \[B\], given float32\[\]"),
+        (
+            "losses",
+            FloatBox(add_batch_rank=True, add_time_rank=True),
+            BuildError,
+            r"one number per item, \[B\], given float32\[B, T\]; over_time",
+        ),
+    ],
+)
+def test_one_number_per_item(what, space, error, message):
+    with pytest.raises(error, match=message):
+        ComponentTest(Returning(what), {"losses": space, "loss_per_item": FLOATS}, backend="numpy")
+
+
+@pytest.mark.parametrize(
+    "lengths",
+    [
+        IntBox(4),
+        FLOATS,
+        IntBox(4, add_batch_rank=True, add_time_rank=True),
+        IntBox(4, shape=(2,), add_batch_rank=True),
+    ],
+)
+def test_one_length_per_sequence(lengths):
+    time = FloatBox(add_batch_rank=True, add_time_rank=True)
+    for loss, names in (
+        (ActorCriticLoss(), ("log_probs", "advantages", "entropy", "state_values")),
+        (EuclidianDistanceLoss(), ("parameters", "labels")),
+    ):
+        spaces = {**dict.fromkeys(names, time), "sequence_length": lengths}
+        with pytest.raises(SpaceError, match="sequence_length: expected .*, one length per sequence"):
+            ComponentTest(loss, spaces, backend="numpy")
 
 
 def test_rewards_with_an_axis_too_many():

@@ -2,7 +2,7 @@ import dataclasses
 
 import pytest
 
-from rlgraph.core import AssemblyError, Component, assemble, gradients, graph_fn, rlgraph_api
+from rlgraph.core import AssemblyError, Component, assemble, gradients, graph_fn, loop, rlgraph_api
 from rlgraph.core.graph.nodes import (
     Const,
     Gradients,
@@ -139,6 +139,42 @@ def test_containers_are_literals_and_parts_are_paths():
     assert graph.results_of("run") == Pack(
         tuple, ((0, Ref(Result(call.id), ("a",))), (1, Ref(Result(call.id), ("b",))))
     )
+
+
+class Nested(Component):
+    """Returns a dict literal in a dict literal."""
+
+    @rlgraph_api
+    def call(self, x):
+        return {"log_likelihood": x, "nested": {"action": x}}
+
+
+def test_a_part_that_a_result_does_not_have():
+    result = Nested(scope="result")
+
+    def missing(take):
+        with pytest.raises(AssemblyError) as error:
+            assemble(body(lambda self, x: take(result.call(x)), result))
+        return str(error.value).splitlines()[0]
+
+    assert missing(lambda out: out["loglikelihood"]) == (
+        "root.run: there is no part 'loglikelihood': there are ['log_likelihood', 'nested']. "
+        "Did you mean 'log_likelihood'?"
+    )
+    assert missing(lambda out: out["nested"]["x"]) == "root.run: there is no part 'x': there are ['action']"
+    assert (
+        missing(lambda out: out[0]) == "root.run: there is no part 0: there are ['log_likelihood', 'nested']"
+    )
+
+
+def test_parts_of_what_a_loop_carries():
+    def run(self, x):
+        return loop(2, lambda i, carried: carried["sums"], {"sum": x})
+
+    with pytest.raises(
+        AssemblyError, match=r"root.run: there is no part 'sums': there are \['sum'\]. Did you"
+    ):
+        assemble(body(run))
 
 
 def test_variables_and_gradients_are_nodes():

@@ -89,9 +89,10 @@ class TfControl:
         reverse: bool = False,
         axis: int = 0,
     ) -> tuple[Nested, Nested]:
-        start, xs = _tensors(init), _tensors(xs)
-        size = _size(leaves_of(xs)[0], axis)
-        items = map_nested(lambda x: _to_array(x, size, axis), xs)
+        start = _tensors(init)
+        xs = map_nested(lambda x: _moved(x, axis, 0), _tensors(xs))
+        size = _size(leaves_of(xs)[0])
+        items = map_nested(lambda rows: _to_array(rows, size), xs)
 
         def at(place: Any) -> Nested:
             return map_nested(lambda array: array.read(place), items)
@@ -103,6 +104,12 @@ class TfControl:
             written = [array.write(place, part) for array, part in zip(arrays, parts, strict=True)]
             return i + 1, _leaves_like(start, left), written
 
+        def nothing() -> list[Tensor]:
+            """No rows, of the shapes that an iteration gives; only its shapes are made use of."""
+            slices = map_nested(lambda rows: tf.zeros(tf.shape(rows)[1:], rows.dtype), xs)
+            parts = _leaves_like(ys, body(start, slices)[1])
+            return [tf.zeros(tf.concat([[0], tf.shape(part)], 0), part.dtype) for part in parts]
+
         with _bodies():
             ys = _returned(lambda: body(start, at(0))[1])
             arrays = [tf.TensorArray(y.dtype, size, element_shape=y.shape) for y in leaves_of(ys)]
@@ -112,7 +119,15 @@ class TfControl:
                 (tf.constant(0), leaves_of(start), arrays),
                 maximum_iterations=size,
             )
-        return nested_like(start, last), nested_like(ys, [_from_array(a, size, axis) for a in arrays])
+            # Where nothing was written, an array stacks to a shape that is known already or to none.
+            if isinstance(size, int) or all(y.shape.is_fully_defined() for y in leaves_of(ys)):
+                stacked = [array.stack() for array in arrays]
+            else:
+                stacked = tf.cond(size > 0, lambda: [array.stack() for array in arrays], nothing)
+        known = size if isinstance(size, int) else None
+        for rows, y in zip(stacked, leaves_of(ys), strict=True):
+            rows.set_shape([known, *y.shape])
+        return nested_like(start, last), nested_like(ys, [_moved(rows, 0, axis) for rows in stacked])
 
     @classmethod
     def map(cls, body: Callable[[Nested], Nested], xs: Nested, axis: int = 0) -> Nested:
@@ -153,20 +168,13 @@ def _returned(function: Callable[[], Nested]) -> Nested:
     return found[0]
 
 
-def _size(x: Tensor, axis: int) -> Any:
-    return tf.shape(x)[axis] if x.shape[axis] is None else x.shape[axis]
+def _size(rows: Tensor) -> Any:
+    return tf.shape(rows)[0] if rows.shape[0] is None else rows.shape[0]
 
 
-def _to_array(x: Tensor, size: Any, axis: int) -> Any:
-    """The slices of `x` along `axis`, in a form whose derivative is cheap."""
-    rows = _moved(x, axis, 0)
-    return tf.TensorArray(x.dtype, size, element_shape=rows.shape[1:]).unstack(rows)
-
-
-def _from_array(array: Any, size: Any, axis: int) -> Tensor:
-    rows = array.stack()
-    rows.set_shape([size if isinstance(size, int) else None, *rows.shape[1:]])
-    return _moved(rows, 0, axis)
+def _to_array(rows: Tensor, size: Any) -> Any:
+    """`rows` in a form whose derivative is cheap."""
+    return tf.TensorArray(rows.dtype, size, element_shape=rows.shape[1:]).unstack(rows)
 
 
 def _moved(x: Tensor, source: int, target: int) -> Tensor:

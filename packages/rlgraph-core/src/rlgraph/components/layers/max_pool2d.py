@@ -15,6 +15,8 @@ from rlgraph.spaces import Space
 class MaxPool2D(Component):
     """The maximum of each window, per channel: ``inputs [B, H, W, C] -> [B, H', W', C]``.
 
+    Of a window with NaN, PyTorch and NumPy give NaN, TensorFlow the largest number.
+
     Args:
         pool_size: height and width of the window; one number for both, or a pair.
         strides: how many rows and columns it moves; default: its size.

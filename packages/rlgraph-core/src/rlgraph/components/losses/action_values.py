@@ -33,6 +33,15 @@ def check_action_values(spaces: Mapping[str, Any], atoms: bool = False) -> None:
                 raise SpaceError(f"{where}: expected the shape of q_values, {values[path]!r}, given {box!r}")
 
 
+def check_is_one_integer(values: Any) -> None:
+    """Raise `SpaceError` unless `values` are of an action that is one integer, ``[B, A]``."""
+    if not isinstance(values, BoxSpace) or len(values.get_shape(True, True)) != 2:
+        raise SpaceError(
+            f"q_values: expected values of one integer, [B, A], given {values!r}; a loss of other actions needs to "
+            "know them: action_space="
+        )
+
+
 def _check_actions(where: str, actions: BoxSpace, values: BoxSpace, behind: int) -> None:
     """`behind`: the number of axes of the values that actions do not have."""
     shape, wanted = actions.get_shape(True, True), values.get_shape(True, True)
@@ -41,6 +50,8 @@ def _check_actions(where: str, actions: BoxSpace, values: BoxSpace, behind: int)
             f"{where}: expected an IntBox or a BoolBox, given {actions!r}; put in front: "
             '{"type": "convert_type", "to_dtype": "int"}'
         )
+    if values.has_batch_rank != actions.has_batch_rank:
+        raise SpaceError(f"{where}: expected the batch rank of q_values, {values!r}, given {actions!r}")
     if not sizes_fit(shape, wanted[:-behind]):
         axes = "two axes, of actions and atoms," if behind == 2 else "axis, of actions,"
         raise SpaceError(

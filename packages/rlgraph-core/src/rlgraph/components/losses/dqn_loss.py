@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.losses.action_values import check_action_values
+from rlgraph.components.losses.action_values import check_action_values, check_is_one_integer
 from rlgraph.components.losses.loss_function import LossFunction, check_discount
 from rlgraph.components.policies.categorical import is_one_integer
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
@@ -75,6 +75,8 @@ class DQNLoss(LossFunction):
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         super().check_input_spaces(input_spaces, action_space)
         if "q_values" in input_spaces:
+            if not self.has_parts:
+                check_is_one_integer(input_spaces["q_values"])
             check_action_values(input_spaces)
 
     @rlgraph_api(returns=2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rlgraph.spaces import BoolBox, BoxSpace, SpaceError
+from rlgraph.spaces import BoolBox, BoxSpace, IntBox, SpaceError
 
 #: Arguments that are true or false.
 BOOLS = ("terminals", "truncations", "apply_demo_loss")
@@ -43,6 +43,17 @@ def check_items(spaces: Mapping[str, Any]) -> None:
                 "spread over all pairs of items without a word"
             )
         first = first or name
+
+
+def check_lengths(spaces: Mapping[str, Any]) -> None:
+    """Raise `SpaceError` unless ``sequence_length``, if it is given, is one integer for each sequence."""
+    space = spaces.get("sequence_length")
+    if space is None:
+        return
+    if not isinstance(space, IntBox) or space.has_time_rank or len(space.get_shape(True, True)) != 1:
+        raise SpaceError(
+            f"sequence_length: expected IntBox(add_batch_rank=True), one length per sequence, given {space!r}"
+        )
 
 
 def check_parts(spaces: Mapping[str, Any], names: Iterable[str], item: str) -> None:

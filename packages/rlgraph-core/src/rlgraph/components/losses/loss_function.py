@@ -7,7 +7,13 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from rlgraph.components.common.schedules import Schedule
-from rlgraph.components.losses.items import check_items, check_log_probs, check_parts, time_axis_of
+from rlgraph.components.losses.items import (
+    check_items,
+    check_lengths,
+    check_log_probs,
+    check_parts,
+    time_axis_of,
+)
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.component.decorators import ApiMethod
 from rlgraph.core.errors import InferenceError, nearest
@@ -53,6 +59,11 @@ class LossFunction(Component):
 
     @graph_fn(flatten_ops={"loss_per_item"}, split_ops=True)
     def _average(self, ops: Any, loss_per_item: Any, importance_weights: Any = None) -> Any:
+        if len(loss_per_item.shape) != 1:
+            raise InferenceError(
+                f"loss_per_item: expected one number per item, [B], given {loss_per_item!r}; over_time makes one "
+                "number of each sequence"
+            )
         if importance_weights is not None and len(importance_weights.shape) != len(loss_per_item.shape):
             raise InferenceError(
                 f"importance_weights: expected one per item, {loss_per_item!r}, given {importance_weights!r}"
@@ -60,6 +71,7 @@ class LossFunction(Component):
         return weighted_mean(ops, loss_per_item, importance_weights)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        check_lengths(input_spaces)
         items = {name: input_spaces[name] for name in self.item_arguments if name in input_spaces}
         check_items(items)
         if items:
@@ -140,6 +152,10 @@ def _with_mean(per_item: ApiMethod) -> ApiMethod:
 
     def loss(self: Any, importance_weights: Any, **arguments: Any) -> Any:
         losses = self.loss_per_item(**arguments)
+        if isinstance(losses, dict | tuple) and not losses:
+            raise AssemblyError(
+                f"{self.scope_path}.loss_per_item: expected one number per item, [B], or a dict of such, given nothing"
+            )
         return self.loss_average(losses, importance_weights), losses
 
     loss.__doc__ = (

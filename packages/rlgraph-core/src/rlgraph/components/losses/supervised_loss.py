@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.components.losses.items import check_lengths
 from rlgraph.components.losses.loss_function import LossFunction
 from rlgraph.core.functional.policy_gradient import sum_of_parts
 from rlgraph.spaces import Space, SpaceError
@@ -31,6 +32,7 @@ class SupervisedLoss(LossFunction):
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        check_lengths(input_spaces)
         space, labels = input_spaces["parameters"], input_spaces.get("labels")
         if labels is not None and _ranks(labels) != _ranks(space):
             raise SpaceError(

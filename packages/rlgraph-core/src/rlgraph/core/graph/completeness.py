@@ -23,7 +23,7 @@ from rlgraph.core.graph.nodes import (
     VariablesOf,
 )
 from rlgraph.core.graph.values import Value, compatible, describe, difference, identity, same_ranks, space_of
-from rlgraph.core.graph.variables import VariableList
+from rlgraph.core.graph.variables import VariableList, joined
 from rlgraph.spaces import Space, SpaceError
 
 
@@ -207,7 +207,7 @@ class Components:
         found = [v for variables in declared for v in variables.values() if not v.host]
         if trainable_only:
             found = [v for v in found if v.trainable]
-        return VariableList(sorted(found, key=lambda v: v.name))
+        return joined(found)
 
 
 def _named(methods: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from rlgraph.core.graph.nodes import (
     Source,
     descend,
 )
-from rlgraph.core.graph.trace import Symbol, current_trace, to_expression
+from rlgraph.core.graph.trace import Parts, Symbol, current_trace, to_expression
 
 
 def loop(
@@ -155,7 +155,7 @@ def _check_takes(wiring: Callable[..., Any], number: int, where: str, called: st
 def _like(expression: Expression, source: Source, path: Path = ()) -> Any:
     """Symbols of the parts of a source that is made like `expression`: literals can be unpacked."""
     if isinstance(expression, Pack):
-        items = {key: _like(item, source, (*path, key)) for key, item in expression.items}
+        items = Parts({key: _like(item, source, (*path, key)) for key, item in expression.items})
         return items if expression.kind is dict else tuple(items.values())
     return Symbol(Ref(source, path))
 

@@ -45,4 +45,4 @@ def known(
     try:
         return {name: value_of(e, values) for name, e in expressions.items()}
     except KeyError as error:
-        raise BuildError(f"{where}: there is no part {error.args[0]}") from None
+        raise BuildError(f"{where}: {error.args[0]}") from None

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NoReturn
 
-from rlgraph.core.errors import AssemblyError, BuildError
+from rlgraph.core.errors import AssemblyError, BuildError, no_part
 from rlgraph.core.graph.nodes import (
     ApiCall,
     Branch,
@@ -22,6 +22,7 @@ from rlgraph.core.graph.nodes import (
     Gradients,
     GraphFunctionCall,
     Input,
+    JoinedVariables,
     Loop,
     Node,
     Output,
@@ -73,6 +74,12 @@ class Symbol:
         kind = type(source).__name__.lower()
         return f"Symbol({'.'.join([getattr(source, 'name', kind), *map(str, self._expression.path)])})"
 
+    def __add__(self, other: Any) -> Symbol:
+        """One list of variables out of two."""
+        trace = _current.get()
+        joined = trace.joined_variables(self, other) if trace else None
+        return self._wiring_only() if joined is None else joined
+
     def _wiring_only(self, *_: object) -> NoReturn:
         trace = _current.get()
         where = f"{trace._place}: " if trace and trace._stack else ""
@@ -83,13 +90,22 @@ class Symbol:
         )
 
     __bool__ = __iter__ = __len__ = __float__ = __int__ = __index__ = _wiring_only
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _wiring_only
+    __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _wiring_only
     __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = (
         _wiring_only
     )
     __and__ = __rand__ = __or__ = __ror__ = __neg__ = __invert__ = __abs__ = _wiring_only
     __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _wiring_only
     __hash__ = object.__hash__
+
+
+class Parts(dict[str, Any]):
+    """A dict of symbols."""
+
+    def __missing__(self, key: object) -> NoReturn:
+        trace = _current.get()
+        where = f"{trace._place}: " if trace and trace._stack else ""
+        raise AssemblyError(f"{where}{no_part(key, self)}")
 
 
 def to_expression(value: Any, where: str) -> Expression:
@@ -109,7 +125,7 @@ def to_expression(value: Any, where: str) -> Expression:
 def to_symbols(expression: Expression) -> Any:
     """What an API method gets back: containers can be unpacked, everything else is a `Symbol`."""
     if isinstance(expression, Pack):
-        items = {key: to_symbols(item) for key, item in expression.items}
+        items = Parts({key: to_symbols(item) for key, item in expression.items})
         return items if expression.kind is dict else tuple(items.values())
     return Symbol(expression)
 
@@ -340,6 +356,21 @@ class Trace:
         self._record(VariablesOf(node, self._caller, component.scope_path, trainable_only))
         return Symbol(Ref(Output(node)))
 
+    def joined_variables(self, *symbols: Any) -> Symbol | None:
+        """Record that lists of variables are joined; None if `symbols` are something else."""
+        scope = self.place("a.variables() + b.variables()")
+        lists = tuple(to_expression(symbol, scope) for symbol in symbols)
+        if not all(self._is_list(self._literal(expression)) for expression in lists):
+            return None
+        node = self._new_id()
+        self._record(JoinedVariables(node, self._caller, scope, lists))
+        return Symbol(Ref(Output(node)))
+
+    def _is_list(self, expression: Expression) -> bool:
+        source = expression.source if isinstance(expression, Ref) else None
+        made = self.nodes.get(source.node) if isinstance(source, Output) else None
+        return isinstance(made, VariablesOf | JoinedVariables)
+
     def gradients(self, loss: Any, variables: Any) -> Symbol:
         """Record the derivatives of `loss` by `variables`."""
         scope = self.place("gradients(loss, variables)")
@@ -357,7 +388,7 @@ def _seen_from_inside(call: int, name: str, expression: Expression) -> Any:
 
 def _seen_from_outside(call: int, results: Expression, path: tuple[str | int, ...] = ()) -> Any:
     if isinstance(results, Pack):
-        items = {key: _seen_from_outside(call, item, (*path, key)) for key, item in results.items}
+        items = Parts({key: _seen_from_outside(call, item, (*path, key)) for key, item in results.items})
         return items if results.kind is dict else tuple(items.values())
     if isinstance(results, Const):
         return results.value
@@ -456,7 +487,7 @@ def gradients(loss: Any, variables: Any) -> Symbol:
 
     Args:
         loss: symbol of a float tensor without axes.
-        variables: what ``component.variables()`` returned.
+        variables: what ``component.variables()`` returned, or several of these joined by ``+``.
 
     Returns:
         A symbol of the list of derivatives, parallel to `variables`.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
+from rlgraph.core.errors import no_part
 from rlgraph.core.graph.nodes import Path
 from rlgraph.core.graph.variables import GradientList, VariableList
 from rlgraph.core.ops.dims import RankSize, SymbolicDim
@@ -53,9 +54,7 @@ def part_at(value: Value, path: Path) -> Value:
             list(value) if isinstance(value, dict) else list(range(len(value))) if _is_tuple(value) else None
         )
         if keys is None or key not in keys:
-            raise KeyError(
-                f"{key!r} of {describe(value)}: there are {keys if keys is not None else 'no parts'}"
-            )
+            raise KeyError(no_part(key, keys, f" of {describe(value)}"))
         value = value[key]
     return value
 

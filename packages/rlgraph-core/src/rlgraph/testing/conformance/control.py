@@ -64,6 +64,27 @@ def scan(subject: Subject) -> None:
     assert_same(given, ((forward[-1], forward * 10), (backward[0], backward * 10)), 1e-6)
 
 
+@check("control", operations=("scan",))
+def scan_of_nothing(subject: Subject) -> None:
+    """Over no steps: empty results of the open sizes that steps would have had, and what was carried at the start."""
+
+    def run(self: Any, ops: Any, x: Any, start: Any) -> Any:
+        def body(carry: Any, row: Any) -> Any:
+            return carry + row, (ops.concat([carry, carry], axis=1), ops.sum(carry))
+
+        return ops.scan(body, start, x)
+
+    steps_of_rows = FloatBox(shape=(2,), add_batch_rank=True, add_time_rank=True, time_major=True)
+    spaces = {"x": steps_of_rows, "start": OPEN["x"]}
+    executor = subject.executor(probe(run), spaces)
+    for steps in (0, 2):
+        last, (rows, sums) = executor.execute("run", np.ones((steps, 3, 2), np.float32), X)
+        assert_same(last, X + steps, 1e-6)
+        assert (rows.shape, sums.shape) == ((steps, 3, 4), (steps,)), (
+            f"{steps} steps: {rows.shape}, {sums.shape}"
+        )
+
+
 @check("control", operations=("map",))
 def map_(subject: Subject) -> None:
     """Every row by itself, in place."""

@@ -56,7 +56,7 @@ def contract(graph: ComponentGraph) -> ComponentGraph:
         try:
             return contracted(item)
         except KeyError as error:
-            raise BuildError(f"{where}: there is no part {error.args[0]}") from None
+            raise BuildError(f"{where}: {error.args[0]}") from None
 
     def contracted_node(node: Node) -> Node:
         return with_expressions(node, resolve)
