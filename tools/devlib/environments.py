@@ -31,6 +31,7 @@ _SIZES = {
     "tensorflow": (570, 1900),
     "jax": (125, 420),
     "matplotlib": (40, 150),
+    "numba": (60, 200),
     "tensorboard": (15, 60),
     "sphinx": (15, 90),
     "mypy": (15, 60),

@@ -290,6 +290,8 @@ class GraphExecutor:
             lambda variable: self.storage.host[variable.name] if variable.host else variable,
             lambda slots: slots,
             rng=self.storage.stream(scope),
+            condition=self._locks.condition(_host_lock(scope)),
+            use_kernels=self.execution.use_kernels,
         )
 
     # Looking.
@@ -488,6 +490,7 @@ class GraphExecutor:
                 if scope is None:
                     restoring.add_streams(self.backend.name, self._stream_names())
                 restoring.write()
+                self._locks.notify_all()
         return dict(checkpoint.manifest.facts)
 
     def _prefix(self, scope: str | None) -> str:

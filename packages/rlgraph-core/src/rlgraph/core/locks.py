@@ -2,6 +2,9 @@
 
 One lock per group of variables and one per component with host functions. Whoever needs several takes them in the
 order of their names, so that no two threads wait for each other.
+
+A host function that has to wait for another one of its component, as a queue has, waits for the condition of its lock:
+meanwhile the lock is free.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ class Locks:
 
     def __init__(self) -> None:
         self._locks: dict[str, Any] = {}
+        self._conditions: dict[str, threading.Condition] = {}
         self._making = threading.Lock()
 
     def holding(
@@ -24,9 +28,22 @@ class Locks:
     ) -> AbstractContextManager[Any]:
         """A context manager that holds the locks `names`; before it lets them go it calls `finally_`."""
         with self._making:
-            locks = [self._locks.setdefault(name, threading.RLock()) for name in sorted(set(names))]
+            locks = [self._lock(name) for name in sorted(set(names))]
         # A bare lock costs a tenth of a context manager of our own.
         return locks[0] if len(locks) == 1 and finally_ is None else _Holding(locks, finally_)
+
+    def condition(self, name: str) -> threading.Condition:
+        """The condition of the lock `name`: who holds it may wait, and others hold it meanwhile."""
+        with self._making:
+            return self._conditions.setdefault(name, threading.Condition(self._lock(name)))
+
+    def notify_all(self) -> None:
+        """Wake all who wait for a condition; the caller holds all locks."""
+        for condition in self._conditions.values():
+            condition.notify_all()
+
+    def _lock(self, name: str) -> Any:
+        return self._locks.setdefault(name, threading.RLock())
 
 
 class _Holding:

@@ -2,10 +2,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scipy.stats import chisquare
 
 from rlgraph.components import PrioritizedReplay
-from rlgraph.core import Component, NumericalError, RLGraphError, SpecError
-from rlgraph.spaces import Dict, FloatBox, IntBox
+from rlgraph.components.memories.segment_tree import numba_kernels
+from rlgraph.core import Component, InputError, NumericalError, RLGraphError, SpecError
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest
 
 RECORDS = Dict(number=IntBox(), state=FloatBox(shape=(2,)), add_batch_rank=True)
@@ -109,6 +111,180 @@ def test_the_largest_weight_of_a_batch_is_one():
         np.testing.assert_allclose(weights, ((indices.min() + 1) / (indices + 1)) ** 0.5, rtol=1e-5)
 
 
+def test_the_largest_weight_of_the_memory(backend):
+    """The weights of a batch are the same, whoever else is in it; records that are gone do not count."""
+    test = memory(4, backend, alpha=1.0, beta=0.5, epsilon=0.0, max_weight_of="memory")
+    insert(test, [1, 2, 3, 4])
+    test.test(("update_records", [[0, 1, 2, 3], [1.0, 4.0, 16.0, 64.0]]))
+    for _ in range(10):
+        _, indices, weights = draw(test, 2)
+        np.testing.assert_allclose(weights, np.array([1.0, 1 / 2, 1 / 4, 1 / 8])[indices], rtol=1e-6)
+    insert(test, [5])
+    _, indices, weights = draw(test, 8)
+    np.testing.assert_allclose(weights, np.array([1 / 4, 1.0, 1 / 2, 1 / 4])[indices], rtol=1e-6)
+    # What is never drawn has no weight.
+    test.test(("update_records", [[1, 2], [0.0, 36.0]]))
+    _, indices, weights = draw(test, 8)
+    np.testing.assert_allclose(weights, np.array([3 / 4, np.nan, 1.0, 3 / 4])[indices], rtol=1e-6)
+
+
+class Model:
+    """The rules of the paper over a plain list: places, numbers and priorities."""
+
+    def __init__(self, capacity, alpha, epsilon):
+        self.capacity, self.alpha, self.epsilon = capacity, alpha, epsilon
+        self.numbers, self.priorities, self.cursor, self.largest = {}, {}, 0, 1.0
+
+    def insert(self, numbers):
+        for number in numbers:
+            self.numbers[self.cursor], self.priorities[self.cursor] = number, self.largest
+            self.cursor = (self.cursor + 1) % self.capacity
+
+    def update(self, indices, errors):
+        for index, error in zip(indices, errors, strict=True):
+            self.priorities[index] = (abs(float(error)) + self.epsilon) ** self.alpha
+            self.largest = max(self.largest, self.priorities[index])
+
+    def shares(self):
+        total = sum(self.priorities.values())
+        return {index: priority / total for index, priority in self.priorities.items()}
+
+    def weights(self, indices, beta, everywhere):
+        count, shares = len(self.priorities), self.shares()
+        raw = {index: (count * share) ** -beta for index, share in shares.items()}
+        largest = max(raw.values()) if everywhere else max(raw[i] for i in indices)
+        return [raw[i] / largest for i in indices]
+
+
+ACTIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("insert"), st.integers(1, 12)),
+        st.tuples(st.just("update"), st.lists(st.tuples(st.integers(0, 99), st.floats(-9, 9, width=32)))),
+    ),
+    max_size=8,
+)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(st.integers(1, 9), ACTIONS, st.sampled_from(["batch", "memory"]), st.sampled_from([0.0, 0.6, 1.0]))
+def test_it_is_a_list_of_priorities(capacity, actions, max_weight_of, alpha):
+    """Wrap-around, batches longer than the ring, indices several times in a batch."""
+    test = memory(capacity, alpha=alpha, beta=0.7, epsilon=0.01, max_weight_of=max_weight_of)
+    model, number = Model(capacity, alpha, 0.01), 0
+    for action, value in [("insert", 1), *actions]:
+        if action == "insert":
+            insert(test, range(number, number + value))
+            model.insert(range(number, number + value))
+            number += value
+        elif value:
+            indices = [index % len(model.numbers) for index, _ in value]
+            errors = np.array([error for _, error in value], np.float32)
+            test.test(("update_records", [indices, errors]))
+            model.update(indices, errors)
+    expected = [model.priorities.get(index, 0.0) for index in range(capacity)]
+    np.testing.assert_allclose(priorities(test)[:capacity], expected, rtol=1e-12)
+    records, indices, weights = draw(test, 40)
+    assert records["number"].tolist() == [model.numbers[index] for index in indices.tolist()]
+    expected = model.weights(indices.tolist(), 0.7, max_weight_of == "memory")
+    np.testing.assert_allclose(weights, expected, rtol=1e-5)
+    # Stratified: no index is further than two draws from its share.
+    drawn = np.bincount(indices, minlength=capacity)
+    shares = model.shares()
+    assert all(abs(drawn[i] - 40 * shares.get(i, 0.0)) < 2 for i in range(capacity))
+
+
+@pytest.mark.parametrize("capacity", [40, 1500])
+def test_frequencies_of_single_draws(capacity):
+    """One record at a time, so that the draws are independent: a chi-square test of their frequencies."""
+    test, rng = memory(capacity, alpha=0.6, epsilon=0.0, seed=3), np.random.default_rng(2)
+    insert(test, np.arange(capacity + 7))
+    errors = rng.random(capacity).astype(np.float32) * 5
+    test.test(("update_records", [np.arange(capacity), errors]))
+    program = test.executor.program("get_records")
+    drawn = [int(program(np.array(1), np.float32(0.0))[1][0]) for _ in range(6000)]
+    # Ten groups of records, so that each is expected often enough.
+    groups = np.arange(capacity) * 10 // capacity
+    counts = np.bincount(groups[drawn], minlength=10)
+    expected = np.bincount(groups, errors.astype(np.float64) ** 0.6)
+    assert chisquare(counts, expected / expected.sum() * 6000).pvalue > 0.01
+
+
+def test_nested_records(backend):
+    space = Dict(
+        state=Dict(image=IntBox(0, 256, shape=(2,), dtype="uint8"), pair=Tuple(FloatBox(), BoolBox())),
+        add_batch_rank=True,
+    )
+    test = ComponentTest(PrioritizedReplay(4), {**SPACES, "records": space}, backend=backend, seed=10)
+    pair = (np.arange(3, dtype=np.float32), np.array([True, False, True]))
+    image = np.arange(6, dtype=np.uint8).reshape(3, 2)
+    test.test(("insert_records", [{"state": {"image": image, "pair": pair}}]))
+    records, indices, _ = draw(test, 9)
+    np.testing.assert_array_equal(records["state"]["image"], image[indices])
+    for part, whole in zip(records["state"]["pair"], pair, strict=True):
+        np.testing.assert_array_equal(part, whole[indices])
+
+
+@pytest.mark.skipif(numba_kernels() is None, reason="Numba is not installed")
+def test_with_and_without_kernels(backend):
+    def run(use_kernels):
+        test = ComponentTest(
+            PrioritizedReplay(3000, max_weight_of="memory"),
+            SPACES,
+            backend=backend,
+            seed=4,
+            execution_spec={"use_kernels": use_kernels},
+        )
+        rng = np.random.default_rng(6)
+        seen = []
+        for _ in range(6):
+            insert(test, rng.integers(0, 99, 900))
+            seen.append(draw(test, 64)[1:])
+            test.test(("update_records", [seen[-1][0], rng.normal(size=64).astype(np.float32)]))
+        return seen, test.read_variable_values()
+
+    for plain, compiled in zip(run(False), run(True), strict=True):
+        np.testing.assert_equal(plain, compiled)
+
+
+@pytest.mark.parametrize("indices", [[0, 2], [-1, 0], [1, 9000]])
+@pytest.mark.parametrize("use_kernels", [False, True])
+def test_indices_where_no_record_is(indices, use_kernels):
+    execution = {"use_kernels": use_kernels}
+    test = ComponentTest(PrioritizedReplay(4), SPACES, backend="numpy", execution_spec=execution)
+    insert(test, [1, 2])
+    low, high = min(indices), max(indices)
+    with pytest.raises(InputError, match=rf"memory: expected indices of the 2 records held.*{low} to {high}"):
+        test.test(("update_records", [indices, [1.0, 2.0]]))
+    np.testing.assert_array_equal(priorities(test), [1.0, 1.0, 0.0, 0.0])
+
+
+def test_nothing_can_be_drawn_by_priorities_of_0():
+    test = memory(4, epsilon=0.0)
+    insert(test, [1, 2])
+    test.test(("update_records", [[0, 1], [0.0, 0.0]]))
+    with pytest.raises(RLGraphError, match="memory: all priorities are 0, nothing can be drawn: set epsilon"):
+        draw(test, 1)
+
+
+def test_rounding_never_finds_a_priority_of_0():
+    """The sum of two priorities is rounded up, and a share of it lies behind both."""
+    test = memory(4096, epsilon=0.0)
+    insert(test, np.arange(4096))
+    test.test(("update_records", [np.arange(4096), np.zeros(4096)]))
+
+    class Highest:
+        def random(self, number):
+            return np.full(number, np.nextafter(1.0, 0.0))
+
+    view, unit = test.executor._host_view("memory"), np.finfo(np.float64).eps
+    view.rng = Highest()
+    view.tree.set(np.array([0, 2]), np.array([1.5 * unit, 1.0 + 2.0 * unit]))
+    assert view.tree.find(Highest().random(1)).tolist() == [3]
+    _, indices, weights = PrioritizedReplay._sample_prioritized.function(view, np.array(5), np.array(0.0))
+    assert (len(indices), priorities(test)[indices].min()) == (5, 1.0 + 2.0 * unit)
+    assert np.isfinite(weights).all()
+
+
 @settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(st.integers(1, 7), st.lists(st.integers(0, 20), max_size=6))
 def test_only_what_was_inserted_is_drawn(capacity, batches):
@@ -181,6 +357,24 @@ def test_specs():
         ({"epsilon": "small"}, r"memory.epsilon: expected a number >= 0, given 'small'"),
         ({"beta": "much"}, r"memory.beta: expected a number, \[from, to\]"),
         ({"capacity": 0}, r"memory.capacity: expected an integer >= 1"),
+        ({"max_weight_of": "bach"}, r"memory.max_weight_of: given 'bach'. Did you mean 'batch'\?"),
     ):
         with pytest.raises(SpecError, match=said):
             PrioritizedReplay(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("argument", "wrong", "said"),
+    [
+        ("num_records", FloatBox(), r"num_records: expected a whole number, IntBox\(\), given FloatBox"),
+        ("num_records", IntBox(add_batch_rank=True), r"num_records: expected a whole number"),
+        ("time_percentage", IntBox(), r"time_percentage: expected a number, FloatBox\(\), given IntBox"),
+        ("indices", FloatBox(add_batch_rank=True), r"indices: expected a whole number for each record"),
+        ("indices", IntBox(), r"indices: expected a whole number for each record"),
+        ("errors", FloatBox(shape=(2,), add_batch_rank=True), r"errors: expected a number for each record"),
+        ("errors", BoolBox(add_batch_rank=True), r"errors: expected a number for each record"),
+    ],
+)
+def test_spaces_it_cannot_take(argument, wrong, said):
+    with pytest.raises((SpaceError, RLGraphError), match=said):
+        ComponentTest(PrioritizedReplay(3), {**SPACES, argument: wrong}, backend="numpy")

@@ -9,11 +9,30 @@ from typing import Any
 import numpy as np
 
 from rlgraph.components.common.schedules import Schedule
+from rlgraph.components.memories.arguments import check_count, check_fraction, check_indices, check_numbers
 from rlgraph.components.memories.memory import Memory
-from rlgraph.components.memories.sum_tree import SumTree
-from rlgraph.core import NumericalError, SpecError, graph_fn, rlgraph_api
+from rlgraph.components.memories.segment_tree import MinTree, SumTree
+from rlgraph.core import InputError, NumericalError, RLGraphError, SpecError, graph_fn, rlgraph_api
+from rlgraph.core.errors import nearest
 from rlgraph.core.functional.prioritized_replay import importance_weights
 from rlgraph.spaces import FloatBox, IntBox, Space
+
+#: Whose importance weights may be 1 at most.
+MAX_WEIGHT_OF = ("batch", "memory")
+
+
+def _drawn(memory: PrioritizedReplay, num_records: Any, time_percentage: Any) -> tuple[Space, Space, Space]:
+    """The Spaces of records, indices and weights."""
+    check_count(num_records, "num_records")
+    check_fraction(time_percentage, "time_percentage")
+    weights = FloatBox(0.0, 1.0, add_batch_rank=True)
+    return memory.record_space, IntBox(memory.capacity, add_batch_rank=True), weights
+
+
+def _updated(_: PrioritizedReplay, indices: Any, errors: Any) -> tuple[()]:
+    check_indices(indices, "indices")
+    check_numbers(errors, "errors")
+    return ()
 
 
 class PrioritizedReplay(Memory):
@@ -29,11 +48,14 @@ class PrioritizedReplay(Memory):
         beta: how much the importance weights correct, 1 for all of it; a number, or a schedule over the fraction of
             training done (see `Schedule.from_spec`), in the paper ``[0.4, 1.0]``.
         epsilon: added to the errors, so that every record may be drawn.
+        max_weight_of: importance weights are divided by the largest of ``"batch"``, or of all records in the
+            ``"memory"`` (the ``max_i w_i`` of Algorithm 1 may mean either), which takes a second tree.
         scope: name among its siblings.
 
     Raises:
-        SpecError: capacity below 1, alpha, beta or epsilon below 0 or not finite, or no schedule.
-        SpaceError: the records are no `Dict` with batch rank.
+        SpecError: capacity below 1, alpha, beta or epsilon below 0 or not finite, or no schedule; another
+            `max_weight_of`.
+        SpaceError: the records are no `Dict` with batch rank, or another argument is of another kind.
     """
 
     def __init__(
@@ -42,6 +64,7 @@ class PrioritizedReplay(Memory):
         alpha: float = 0.6,
         beta: Any = 0.4,
         epsilon: float = 1e-6,
+        max_weight_of: str = "batch",
         scope: str = "memory",
         **kwargs: Any,
     ):
@@ -53,12 +76,22 @@ class PrioritizedReplay(Memory):
         # Schedules go from one end to the other without a turn.
         if min(self.beta.value(0.0), self.beta.value(1.0)) < 0.0:
             raise SpecError(f"{scope}.beta: expected values >= 0, given {beta!r}")
+        if max_weight_of not in MAX_WEIGHT_OF:
+            raise SpecError(
+                f"{scope}.max_weight_of: given {max_weight_of!r}. {nearest(str(max_weight_of), MAX_WEIGHT_OF)}"
+            )
+        self.max_weight_of = max_weight_of
         super().__init__(capacity, scope=scope, **kwargs)
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         super().create_variables(input_spaces, action_space)
         nodes = FloatBox(shape=(SumTree.size_for(self.capacity),), dtype="float64")
         self.nodes = self.get_variable("priorities", nodes, host=True)
+        if self.max_weight_of == "memory":
+            #: Those of 0 left out: nobody draws them.
+            self.smallest = self.get_variable(
+                "smallest_priorities", nodes, initializer=MinTree.neutral, host=True
+            )
         #: The largest priority so far, with alpha applied; [1].
         self.largest = self.get_variable(
             "largest_priority", FloatBox(shape=(1,), dtype="float64"), initializer=1.0, host=True
@@ -76,7 +109,7 @@ class PrioritizedReplay(Memory):
             A dict of fields [N, ...], their places in the memory [N], and their importance weights [N] in (0, 1].
 
         Raises:
-            RLGraphError: the memory is empty.
+            RLGraphError: the memory is empty, or all priorities are 0.
         """
         return self._sample_prioritized(num_records, time_percentage)
 
@@ -87,6 +120,7 @@ class PrioritizedReplay(Memory):
 
         Raises:
             NumericalError: an error is not finite; then nothing changes.
+            InputError: an index at which there is no record; then nothing changes.
         """
         return self._update(indices, errors)
 
@@ -94,20 +128,11 @@ class PrioritizedReplay(Memory):
     def _insert(self, records: Any) -> None:
         index, count = self.write(records)
         priority = float(self.largest[0])  # type: ignore[index]
-        self.tree.fill(index, min(index + count, self.capacity), priority)
+        self._fill(index, min(index + count, self.capacity), priority)
         if index + count > self.capacity:
-            self.tree.fill(0, min(index + count - self.capacity, self.capacity), priority)
+            self._fill(0, min(index + count - self.capacity, self.capacity), priority)
 
-    @graph_fn(
-        returns=3,
-        host=True,
-        spaces=lambda self, *_: (
-            self.record_space,
-            IntBox(self.capacity, add_batch_rank=True),
-            FloatBox(0.0, 1.0, add_batch_rank=True),
-        ),
-        shares=(),
-    )
+    @graph_fn(returns=3, host=True, spaces=_drawn, shares=())
     def _sample_prioritized(self, num_records: np.ndarray, time_percentage: np.ndarray) -> Any:
         size, number = self.filled(), int(num_records)
         rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
@@ -116,10 +141,31 @@ class PrioritizedReplay(Memory):
         shares /= number
         # A share that rounding put beyond the last record is the last one's.
         indices = np.minimum(self.tree.find(shares), size - 1)
-        weights = importance_weights(self.tree.get(indices), self.beta.value(float(time_percentage)))
+        priorities = self.tree.get(indices)
+        lowest = priorities.min(initial=np.inf)
+        if lowest == 0.0:
+            indices, priorities, lowest = self._without_zeros(indices, priorities)
+        if self.max_weight_of == "memory":
+            lowest = self.minima.minimum
+        weights = importance_weights(priorities, self.beta.value(float(time_percentage)), lowest)
         return self.read(indices), indices, weights
 
-    @graph_fn(returns=0, host=True, spaces=())
+    def _without_zeros(self, indices: np.ndarray, priorities: np.ndarray) -> tuple[Any, Any, Any]:
+        """The same with another record where rounding has found one of priority 0.
+
+        Raises:
+            RLGraphError: there is none but these.
+        """
+        if self.tree.total == 0.0:
+            raise RLGraphError(
+                f"{self.scope_path}: all priorities are 0, nothing can be drawn: set epsilon above 0"
+            )
+        held = self.tree.get(np.arange(self.capacity))
+        indices = np.where(priorities > 0.0, indices, held.argmax())
+        priorities = held[indices]
+        return indices, priorities, priorities.min()
+
+    @graph_fn(returns=0, host=True, spaces=_updated)
     def _update(self, indices: np.ndarray, errors: np.ndarray) -> None:
         priorities = np.abs(errors, dtype=np.float64)
         priorities += self.epsilon
@@ -131,10 +177,37 @@ class PrioritizedReplay(Memory):
                 f"{self.scope_path}: an error that a priority is made of is not finite: lower "
                 "optimizer_spec.learning_rate, set clip_grad_norm, or look for rewards and states that are very large"
             )
+        indices = self._held(indices)
         self.tree.set(indices, priorities)
+        if self.max_weight_of == "memory":
+            self.minima.set(indices, np.where(priorities > 0.0, priorities, np.inf))
         largest[0] = max(float(largest[0]), highest)
+
+    def _held(self, indices: np.ndarray) -> np.ndarray:
+        """``indices [N]`` as int64, all of them of records."""
+        indices = np.asarray(indices, np.int64)
+        size = int(self.cursor[1])  # type: ignore[index]
+        # Without a sign those below 0 are very large.
+        if len(indices) and indices.view(np.uint64).max() >= size:
+            raise InputError(
+                f"{self.scope_path}: expected indices of the {size} records held, as get_records gives them, given "
+                f"{indices.min()} to {indices.max()}"
+            )
+        return indices
+
+    def _fill(self, start: int, stop: int, priority: float) -> None:
+        self.tree.fill(start, stop, priority)
+        if self.max_weight_of == "memory":
+            self.minima.fill(start, stop, priority or np.inf)
+
+    # For host functions only.
 
     @cached_property
     def tree(self) -> SumTree:
-        """The priorities as a tree; for host functions only."""
-        return SumTree(self.nodes)  # type: ignore[arg-type]
+        """The priorities."""
+        return SumTree(self.nodes, self.use_kernels)  # type: ignore[arg-type, attr-defined]
+
+    @cached_property
+    def minima(self) -> MinTree:
+        """The priorities above 0; with ``max_weight_of="memory"`` only."""
+        return MinTree(self.smallest, self.use_kernels)  # type: ignore[arg-type, attr-defined]

@@ -313,7 +313,9 @@ def graph_fn(
         function: the method.
         returns: number of outputs; 0 for a function that is called for its writes only. Default: 1.
         host: the function is plain Python, ``f(self, *arrays)`` on NumPy arrays, for work that does not belong into
-            a tensor graph. It may draw from ``self.rng`` and write its host variables.
+            a tensor graph. It may draw from ``self.rng`` and write its host variables. One of them runs at a time; to
+            wait for another one it calls ``self.condition.wait_for(...)``, which lets others run meanwhile.
+            ``self.use_kernels`` is the option of the execution spec.
         spaces: the outputs' Spaces, where they cannot be inferred: required for host functions and functions of
             kernels only. A Space, a tuple of Spaces, or a function ``f(self, *input_spaces)``. In that tuple a
             dict or tuple of Spaces stands for one output that is a container; their ranks may differ.

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 
-def importance_weights(priorities: np.ndarray, beta: float) -> np.ndarray:
-    """``w_i = (N P(i)) ** -beta / max_j w_j`` over a batch: ``priorities [B] -> [B]``, in (0, 1].
+def importance_weights(priorities: np.ndarray, beta: float, smallest: float | None = None) -> np.ndarray:
+    """``w_i = (N P(i)) ** -beta / max_j w_j``: ``priorities [B] -> [B]``, in (0, 1].
 
     Schaul et al. (2016), section 3.4, https://arxiv.org/abs/1511.05952. The number of records and the sum of all
-    priorities cancel out: only the ratios to the smallest priority of the batch are left.
+    priorities cancel out: only the ratios to the `smallest` priority of those that j stands for are left; by default
+    these are the batch.
     """
-    return (priorities.min() / priorities) ** beta
+    return ((priorities.min(initial=np.inf) if smallest is None else smallest) / priorities) ** beta
 
 
 def weighted_mean(ops: Any, losses: Any, weights: Any = None) -> Any:
