@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rlgraph.components import ReplayMemory
+from rlgraph.components import PrioritizedReplay, ReplayMemory
 from rlgraph.core import Component, PerformanceWarning, SpecError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError
 from rlgraph.testing import ComponentTest
@@ -229,6 +229,36 @@ def test_observations_that_are_no_stacks_are_kept_once():
     assert set(found) == set(range(70, 120))
     np.testing.assert_array_equal(drawn["next_states"], states[np.array(found) + 1])
     assert len(test.read_variable_values()["memory/stacks/frames/frames"]) < 70
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(st.integers(1, 12), st.lists(st.tuples(st.integers(1, 15), st.booleans()), min_size=1, max_size=12))
+def test_prioritized_as_a_list_of_records(capacity, blocks):
+    """Records that went early are not drawn; those of the others are what came, at the priorities they got."""
+    spaces = {"records": record_space(image(8, 8, 2)), "num_records": int, "time_percentage": float}
+    spaces |= {"indices": IntBox(add_batch_rank=True), "errors": FloatBox(add_batch_rank=True)}
+    memory = PrioritizedReplay(
+        capacity, alpha=1.0, epsilon=0.0, frame_stack={"size": 2, "frames_per_record": 1}
+    )
+    test, rng, everything = ComponentTest(memory, spaces, backend="numpy"), np.random.default_rng(0), []
+    for count, shares in blocks:
+        states = rng.integers(256, size=(count + 1, 8, 8, 2)).astype(np.uint8)
+        if shares:  # else every record needs four frames
+            states[:, ..., 0] = np.concatenate([states[:1, ..., 0], states[:-1, ..., 1]])
+            pairs = list(states[:-1]), list(states[1:])
+        else:
+            pairs = list(states[:-1]), list(rng.integers(256, size=(count, 8, 8, 2)).astype(np.uint8))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PerformanceWarning)
+            inserted(test, everything, *pairs, [False] * count)
+        size = int(test.test("get_size"))
+        assert 1 <= size <= min(capacity, len(everything))
+        drawn, indices, _ = test.test(("get_records", [30 * size, np.float32(0)]))
+        assert set(drawn["number"].tolist()) == set(range(len(everything) - size, len(everything)))
+        for i, number in enumerate(drawn["number"].tolist()):
+            np.testing.assert_array_equal(drawn["states"][i], everything[number][0])
+            np.testing.assert_array_equal(drawn["next_states"][i], everything[number][1])
+        test.test(("update_records", [indices, 0.1 + rng.random(len(indices)).astype(np.float32)]))
 
 
 def test_it_is_saved_and_loaded(backend, tmp_path):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.components.common.schedules import Schedule
+from rlgraph.components.memories.frame_stack import FrameStack
 from rlgraph.components.memories.memory import Memory
 from rlgraph.components.memories.sum_tree import SumTree
 from rlgraph.core import NumericalError, SpecError, graph_fn, rlgraph_api
@@ -29,11 +30,12 @@ class PrioritizedReplay(Memory):
         beta: how much the importance weights correct, 1 for all of it; a number, or a schedule over the fraction of
             training done (see `Schedule.from_spec`), in the paper ``[0.4, 1.0]``.
         epsilon: added to the errors, so that every record may be drawn.
+        frame_stack: observations are stacks of so many frames, see `ReplayMemory`.
         scope: name among its siblings.
 
     Raises:
-        SpecError: capacity below 1, alpha, beta or epsilon below 0 or not finite, or no schedule.
-        SpaceError: the records are no `Dict` with batch rank.
+        SpecError: capacity below 1, alpha, beta or epsilon below 0 or not finite, no schedule, or no frame stack.
+        SpaceError: the records are no `Dict` with batch rank, or have no stacks of frames.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class PrioritizedReplay(Memory):
         alpha: float = 0.6,
         beta: Any = 0.4,
         epsilon: float = 1e-6,
+        frame_stack: Any = None,
         scope: str = "memory",
         **kwargs: Any,
     ):
@@ -53,6 +56,7 @@ class PrioritizedReplay(Memory):
         # Schedules go from one end to the other without a turn.
         if min(self.beta.value(0.0), self.beta.value(1.0)) < 0.0:
             raise SpecError(f"{scope}.beta: expected values >= 0, given {beta!r}")
+        self.frame_stack = FrameStack.from_spec(frame_stack, f"{scope}.frame_stack")
         super().__init__(capacity, scope=scope, **kwargs)
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
@@ -93,7 +97,13 @@ class PrioritizedReplay(Memory):
     @graph_fn(returns=0, host=True, spaces=())
     def _insert(self, records: Any) -> None:
         index, count = self.write(records)
-        priority = float(self.largest[0])  # type: ignore[index]
+        self._fill(index, count, float(self.largest[0]))  # type: ignore[index]
+
+    def forget(self, index: int, count: int) -> None:
+        self._fill(index, count, 0.0)
+
+    def _fill(self, index: int, count: int, priority: float) -> None:
+        """Give `count` records from `index` on this priority."""
         self.tree.fill(index, min(index + count, self.capacity), priority)
         if index + count > self.capacity:
             self.tree.fill(0, min(index + count - self.capacity, self.capacity), priority)
@@ -115,7 +125,7 @@ class PrioritizedReplay(Memory):
         shares += np.arange(number)
         shares /= number
         # A share that rounding put beyond the last record is the last one's.
-        indices = np.minimum(self.tree.find(shares), size - 1)
+        indices = np.minimum(self.tree.find(shares), min(self.oldest() + size, self.capacity) - 1)
         weights = importance_weights(self.tree.get(indices), self.beta.value(float(time_percentage)))
         return self.read(indices), indices, weights
 
