@@ -75,7 +75,9 @@ class Convolutions:
     def avg_pool2d(x: Tensor, size: Pair, strides: Pair | None = None, padding: str = "valid") -> Tensor:
         window, steps = as_pair(size), as_pair(size if strides is None else strides)
         images, rest = _padded(_channels_first(x), window, steps, padding, 0.0)
-        if x.is_cuda:  # where windows overlap, its derivative is wrong for images whose channels come last (2.11)
+        if (
+            x.is_cuda
+        ):  # where windows overlap, its derivative is wrong for images whose channels come last (2.11)
             images = images.clone(memory_format=torch.contiguous_format)
         y = functional.avg_pool2d(images, window, steps, rest, count_include_pad=False)
         if images.shape[2:] != x.shape[1:3]:  # it was padded, and padding does not count
