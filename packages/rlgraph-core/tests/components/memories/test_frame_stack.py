@@ -241,6 +241,7 @@ def test_prioritized_as_a_list_of_records(capacity, blocks):
         capacity, alpha=1.0, epsilon=0.0, frame_stack={"size": 2, "frames_per_record": 1}
     )
     test, rng, everything = ComponentTest(memory, spaces, backend="numpy"), np.random.default_rng(0), []
+    late = np.zeros(0, np.int64)
     for count, shares in blocks:
         states = rng.integers(256, size=(count + 1, 8, 8, 2)).astype(np.uint8)
         if shares:  # else every record needs four frames
@@ -251,6 +252,8 @@ def test_prioritized_as_a_list_of_records(capacity, blocks):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PerformanceWarning)
             inserted(test, everything, *pairs, [False] * count)
+        # Errors of what was drawn before: some of these records are gone.
+        test.test(("update_records", [late, np.ones(len(late), np.float32)]))
         size = int(test.test("get_size"))
         assert 1 <= size <= min(capacity, len(everything))
         drawn, indices, _ = test.test(("get_records", [30 * size, np.float32(0)]))
@@ -259,6 +262,7 @@ def test_prioritized_as_a_list_of_records(capacity, blocks):
             np.testing.assert_array_equal(drawn["states"][i], everything[number][0])
             np.testing.assert_array_equal(drawn["next_states"][i], everything[number][1])
         test.test(("update_records", [indices, 0.1 + rng.random(len(indices)).astype(np.float32)]))
+        late = indices
 
 
 def test_it_is_saved_and_loaded(backend, tmp_path):
