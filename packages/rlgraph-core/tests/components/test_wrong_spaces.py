@@ -34,10 +34,6 @@ UNUSED = {
 }
 #: Arguments whose Spaces nobody checks: a wrong one is found when it runs.
 UNCHECKED = {
-    ("epsilon_greedy", "actions"),
-    ("epsilon_greedy", "time_percentage"),
-    ("noisy_greedy", "q_values"),
-    ("noisy_greedy", "time_percentage"),
     ("prioritized_replay", "errors"),
     ("prioritized_replay", "indices"),
     ("prioritized_replay", "num_records"),

@@ -34,9 +34,13 @@ from rlgraph.components.distributions.mixture_distribution import MixtureDistrib
 from rlgraph.components.distributions.multivariate_normal import MultivariateNormal
 from rlgraph.components.distributions.normal import Normal
 from rlgraph.components.distributions.squashed_normal import SquashedNormal
+from rlgraph.components.explorations.action_noise import ActionNoise
+from rlgraph.components.explorations.constant_noise import ConstantNoise
 from rlgraph.components.explorations.epsilon_greedy import EpsilonGreedy
 from rlgraph.components.explorations.exploration import Exploration
+from rlgraph.components.explorations.gaussian_noise import GaussianNoise
 from rlgraph.components.explorations.noisy_greedy import NoisyGreedy
+from rlgraph.components.explorations.ornstein_uhlenbeck_noise import OrnsteinUhlenbeckNoise
 from rlgraph.components.helpers.clipping import Clipping
 from rlgraph.components.helpers.generalized_advantage_estimation import GeneralizedAdvantageEstimation
 from rlgraph.components.helpers.sequence_helper import SequenceHelper
@@ -116,6 +120,7 @@ __all__ = [
     "LSTM",
     "SGD",
     "ActionAdapter",
+    "ActionNoise",
     "Activation",
     "ActorCriticLoss",
     "Adadelta",
@@ -135,6 +140,7 @@ __all__ = [
     "Clip",
     "Clipping",
     "Concat",
+    "ConstantNoise",
     "ContainerLoss",
     "ContainerMerger",
     "ContainerSplitter",
@@ -153,6 +159,7 @@ __all__ = [
     "EpsilonGreedy",
     "EuclidianDistanceLoss",
     "Exploration",
+    "GaussianNoise",
     "GeneralizedAdvantageEstimation",
     "GrayScale",
     "GumbelSoftmax",
@@ -184,6 +191,7 @@ __all__ = [
     "NormalDistributionAdapter",
     "Normalize",
     "Optimizer",
+    "OrnsteinUhlenbeckNoise",
     "PPOLoss",
     "Policy",
     "PreprocessLayer",

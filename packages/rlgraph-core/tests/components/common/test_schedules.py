@@ -11,7 +11,7 @@ from rlgraph.components.common.schedules import (
     LinearDecay,
     PolynomialDecay,
 )
-from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.core import Component, InputError, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import FloatBox
 from rlgraph.testing import ComponentTest
 
@@ -126,6 +126,40 @@ def test_values_in_a_graph_function(spec, points, backend):
             {"type": "linear", "from": 1.0, "to": 0.0, "end": 0.0},
             "agent.rate.end: expected a fraction in (0, 1], given 0.0",
         ),
+        (
+            {"type": "linear", "from": 1.0, "to": 0.0, "end": 1000},
+            "agent.rate.end: expected a fraction in (0, 1], given 1000.0; it is a fraction of training, not a number",
+        ),
+        ({"type": "linear", "from": 1.0}, "agent.rate.to: LinearDecay needs it, given {'type'"),
+        ({"type": "poly", "to": 1.0}, "agent.rate.from: PolynomialDecay needs it, given"),
+        (
+            {"type": "linear", "from": 1.0, "from_": 1.0, "to": 0.0},
+            "agent.rate: 'from' and 'from_' are one key, given both",
+        ),
+        (
+            {"type": "linear", "from": 1.0, "to": 0.0, "num_timesteps": 1000},
+            "agent.rate.num_timesteps: LinearDecay has no such key. It is 'end' here.",
+        ),
+        (
+            {"type": "linear", "xyz": 1.0, "from": 1.0, "to": 0.0},
+            "agent.rate.xyz: LinearDecay has no such key. Known: end, from, start, to.",
+        ),
+        (
+            {"type": "constant", "value": 1.0},
+            "agent.rate.value: Constant has no such key. It is 'constant' here.",
+        ),
+        ({"type": "ape_x", "worker": 3, "num_workers": 3}, "agent.rate.worker: expected 0 to 2, given 3"),
+        (["ape_x", 0, 0], "agent.rate.num_workers: expected an integer >= 1, given 0"),
+        (["ape_x", 0.5, 2], "agent.rate.worker: expected an integer, given 0.5"),
+        ({"type": "ape_x", "worker": 0}, "agent.rate.num_workers: ApeXEpsilon needs it"),
+        (
+            {"type": "ape_x", "worker": 0, "num_workers": 2, "base": 1.0},
+            "agent.rate.base: expected a number in (0, 1), given 1.0",
+        ),
+        (
+            {"type": "ape_x", "worker": 0, "num_workers": 2, "alpha": -1.0},
+            "agent.rate.alpha: expected a number of at least 0, given -1.0",
+        ),
         ({"type": "linear", "from": 1.0, "to": 0.0, "end": 1.1}, "agent.rate.end"),
     ],
 )
@@ -133,3 +167,20 @@ def test_wrong_specs(spec, message):
     with pytest.raises(SpecError) as error:
         Schedule.from_spec(spec, path="agent.rate")
     assert message in str(error.value)
+
+
+def test_epsilons_of_workers():
+    """0.4^(1 + 7 i / (N - 1)) of Horgan et al. (2018): 0.4 of the first, 0.4^8 of the last; one worker has 0.4."""
+    epsilons = [Schedule.from_spec(["ape_x", i, 8]).value(0.7) for i in range(8)]
+    assert epsilons == pytest.approx([0.4 ** (1 + i) for i in range(8)])
+    assert Schedule.from_spec({"type": "ape_x", "worker": 2, "num_workers": 5}).value(0.0) == pytest.approx(
+        0.4**4.5
+    )
+    one = {"type": "ape_x", "worker": 0, "num_workers": 1, "base": 0.3, "alpha": 2.0}
+    assert Schedule.from_spec(one).value(0.0) == pytest.approx(0.3)
+    assert Schedule.from_spec(one).is_constant
+
+
+def test_no_number_for_the_time():
+    with pytest.raises(InputError, match=r"time_percentage: expected the fraction of training .*, given nan"):
+        LinearDecay(1.0, 0.0).value(float("nan"))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar
 
-from rlgraph.core.component.specifiable import check_arguments
-from rlgraph.core.errors import SpecError, nearest
+from rlgraph.core.errors import AssemblyError, InputError, SpecError, nearest, offer
+from rlgraph.spaces import FloatBox
+from rlgraph.spaces.errors import mismatch
 
 
 class Schedule(ABC):
@@ -28,6 +29,21 @@ class Schedule(ABC):
         """Whether it needs no ``time_percentage``."""
         return False
 
+    def check_time(self, space: Any, where: str = "time_percentage") -> None:
+        """Raise `SpaceError` unless `space` is one fraction of training, or None where none is needed."""
+        if space is None and self.is_constant:
+            return
+        # One that says nothing of its bounds may be a fraction.
+        high = getattr(space, "high", None)
+        fits = isinstance(space, FloatBox) and space.shape == () and (high is None or high <= 1.0)
+        if not fits or space.has_batch_rank or space.has_time_rank:
+            raise mismatch(where, "the fraction of training that is done, FloatBox(0.0, 1.0)", repr(space))
+
+    def need_time(self, time_percentage: Any, where: str) -> None:
+        """Raise `AssemblyError` if an API method is given no `time_percentage` and the value depends on it."""
+        if time_percentage is None and not self.is_constant:
+            raise AssemblyError(f"{where} needs time_percentage, the fraction of training done: it is {self}")
+
     @staticmethod
     def from_spec(spec: Any, *, path: str = "schedule") -> Schedule:
         """A schedule from
@@ -38,7 +54,8 @@ class Schedule(ABC):
         * a mapping: ``{"type": "linear", "from": 1.0, "to": 0.1, "start": 0.0, "end": 0.5}``.
 
         Types: ``constant``; ``linear``, ``lin``, ``linear_decay``; ``polynomial``, ``poly``, ``polynomial_decay``;
-        ``exponential``, ``exp``, ``exponential_decay``; ``cosine``, ``cos``, ``cosine_decay``.
+        ``exponential``, ``exp``, ``exponential_decay``; ``cosine``, ``cos``, ``cosine_decay``; ``ape_x`` (see
+        `ApeXEpsilon`).
 
         Raises:
             SpecError: none of these.
@@ -52,15 +69,16 @@ class Schedule(ABC):
             if schedule is not None:
                 return schedule
         if isinstance(spec, Mapping) and "type" in spec:
-            # `from` is no name in Python.
-            arguments = {"from_" if k == "from" else k: value for k, value in spec.items() if k != "type"}
-            target = _type(spec["type"], path)
-            check_arguments(target, arguments, path)
-            return _make(target, arguments, path)
+            return _from_mapping(spec, path)
         raise SpecError(
             f"{path}: expected a number, [from, to], [type, from, to], [type, from, to, argument] or a mapping with "
             f"'type', given {spec!r}"
         )
+
+
+#: What is said of a fraction that is none.
+_STEPS = "; it is a fraction of training, not a number of steps"
+_FRACTION = "time_percentage: expected the fraction of training that is done, 0.0 to 1.0"
 
 
 @dataclass(frozen=True)
@@ -107,9 +125,9 @@ class Decay(Schedule):
     def __post_init__(self) -> None:
         _check_numbers(self)
         if not 0.0 < self.end <= 1.0:
-            raise SpecError(f"end: expected a fraction in (0, 1], given {self.end!r}")
+            raise SpecError(f"end: expected a fraction in (0, 1], given {self.end!r}{_STEPS}")
         if not 0.0 <= self.start < self.end:
-            raise SpecError(f"start: expected a fraction in [0, {self.end}), given {self.start!r}")
+            raise SpecError(f"start: expected a fraction in [0, {self.end}), given {self.start!r}{_STEPS}")
 
     @abstractmethod
     def remaining(self, functions: Any, t: Any) -> Any:
@@ -122,6 +140,8 @@ class Decay(Schedule):
 
     def value(self, time_percentage: float) -> float:
         t = min(max((time_percentage - self.start) / (self.end - self.start), 0.0), 1.0)
+        if t != t:
+            raise InputError(f"{_FRACTION}, given {time_percentage!r}")
         return float(self.to + (self.from_ - self.to) * self.remaining(math, t))
 
     def tensor(self, ops: Any, time_percentage: Any) -> Any:
@@ -187,20 +207,101 @@ class CosineDecay(Decay):
         return 0.5 * (1.0 + functions.cos(math.pi * t))
 
 
+@dataclass(frozen=True)
+class ApeXEpsilon(Schedule):
+    """Each worker's own epsilon, all through training (Horgan et al., 2018, section 4, https://arxiv.org/abs/1803.00933).
+
+    ``base^(1 + alpha * worker / (num_workers - 1))``: worker 0 explores most. A single worker is worker 0.
+
+    Attributes:
+        worker: 0 to ``num_workers - 1``.
+        num_workers: how many there are.
+        base: epsilon of worker 0, in (0, 1).
+        alpha: at least 0; the last worker's epsilon is ``base^(1 + alpha)``.
+    """
+
+    worker: int
+    num_workers: int
+    base: float = 0.4
+    alpha: float = 7.0
+
+    def __post_init__(self) -> None:
+        for name in ("worker", "num_workers"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise SpecError(f"{name}: expected an integer, given {value!r}")
+        if self.num_workers < 1:
+            raise SpecError(f"num_workers: expected an integer >= 1, given {self.num_workers!r}")
+        if not 0 <= self.worker < self.num_workers:
+            raise SpecError(f"worker: expected 0 to {self.num_workers - 1}, given {self.worker!r}")
+        if not _is_number(self.base) or not 0.0 < self.base < 1.0:
+            raise SpecError(f"base: expected a number in (0, 1), given {self.base!r}")
+        if not _is_number(self.alpha) or self.alpha < 0.0:
+            raise SpecError(f"alpha: expected a number of at least 0, given {self.alpha!r}")
+
+    @property
+    def is_constant(self) -> bool:
+        return True
+
+    def value(self, time_percentage: float) -> float:
+        return float(self.base ** (1.0 + self.alpha * self.worker / max(self.num_workers - 1, 1)))
+
+    def tensor(self, ops: Any, time_percentage: Any) -> Any:
+        return self.value(0.0)
+
+
 _TYPES: dict[str, type[Any]] = {
     "constant": Constant,
     **dict.fromkeys(("linear", "lin", "linear_decay"), LinearDecay),
     **dict.fromkeys(("polynomial", "poly", "polynomial_decay"), PolynomialDecay),
     **dict.fromkeys(("exponential", "exp", "exponential_decay"), ExponentialDecay),
     **dict.fromkeys(("cosine", "cos", "cosine_decay"), CosineDecay),
+    "ape_x": ApeXEpsilon,
 }
+
+#: What others call a key -> its place here.
+_OTHER_NAMES = {
+    "initial": "from",
+    "final": "to",
+    "num_timesteps": "end",
+    "decay_steps": "end",
+    "start_timestep": "start",
+    "value": "constant",
+    "constant_value": "constant",
+    "index": "worker",
+}
+
+
+def _from_mapping(spec: Mapping[str, Any], path: str) -> Schedule:
+    arguments = {key: value for key, value in spec.items() if key != "type"}
+    target = _type(spec["type"], path)
+    if {"from", "from_"} <= arguments.keys():
+        raise SpecError(f"{path}: 'from' and 'from_' are one key, given both: leave one of them out")
+    if "from" in arguments:  # no name in Python
+        arguments["from_"] = arguments.pop("from")
+    known = {part.name: part for part in fields(target)}
+    for key in arguments.keys() - known.keys():
+        raise SpecError(
+            f"{path}.{key}: {target.__name__} has no such key. {offer(key, map(_shown, known), _OTHER_NAMES)}"
+        )
+    for name, part in known.items():
+        if name not in arguments and part.default is MISSING:
+            raise SpecError(f"{path}.{_shown(name)}: {target.__name__} needs it, given {dict(spec)!r}")
+    return _make(target, arguments, path)
+
+
+def _shown(field: str) -> str:
+    """What a field is called in a spec."""
+    return field.rstrip("_")
 
 
 def _from_list(spec: Sequence[Any], path: str) -> Schedule | None:
     """The schedule of a shorthand; None where its length is wrong."""
     kind, *values = spec if spec and isinstance(spec[0], str) else ["linear", *spec]
     target = _type(kind, path)
-    if target is Constant:
+    if target is ApeXEpsilon:
+        names = ["worker", "num_workers"]
+    elif target is Constant:
         names = ["constant"]
     else:
         names = ["from_", "to", *([target.argument] if target.argument and len(values) == 3 else [])]
@@ -217,15 +318,13 @@ def _check_numbers(schedule: Any) -> None:
     for part in fields(schedule):
         value = getattr(schedule, part.name)
         if not _is_number(value):
-            raise SpecError(f"{part.name.rstrip('_')}: expected a number, given {value!r}")
+            raise SpecError(f"{_shown(part.name)}: expected a number, given {value!r}")
         object.__setattr__(schedule, part.name, float(value))
 
 
 def _make(target: type[Any], arguments: Mapping[str, Any], path: str) -> Schedule:
     try:
         schedule: Schedule = target(**arguments)
-    except TypeError as error:
-        raise SpecError(f"{path}: {target.__name__}: {error}") from error
     except SpecError as error:
         raise SpecError(f"{path}.{error}") from error
     return schedule

@@ -8,15 +8,9 @@ from typing import Any
 import numpy as np
 
 from rlgraph.components.common.schedules import Schedule
-from rlgraph.components.explorations.exploration import Exploration
+from rlgraph.components.explorations.exploration import Exploration, action_batch
 from rlgraph.components.policies.categorical import categories, choices, is_one_integer
 from rlgraph.core import graph_fn, rlgraph_api
-from rlgraph.spaces import Space, from_spec
-
-
-def action_batch(exploration: Any, *_: Any) -> Space:
-    """The Space of a batch of actions, for ``spaces=``."""
-    return exploration.action_space.with_batch_rank()
 
 
 class EpsilonGreedy(Exploration):
@@ -44,32 +38,41 @@ class EpsilonGreedy(Exploration):
         scope: str = "exploration",
         **kwargs: Any,
     ):
-        self.action_space = from_spec(action_space).without_ranks()
-        self.categories = categories(self.action_space, scope)
-        self.choices = {path: choices(box) for path, box in self.action_space.flatten().items()}
-        #: The number of actions of the usual Space: one number of type int64; a draw of it is several times faster.
-        self.num_actions = self.categories[""] if is_one_integer(self.action_space) else None
-        self.each_part = each_part
         path = f"{scope}.epsilon_spec"
         if isinstance(epsilon_spec, Mapping) and set(epsilon_spec) == {
             "decay_spec"
         }:  # as RLgraph 0.5 wrote it
             epsilon_spec, path = epsilon_spec["decay_spec"], f"{path}.decay_spec"
-        self.epsilon = Schedule.from_spec(epsilon_spec, path=path)
-        super().__init__(scope=scope, **kwargs)
+        super().__init__(action_space, Schedule.from_spec(epsilon_spec, path=path), scope=scope, **kwargs)
+        self.categories = categories(self.action_space, scope)
+        self.choices = {path: choices(box) for path, box in self.boxes.items()}
+        #: The number of actions of the usual Space: one number of type int64; a draw of it is several times faster.
+        self.num_actions = self.categories[""] if is_one_integer(self.action_space) else None
+        self.each_part = each_part
 
     def metrics(self, time_percentage: float) -> dict[str, float]:
         """``{"epsilon": probability of a random action}``."""
-        return {"epsilon": self.epsilon.value(time_percentage)}
+        return {"epsilon": self.amount.value(time_percentage)}
 
     @rlgraph_api
-    def get_action(self, actions: Any, time_percentage: Any) -> Any:
-        """``actions [B]`` (greedy; or a container), ``time_percentage []`` (fraction of training done) ``-> [B]``."""
-        return self._explore(actions, time_percentage)
+    def get_action(self, actions: Any, time_percentage: Any = None, use_exploration: Any = None) -> Any:
+        """``actions [B]`` (greedy; or a container) ``-> [B]``.
+
+        Args:
+            actions: what the policy prefers.
+            time_percentage: the fraction of training done, []; not needed for a constant epsilon.
+            use_exploration: False leaves the actions as they are: a bool in Python, or a tensor [].
+        """
+        if use_exploration is False:
+            return actions
+        self.amount.need_time(time_percentage, self.scope_path)
+        return self._explore(actions, time_percentage, None if use_exploration is True else use_exploration)
 
     @graph_fn(host=True, spaces=action_batch)
-    def _explore(self, actions: Any, time_percentage: np.ndarray) -> Any:
-        epsilon = self.epsilon.value(float(time_percentage))
+    def _explore(self, actions: Any, time_percentage: Any = None, use_exploration: Any = None) -> Any:
+        if use_exploration is not None and not use_exploration:
+            return actions
+        epsilon = self.amount.value(0.0 if time_percentage is None else float(time_percentage))
         if self.num_actions is None:
             return self._explore_parts(actions, epsilon)
         rng: np.random.Generator = self.rng  # type: ignore[attr-defined]

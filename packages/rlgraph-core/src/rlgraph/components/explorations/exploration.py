@@ -5,15 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-from rlgraph.core import Component, SpecError
+from rlgraph.components.common.schedules import Schedule
+from rlgraph.core import Component, SpecError, registry
+from rlgraph.spaces import BoolBox, FloatBox, Space, SpaceError, check_space_equivalence, from_spec
+from rlgraph.spaces.errors import mismatch
+
+
+def action_batch(exploration: Any, *_: Any) -> Space:
+    """The Space of a batch of actions, for ``spaces=``."""
+    return exploration.action_space.with_batch_rank()
 
 
 class Exploration(Component):
     """Turns what a policy prefers into actions that explore.
 
-    It has the API method ``get_action(actions, time_percentage)``, or ``get_action(q_values, time_percentage)`` if
+    It has the API method ``get_action(actions, time_percentage, use_exploration)``, or ``get_action(q_values, ...)`` if
     `explores` says so. The draws come from the component's host stream whichever backend computes what it is given, so
     a run explores alike on all backends.
+
+    Args:
+        action_space: of one action.
+        amount: how much it explores, over training.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: no action Space.
+        SpaceError: actions of another Space, or a fraction of training that is none.
     """
 
     #: What `get_action` is given: greedy ``"actions"``, or ``"q_values"``.
@@ -21,9 +38,18 @@ class Exploration(Component):
 
     get_action: Any
 
+    def __init__(self, action_space: Any, amount: Schedule, scope: str = "exploration", **kwargs: Any):
+        self.action_space = _space_of(action_space, f"{scope}.action_space")
+        self.boxes = self.action_space.flatten()
+        self.amount = amount
+        super().__init__(scope=scope, **kwargs)
+
     @classmethod
     def from_spec(cls, spec: Any, *, path: str = "", **kwargs: Any) -> Self:
         """As `Specifiable.from_spec`; without ``type``, ``noise_spec`` or ``epsilon_spec`` says which one is meant.
+
+        A ``noise_spec`` is about action values where actions are categorical (`NoisyGreedy`). Where they have floats it
+        is the spec of a noise on actions, such as `GaussianNoise`, with or without the "_noise" of its name.
 
         Raises:
             SpecError: both are there.
@@ -32,12 +58,47 @@ class Exploration(Component):
             spec = dict(spec or {})
             if {"epsilon_spec", "noise_spec"} <= spec.keys():
                 raise SpecError(
-                    f"{path or cls.__name__}: expected epsilon_spec (random actions) or noise_spec (noise on the "
-                    "action values), given both: leave one of them out"
+                    f"{path or cls.__name__}: expected epsilon_spec (random actions) or noise_spec (noise on actions "
+                    "or their values), given both: leave one of them out"
                 )
-            spec["type"] = "noisy_greedy" if "noise_spec" in spec else "epsilon_greedy"
+            noise = spec.get("noise_spec")
+            if isinstance(noise, Mapping) and _has_floats(kwargs.get("action_space")):
+                spec, path = _noise_alone(spec, noise, path), f"{path}.noise_spec" if path else "noise_spec"
+            else:
+                spec["type"] = "noisy_greedy" if "noise_spec" in spec else "epsilon_greedy"
         return super().from_spec(spec, path=path, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        given = input_spaces[self.explores]
+        if self.explores == "actions" and check_space_equivalence(given, action_batch(self)) is None:
+            raise mismatch("actions", f"a batch of actions, {action_batch(self)!r}", repr(given))
+        self.amount.check_time(input_spaces.get("time_percentage"))
+        switch = input_spaces.get("use_exploration")
+        if switch is not None and switch != BoolBox():
+            raise mismatch("use_exploration", "BoolBox()", repr(switch))
 
     def metrics(self, time_percentage: float) -> dict[str, float]:
         """Numbers for a report, at this fraction of training."""
         return {}
+
+
+def _space_of(action_space: Any, where: str) -> Space:
+    try:
+        return from_spec(action_space).without_ranks()
+    except SpaceError as error:
+        raise SpecError(f"{where}: {error}") from None
+
+
+def _has_floats(action_space: Any) -> bool:
+    space = None if action_space is None else _space_of(action_space, "action_space")
+    return space is not None and any(isinstance(box, FloatBox) for box in space.flatten().values())
+
+
+def _noise_alone(spec: Mapping[str, Any], noise: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """The spec of the noise, with the registered name of its type."""
+    for key in spec:
+        if key != "noise_spec":
+            raise SpecError(f"{path or 'Exploration'}.{key}: there is no such key beside noise_spec")
+    kind = noise.get("type", "gaussian")
+    is_short = isinstance(kind, str) and f"{kind}_noise" in registry(Exploration.registry_group)
+    return {**noise, "type": f"{kind}_noise" if is_short else kind}

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rlgraph.components.common.schedules import Schedule
-from rlgraph.components.explorations.epsilon_greedy import action_batch
-from rlgraph.components.explorations.exploration import Exploration
+from rlgraph.components.explorations.exploration import Exploration, action_batch
 from rlgraph.components.policies.categorical import categories
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
-from rlgraph.spaces import from_spec
+from rlgraph.spaces import FloatBox, Space
+from rlgraph.spaces.errors import mismatch
 
 #: Name in a spec -> how noise of scale 1 is drawn.
 NOISES: dict[str, Callable[[np.random.Generator, Any], np.ndarray]] = {
@@ -42,24 +42,44 @@ class NoisyGreedy(Exploration):
     def __init__(
         self, action_space: Any, noise_spec: Mapping[str, Any], scope: str = "exploration", **kwargs: Any
     ):
-        self.action_space = from_spec(action_space).without_ranks()
-        self.boxes = self.action_space.flatten()
-        categories(self.action_space, scope)
-        self.noise, self.scale = _read(noise_spec, f"{scope}.noise_spec")
-        super().__init__(scope=scope, **kwargs)
+        self.noise, scale = _read(noise_spec, f"{scope}.noise_spec")
+        super().__init__(action_space, scale, scope=scope, **kwargs)
+        self.categories = categories(self.action_space, scope)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        super().check_input_spaces(input_spaces, action_space)
+        given = input_spaces["q_values"].flatten()
+        if given.keys() != self.boxes.keys():
+            raise mismatch("q_values", f"the parts of {self.action_space!r}", repr(input_spaces["q_values"]))
+        for path, values in given.items():
+            shape = (*self.boxes[path].shape, self.categories[path])
+            fits = isinstance(values, FloatBox) and values.shape == shape and not values.has_time_rank
+            if not fits or not values.has_batch_rank:
+                wanted = f"a value for each action, FloatBox(shape={shape}, add_batch_rank=True)"
+                raise mismatch(f"q_values/{path}" if path else "q_values", wanted, repr(values))
 
     def metrics(self, time_percentage: float) -> dict[str, float]:
         """``{"noise_scale": scale of the noise}``."""
-        return {"noise_scale": self.scale.value(time_percentage)}
+        return {"noise_scale": self.amount.value(time_percentage)}
 
     @rlgraph_api
-    def get_action(self, q_values: Any, time_percentage: Any) -> Any:
-        """``q_values [B, A]`` (or a container), ``time_percentage []`` (fraction of training done) ``-> [B]``."""
-        return self._explore(q_values, time_percentage)
+    def get_action(self, q_values: Any, time_percentage: Any = None, use_exploration: Any = None) -> Any:
+        """``q_values [B, A]`` (or a container) ``-> [B]``.
+
+        Args:
+            q_values: the values of all actions.
+            time_percentage: the fraction of training done, []; not needed for a constant scale.
+            use_exploration: False leaves the noise out: a bool in Python, or a tensor [].
+        """
+        if use_exploration is not False:
+            self.amount.need_time(time_percentage, self.scope_path)
+        return self._explore(q_values, time_percentage, use_exploration)
 
     @graph_fn(host=True, spaces=action_batch)
-    def _explore(self, q_values: Any, time_percentage: np.ndarray) -> Any:
-        scale = self.scale.value(float(time_percentage))
+    def _explore(self, q_values: Any, time_percentage: Any = None, use_exploration: Any = None) -> Any:
+        scale = 0.0
+        if use_exploration is None or use_exploration:
+            scale = self.amount.value(0.0 if time_percentage is None else float(time_percentage))
         rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
         draw, actions = NOISES[self.noise], {}
         for path, values in self.action_space.flatten_sample(q_values).items():

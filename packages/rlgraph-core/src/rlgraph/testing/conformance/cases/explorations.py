@@ -2,24 +2,52 @@
 
 from __future__ import annotations
 
-from rlgraph.components import EpsilonGreedy, NoisyGreedy
-from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.components import (
+    ConstantNoise,
+    EpsilonGreedy,
+    GaussianNoise,
+    NoisyGreedy,
+    OrnsteinUhlenbeckNoise,
+)
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 from rlgraph.testing.conformance.cases.case import PARTS, VALUES, Case
+
+STEER = FloatBox(-1.0, 1.0, shape=(2,))
+DRIVE = Dict(jump=BoolBox(), steer=STEER)
+TIME = FloatBox(0.0, 1.0)
 
 CASES: dict[str, Case] = {
     "epsilon_greedy": Case(
         lambda: EpsilonGreedy(IntBox(4), epsilon_spec=0.5),
-        {"actions": IntBox(4, add_batch_rank=True), "time_percentage": FloatBox(0.0, 1.0)},
+        {"actions": IntBox(4, add_batch_rank=True), "time_percentage": TIME},
         ("get_action", "get_action"),
     ),
     "epsilon_greedy_parts": Case(
         lambda: EpsilonGreedy(PARTS, epsilon_spec=0.5),
-        {"actions": PARTS.with_batch_rank(), "time_percentage": FloatBox(0.0, 1.0)},
+        {"actions": PARTS.with_batch_rank(), "time_percentage": TIME},
         ("get_action", "get_action"),
     ),
     "noisy_greedy": Case(
         lambda: NoisyGreedy(IntBox(4), {"type": "gumbel", "scale": [1.0, 0.1]}),
-        {"q_values": VALUES, "time_percentage": FloatBox(0.0, 1.0)},
+        {"q_values": VALUES, "time_percentage": TIME},
         ("get_action", "get_action"),
+    ),
+    "noisy_greedy_without_noise": Case(
+        lambda: NoisyGreedy(IntBox(4), {"type": "gumbel"}),
+        {"q_values": VALUES, "use_exploration": bool},
+        ("get_action",),
+    ),
+    "constant_noise": Case(
+        lambda: ConstantNoise(DRIVE, value=0.5), {"actions": DRIVE.with_batch_rank()}, ("get_action",)
+    ),
+    "gaussian_noise": Case(
+        lambda: GaussianNoise(DRIVE, stddev=[1.0, 0.1]),
+        {"actions": DRIVE.with_batch_rank(), "time_percentage": TIME},
+        ("get_action", "get_action"),
+    ),
+    "ornstein_uhlenbeck_noise": Case(
+        lambda: OrnsteinUhlenbeckNoise(DRIVE),
+        {"actions": DRIVE.with_batch_rank(), "env_indices": IntBox(5, add_batch_rank="rows")},
+        ("get_action", "get_action", "reset", "get_action"),
     ),
 }

@@ -8,7 +8,10 @@ from collections.abc import Mapping
 GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "gradient": {
         "on the host": (
+            "constant_noise",
+            "gaussian_noise",
             "moving_standardize",
+            "ornstein_uhlenbeck_noise",
             "prioritized_replay",
             "replay_memory",
             "ring_buffer",
@@ -90,6 +93,14 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "synchronizer",
         ),
         "keeps records": ("prioritized_replay", "replay_memory", "ring_buffer"),
-        "one step at a time": ("epsilon_greedy", "noisy_greedy", "moving_standardize", "sequence"),
+        "one step at a time": (
+            "constant_noise",
+            "epsilon_greedy",
+            "gaussian_noise",
+            "moving_standardize",
+            "noisy_greedy",
+            "ornstein_uhlenbeck_noise",
+            "sequence",
+        ),
     },
 }

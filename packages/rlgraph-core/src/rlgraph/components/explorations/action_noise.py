@@ -1,0 +1,82 @@
+"""Exploration by noise on continuous actions."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from rlgraph.components.explorations.exploration import Exploration, action_batch
+from rlgraph.core import SpecError, graph_fn, rlgraph_api
+from rlgraph.spaces import FloatBox
+
+
+class ActionNoise(Exploration):
+    """Adds noise to the float parts of actions, and clips them to their bounds; all other parts stay as they are.
+
+    A kind of noise says in `draw` what is added.
+
+    Raises:
+        SpecError: an action without floats, or no schedule.
+    """
+
+    def __init__(self, action_space: Any, *args: Any, scope: str = "exploration", **kwargs: Any):
+        super().__init__(action_space, *args, scope=scope, **kwargs)
+        self.floats = {path: box for path, box in self.boxes.items() if isinstance(box, FloatBox)}
+        if not self.floats:
+            raise SpecError(
+                f"{scope}: noise is for actions with floats, given {self.action_space!r}; for categorical actions "
+                'there are "epsilon_greedy" and "noisy_greedy"'
+            )
+
+    @abstractmethod
+    def draw(self, path: str, shape: tuple[int, ...], amount: float) -> Any:
+        """The noise of the next step for a part of the actions, an array of `shape` ``[B, ...]`` or a number.
+
+        It is called in a host function: host variables are arrays, ``self.rng`` is there.
+
+        Args:
+            path: of the part; "" for an action without parts.
+            shape: of all its actions.
+            amount: what the schedule says at present.
+        """
+
+    def metrics(self, time_percentage: float) -> dict[str, float]:
+        """``{"noise_scale": scale of the noise}``."""
+        return {"noise_scale": self.amount.value(time_percentage)}
+
+    @rlgraph_api
+    def get_action(self, actions: Any, time_percentage: Any = None, use_exploration: Any = None) -> Any:
+        """``actions [B, ...]`` (or a container) ``-> [B, ...]``.
+
+        Args:
+            actions: what the policy prefers.
+            time_percentage: the fraction of training done, []; not needed where the scale is constant.
+            use_exploration: False leaves the actions as they are: a bool in Python, or a tensor [].
+        """
+        if use_exploration is False:
+            return actions
+        self.amount.need_time(time_percentage, self.scope_path)
+        return self._explore(actions, time_percentage, None if use_exploration is True else use_exploration)
+
+    @graph_fn(host=True, spaces=action_batch)
+    def _explore(self, actions: Any, time_percentage: Any = None, use_exploration: Any = None) -> Any:
+        if use_exploration is not None and not use_exploration:
+            return actions
+        amount = self.amount.value(0.0 if time_percentage is None else float(time_percentage))
+        if isinstance(self.action_space, FloatBox):
+            return self._noisy("", actions, amount)
+        parts = self.action_space.flatten_sample(actions)
+        for path in self.floats:
+            parts[path] = self._noisy(path, parts[path], amount)
+        return self.action_space.unflatten_sample(parts)
+
+    def _noisy(self, path: str, actions: np.ndarray, amount: float) -> np.ndarray:
+        """Bounds are of the dtype of the actions, so that rounding cannot leave them."""
+        box, dtype = self.floats[path], actions.dtype
+        noisy = (actions + self.draw(path, actions.shape, amount)).astype(dtype, copy=False)
+        if box.low is not None or box.high is not None:
+            low, high = (None if bound is None else np.asarray(bound, dtype) for bound in (box.low, box.high))
+            noisy = np.clip(noisy, low, high)
+        return noisy

@@ -1,0 +1,29 @@
+"""A constant on top of actions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlgraph.components.common.schedules import Schedule
+from rlgraph.components.explorations.action_noise import ActionNoise
+
+
+class ConstantNoise(ActionNoise):
+    """``actions + value``: a shift, for tests and for studies of a biased actuator.
+
+    Args:
+        action_space: of one action; it has floats.
+        value: what is added to every float, over training (see `Schedule.from_spec`).
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: an action without floats, or no schedule.
+    """
+
+    def __init__(self, action_space: Any, value: Any = 0.0, scope: str = "exploration", **kwargs: Any):
+        super().__init__(
+            action_space, Schedule.from_spec(value, path=f"{scope}.value"), scope=scope, **kwargs
+        )
+
+    def draw(self, path: str, shape: tuple[int, ...], amount: float) -> Any:
+        return amount

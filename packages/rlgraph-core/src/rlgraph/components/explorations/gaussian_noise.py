@@ -1,0 +1,46 @@
+"""Gaussian noise on actions."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from rlgraph.components.common.schedules import Schedule
+from rlgraph.components.explorations.action_noise import ActionNoise
+from rlgraph.components.preprocessing.preprocess_layer import check_number
+
+
+class GaussianNoise(ActionNoise):
+    """``actions + N(mean, stddev^2)``, drawn anew for every element and step (Fujimoto et al., 2018, section 4).
+
+    https://arxiv.org/abs/1802.09477
+
+    Args:
+        action_space: of one action; it has floats.
+        mean: of the noise, in units of the actions.
+        stddev: its standard deviation, over training (see `Schedule.from_spec`).
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: an action without floats, or no schedule.
+    """
+
+    other_names = MappingProxyType(dict.fromkeys(("sd", "std", "sigma", "scale"), "stddev"))
+
+    def __init__(
+        self,
+        action_space: Any,
+        mean: float = 0.0,
+        stddev: Any = 0.1,
+        scope: str = "exploration",
+        **kwargs: Any,
+    ):
+        self.mean = check_number(mean, f"{scope}.mean")
+        amount = Schedule.from_spec(stddev, path=f"{scope}.stddev")
+        super().__init__(action_space, amount, scope=scope, **kwargs)
+
+    def draw(self, path: str, shape: tuple[int, ...], amount: float) -> Any:
+        rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
+        return self.mean + amount * rng.standard_normal(shape)

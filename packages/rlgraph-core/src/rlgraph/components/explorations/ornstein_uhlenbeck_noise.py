@@ -1,0 +1,112 @@
+"""Noise on actions that is correlated in time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rlgraph.components.common.schedules import Schedule
+from rlgraph.components.explorations.action_noise import ActionNoise
+from rlgraph.components.preprocessing.preprocess_layer import check_number, check_whole
+from rlgraph.core import InputError, SpecError, graph_fn, rlgraph_api
+from rlgraph.spaces import FloatBox, IntBox, Space
+from rlgraph.spaces.errors import mismatch
+
+
+class OrnsteinUhlenbeckNoise(ActionNoise):
+    """``actions + x``, where ``x <- x + theta (mu - x) dt + sigma sqrt(dt) N(0, 1)`` at every step.
+
+    Uhlenbeck and Ornstein (1930), in steps of Euler and Maruyama; used by Lillicrap et al. (2016), section 7,
+    https://arxiv.org/abs/1509.02971. With ``phi = 1 - theta dt`` the noise of two times k steps apart has the
+    correlation ``phi^k``, and in the long run the variance ``sigma^2 dt / (1 - phi^2)``.
+
+    Row i of a batch of actions is environment i, with an ``x`` of its own for each float. It begins at `mu`, and does
+    so again after `reset`.
+
+    Args:
+        action_space: of one action; it has floats.
+        theta: how fast it goes back to `mu`, per unit of time.
+        sigma: how strongly it is pushed around, over training (see `Schedule.from_spec`).
+        mu: its mean, in units of the actions.
+        dt: the time of a step.
+        num_environments: for how many environments there is room.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: an action without floats, no schedule, or a `theta` and `dt` with which it does not come back.
+        InputError: more actions than environments.
+    """
+
+    def __init__(
+        self,
+        action_space: Any,
+        theta: float = 0.15,
+        sigma: Any = 0.2,
+        mu: float = 0.0,
+        dt: float = 1.0,
+        num_environments: int = 64,
+        scope: str = "exploration",
+        **kwargs: Any,
+    ):
+        self.mu = check_number(mu, f"{scope}.mu")
+        self.theta, self.dt = check_number(theta, f"{scope}.theta"), check_number(dt, f"{scope}.dt")
+        for name, value in (("theta", self.theta), ("dt", self.dt)):
+            if value <= 0.0:
+                raise SpecError(f"{scope}.{name}: expected a number > 0, given {value!r}")
+        if self.theta * self.dt >= 2.0:
+            raise SpecError(
+                f"{scope}.theta: expected theta * dt < 2, or the noise grows without end; given {self.theta} * "
+                f"{self.dt}"
+            )
+        self.num_environments = check_whole(num_environments, f"{scope}.num_environments", least=1)
+        amount = Schedule.from_spec(sigma, path=f"{scope}.sigma")
+        super().__init__(action_space, amount, scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        super().check_input_spaces(input_spaces, action_space)
+        indices = input_spaces.get("env_indices")
+        if indices is not None and not (
+            isinstance(indices, IntBox) and indices.shape == () and indices.has_batch_rank
+        ):
+            raise mismatch("env_indices", "IntBox(add_batch_rank=True)", repr(indices))
+
+    def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        self.noise: dict[str, Any] = {}
+        for path, box in self.floats.items():
+            rows = FloatBox(shape=(self.num_environments, *box.shape))
+            name = f"noise/{path}" if path else "noise"
+            self.noise[path] = self.get_variable(name, rows, initializer=self.mu, host=True)
+
+    @rlgraph_api
+    def reset(self, env_indices: Any = None) -> Any:
+        """The environments ``env_indices [N]`` begin new episodes; default: all."""
+        self._reset(env_indices)
+
+    def draw(self, path: str, shape: tuple[int, ...], amount: float) -> Any:
+        if shape[0] > self.num_environments:
+            raise InputError(
+                f"{self.scope_path}: {shape[0]} actions, and room for {self.num_environments} environments: "
+                "num_environments= says for how many"
+            )
+        rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
+        x = self.noise[path][: shape[0]]
+        push = (amount * math.sqrt(self.dt)) * rng.standard_normal(shape)
+        x += self.theta * self.dt * (self.mu - x) + push
+        return x
+
+    @graph_fn(host=True, returns=0, spaces=())
+    def _reset(self, env_indices: Any = None) -> None:
+        rows = slice(None) if env_indices is None else self._checked(env_indices)
+        for x in self.noise.values():
+            x[rows] = self.mu
+
+    def _checked(self, env_indices: np.ndarray) -> np.ndarray:
+        if len(env_indices) and not 0 <= env_indices.min() <= env_indices.max() < self.num_environments:
+            raise InputError(
+                f"{self.scope_path}: env_indices must lie in 0..{self.num_environments - 1}, given "
+                f"{env_indices.tolist()}"
+            )
+        return env_indices

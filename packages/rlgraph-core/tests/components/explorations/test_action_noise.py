@@ -1,0 +1,336 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from rlgraph.components import (
+    ActionNoise,
+    ConstantNoise,
+    EpsilonGreedy,
+    Exploration,
+    GaussianNoise,
+    NoisyGreedy,
+    OrnsteinUhlenbeckNoise,
+)
+from rlgraph.core import AssemblyError, InputError, SpecError
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
+from rlgraph.testing import ComponentTest
+
+FREE = FloatBox(shape=(3,))
+TIME = FloatBox(0.0, 1.0)
+
+
+def noisy(exploration, backend="numpy", seed=10, **more):
+    spaces = {"actions": exploration.action_space.with_batch_rank(), "time_percentage": TIME, **more}
+    return ComponentTest(exploration, spaces, backend=backend, seed=seed).executor.program("get_action")
+
+
+# Usage.
+
+
+def test_noise_in_a_spec(backend):
+    exploration = Exploration.from_spec(
+        {"noise_spec": {"type": "gaussian_noise", "stddev": [0.4, 0.0]}},
+        path="exploration_spec",
+        action_space=FloatBox(-1.0, 1.0, shape=(2,)),
+    )
+    act = noisy(exploration, backend)
+    greedy = np.zeros((500, 2), np.float32)
+    assert 0.35 < act(greedy, np.float32(0.0)).std() < 0.42
+    np.testing.assert_array_equal(act(greedy, np.float32(1.0)), greedy)
+    assert exploration.metrics(0.5) == {"noise_scale": 0.2}
+
+
+@pytest.mark.parametrize(
+    ("spec", "kind"),
+    [
+        ({"noise_spec": {}}, GaussianNoise),
+        ({"noise_spec": {"type": "gaussian", "stddev": 0.1}}, GaussianNoise),
+        ({"noise_spec": {"type": "gaussian_noise"}}, GaussianNoise),
+        ({"noise_spec": {"type": "GaussianNoise"}}, GaussianNoise),
+        ({"noise_spec": {"type": "ornstein_uhlenbeck", "sigma": 0.3}}, OrnsteinUhlenbeckNoise),
+        ({"noise_spec": {"type": "ornstein-uhlenbeck-noise"}}, OrnsteinUhlenbeckNoise),
+        ({"noise_spec": {"type": "constant_noise", "value": 0.3}}, ConstantNoise),
+        ({"type": "constant_noise", "value": 0.3}, ConstantNoise),
+    ],
+)
+def test_what_a_spec_means(spec, kind):
+    for space in (FREE, Dict(a=FREE, b=IntBox(2))):
+        assert type(Exploration.from_spec(spec, action_space=space)) is kind
+
+
+# What is added.
+
+
+def test_gaussian_noise_is_normal(backend):
+    act = noisy(GaussianNoise(FREE, mean=0.5, stddev=2.0), backend)
+    actions = np.tile(np.float32([0.0, 10.0, -10.0]), (2000, 1))
+    noise = act(actions, np.float32(0.3)) - actions
+    for element in noise.T:
+        assert stats.kstest(element, stats.norm(0.5, 2.0).cdf).pvalue > 1e-3
+    assert np.abs(np.corrcoef(noise.T) - np.eye(3)).max() < 0.1
+    assert abs(np.corrcoef(noise[:-1, 0], noise[1:, 0])[0, 1]) < 0.1
+
+
+def test_constant_noise(backend):
+    act = noisy(ConstantNoise(FREE, value=["linear", 1.0, 0.0]), backend)
+    actions = np.float32([[0.0, 1.0, 2.0]])
+    np.testing.assert_allclose(act(actions, np.float32(0.0)), [[1.0, 2.0, 3.0]])
+    np.testing.assert_allclose(act(actions, np.float32(0.75)), [[0.25, 1.25, 2.25]])
+
+
+def test_actions_stay_in_their_bounds(backend):
+    space = FloatBox(np.float32([-1.0, 0.1]), np.float32([1.0, 0.3]))
+    actions = np.tile(np.float32([0.9, 0.2]), (2000, 1))
+    drawn = noisy(GaussianNoise(space, stddev=1.0), backend)(actions, np.float32(0.0))
+    assert space.with_batch_rank().contains(drawn)
+    # A clipped normal: its bounds with the probabilities of its tails.
+    for element, (low, high) in enumerate([(-1.0, 1.0), (0.1, 0.3)]):
+        for bound, tail in ((low, stats.norm.cdf), (high, stats.norm.sf)):
+            share = np.mean(drawn[:, element] == np.float32(bound))
+            assert abs(share - tail(bound - actions[0, element])) < 0.05
+    low_only = noisy(GaussianNoise(FloatBox(0.0, None), stddev=5.0), backend)(
+        np.zeros(500, np.float32), np.float32(0)
+    )
+    assert low_only.min() == 0.0 and low_only.max() > 5.0
+
+
+def test_only_floats_of_a_container_are_noisy(backend):
+    space = Dict(jump=BoolBox(), move=Tuple(IntBox(3), FloatBox(-1.0, 1.0, shape=(2,))), speed=FloatBox())
+    greedy = {
+        "jump": np.array([True, False]),
+        "move": (np.array([2, 1]), np.float32([[0.0, 0.0], [0.5, 0.5]])),
+        "speed": np.float32([3.0, 4.0]),
+    }
+    actions = noisy(ConstantNoise(space, value=0.75), backend)(greedy, np.float32(0.0))
+    np.testing.assert_array_equal(actions["jump"], greedy["jump"])
+    np.testing.assert_array_equal(actions["move"][0], [2, 1])
+    np.testing.assert_allclose(actions["move"][1], [[0.75, 0.75], [1.0, 1.0]])
+    np.testing.assert_allclose(actions["speed"], [3.75, 4.75])
+    np.testing.assert_array_equal(greedy["speed"], [3.0, 4.0])
+
+
+@pytest.mark.parametrize("make", [GaussianNoise, OrnsteinUhlenbeckNoise])
+def test_all_backends_explore_alike(make, backend):
+    greedy = np.zeros((4, 3), np.float32)
+    runs = [
+        [act(greedy, np.float32(0.0)).tolist() for _ in range(3)]
+        for act in (
+            noisy(make(FREE), name, seed) for name, seed in (("numpy", 1), (backend, 1), (backend, 2))
+        )
+    ]
+    assert runs[0] == runs[1] != runs[2]
+
+
+# Ornstein and Uhlenbeck.
+
+
+def path_of(act, steps, rows=1, size=3):
+    greedy = np.zeros((rows, size), np.float32)
+    return np.stack([act(greedy, np.float32(0.0)) for _ in range(steps)])
+
+
+def test_ornstein_uhlenbeck_noise_by_a_loop():
+    exploration = OrnsteinUhlenbeckNoise(FREE, theta=0.3, sigma=0.7, mu=-1.0, dt=0.5)
+    test = ComponentTest(
+        exploration, {"actions": FREE.with_batch_rank(), "time_percentage": TIME}, backend="numpy"
+    )
+    before = test.executor.storage.streams["exploration"].bit_generator.state
+    found = path_of(test.executor.program("get_action"), steps=20, rows=2)
+    rng = np.random.Generator(type(test.executor.storage.streams["exploration"].bit_generator)())
+    rng.bit_generator.state = before
+    x = np.full((2, 3), -1.0)
+    for noise in found:
+        x = x + 0.3 * (-1.0 - x) * 0.5 + 0.7 * np.sqrt(0.5) * rng.standard_normal((2, 3))
+        np.testing.assert_allclose(noise, x, atol=1e-5)
+
+
+def test_ornstein_uhlenbeck_noise_in_the_long_run(backend):
+    """Mean mu, variance sigma^2 dt / (1 - phi^2), autocorrelation phi^k, normal."""
+    theta, sigma, mu, dt = 0.25, 0.4, 0.3, 0.8
+    phi, rows = 1 - theta * dt, 64
+    act = noisy(OrnsteinUhlenbeckNoise(FREE, theta, sigma, mu, dt), backend)
+    path = path_of(act, steps=400, rows=rows)[100:].reshape(300, -1)  # many independent paths
+    deviation = sigma * np.sqrt(dt / (1 - phi**2))
+    assert abs(path.mean() - mu) < 0.02
+    assert abs(path.std() - deviation) < 0.02
+    centred = (path - mu) / deviation
+    for k in (1, 2, 5, 10):
+        assert abs(np.mean(centred[:-k] * centred[k:]) - phi**k) < 0.03
+    # Of one time the rows are independent draws of the normal distribution.
+    assert stats.kstest(path[-1], stats.norm(mu, deviation).cdf).pvalue > 1e-3
+
+
+def test_every_environment_has_noise_of_its_own_and_a_reset_is_of_one_alone():
+    exploration = OrnsteinUhlenbeckNoise(FREE, sigma=0.0, mu=0.5, theta=0.1, num_environments=3)
+    spaces = {"actions": FREE.with_batch_rank(), "env_indices": IntBox(add_batch_rank="rows")}
+    test = ComponentTest(exploration, spaces, backend="numpy")
+    test.executor.storage.host["exploration/noise"][...] = np.float32([[1.5], [2.5], [3.5]])
+    actions = np.zeros((3, 3), np.float32)
+    np.testing.assert_allclose(test.test(("get_action", [actions]))[:, 0], [1.4, 2.3, 3.2], rtol=1e-5)
+    test.test(("reset", [np.array([1])]))
+    np.testing.assert_allclose(test.test(("get_action", [actions]))[:, 0], [1.31, 0.5, 2.93], rtol=1e-5)
+    # Fewer rows are the first environments; the others stay where they are.
+    np.testing.assert_allclose(test.test(("get_action", [actions[:1]]))[:, 0], [1.229], rtol=1e-5)
+    test.variable_test("exploration/noise", np.tile(np.float32([[1.229], [0.5], [2.93]]), (1, 3)), decimals=5)
+    with pytest.raises(InputError, match=r"4 actions, and room for 3 environments: num_environments="):
+        test.test(("get_action", [np.zeros((4, 3), np.float32)]))
+    with pytest.raises(InputError, match=r"env_indices must lie in 0\.\.2, given \[3\]"):
+        test.test(("reset", [np.array([3])]))
+    test.test(("reset", [np.zeros(0, np.int64)]))
+    everybody = ComponentTest(
+        OrnsteinUhlenbeckNoise(FREE, mu=0.5), {"actions": FREE.with_batch_rank()}, backend="numpy"
+    )
+    everybody.test(("get_action", [actions]))
+    everybody.test(("reset", []))
+    everybody.variable_test("exploration/noise", np.full((64, 3), 0.5))
+
+
+def test_noise_goes_on_after_a_checkpoint(tmp_path):
+    def made():
+        return ComponentTest(
+            OrnsteinUhlenbeckNoise(FREE), {"actions": FREE.with_batch_rank()}, backend="numpy"
+        )
+
+    actions, first, second = np.zeros((2, 3), np.float32), made(), made()
+    for _ in range(5):
+        first.test(("get_action", [actions]))
+    first.executor.save(tmp_path / "saved")
+    second.executor.load(tmp_path / "saved")
+    np.testing.assert_array_equal(*(test.test(("get_action", [actions])) for test in (first, second)))
+
+
+# All explorations: time and the switch.
+
+EXPLORATIONS = {
+    "gaussian_noise": (lambda amount: GaussianNoise(FREE, stddev=amount), FREE),
+    "ornstein_uhlenbeck_noise": (lambda amount: OrnsteinUhlenbeckNoise(FREE, sigma=amount), FREE),
+    "constant_noise": (lambda amount: ConstantNoise(FREE, value=amount), FREE),
+    "epsilon_greedy": (lambda amount: EpsilonGreedy(IntBox(5), amount), IntBox(5)),
+    "noisy_greedy": (
+        lambda amount: NoisyGreedy(IntBox(3), {"scale": amount}),
+        FREE,  # of the values
+    ),
+}
+
+
+def given_of(kind, amount=1.0):
+    make, space = EXPLORATIONS[kind]
+    exploration = make(amount)
+    return exploration, {exploration.explores: space.with_batch_rank()}
+
+
+@pytest.mark.parametrize("kind", EXPLORATIONS)
+def test_a_constant_amount_needs_no_time(kind, backend):
+    exploration, spaces = given_of(kind)
+    test = ComponentTest(exploration, spaces, backend=backend)
+    greedy = spaces[exploration.explores].zeros(60)
+    explored = test.test(("get_action", [greedy]))
+    assert len(np.unique(explored)) > 1 or kind == "constant_noise"
+    wrong, spaces = given_of(kind, amount=[1.0, 0.5])
+    with pytest.raises(AssemblyError, match=r"exploration needs time_percentage.*LinearDecay"):
+        ComponentTest(wrong, spaces, backend=backend)
+
+
+@pytest.mark.parametrize("kind", EXPLORATIONS)
+def test_exploration_is_switched_off(kind, backend):
+    exploration, spaces = given_of(kind)
+    test = ComponentTest(exploration, {**spaces, "use_exploration": bool}, backend=backend)
+    greedy = spaces[exploration.explores].zeros(50)
+    if kind == "noisy_greedy":
+        greedy[:, 2] = 0.1
+    best = np.full(50, 2) if kind == "noisy_greedy" else greedy
+    act = test.executor.program("get_action")
+    np.testing.assert_array_equal(act(greedy, use_exploration=np.array(False)), best)
+    assert (act(greedy, use_exploration=np.array(True)) != best).any()
+    # None at all are drawn meanwhile.
+    twin, _ = given_of(kind)
+    other = ComponentTest(twin, {**spaces, "use_exploration": bool}, backend=backend).executor.program(
+        "get_action"
+    )
+    first = other(greedy, use_exploration=np.array(True))
+    fresh = ComponentTest(given_of(kind)[0], spaces, backend=backend).executor.program("get_action")
+    np.testing.assert_array_equal(first, fresh(greedy))
+
+
+@pytest.mark.parametrize("kind", EXPLORATIONS)
+@pytest.mark.parametrize(
+    ("argument", "space", "said"),
+    [
+        (
+            "time_percentage",
+            FloatBox(0.0, 100.0),
+            r"time_percentage: expected the fraction of training.*0.0, 1.0",
+        ),
+        ("time_percentage", FloatBox(add_batch_rank=True), "time_percentage: expected the fraction"),
+        ("time_percentage", IntBox(100), "time_percentage: expected the fraction"),
+        ("use_exploration", BoolBox(add_batch_rank=True), r"use_exploration: expected BoolBox\(\), given"),
+        ("use_exploration", FloatBox(), r"use_exploration: expected BoolBox\(\), given"),
+    ],
+)
+def test_wrong_spaces(kind, argument, space, said):
+    exploration, spaces = given_of(kind)
+    with pytest.raises(SpaceError, match=said):
+        ComponentTest(exploration, {**spaces, argument: space}, backend="numpy")
+
+
+@pytest.mark.parametrize("kind", EXPLORATIONS)
+def test_actions_of_another_space(kind):
+    exploration, spaces = given_of(kind)
+    name = exploration.explores
+    for wrong in (
+        FloatBox(shape=(7,), add_batch_rank=True),
+        spaces[name].without_ranks(),
+        Dict(a=spaces[name]),
+    ):
+        with pytest.raises(SpaceError, match=f"{name}: expected"):
+            ComponentTest(given_of(kind)[0], {name: wrong}, backend="numpy")
+
+
+def test_time_is_a_number():
+    act = noisy(GaussianNoise(FREE, stddev=[1.0, 0.0]))
+    with pytest.raises(InputError, match=r"time_percentage: expected the fraction .*, given nan"):
+        act(np.zeros((1, 3), np.float32), np.float32("nan"))
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ({"type": "gausian_noise"}, r"e.noise_spec.type: .*'gausian_noise'.*'gaussian_noise'"),
+        ({"type": "gaussian_noise", "sd": 0.1}, r"e.noise_spec.sd: .* It is 'stddev' here"),
+        ({"type": "gaussian_noise", "stddev": "a"}, r"stddev: expected a number"),
+        ({"type": "gaussian_noise", "mean": "a"}, r"mean: "),
+        ({"type": "constant_noise", "value": None}, r"value: expected a number"),
+        ({"type": "ornstein_uhlenbeck", "theta": 0.0}, r"theta: expected a number > 0, given 0.0"),
+        ({"type": "ornstein_uhlenbeck", "dt": -1.0}, r"dt: expected a number > 0, given -1.0"),
+        ({"type": "ornstein_uhlenbeck", "theta": 4.0, "dt": 0.5}, r"theta: expected theta \* dt < 2"),
+        (
+            {"type": "ornstein_uhlenbeck", "num_environments": 0},
+            r"num_environments: expected an integer >= 1",
+        ),
+        ({"type": "dense", "units": 3}, r"e.noise_spec.type: 'dense' is a Dense, expected a Exploration"),
+    ],
+)
+def test_wrong_noise(spec, said):
+    with pytest.raises(SpecError, match=said):
+        Exploration.from_spec({"noise_spec": spec}, path="e", action_space=FREE)
+
+
+def test_noise_for_categorical_actions():
+    with pytest.raises(SpecError, match=r'noise is for actions with floats, given IntBox.*"epsilon_greedy"'):
+        GaussianNoise(IntBox(3))
+    with pytest.raises(SpecError, match=r"e.scale: there is no such key beside noise_spec"):
+        Exploration.from_spec({"noise_spec": {}, "scale": 1.0}, path="e", action_space=FREE)
+    with pytest.raises(SpecError, match=r"exploration.action_space: "):
+        GaussianNoise("nonsense")
+
+
+def test_a_noise_of_ones_own(backend):
+    class Sawtooth(ActionNoise):
+        def draw(self, path, shape, amount):
+            return amount * np.linspace(0.0, 1.0, shape[0])[:, None]
+
+    from rlgraph.components import Schedule
+
+    act = noisy(Sawtooth(FREE, Schedule.from_spec(2.0)), backend)
+    drawn = act(np.zeros((3, 3), np.float32), np.float32(0.0))
+    np.testing.assert_allclose(drawn[:, 0], [0.0, 1.0, 2.0])
