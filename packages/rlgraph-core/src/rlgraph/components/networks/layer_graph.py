@@ -75,8 +75,8 @@ def layer_graph_of_outputs(inputs: Any, outputs: Any, where: str) -> LayerGraph:
         where: the network; named in errors.
 
     Raises:
-        AssemblyError: an output that is none of a layer or made of a Space that is no input, or an input that no output is
-            made of.
+        AssemblyError: an output that is none of a layer or made of a Space that is no input, or an input of which no
+            output is made.
     """
     search = _Search(_places(inputs, where), where)
     found = _mapped(outputs, partial(search.resolved, what=f"{where}.outputs"))

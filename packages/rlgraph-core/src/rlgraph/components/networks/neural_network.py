@@ -81,6 +81,13 @@ def _told(layer: Any, training: Any) -> dict[str, Any]:
     return {TRAINING: training} if asks else {}
 
 
+def sub_network(spec: Any, scope: str, path: str) -> NeuralNetwork:
+    """A network inside of another component: an instance as it is, one of a spec under the scope."""
+    return NeuralNetwork.from_spec(
+        spec, path=path, **({} if isinstance(spec, NeuralNetwork) else {"scope": scope})
+    )
+
+
 def _layer_graph(layers: Any, inputs: Any, outputs: Any, scope: str) -> LayerGraph:
     if outputs is None:
         if isinstance(layers, str) or not isinstance(layers, Sequence) or not layers or inputs is not None:
