@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from rlgraph.components import (
+    LSTM,
     Concat,
     Conv2D,
     Dense,
@@ -18,7 +19,7 @@ from rlgraph.components import (
     StringToHashBucket,
 )
 from rlgraph.core import AssemblyError, Component, RLGraphError, SpecError, rlgraph_api
-from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError, TextBox, Tuple
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, TextBox, Tuple
 from rlgraph.testing import ComponentTest
 
 RNG = np.random.default_rng(0)
@@ -401,3 +402,101 @@ def test_an_input_that_the_network_is_not_given():
     space = Dict(picture=box(4, 5, 2), number=IntBox(5, add_batch_rank=True))
     with pytest.raises(RLGraphError, match="image"):
         ComponentTest(NeuralNetwork.from_spec(SPEC), {"inputs": space}, backend="numpy")
+
+
+def sigmoid(x):
+    return 1.0 / (1.0 + np.exp(-x))
+
+
+def lstm_steps(values, scope, xs, c, h, resets):
+    """``xs [T, B, N]`` one after the other."""
+    outputs = []
+    for x, reset in zip(xs, resets, strict=True):
+        c, h = (np.where(reset[:, None], 0.0, state) for state in (c, h))
+        z = (
+            x @ values[f"{scope}/weights"]
+            + h @ values[f"{scope}/recurrent_weights"]
+            + values[f"{scope}/biases"]
+        )
+        i, f, g, o = np.split(z, 4, axis=1)
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+        outputs.append(h)
+    return np.stack(outputs), (c, h)
+
+
+class ActsAndLearns(Component):
+    """Single steps and sequences of one network in one root."""
+
+    def __init__(self, network):
+        self.network = network
+        super().__init__(network, scope="both")
+
+    @rlgraph_api
+    def act(self, x, states):
+        return self.network.call_with_states(x, states)
+
+    @rlgraph_api
+    def learn(self, xs, states, resets):
+        return self.network.call_with_states(xs, states, resets=resets)
+
+
+@pytest.mark.parametrize("as_spec", [False, True])
+def test_states_are_carried(as_spec, backend):
+    """Two inputs, one of which goes around the recurrent layer."""
+    left, right = box(3), box(2)
+    if as_spec:
+        spec = {
+            "inputs": ["left", "right"],
+            "layers": {
+                "core": {"type": "lstm", "units": 4, "inputs": "left"},
+                "both": {"type": "concat", "inputs": ["core", "right"]},
+                "logits": {"type": "dense", "units": 2, "inputs": "both"},
+            },
+            "outputs": ["logits", "core"],
+        }
+        network = NeuralNetwork.from_spec(spec)
+    else:
+        core = LSTM(4, scope="core")(left)
+        outputs = [Dense(2, scope="logits")(Concat()(core, right)), core]
+        network = NeuralNetwork(inputs={"left": left, "right": right}, outputs=outputs)
+    state = FloatBox(shape=(4,))
+    assert network.internal_states_space.with_batch_rank() == Dict(
+        core=Tuple(state, state), add_batch_rank=True
+    )
+    one = Dict(left=left, right=right)
+    spaces = {
+        "x": one,
+        "xs": one.with_extra_ranks(True, True, True),
+        "states": Dict(core=Tuple(state, state), add_batch_rank=True),
+        "resets": BoolBox(add_batch_rank=True, add_time_rank=True, time_major=True),
+    }
+    test = ComponentTest(ActsAndLearns(network), spaces, backend=backend)
+    values = {name.removeprefix("network/"): value for name, value in test.read_variable_values().items()}
+    xs, others = floats(5, 2, 3), floats(5, 2, 2)
+    c, h = floats(2, 4), floats(2, 4)
+    resets = np.zeros((5, 2), bool)
+    resets[2, 1] = True
+    hidden, states = lstm_steps(values, "core", xs, c, h, resets)
+    logits = dense(np.concatenate([hidden, others], axis=-1), values, "logits")
+    expected = {"output": (logits, hidden), "internal_states": {"core": states}}
+    given = {"left": xs, "right": others}
+    test.test(("learn", [given, {"core": (c, h)}, resets]), expected_outputs=expected, decimals=5)
+    for t in range(2):
+        one_step = {"left": xs[t], "right": others[t]}
+        found = test.test(("act", [one_step, {"core": (c, h)}]))
+        np.testing.assert_allclose(found["output"][0], logits[t], atol=1e-5)
+        c, h = found["internal_states"]["core"]
+
+
+def test_recurrent_layers_that_cannot_be():
+    a = box(3)
+    layer = LSTM(4)
+    with pytest.raises(
+        AssemblyError, match="lstm is recurrent and called twice, and has one set of internal states"
+    ):
+        NeuralNetwork(outputs=[layer(a), layer(a)])
+    with pytest.raises(
+        AssemblyError, match="lstm is recurrent and given inputs, sequence_length: the network hands"
+    ):
+        NeuralNetwork(inputs=[a, IntBox(add_batch_rank=True)], outputs=layer(a, sequence_length=a))

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from rlgraph.components.networks.layer_chain import is_recurrent
 from rlgraph.core import AssemblyError, Component, LayerOutput
 from rlgraph.core.component import LayerCall
 from rlgraph.core.component.layer_calls import leaves
 from rlgraph.spaces import Space, Tuple
 
-#: The argument of layers that a network hands over by itself.
-TRAINING = "training"
+#: Arguments of layers that a network hands over by itself.
+HANDED = frozenset({"internal_states", "resets", "training"})
 
 #: ``f(layer, arguments)``: the output of a layer.
 RunLayer = Callable[[Any, Mapping[str, Any]], Any]
@@ -117,10 +118,7 @@ class _Search:
         if id(call) not in self._resolved:
             layer = call.layer
             what = f"{self.where}: {layer.scope}"
-            if TRAINING in call.arguments:
-                raise AssemblyError(
-                    f"{what} is given {TRAINING!r} as an input: the network hands it over by itself"
-                )
+            self._check_handed(call, what)
             arguments = {
                 name: _mapped(value, partial(self.resolved, what=f"{what}, argument {name}"))
                 for name, value in call.arguments.items()
@@ -128,6 +126,22 @@ class _Search:
             self._resolved[id(call)] = LayerCall(layer, arguments)
             self.calls.append(self._resolved[id(call)])
         return self._resolved[id(call)]
+
+    def _check_handed(self, call: LayerCall, what: str) -> None:
+        """Raise `AssemblyError` for inputs that the network hands over, or states that it could not carry."""
+        first = _first_argument(call.layer)
+        for name in call.arguments.keys() & HANDED - {first}:
+            raise AssemblyError(f"{what} is given {name!r} as an input: the network hands it over by itself")
+        if not is_recurrent(call.layer):
+            return
+        if set(call.arguments) != {first}:
+            raise AssemblyError(
+                f"{what} is recurrent and given {', '.join(call.arguments)}: the network hands over all but {first!r}"
+            )
+        if any(call.layer is other.layer for other in self.calls):
+            raise AssemblyError(
+                f"{what} is recurrent and called twice, and has one set of internal states: make a layer for each call"
+            )
 
     def check_all_used(self, inputs: Any) -> None:
         """Raise `AssemblyError` for an input no part of which is used. Of a container Space one part is enough."""

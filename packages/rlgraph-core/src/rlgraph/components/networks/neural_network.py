@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
+from rlgraph.components.networks.layer_chain import (
+    LayerChain,
+    call_layer,
+    check_state_keys,
+    is_recurrent,
+    run_layers,
+)
 from rlgraph.components.networks.layer_graph import (
-    TRAINING,
     LayerGraph,
     chain,
     layer_graph_of_outputs,
@@ -15,16 +20,24 @@ from rlgraph.components.networks.layer_graph import (
     the_only_space,
 )
 from rlgraph.components.networks.layer_graph_specs import layer_graph_of_specs
-from rlgraph.core import Component, SpecError, rlgraph_api
+from rlgraph.core import Component, SpecError
 from rlgraph.core.component.places import locate
 
 
-class NeuralNetwork(Component):
+class NeuralNetwork(LayerChain):
     """Layers applied one after the other, or in any order without circles.
+
+    It finds the recurrent layers among them (also inside of networks, residuals and stacks) and carries their states:
+    ``network.call_with_states(inputs, internal_states)`` gives ``{"output", "internal_states"}``, and
+    ``network.internal_states_space`` is their Space (None without recurrent layers). Inputs without time rank are one
+    step, with time rank, in either order, sequences.
 
     Args:
         layers: layers or specs of them; layers without a scope of their own are named after type and position. With
             `outputs`: a mapping of names to specs of layers with their ``"inputs"`` (see `layer_graph_of_specs`).
+        fold_time_rank: time is folded into the batch ahead of the first layer, ``[B, T, ...] -> [B * T, ...]``, for
+            layers that know nothing of time; inputs without time rank stay. The layers of this library need none.
+        unfold_time_rank: behind the last layer it is unfolded again; default: as `fold_time_rank`.
         scope: name among its siblings.
         inputs: with `outputs`: the Spaces that the first layers were called with, one, or a list or dict of them if
             the network is given a Tuple or Dict; of specs their names. May be left out if it is one Space.
@@ -32,13 +45,17 @@ class NeuralNetwork(Component):
             of specs their names.
 
     Raises:
-        SpecError: no layers, or a spec that is wrong (named by its position).
-        AssemblyError: `outputs` that are not made of the inputs, an input that is not used, or layers in a circle.
+        SpecError: no layers, or a spec that is wrong (named by its position); time folded around a recurrent layer.
+        AssemblyError: `outputs` that are not made of the inputs, an input that is not used, or layers in a circle;
+            internal states without a recurrent layer.
+        SpaceError: internal states of other layers.
     """
 
     def __init__(
         self,
         layers: Sequence[Any] | Mapping[str, Any] | None = None,
+        fold_time_rank: bool = False,
+        unfold_time_rank: bool | None = None,
         scope: str = "network",
         *,
         inputs: Any = None,
@@ -46,14 +63,28 @@ class NeuralNetwork(Component):
         **kwargs: Any,
     ):
         self.graph = _layer_graph(layers, inputs, outputs, scope)
-        self.layers: list[Any] = self.graph.layers
+        self.layers = self.graph.layers
         stateful = [layer.scope for layer in self.layers if getattr(layer, "has_state", False)]
         if stateful:
             raise SpecError(
                 f"{scope}.layers: {stateful[0]} remembers something of each environment, and a network does not know "
                 "them: put it into preprocessing_spec"
             )
+        check_state_keys(self.layers, f"{scope}.layers")
+        self.fold_time_rank = fold_time_rank
+        self.unfold_time_rank = fold_time_rank if unfold_time_rank is None else unfold_time_rank
+        self._check_folding(scope)
         super().__init__(*self.layers, scope=scope, **kwargs)
+
+    def _check_folding(self, scope: str) -> None:
+        if self.unfold_time_rank and not self.fold_time_rank:
+            raise SpecError(f"{scope}: unfold_time_rank without fold_time_rank")
+        recurrent = [layer.scope for layer in self.layers if is_recurrent(layer)]
+        if self.fold_time_rank and recurrent:
+            raise SpecError(
+                f"{scope}.fold_time_rank: {recurrent[0]} is recurrent and needs the time: fold it around the "
+                "other layers, in a network of their own"
+            )
 
     @classmethod
     def from_spec(cls, spec: Any, *, path: str = "", **kwargs: Any) -> Self:
@@ -63,22 +94,23 @@ class NeuralNetwork(Component):
             spec = {"layers": [_layer(layer, f"{where}[{i}]", i) for i, layer in enumerate(spec)]}
         return super().from_spec(spec, path=path, **kwargs)
 
-    @rlgraph_api
-    def call(self, inputs: Any, training: Any = None) -> Any:
-        """The output for `inputs`, of several layers if `outputs` says so; a network of several inputs is given a Tuple
-        or Dict of them. `training` is handed to the layers that take it, such as `Dropout`."""
-        return self.graph.run(inputs, lambda layer, given: layer.call(**given, **_told(layer, training)))
+    def wire(
+        self, inputs: Any, internal_states: Any, sequence_length: Any, resets: Any, training: Any
+    ) -> tuple[Any, dict[str, Any]]:
+        states: dict[str, Any] = {}
 
+        def run_layer(layer: Any, given: Mapping[str, Any]) -> Any:
+            if not is_recurrent(layer):
+                return call_layer(layer, training=training, **given)
+            output, behind = run_layers(
+                (layer,), *given.values(), internal_states, sequence_length, resets, training
+            )
+            states.update(behind)
+            return output
 
-def call_layer(layer: Any, inputs: Any, training: Any) -> Any:
-    """The output of `layer`, which is told of `training` if it asks; for use in API methods."""
-    return layer.call(inputs, **_told(layer, training))
-
-
-def _told(layer: Any, training: Any) -> dict[str, Any]:
-    method = layer.api_methods().get("call")
-    asks = method is not None and TRAINING in inspect.signature(method).parameters
-    return {TRAINING: training} if asks else {}
+        first = self._fold_time(inputs) if self.fold_time_rank else inputs
+        output = self.graph.run(first, run_layer)
+        return (self._unfold_time(output, inputs) if self.unfold_time_rank else output), states
 
 
 def sub_network(spec: Any, scope: str, path: str) -> NeuralNetwork:
