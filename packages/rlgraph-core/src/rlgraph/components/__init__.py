@@ -78,10 +78,13 @@ from rlgraph.components.memories.memory import Memory
 from rlgraph.components.memories.prioritized_replay import PrioritizedReplay
 from rlgraph.components.memories.replay_memory import ReplayMemory
 from rlgraph.components.memories.ring_buffer import RingBuffer
+from rlgraph.components.networks.multi_input_stream_neural_network import MultiInputStreamNeuralNetwork
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.networks.repeater_stack import RepeaterStack
+from rlgraph.components.networks.sac_value_network import SACValueNetwork
 from rlgraph.components.networks.stack import Stack
 from rlgraph.components.networks.value_function import ValueFunction
+from rlgraph.components.networks.variational_auto_encoder import VariationalAutoEncoder
 from rlgraph.components.optimizers.adadelta import Adadelta
 from rlgraph.components.optimizers.adagrad import Adagrad
 from rlgraph.components.optimizers.adam import Adam
@@ -178,6 +181,7 @@ __all__ = [
     "Memory",
     "MixtureDistribution",
     "MovingStandardize",
+    "MultiInputStreamNeuralNetwork",
     "MultiLSTM",
     "Multiply",
     "MultivariateNormal",
@@ -207,6 +211,7 @@ __all__ = [
     "Residual",
     "RingBuffer",
     "SACLoss",
+    "SACValueNetwork",
     "Sampler",
     "Schedule",
     "Sequence",
@@ -224,5 +229,6 @@ __all__ = [
     "Transpose",
     "VTraceFunction",
     "ValueFunction",
+    "VariationalAutoEncoder",
     "choose_adapter",
 ]

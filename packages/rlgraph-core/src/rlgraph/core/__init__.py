@@ -8,7 +8,7 @@ from rlgraph.core.backend import (
     find_backend,
 )
 from rlgraph.core.checkpoint import last_valid_checkpoint
-from rlgraph.core.component import BoundApiMethod, Component, Specifiable, graph_fn, rlgraph_api
+from rlgraph.core.component import BoundApiMethod, Component, LayerOutput, Specifiable, graph_fn, rlgraph_api
 from rlgraph.core.config import default_backend
 from rlgraph.core.errors import (
     AssemblyError,
@@ -43,6 +43,7 @@ __all__ = [
     "ExecutionSpec",
     "GraphExecutor",
     "InputError",
+    "LayerOutput",
     "NumericalError",
     "PerformanceWarning",
     "PluginError",

@@ -104,7 +104,7 @@ def run_layers(
     states = {}
     for layer in layers:
         if not is_recurrent(layer):
-            inputs = call_layer(layer, inputs, training)
+            inputs = call_layer(layer, inputs, training=training)
             continue
         key = state_key(layer)
         given = None if internal_states is None else internal_states[key]
@@ -116,11 +116,12 @@ def run_layers(
     return inputs, states
 
 
-def call_layer(layer: Any, inputs: Any, training: Any) -> Any:
+def call_layer(layer: Any, *inputs: Any, training: Any, **named: Any) -> Any:
     """The output of `layer`, which is told of `training` if it asks; for use in API methods."""
     method = layer.api_methods().get("call")
-    asks = method is not None and "training" in inspect.signature(method).parameters
-    return layer.call(inputs, training=training) if asks else layer.call(inputs)
+    if method is not None and "training" in inspect.signature(method).parameters:
+        named["training"] = training
+    return layer.call(*inputs, **named)
 
 
 def is_recurrent(layer: Any) -> bool:

@@ -1,16 +1,31 @@
-"""A stack of layers."""
+"""Networks of layers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-from rlgraph.components.networks.layer_chain import LayerChain, check_state_keys, is_recurrent, run_layers
+from rlgraph.components.networks.layer_chain import (
+    LayerChain,
+    call_layer,
+    check_state_keys,
+    is_recurrent,
+    run_layers,
+)
+from rlgraph.components.networks.layer_graph import (
+    LayerGraph,
+    chain,
+    layer_graph_of_outputs,
+    name_layers,
+    the_only_space,
+)
+from rlgraph.components.networks.layer_graph_specs import layer_graph_of_specs
 from rlgraph.core import Component, SpecError
+from rlgraph.core.component.places import locate
 
 
 class NeuralNetwork(LayerChain):
-    """Layers applied one after the other.
+    """Layers applied one after the other, or in any order without circles.
 
     It finds the recurrent layers among them (also inside of networks, residuals and stacks) and carries their states:
     ``network.call_with_states(inputs, internal_states)`` gives ``{"output", "internal_states"}``, and
@@ -18,29 +33,37 @@ class NeuralNetwork(LayerChain):
     step, with time rank, in either order, sequences.
 
     Args:
-        layers: layers or specs of them; layers without a scope of their own are named after type and position.
+        layers: layers or specs of them; layers without a scope of their own are named after type and position. With
+            `outputs`: a mapping of names to specs of layers with their ``"inputs"`` (see `layer_graph_of_specs`).
         fold_time_rank: time is folded into the batch ahead of the first layer, ``[B, T, ...] -> [B * T, ...]``, for
             layers that know nothing of time; inputs without time rank stay. The layers of this library need none.
         unfold_time_rank: behind the last layer it is unfolded again; default: as `fold_time_rank`.
         scope: name among its siblings.
+        inputs: with `outputs`: the Spaces that the first layers were called with, one, or a list or dict of them if
+            the network is given a Tuple or Dict; of specs their names. May be left out if it is one Space.
+        outputs: what the network returns: ``Dense(2)(Dense(64)(space))``, or a list or dict of such outputs of layers;
+            of specs their names.
 
     Raises:
         SpecError: no layers, or a spec that is wrong (named by its position); time folded around a recurrent layer.
-        AssemblyError: internal states without a recurrent layer.
+        AssemblyError: `outputs` that are not made of the inputs, an input that is not used, or layers in a circle;
+            internal states without a recurrent layer.
         SpaceError: internal states of other layers.
     """
 
     def __init__(
         self,
-        layers: Sequence[Any],
+        layers: Sequence[Any] | Mapping[str, Any] | None = None,
         fold_time_rank: bool = False,
         unfold_time_rank: bool | None = None,
         scope: str = "network",
+        *,
+        inputs: Any = None,
+        outputs: Any = None,
         **kwargs: Any,
     ):
-        if isinstance(layers, str) or not isinstance(layers, Sequence) or not layers:
-            raise SpecError(f"{scope}.layers: expected a list of layer specs, given {layers!r}")
-        self.layers: list[Any] = [_layer(spec, f"{scope}.layers[{i}]", i) for i, spec in enumerate(layers)]
+        self.graph = _layer_graph(layers, inputs, outputs, scope)
+        self.layers = self.graph.layers
         stateful = [layer.scope for layer in self.layers if getattr(layer, "has_state", False)]
         if stateful:
             raise SpecError(
@@ -74,9 +97,50 @@ class NeuralNetwork(LayerChain):
     def wire(
         self, inputs: Any, internal_states: Any, sequence_length: Any, resets: Any, training: Any
     ) -> tuple[Any, dict[str, Any]]:
+        states: dict[str, Any] = {}
+
+        def run_layer(layer: Any, given: Mapping[str, Any]) -> Any:
+            if not is_recurrent(layer):
+                return call_layer(layer, training=training, **given)
+            output, behind = run_layers(
+                (layer,), *given.values(), internal_states, sequence_length, resets, training
+            )
+            states.update(behind)
+            return output
+
         first = self._fold_time(inputs) if self.fold_time_rank else inputs
-        output, states = run_layers(self.layers, first, internal_states, sequence_length, resets, training)
+        output = self.graph.run(first, run_layer)
         return (self._unfold_time(output, inputs) if self.unfold_time_rank else output), states
+
+
+def sub_network(spec: Any, scope: str, path: str) -> NeuralNetwork:
+    """A network inside of another component: an instance as it is, one of a spec under the scope."""
+    return NeuralNetwork.from_spec(
+        spec, path=path, **({} if isinstance(spec, NeuralNetwork) else {"scope": scope})
+    )
+
+
+def _layer_graph(layers: Any, inputs: Any, outputs: Any, scope: str) -> LayerGraph:
+    if outputs is None:
+        if isinstance(layers, str) or not isinstance(layers, Sequence) or not layers or inputs is not None:
+            raise SpecError(
+                f"{scope}.layers: expected a list of layer specs, given {layers!r}"
+                + (" and inputs, but no outputs" if inputs is not None else "")
+            )
+        return chain([_layer(spec, f"{scope}.layers[{i}]", i) for i, spec in enumerate(layers)])
+    # Mistakes in who gets what are no values that one could take out of a spec: they are located here.
+    where = locate(f"{scope}.outputs").removesuffix(".outputs")
+    if layers is None:
+        given = the_only_space(outputs, where) if inputs is None else inputs
+        graph = layer_graph_of_outputs(given, outputs, where)
+        name_layers(graph.layers)
+        return graph
+    if not isinstance(layers, Mapping):
+        raise SpecError(
+            f'{scope}.layers: with outputs, expected a mapping of names to layer specs with "inputs", or None if the '
+            f"outputs are those of layers, given {layers!r}"
+        )
+    return layer_graph_of_specs(inputs, layers, outputs, where)
 
 
 def _layer(spec: Any, path: str, position: int) -> Component:

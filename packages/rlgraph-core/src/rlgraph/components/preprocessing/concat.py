@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer
-from rlgraph.core import SpecError, graph_fn, rlgraph_api
+from rlgraph.core import LayerOutput, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.spaces import BoxSpace, FloatBox, Space, SpaceError, from_spec
 
@@ -40,6 +40,14 @@ class Concat(PreprocessLayer):
             raise SpecError(f"{scope}.dict_keys: expected a list of different paths, given {dict_keys!r}")
         self.axis, self.dict_keys = axis, None if dict_keys is None else tuple(dict_keys)
         super().__init__(scope=scope, **kwargs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> LayerOutput:
+        """As of every layer; several inputs, ``Concat()(a, b)``, are one container."""
+        return (
+            super().__call__(args if len(args) > 1 else args[0], **kwargs)
+            if args
+            else super().__call__(**kwargs)
+        )
 
     def get_preprocessed_space(self, space: Any) -> Space:
         space = from_spec(space)

@@ -2,6 +2,7 @@
 
 from rlgraph.core.component.component import Component
 from rlgraph.core.component.decorators import ApiMethod, BoundApiMethod, GraphFunction, graph_fn, rlgraph_api
+from rlgraph.core.component.layer_calls import LayerCall, LayerOutput
 from rlgraph.core.component.specifiable import Specifiable
 
 __all__ = [
@@ -9,6 +10,8 @@ __all__ = [
     "BoundApiMethod",
     "Component",
     "GraphFunction",
+    "LayerCall",
+    "LayerOutput",
     "Specifiable",
     "graph_fn",
     "rlgraph_api",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self
 
 from rlgraph.core.component.composition import Composition, Expose
 from rlgraph.core.component.initializers import resolve_initializer
+from rlgraph.core.component.layer_calls import LayerOutput, call_layer
 from rlgraph.core.component.specifiable import check_arguments
 from rlgraph.core.errors import AssemblyError, BuildError, nearest
 from rlgraph.core.graph.passes.devices import Device, device_parts
@@ -99,6 +100,17 @@ class Component(Composition):
                 )
             known = [*self.api_methods(), *(n for n in vars(self) if not n.startswith("_"))]
             raise AttributeError(f"{self!r} has no API method or attribute {name!r}. {nearest(name, known)}")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> LayerOutput:
+        """What the API method `call` will return for Spaces and outputs of other components, as data for a network.
+
+        ``NeuralNetwork(inputs=states, outputs=Dense(2)(Dense(64)(states)))``. The component is called as often as it
+        stands there, always with the same variables.
+
+        Raises:
+            AssemblyError: it has no API method `call` or takes other inputs, or one is neither Space nor output.
+        """
+        return call_layer(self, args, kwargs)
 
     def copy(self, *, scope: str | None = None, trainable: bool | None = None) -> Self:
         """An unbuilt twin with the same configuration and variables of its own.

@@ -59,7 +59,8 @@ class Specifiable:
     def _from_plain(cls, spec: Any, where: str, kwargs: Mapping[str, Any]) -> Self:
         """`from_spec` of anything but an instance or a file."""
         if not isinstance(spec, Mapping):
-            if spec is not None and not (isinstance(spec, str) or callable(spec)):
+            makes = callable(spec) and not isinstance(spec, Specifiable)
+            if spec is not None and not (isinstance(spec, str) or makes):
                 raise SpecError(
                     f"{where}: expected a {cls.__name__}, a mapping with 'type', a name, a file or a function; "
                     f"given {type(spec).__name__} {spec!r}"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.core.functional import policy_gradient, soft_actor_critic, supervised, td3
+from rlgraph.core.functional import policy_gradient, soft_actor_critic, supervised, td3, variational
 from rlgraph.core.functional.imitation import large_margin_loss
 from rlgraph.core.functional.prioritized_replay import weighted_mean
 from rlgraph.core.functional.rewards import soft_asymmetric
@@ -170,5 +170,25 @@ FUNCTIONS: dict[str, FunctionCase] = {
     ),
     "weighted_mean": FunctionCase(
         weighted_mean, {"losses": _floats(5), "weights": _RNG.random(5)}, by=("losses",)
+    ),
+    "bernoulli_log_likelihood": FunctionCase(
+        variational.bernoulli_log_likelihood,
+        {"inputs": _RNG.uniform(0.0, 1.0, (4, 3, 2)), "logits": _floats(4, 3, 2), "axes": 2},
+        by=("inputs", "logits"),
+    ),
+    "evidence_lower_bound": FunctionCase(
+        variational.evidence_lower_bound,
+        {"log_likelihood": _floats(4), "kl": _floats(4), "beta": 0.5},
+        by=("log_likelihood", "kl"),
+    ),
+    "normal_log_likelihood": FunctionCase(
+        variational.normal_log_likelihood,
+        {"inputs": _floats(4, 3, 2), "means": _floats(4, 3, 2), "stddev": np.array(0.7), "axes": 2},
+        by=("inputs", "means", "stddev"),
+    ),
+    "standard_normal_kl": FunctionCase(
+        variational.standard_normal_kl,
+        {"mean": _floats(4, 3), "log_variance": _floats(4, 3)},
+        by=("mean", "log_variance"),
     ),
 }

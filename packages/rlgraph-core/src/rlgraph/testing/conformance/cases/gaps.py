@@ -35,11 +35,11 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "layer_norm",
             "local_response_norm",
             "max_pool2d",
-            "network",
             "noisy_dense",
             "residual",
             "shared_value_function_policy",
             "value_function",
+            "variational_auto_encoder",
         ),
         "one label; container_loss takes several": (
             "categorical_cross_entropy_loss",

@@ -1,0 +1,248 @@
+"""Which layer gets what: the inside of a network, as plain data.
+
+A list of layers is a chain of calls; `layer_graph_of_outputs` follows outputs back to the Spaces that they are made of.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from rlgraph.components.networks.layer_chain import is_recurrent
+from rlgraph.core import AssemblyError, Component, LayerOutput
+from rlgraph.core.component import LayerCall
+from rlgraph.core.component.layer_calls import leaves
+from rlgraph.spaces import Space, Tuple
+
+#: Arguments of layers that a network hands over by itself.
+HANDED = frozenset({"internal_states", "resets", "training"})
+
+#: ``f(layer, arguments)``: the output of a layer.
+RunLayer = Callable[[Any, Mapping[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class LayerGraph:
+    """Calls of layers in an order in which they can be made.
+
+    Attributes:
+        calls: each with arguments made of outputs of earlier ones and of the network's input; one and the same layer
+            may be called several times.
+        outputs: what the network returns: such an output, or dict and tuple literals of them.
+    """
+
+    calls: tuple[LayerCall, ...]
+    outputs: Any
+
+    @property
+    def layers(self) -> list[Any]:
+        """The layers, each once, in the order of their first calls."""
+        return list({id(call.layer): call.layer for call in self.calls}.values())
+
+    def run(self, inputs: Any, run_layer: RunLayer) -> Any:
+        """The outputs for `inputs`, a symbol; for use in API methods."""
+        results: dict[int, Any] = {}
+
+        def value_of(output: LayerOutput) -> Any:
+            value = inputs if output.call is None else results[id(output.call)]
+            for key in output.path:
+                value = value[key]
+            return value
+
+        for call in self.calls:
+            arguments = {name: _mapped(value, value_of) for name, value in call.arguments.items()}
+            results[id(call)] = run_layer(call.layer, arguments)
+        return _mapped(self.outputs, value_of)
+
+
+def chain(layers: Sequence[Component]) -> LayerGraph:
+    """Layers one after the other, each with its first argument only."""
+    calls, output = [], LayerOutput(None)
+    for layer in layers:
+        calls.append(LayerCall(layer, {_first_argument(layer): output}))
+        output = LayerOutput(calls[-1])
+    return LayerGraph(tuple(calls), output)
+
+
+def layer_graph_of_outputs(inputs: Any, outputs: Any, where: str) -> LayerGraph:
+    """The calls that `outputs` need, each behind those that it needs itself.
+
+    Args:
+        inputs: what the network is given: a Space, a list or dict of Spaces, or `LayerOutput` without a call.
+        outputs: outputs of layers; one, or dict, list and tuple literals of them.
+        where: the network; named in errors.
+
+    Raises:
+        AssemblyError: an output that is none of a layer or made of a Space that is no input, or an input of which no
+            output is made.
+    """
+    search = _Search(_places(inputs, where), where)
+    found = _mapped(outputs, partial(search.resolved, what=f"{where}.outputs"))
+    if not search.calls:
+        raise AssemblyError(f"{where}.outputs: expected outputs of layers, given {outputs!r}")
+    search.check_all_used(inputs)
+    return LayerGraph(tuple(search.calls), found)
+
+
+class _Search:
+    """From outputs back to inputs; notes each call behind those that it needs."""
+
+    def __init__(self, places: Mapping[int, tuple[str | int, ...]], where: str):
+        self.places, self.where = places, where
+        self.calls: list[LayerCall] = []
+        self.used: set[tuple[str | int, ...]] = set()
+        self._resolved: dict[int, LayerCall] = {}
+
+    def resolved(self, leaf: Any, what: str) -> LayerOutput:
+        """`leaf`, a Space or an output, as an output whose calls are noted."""
+        if isinstance(leaf, Space):
+            if id(leaf) not in self.places:
+                raise AssemblyError(
+                    f"{what}: {leaf!r} is none of the inputs of {self.where}: give inputs= the very object that the "
+                    "layers are called with (equal Spaces are different inputs)"
+                )
+            leaf = LayerOutput(None, self.places[id(leaf)])
+        if not isinstance(leaf, LayerOutput):
+            raise AssemblyError(
+                f"{what}: expected the output of a layer, such as Dense(2)(space), given {type(leaf).__name__} {leaf!r}"
+            )
+        if leaf.call is None:
+            self.used.add(leaf.path)
+            return leaf
+        return LayerOutput(self._noted(leaf.call), leaf.path)
+
+    def _noted(self, call: LayerCall) -> LayerCall:
+        if id(call) not in self._resolved:
+            layer = call.layer
+            what = f"{self.where}: {layer.scope}"
+            self._check_handed(call, what)
+            arguments = {
+                name: _mapped(value, partial(self.resolved, what=f"{what}, argument {name}"))
+                for name, value in call.arguments.items()
+            }
+            self._resolved[id(call)] = LayerCall(layer, arguments)
+            self.calls.append(self._resolved[id(call)])
+        return self._resolved[id(call)]
+
+    def _check_handed(self, call: LayerCall, what: str) -> None:
+        """Raise `AssemblyError` for inputs that the network hands over, or states that it could not carry."""
+        first = _first_argument(call.layer)
+        for name in call.arguments.keys() & HANDED - {first}:
+            raise AssemblyError(f"{what} is given {name!r} as an input: the network hands it over by itself")
+        if not is_recurrent(call.layer):
+            return
+        if set(call.arguments) != {first}:
+            raise AssemblyError(
+                f"{what} is recurrent and given {', '.join(call.arguments)}: the network hands over all but {first!r}"
+            )
+        if any(call.layer is other.layer for other in self.calls):
+            raise AssemblyError(
+                f"{what} is recurrent and called twice, and has one set of internal states: make a layer for each call"
+            )
+
+    def check_all_used(self, inputs: Any) -> None:
+        """Raise `AssemblyError` for an input no part of which is used. Of a container Space one part is enough."""
+        for path in _input_paths(inputs):
+            if not any(used[: len(path)] == path for used in self.used):
+                name = "".join(f"[{key!r}]" for key in path)
+                raise AssemblyError(
+                    f"{self.where}.inputs{name}: no output is made of it: give it to a layer whose output is used, or "
+                    "leave it out"
+                )
+
+
+def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    """`value` with every leaf of its dict and tuple literals changed."""
+    if isinstance(value, Mapping) and not isinstance(value, Space):
+        return {key: _mapped(item, change) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple(_mapped(item, change) for item in value)
+    return change(value)
+
+
+def _input_paths(inputs: Any) -> list[tuple[str | int, ...]]:
+    """Where in what the network is given its inputs stand; a Space is one of them."""
+    if isinstance(inputs, Space | LayerOutput):
+        return [()]
+    items = inputs.items() if isinstance(inputs, Mapping) else enumerate(inputs)
+    return [(key, *path) for key, item in items for path in _input_paths(item)]
+
+
+def the_only_space(outputs: Any, where: str) -> Space:
+    """The one Space that `outputs` are made of.
+
+    Raises:
+        AssemblyError: there are several, or none.
+    """
+    found: dict[int, Space] = {}
+
+    def visit(value: Any) -> None:
+        for leaf in leaves(value):
+            if isinstance(leaf, Space):
+                found[id(leaf)] = leaf
+            elif isinstance(leaf, LayerOutput) and leaf.call is not None:
+                for argument in leaf.call.arguments.values():
+                    visit(argument)
+
+    visit(outputs)
+    if len(found) != 1:
+        raise AssemblyError(
+            f"{where}: the outputs are made of {len(found)} Spaces, so inputs= must say what the network is given: "
+            f"{list(found.values())}"
+        )
+    (space,) = found.values()
+    return space
+
+
+def _places(inputs: Any, where: str) -> dict[int, tuple[str | int, ...]]:
+    """Where each Space, and each part of a container Space, stands in what the network is given: by identity."""
+    places: dict[int, tuple[str | int, ...]] = {}
+
+    def visit(value: Any, path: tuple[str | int, ...]) -> None:
+        if isinstance(value, Space):
+            if id(value) in places:
+                raise AssemblyError(
+                    f"{where}.inputs: one and the same Space stands there twice: {value!r}; make a Space for each input"
+                )
+            places[id(value)] = path
+        if isinstance(value, Mapping):
+            items = list(value.items())
+        elif isinstance(value, list | tuple | Tuple):
+            items = list(enumerate(value))
+        elif isinstance(value, Space | LayerOutput):
+            items = []
+        else:
+            raise AssemblyError(
+                f"{where}.inputs: expected Spaces, given {type(value).__name__} {value!r}: the objects that the layers "
+                "are called with"
+            )
+        for key, item in items:
+            visit(item, (*path, key))
+
+    visit(inputs, ())
+    return places
+
+
+def _first_argument(layer: Component) -> str:
+    method = layer.api_methods().get("call")
+    names = [] if method is None else list(inspect.signature(method).parameters)[1:]
+    return names[0] if names else "inputs"
+
+
+def name_layers(layers: Sequence[Component]) -> None:
+    """Number the layers that were given no scope of their own, as in a list of specs: ``dense-0``.
+
+    One that has a number, as it is shared with another network, keeps it.
+    """
+    taken = {layer.scope for layer in layers}
+    for position, layer in enumerate(layers):
+        default = inspect.signature(type(layer).__init__).parameters.get("scope")
+        if default is not None and layer.scope == default.default:
+            number = next(
+                n for n in range(position, position + len(layers) + 1) if f"{layer.scope}-{n}" not in taken
+            )
+            layer.scope = layer.scope_path = f"{layer.scope}-{number}"
+            taken.add(layer.scope)

@@ -1,0 +1,79 @@
+"""A network with a network of its own for each part of its input."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rlgraph.components.networks.neural_network import NeuralNetwork, sub_network
+from rlgraph.components.preprocessing.concat import Concat
+from rlgraph.core import LayerOutput, SpecError
+from rlgraph.spaces import Dict, Space, Tuple
+from rlgraph.spaces.errors import mismatch
+
+
+class MultiInputStreamNeuralNetwork(NeuralNetwork):
+    """A network for each part of a Dict or Tuple; what they give is concatenated and goes through one more network.
+
+    The networks of the parts give floats whose shapes differ in the last axis at most.
+
+    Args:
+        input_network_specs: key of a part -> its network (instance, list of layer specs, or spec), or None for a part
+            that is concatenated as it is; of a Tuple a list of such.
+        post_network_spec: the network behind; None for none.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: no parts, or a wrong spec of a network (named by its part).
+        SpaceError: the input has other parts than there are networks, or what the networks give does not fit together.
+    """
+
+    def __init__(
+        self,
+        input_network_specs: Mapping[str, Any] | Sequence[Any],
+        post_network_spec: Any = None,
+        scope: str = "multi-input-stream-network",
+        **kwargs: Any,
+    ):
+        where = f"{scope}.input_network_specs"
+        if isinstance(input_network_specs, str) or not input_network_specs:
+            raise SpecError(
+                f"{where}: expected a network for each part of a Dict or Tuple, given {input_network_specs!r}"
+            )
+        named = isinstance(input_network_specs, Mapping)
+        specs = dict(input_network_specs if named else enumerate(input_network_specs))  # type: ignore[call-overload]
+        self.parts = tuple(specs)
+        inputs: dict[Any, LayerOutput] = {key: LayerOutput(None, (key,)) for key in specs}
+        streams = {
+            key: sub_network(spec, f"input-{key}", f"{where}.{key}" if named else f"{where}[{key}]")(
+                inputs[key]
+            )
+            if spec is not None
+            else inputs[key]
+            for key, spec in specs.items()
+        }
+        output = Concat(scope="joined")(streams if named else tuple(streams.values()))
+        if post_network_spec is not None:
+            output = sub_network(post_network_spec, "post-network", f"{scope}.post_network_spec")(output)
+        super().__init__(
+            scope=scope, inputs=inputs if named else list(inputs.values()), outputs=output, **kwargs
+        )
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        super().check_input_spaces(input_spaces, action_space)
+        space = input_spaces["inputs"]
+        keys = (
+            tuple(space)
+            if isinstance(space, Dict)
+            else tuple(range(len(space)))
+            if isinstance(space, Tuple)
+            else ()
+        )
+        if set(keys) != set(self.parts):
+            kind = "Tuple" if self.parts[0] == 0 else "Dict"
+            raise mismatch(
+                "inputs",
+                f"a {kind} with the parts {', '.join(map(str, self.parts))}, for each of which there is a network",
+                repr(space),
+                "input_network_specs has an entry for every part; None hands one on as it is",
+            )

@@ -1,0 +1,109 @@
+"""A value function of states and actions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components.layers.dense import Dense
+from rlgraph.components.networks.neural_network import sub_network
+from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, IntBox, Space
+from rlgraph.spaces.errors import mismatch
+
+
+class SACValueNetwork(Component):
+    """The value of an action in a state, ``Q(s, a)``, as soft actor-critic has it (Haarnoja et al., 2018,
+    https://arxiv.org/abs/1812.05905): a network of features of the state beside the action.
+
+    Actions are floats, one-hot or relaxed choices among them, or integers and bools, which become one-hot; of a
+    container all parts stand behind each other.
+
+    Args:
+        network_spec: the network behind state and action (instance, list of layer specs, or spec).
+        state_network_spec: the network in front, which makes features of rank 1 of states, for instance convolutions
+            and ``{"type": "reshape", "flatten": True}`` of images; None: states are floats, and flattened.
+        weights_spec: initializer of the weights of the last layer.
+        biases_spec: initializer of its biases; False for none.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: a wrong spec of a network.
+        SpaceError: an action that is neither float nor category, or states that are no floats of rank 1 behind
+            `state_network_spec`.
+    """
+
+    def __init__(
+        self,
+        network_spec: Any,
+        state_network_spec: Any = None,
+        weights_spec: Any = "glorot_uniform",
+        biases_spec: Any = 0.0,
+        scope: str = "sac-value-network",
+        **kwargs: Any,
+    ):
+        flatten = [{"type": "reshape", "flatten": True}]
+        self.state_network = sub_network(
+            flatten if state_network_spec is None else state_network_spec,
+            "state-network",
+            f"{scope}.state_network_spec",
+        )
+        self.network = sub_network(network_spec, "network", f"{scope}.network_spec")
+        self.joined = StatesAndActions()
+        self.value_layer = Dense(1, None, weights_spec, biases_spec, scope="value-layer")
+        super().__init__(
+            self.state_network, self.joined, self.network, self.value_layer, scope=scope, **kwargs
+        )
+
+    @rlgraph_api
+    def state_action_value(self, states: Any, actions: Any) -> Any:
+        """``states [B, ...], actions [B, ...] -> [B]``."""
+        features = self.joined.call(self.state_network.call(states), actions)
+        return self._value(self.value_layer.call(self.network.call(features)))
+
+    @graph_fn
+    def _value(self, ops: Any, values: Any) -> Any:
+        """``[B, 1] -> [B]``."""
+        return ops.squeeze(values, axis=-1)
+
+
+class StatesAndActions(Component):
+    """Features ``[B, N]`` and actions in one tensor of floats, categories one-hot."""
+
+    def __init__(self, scope: str = "states-and-actions", **kwargs: Any):
+        super().__init__(scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        states, actions = input_spaces["states"], input_spaces["actions"]
+        if not isinstance(states, FloatBox) or states.rank != 1:
+            raise mismatch(
+                "states",
+                "features of rank 1 (floats)",
+                repr(states),
+                "state_network_spec makes them, and ends with {'type': 'reshape', 'flatten': True} or a dense layer",
+            )
+        self.boxes: dict[str, BoxSpace] = actions.flatten()
+        for path, box in self.boxes.items():
+            if not isinstance(box, FloatBox | BoolBox) and getattr(box, "num_categories", None) is None:
+                name = f"actions/{path}" if path else "actions"
+                raise mismatch(name, "floats, bools, or integers with categories", repr(box))
+
+    @rlgraph_api
+    def call(self, states: Any, actions: Any) -> Any:
+        """``states [B, N], actions [B, ...] -> [B, N + M]``."""
+        return self._call(states, actions)
+
+    @graph_fn(flatten_ops={"actions"})
+    def _call(self, ops: Any, states: Any, actions: Any) -> Any:
+        leading = [ops.shape(states)[i] for i in range(len(states.shape) - 1)]
+        parts = [self._floats(ops, self.boxes[path], action, leading) for path, action in actions.items()]
+        return ops.concat([states, *parts], axis=-1)
+
+    def _floats(self, ops: Any, box: BoxSpace, action: Any, leading: list[Any]) -> Any:
+        """``[B, ...] -> [B, M]``."""
+        size = box.flat_dim
+        if isinstance(box, IntBox):
+            action, size = ops.one_hot(action, box.num_categories), size * box.num_categories
+        elif isinstance(box, BoolBox):
+            action = ops.astype(action, "float")
+        return ops.reshape(action, (*leading, size))

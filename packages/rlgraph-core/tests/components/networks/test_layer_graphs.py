@@ -1,0 +1,502 @@
+"""Networks of several inputs and outputs: layers called with Spaces, and specs of such."""
+
+import copy
+import json
+
+import numpy as np
+import pytest
+
+from rlgraph.components import (
+    LSTM,
+    Concat,
+    Conv2D,
+    Dense,
+    Dropout,
+    NeuralNetwork,
+    Policy,
+    QPolicy,
+    Reshape,
+    StringToHashBucket,
+)
+from rlgraph.core import AssemblyError, Component, RLGraphError, SpecError, rlgraph_api
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, TextBox, Tuple
+from rlgraph.testing import ComponentTest
+
+RNG = np.random.default_rng(0)
+
+
+def box(*shape):
+    return FloatBox(shape=shape, add_batch_rank=True)
+
+
+def floats(*shape):
+    return RNG.standard_normal(shape).astype("float32")
+
+
+def dense(x, values, scope, activation=None):
+    y = x @ values[f"{scope}/weights"] + values[f"{scope}/biases"]
+    return np.tanh(y) if activation == "tanh" else y
+
+
+def two_streams(inputs, image, number):
+    """Convolutions of an image beside the one-hot of a number; logits and a value of both."""
+    features = Reshape(flatten=True)(Conv2D(2, 3, scope="eye")(image))
+    both = Concat()(
+        features, Dense(4, "tanh", scope="ear")(Reshape(flatten=True, flatten_categories=True)(number))
+    )
+    return NeuralNetwork(
+        inputs=inputs, outputs=[Dense(3, scope="logits")(both), Dense(1, scope="value")(both)]
+    )
+
+
+def expected_two_streams(image, number, values):
+    kernel, biases = values["eye/weights"], values["eye/biases"]
+    patches = np.lib.stride_tricks.sliding_window_view(image, (3, 3), axis=(1, 2))
+    features = np.einsum("bijchw,hwcf->bijf", patches, kernel) + biases
+    ear = dense(np.eye(5, dtype="float32")[number], values, "ear", "tanh")
+    both = np.concatenate([features.reshape(len(image), -1), ear], axis=-1)
+    return dense(both, values, "logits"), dense(both, values, "value")
+
+
+@pytest.mark.parametrize("kind", ["list", "dict", "Dict"])
+def test_several_inputs_and_outputs(kind, backend):
+    image, number = box(4, 5, 2), IntBox(5, add_batch_rank=True)
+    given = (floats(2, 4, 5, 2), np.array([3, 0]))
+    if kind == "list":
+        network, space = two_streams([image, number], image, number), Tuple(image, number)
+    else:
+        space = Dict(image=image, number=number)
+        inputs = {"image": image, "number": number} if kind == "dict" else space
+        network = two_streams(
+            inputs, *((image, number) if kind == "dict" else (space["image"], space["number"]))
+        )
+        given = {"image": given[0], "number": given[1]}
+    test = ComponentTest(network, {"inputs": space}, backend=backend)
+    arrays = given.values() if isinstance(given, dict) else given
+    expected = expected_two_streams(*arrays, test.read_variable_values())
+    test.test(("call", [given]), expected_outputs=expected, decimals=5)
+
+
+def test_one_space_need_not_be_named(backend):
+    hidden = Dense(4, "tanh")(box(3))
+    network = NeuralNetwork(outputs={"a": Dense(2)(hidden), "rest": (hidden, Dense(1)(hidden))})
+    test = ComponentTest(network, {"inputs": box(3)}, backend=backend)
+    values, x = test.read_variable_values(), floats(2, 3)
+    assert sorted(values)[1::2] == ["dense-0/weights", "dense-1/weights", "dense-2/weights"]
+    hidden = dense(x, values, "dense-0", "tanh")
+    expected = {"a": dense(hidden, values, "dense-1"), "rest": (hidden, dense(hidden, values, "dense-2"))}
+    test.test(("call", [x]), expected_outputs=expected, decimals=5)
+
+
+def test_a_layer_called_twice_has_one_set_of_weights(backend):
+    left, right, eye = box(3), box(3), Dense(2, scope="eye")
+    network = NeuralNetwork(inputs=[left, right], outputs=Concat()(eye(right), eye(left)))
+    test = ComponentTest(network, {"inputs": Tuple(left, right)}, backend=backend)
+    values, a, b = test.read_variable_values(), floats(2, 3), floats(2, 3)
+    assert sorted(values) == ["eye/biases", "eye/weights"]
+    expected = np.concatenate([dense(b, values, "eye"), dense(a, values, "eye")], axis=-1)
+    test.test(("call", [(a, b)]), expected_outputs=expected, decimals=5)
+
+
+SPEC = {
+    "type": "network",
+    "inputs": ["image", "number"],
+    "layers": {
+        "logits": {"type": "dense", "units": 3, "inputs": "both"},
+        "eye": {"type": "conv2d", "filters": 2, "kernel_size": 3, "inputs": "image"},
+        "pixels": {"type": "reshape", "flatten": True, "inputs": ["eye"]},
+        "one_hot": {
+            "type": "reshape",
+            "flatten": True,
+            "flatten_categories": True,
+            "inputs": {"inputs": "number"},
+        },
+        "ear": {"type": "dense", "units": 4, "activation": "tanh", "inputs": "one_hot"},
+        "both": {"type": "concat", "inputs": ["pixels", "ear"]},
+        "value": {"type": "dense", "units": 1, "inputs": "both"},
+    },
+    "outputs": ["logits", "value"],
+}
+
+
+def test_the_same_as_a_spec(backend):
+    spec = json.loads(json.dumps(SPEC))
+    network = NeuralNetwork.from_spec(spec)
+    assert spec == SPEC
+    space = Dict(image=box(4, 5, 2), number=IntBox(5, add_batch_rank=True), ignored=box(1))
+    test = ComponentTest(network, {"inputs": space}, backend=backend)
+    image, number = floats(2, 4, 5, 2), np.array([4, 1])
+    expected = expected_two_streams(image, number, test.read_variable_values())
+    given = {"image": image, "number": number, "ignored": floats(2, 1)}
+    test.test(("call", [given]), expected_outputs=expected, decimals=5)
+
+
+def test_parts_and_shared_layers_in_a_spec(backend):
+    network = NeuralNetwork(
+        {
+            "first": {"type": "dense", "units": 2, "inputs": "states/pair/0"},
+            "second": {"layer": "first", "inputs": "states/pair/1"},
+        },
+        inputs="states",
+        outputs={"a": "first", "b": "second"},
+    )
+    space = Dict(pair=Tuple(box(3), box(3)))
+    test = ComponentTest(network, {"inputs": space}, backend=backend)
+    values, a, b = test.read_variable_values(), floats(2, 3), floats(2, 3)
+    assert sorted(values) == ["first/biases", "first/weights"]
+    expected = {"a": dense(a, values, "first"), "b": dense(b, values, "first")}
+    test.test(("call", [{"pair": (a, b)}]), expected_outputs=expected, decimals=5)
+
+
+def test_parts_of_what_a_layer_returns():
+    text = TextBox(add_batch_rank=True)
+    words = StringToHashBucket(num_hash_buckets=7)(text)
+    network = NeuralNetwork(inputs=text, outputs=[words[0], words[1]])
+    test = ComponentTest(network, {"inputs": text}, backend="numpy")
+    numbers, lengths = test.executor.execute("call", np.array(["a b", "c"], object))
+    assert numbers.shape == (2, 2)
+    np.testing.assert_array_equal(lengths, [2, 1])
+    with pytest.raises(TypeError, match="not iterable"):
+        _, _ = words
+
+
+def test_layers_are_told_of_training():
+    space = box(50)
+    network = NeuralNetwork(outputs=Dropout(0.5)(Reshape(flatten=True)(space)))
+    test = ComponentTest(network, {"inputs": space, "training": bool}, backend="numpy")
+    x = np.ones((1, 50), "float32")
+    test.test(("call", [x, False]), expected_outputs=x)
+    assert set(np.unique(test.test(("call", [x, True])))) == {0.0, 2.0}
+
+
+def test_a_copy_has_layers_of_its_own():
+    network = NeuralNetwork(outputs=Dense(2)(Dense(3)(box(3))))
+    twin = network.copy(scope="twin")
+    assert not {id(layer) for layer in network.layers} & {id(layer) for layer in twin.layers}
+    test = ComponentTest(twin, {"inputs": box(3)}, backend="numpy")
+    values, x = test.read_variable_values(), floats(2, 3)
+    expected = dense(dense(x, values, "dense-0"), values, "dense-1")
+    test.test(("call", [x]), expected_outputs=expected, decimals=5)
+
+
+def test_one_layer_in_two_networks():
+    class Both(Component):
+        def __init__(self):
+            shared = Dense(4, scope="shared")
+            space = box(3)
+            self.first = NeuralNetwork(outputs=Dense(2)(shared(space)), scope="first")
+            self.second = NeuralNetwork(outputs=Dense(2)(shared(space)), scope="second")
+            super().__init__(self.first, self.second, scope="both")
+
+        @rlgraph_api
+        def call(self, inputs):
+            return self.first.call(inputs), self.second.call(inputs)
+
+    test = ComponentTest(Both(), {"inputs": box(3)}, backend="numpy")
+    assert sorted(test.read_variable_values())[1::2] == [
+        "first/dense-1/weights",
+        "first/shared/weights",
+        "second/dense-1/weights",
+    ]
+
+
+@pytest.mark.parametrize("outputs", ["both", "ear"])
+def test_as_the_network_of_a_policy(outputs, backend):
+    spec = {**SPEC, "outputs": outputs}
+    spec["layers"] = {name: SPEC["layers"][name] for name in ("eye", "pixels", "one_hot", "ear", "both")}
+    states = Dict(image=box(4, 5, 2), number=IntBox(5, add_batch_rank=True))
+    if outputs == "ear":
+        spec["inputs"] = ["number"]
+        spec["layers"] = {name: spec["layers"][name] for name in ("one_hot", "ear")}
+    actions = {"actions": IntBox(3, add_batch_rank=True)}
+    policy = ComponentTest(Policy(spec, IntBox(3)), {"nn_inputs": states, **actions}, backend=backend)
+    policy.test(("get_action", [states.sample(2)]))
+    values = ComponentTest(QPolicy(spec, IntBox(3)), {"states": states}, backend=backend)
+    assert values.test(("get_q_values", [states.sample(2)])).shape == (2, 3)
+
+
+def network_of(change, **options):
+    spec = copy.deepcopy(SPEC)
+    change(spec)
+    return NeuralNetwork.from_spec(spec, path="agent.network_spec", **options)
+
+
+def layers(**changes):
+    return lambda spec: spec["layers"].update(changes)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            layers(ear={"type": "dense", "units": 4, "inputs": "value"}),
+            "agent.network_spec.layers.value.inputs: a circle of layers, .*: both -> ear -> value -> both",
+        ),
+        (
+            layers(ear={"type": "dense", "units": 4, "inputs": "one_hott"}),
+            r"agent.network_spec.layers.ear.inputs: there is no input or layer 'one_hott'. Did you mean 'one_hot'\?",
+        ),
+        (
+            layers(ear={"type": "dense", "units": 4, "inputs": ["one_hot", "pixels"]}),
+            r"agent.network_spec.layers.ear.inputs: ear.call\(inputs\): too many positional arguments; it was given 2 "
+            r"inputs. Several become one by Concat\(\)\(a, b\)",
+        ),
+        (
+            layers(ear={"type": "dense", "units": 4, "inputs": []}),
+            r"agent.network_spec.layers.ear.inputs: ear.call\(inputs\): missing a required argument: 'inputs'; it was "
+            "given 0",
+        ),
+        (
+            layers(ear={"type": "dense", "units": 4}),
+            'agent.network_spec.layers.ear: expected {"type": ..., "inputs"',
+        ),
+        (
+            layers(ear={"type": "dense", "unts": 4, "inputs": "one_hot"}),
+            r"^agent.network_spec.layers.ear.unts: Dense has no such key. Did you mean 'units'\?",
+        ),
+        (
+            layers(spare={"type": "dense", "units": 4, "inputs": "image"}),
+            "layers.spare: no output is made of it",
+        ),
+        (
+            layers(image={"type": "dense", "units": 4, "inputs": "image"}),
+            "layers.image: an input has that name",
+        ),
+        (
+            layers(ear={"layer": "eer", "inputs": "one_hot"}),
+            "layers.ear.layer: expected a layer with a type, given 'eer'. Did you mean 'eye'",
+        ),
+        (
+            lambda spec: spec.update(inputs=["image", "number", "sound"]),
+            r"agent.network_spec.inputs\['sound'\]: no output is made of it: .*leave it out",
+        ),
+        (
+            lambda spec: spec.update(inputs=[]),
+            "agent.network_spec.inputs: expected a name for what the network is given",
+        ),
+        (
+            lambda spec: spec.update(inputs=None),
+            "agent.network_spec.inputs: expected a name for what the network is",
+        ),
+        (
+            lambda spec: spec.update(outputs=["logits", "valu"]),
+            r"agent.network_spec.outputs\[1\]: there is no input or layer 'valu'. Did you mean 'value'",
+        ),
+        (
+            lambda spec: spec.update(outputs="image", layers={}),
+            "agent.network_spec.outputs: expected outputs of layers",
+        ),
+        (
+            lambda spec: spec.update(outputs=3),
+            "agent.network_spec.outputs: expected names of inputs and layers, given 3",
+        ),
+        (
+            lambda spec: spec.update(layers=[]),
+            "agent.network_spec.layers: with outputs, expected a mapping of names",
+        ),
+        (lambda spec: spec.pop("outputs"), "agent.network_spec.layers: expected a list of layer specs"),
+    ],
+)
+def test_wrong_specs(change, message):
+    with pytest.raises((SpecError, AssemblyError), match=message):
+        network_of(change)
+
+
+def test_wrong_inputs():
+    a, b = box(3), box(3)
+    hidden = Dense(2)(a)
+    with pytest.raises(
+        AssemblyError, match=r"network: dense, argument inputs: FloatBox\(.* is none of the inputs of network"
+    ):
+        NeuralNetwork(inputs=b, outputs=hidden)
+    with pytest.raises(AssemblyError, match=r"network.inputs\[1\]: no output is made of it"):
+        NeuralNetwork(inputs=[a, b], outputs=hidden)
+    with pytest.raises(AssemblyError, match="network.inputs: one and the same Space stands there twice"):
+        NeuralNetwork(inputs=[a, a], outputs=hidden)
+    with pytest.raises(
+        AssemblyError, match="made of 2 Spaces, so inputs= must say what the network is given"
+    ):
+        NeuralNetwork(outputs=[hidden, Dense(2)(b)])
+    with pytest.raises(AssemblyError, match="network.inputs: expected Spaces, given int 3"):
+        NeuralNetwork(inputs=[a, 3], outputs=hidden)
+    with pytest.raises(SpecError, match="and inputs, but no outputs"):
+        NeuralNetwork([Dense(2)], inputs=a)
+
+
+@pytest.mark.parametrize("outputs", [Dense(2), 3, np.zeros(2)])
+def test_outputs_that_are_none(outputs):
+    a = box(3)
+    with pytest.raises(
+        AssemblyError, match=r"network.outputs: expected the output of a layer, such as Dense\(2\)\(space\)"
+    ):
+        NeuralNetwork(inputs=a, outputs=outputs)
+    with pytest.raises(AssemblyError, match="network.outputs: expected outputs of layers"):
+        NeuralNetwork(inputs=a, outputs=a)
+
+
+def test_wrong_calls_of_layers():
+    a = box(3)
+    with pytest.raises(
+        AssemblyError, match=r"dense.call\(inputs\): too many positional arguments; it was given 2 inputs"
+    ):
+        Dense(2)(a, a)
+    with pytest.raises(
+        AssemblyError, match="argument inputs: expected a Space or the output of a layer, given ndarray"
+    ):
+        Dense(2)(np.zeros(3))
+    with pytest.raises(
+        AssemblyError, match="has no API method 'call': it is no layer that can be called with Spaces"
+    ):
+        Policy([Dense(2)], IntBox(2))(a)
+    with pytest.raises(
+        AssemblyError, match="network: dropout is given 'training' as an input: the network hands it over"
+    ):
+        NeuralNetwork(inputs=a, outputs=Dropout()(a, training=a))
+
+
+def test_a_layer_called_with_a_symbol():
+    class Root(Component):
+        def __init__(self):
+            self.layer = Dense(2)
+            super().__init__(self.layer, scope="root")
+
+        @rlgraph_api
+        def call(self, inputs):
+            return self.layer(inputs)
+
+    with pytest.raises(
+        AssemblyError, match=r"given Symbol\(inputs\): in an API method write layer.call\(...\)"
+    ):
+        ComponentTest(Root(), {"inputs": box(3)}, backend="numpy")
+
+
+class Inside(Component):
+    """A network below another component."""
+
+    def __init__(self, outputs, inputs):
+        self.network = NeuralNetwork(inputs=inputs, outputs=outputs)
+        super().__init__(self.network, scope="inside")
+
+    @rlgraph_api
+    def call(self, inputs):
+        return self.network.call(inputs)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda a, b: [Conv2D(2, 3)(a), b], "network/conv2d-0/inputs: expected a FloatBox of rank 3"),
+        (
+            lambda a, b: Concat(scope="join")(a, Dense(2)(b)),
+            "network/join: the shapes differ in more than the last",
+        ),
+    ],
+)
+def test_wrong_spaces_name_the_layer(make, message):
+    a, b = box(3, 4), box(3)
+    with pytest.raises((RLGraphError, SpaceError), match=f"^{message}"):
+        ComponentTest(Inside(make(a, b), [a, b]), {"inputs": Tuple(a, b)}, backend="numpy")
+
+
+def test_an_input_that_the_network_is_not_given():
+    space = Dict(picture=box(4, 5, 2), number=IntBox(5, add_batch_rank=True))
+    with pytest.raises(RLGraphError, match="image"):
+        ComponentTest(NeuralNetwork.from_spec(SPEC), {"inputs": space}, backend="numpy")
+
+
+def sigmoid(x):
+    return 1.0 / (1.0 + np.exp(-x))
+
+
+def lstm_steps(values, scope, xs, c, h, resets):
+    """``xs [T, B, N]`` one after the other."""
+    outputs = []
+    for x, reset in zip(xs, resets, strict=True):
+        c, h = (np.where(reset[:, None], 0.0, state) for state in (c, h))
+        z = (
+            x @ values[f"{scope}/weights"]
+            + h @ values[f"{scope}/recurrent_weights"]
+            + values[f"{scope}/biases"]
+        )
+        i, f, g, o = np.split(z, 4, axis=1)
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+        outputs.append(h)
+    return np.stack(outputs), (c, h)
+
+
+class ActsAndLearns(Component):
+    """Single steps and sequences of one network in one root."""
+
+    def __init__(self, network):
+        self.network = network
+        super().__init__(network, scope="both")
+
+    @rlgraph_api
+    def act(self, x, states):
+        return self.network.call_with_states(x, states)
+
+    @rlgraph_api
+    def learn(self, xs, states, resets):
+        return self.network.call_with_states(xs, states, resets=resets)
+
+
+@pytest.mark.parametrize("as_spec", [False, True])
+def test_states_are_carried(as_spec, backend):
+    """Two inputs, one of which goes around the recurrent layer."""
+    left, right = box(3), box(2)
+    if as_spec:
+        spec = {
+            "inputs": ["left", "right"],
+            "layers": {
+                "core": {"type": "lstm", "units": 4, "inputs": "left"},
+                "both": {"type": "concat", "inputs": ["core", "right"]},
+                "logits": {"type": "dense", "units": 2, "inputs": "both"},
+            },
+            "outputs": ["logits", "core"],
+        }
+        network = NeuralNetwork.from_spec(spec)
+    else:
+        core = LSTM(4, scope="core")(left)
+        outputs = [Dense(2, scope="logits")(Concat()(core, right)), core]
+        network = NeuralNetwork(inputs={"left": left, "right": right}, outputs=outputs)
+    state = FloatBox(shape=(4,))
+    assert network.internal_states_space.with_batch_rank() == Dict(
+        core=Tuple(state, state), add_batch_rank=True
+    )
+    one = Dict(left=left, right=right)
+    spaces = {
+        "x": one,
+        "xs": one.with_extra_ranks(True, True, True),
+        "states": Dict(core=Tuple(state, state), add_batch_rank=True),
+        "resets": BoolBox(add_batch_rank=True, add_time_rank=True, time_major=True),
+    }
+    test = ComponentTest(ActsAndLearns(network), spaces, backend=backend)
+    values = {name.removeprefix("network/"): value for name, value in test.read_variable_values().items()}
+    xs, others = floats(5, 2, 3), floats(5, 2, 2)
+    c, h = floats(2, 4), floats(2, 4)
+    resets = np.zeros((5, 2), bool)
+    resets[2, 1] = True
+    hidden, states = lstm_steps(values, "core", xs, c, h, resets)
+    logits = dense(np.concatenate([hidden, others], axis=-1), values, "logits")
+    expected = {"output": (logits, hidden), "internal_states": {"core": states}}
+    given = {"left": xs, "right": others}
+    test.test(("learn", [given, {"core": (c, h)}, resets]), expected_outputs=expected, decimals=5)
+    for t in range(2):
+        one_step = {"left": xs[t], "right": others[t]}
+        found = test.test(("act", [one_step, {"core": (c, h)}]))
+        np.testing.assert_allclose(found["output"][0], logits[t], atol=1e-5)
+        c, h = found["internal_states"]["core"]
+
+
+def test_recurrent_layers_that_cannot_be():
+    a = box(3)
+    layer = LSTM(4)
+    with pytest.raises(
+        AssemblyError, match="lstm is recurrent and called twice, and has one set of internal states"
+    ):
+        NeuralNetwork(outputs=[layer(a), layer(a)])
+    with pytest.raises(
+        AssemblyError, match="lstm is recurrent and given inputs, sequence_length: the network hands"
+    ):
+        NeuralNetwork(inputs=[a, IntBox(add_batch_rank=True)], outputs=layer(a, sequence_length=a))

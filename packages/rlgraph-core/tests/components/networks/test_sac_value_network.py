@@ -1,0 +1,92 @@
+"""Values of states and actions."""
+
+import numpy as np
+import pytest
+
+from rlgraph.components import SACValueNetwork
+from rlgraph.core import SpecError
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
+from rlgraph.testing import ComponentTest
+
+RNG = np.random.default_rng(0)
+LAYERS = [{"type": "dense", "units": 5, "activation": "relu"}]
+STATES = FloatBox(shape=(3,), add_batch_rank=True)
+
+
+def dense(x, values, scope):
+    return x @ values[f"{scope}/weights"] + values[f"{scope}/biases"]
+
+
+def check(test, states, actions, features):
+    """`features`: what stands in front of the network, made by hand."""
+    values = test.read_variable_values()
+    hidden = np.maximum(dense(features, values, "network/dense-0"), 0.0)
+    test.test(
+        ("state_action_value", [states, actions]),
+        expected_outputs=dense(hidden, values, "value-layer")[:, 0],
+        decimals=5,
+    )
+
+
+def floats(*shape):
+    return RNG.standard_normal(shape).astype("float32")
+
+
+@pytest.mark.parametrize("kind", ["continuous", "one-hot", "choice", "choices", "bool", "parts"])
+def test_actions(kind, backend):
+    chosen, pairs, yes = np.array([2, 0]), np.array([[2, 0], [1, 1]]), np.array([True, False])
+    move = floats(2, 2, 2)
+    space, actions, columns = {
+        "continuous": (FloatBox(-1.0, 1.0, shape=(2, 2)), move, move.reshape(2, 4)),
+        "one-hot": (FloatBox(shape=(3,)), np.eye(3)[chosen].astype("float32"), np.eye(3)[chosen]),
+        "choice": (IntBox(3), chosen, np.eye(3)[chosen]),
+        "choices": (IntBox(3, shape=(2,)), pairs, np.eye(3)[pairs].reshape(2, 6)),
+        "bool": (BoolBox(), yes, np.array([[1.0], [0.0]])),
+        "parts": (
+            Dict(b=IntBox(3), a=Tuple(FloatBox(shape=(2, 2)), BoolBox())),
+            {"b": chosen, "a": (move, yes)},
+            np.concatenate([move.reshape(2, 4), yes[:, None], np.eye(3)[chosen]], axis=-1),
+        ),
+    }[kind]
+    spaces = {"states": STATES, "actions": space.with_batch_rank()}
+    test = ComponentTest(SACValueNetwork(LAYERS), spaces, backend=backend)
+    states = floats(2, 3)
+    check(test, states, actions, np.concatenate([states, columns], axis=-1).astype("float32"))
+
+
+def test_images(backend):
+    network = SACValueNetwork(
+        LAYERS,
+        state_network_spec=[
+            {"type": "conv2d", "filters": 2, "kernel_size": 2},
+            {"type": "reshape", "flatten": True},
+        ],
+    )
+    spaces = {
+        "states": FloatBox(shape=(3, 3, 1), add_batch_rank=True),
+        "actions": FloatBox(shape=(1,), add_batch_rank=True),
+    }
+    test = ComponentTest(network, spaces, backend=backend)
+    values = test.read_variable_values()
+    images, actions = floats(2, 3, 3, 1), floats(2, 1)
+    patches = np.lib.stride_tricks.sliding_window_view(images, (2, 2), axis=(1, 2))
+    pixels = np.einsum("bijchw,hwcf->bijf", patches, values["state-network/conv2d-0/weights"])
+    features = (pixels + values["state-network/conv2d-0/biases"]).reshape(2, -1)
+    check(test, images, actions, np.concatenate([features, actions], axis=-1))
+
+
+def test_wrong_spaces():
+    spaces = {"states": STATES, "actions": FloatBox(shape=(1,), add_batch_rank=True)}
+    images = FloatBox(shape=(3, 3, 1), add_batch_rank=True)
+    convolutions = [{"type": "conv2d", "filters": 2, "kernel_size": 2}]
+    with pytest.raises(
+        SpaceError, match="states: expected features of rank 1.*state_network_spec makes them"
+    ):
+        ComponentTest(SACValueNetwork(LAYERS, convolutions), {**spaces, "states": images}, backend="numpy")
+    with pytest.raises(
+        SpaceError, match="actions/a: expected floats, bools, or integers with categories, given IntBox"
+    ):
+        actions = Dict(a=IntBox(None, None), add_batch_rank=True)
+        ComponentTest(SACValueNetwork(LAYERS), {**spaces, "actions": actions}, backend="numpy")
+    with pytest.raises(SpecError, match=r"state_network_spec\[0\].unts: Dense has no such key"):
+        SACValueNetwork(LAYERS, [{"type": "dense", "unts": 2}])
