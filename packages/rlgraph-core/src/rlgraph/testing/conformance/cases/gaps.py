@@ -36,6 +36,7 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "noisy_dense",
             "residual",
             "shared_value_function_policy",
+            "supervised_predictor",
             "value_function",
         ),
         "one label; container_loss takes several": (
