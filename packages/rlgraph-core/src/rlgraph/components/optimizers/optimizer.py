@@ -95,7 +95,7 @@ class Optimizer(Component):
         """One step on `variables` (of ``component.variables()``) down the gradient of the scalar `loss`.
 
         Args:
-            variables: what to step.
+            variables: what to step; of several components ``a.variables() + b.variables()``.
             loss: a float without axes.
             time_percentage: the fraction of training done, []; only needed where the learning rate is a schedule.
         """

@@ -14,6 +14,7 @@ from rlgraph.core.graph.nodes import (
     Branch,
     Expression,
     Input,
+    JoinedVariables,
     Loop,
     Output,
     Ref,
@@ -108,7 +109,7 @@ class Flows:
             return  # within one closed component, or its own variables handed to its own parts
         frames = _common(out_chain, into_chain)
         node = self.graph.nodes[ref.source.node] if isinstance(ref.source, Output) else None
-        variables = isinstance(node, VariablesOf)
+        variables = isinstance(node, VariablesOf | JoinedVariables)
         owner = self._owner(out_chain[:frames])
         leaving = self._ends(out[shared:], out_chain, frames)
         if variables:

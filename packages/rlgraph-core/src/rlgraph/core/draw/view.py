@@ -8,7 +8,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from rlgraph.core.graph.component_graph import ComponentGraph
-from rlgraph.core.graph.nodes import ApiCall, Node, Output, Ref, Source, VariablesOf, walk_nodes
+from rlgraph.core.graph.nodes import (
+    ApiCall,
+    JoinedVariables,
+    Node,
+    Output,
+    Ref,
+    Source,
+    VariablesOf,
+    walk_nodes,
+)
 from rlgraph.core.graph.passes.devices import Devices
 from rlgraph.core.graph.values import Value, leaves, part_at
 from rlgraph.core.graph.variables import GradientList, VariableList
@@ -109,7 +118,7 @@ class View:
         """A value in few words."""
         if self.values is None:
             node = self.graph.nodes[ref.source.node] if isinstance(ref.source, Output) else None
-            return "variables" if isinstance(node, VariablesOf) else ""
+            return "variables" if isinstance(node, VariablesOf | JoinedVariables) else ""
         value = self.known(ref)
         if isinstance(value, VariableList | GradientList):
             return f"{len(value)} {'variables' if isinstance(value, VariableList) else 'gradients'}"

@@ -24,6 +24,7 @@ from rlgraph.core.graph.nodes import (
     GraphFunctionCall,
     Index,
     Input,
+    JoinedVariables,
     Loop,
     Node,
     Output,
@@ -39,7 +40,7 @@ from rlgraph.core.graph.passes.contraction import contract
 from rlgraph.core.graph.passes.devices import Device, Devices, resolve_devices
 from rlgraph.core.graph.regions import check_reach, enter_loop, join_branch, leave_loop
 from rlgraph.core.graph.values import Value, describe, identity, leaves
-from rlgraph.core.graph.variables import GradientList, Layout, Variable, VariableList, lay_out
+from rlgraph.core.graph.variables import GradientList, Layout, Variable, VariableList, joined, lay_out
 from rlgraph.core.ops import Effects, TensorSpec, to_specs
 from rlgraph.core.ops.effects import together
 from rlgraph.spaces import Space, Tuple, from_spec
@@ -287,6 +288,8 @@ class _Worklist:
     def _try_infer(self, node: Node) -> bool:
         if isinstance(node, VariablesOf):
             return self._try_variables(node)
+        if isinstance(node, JoinedVariables):
+            return self._try_joined(node)
         if isinstance(node, Loop | Branch):
             self.place = frozenset((node.id,)), frozenset()
             return self._try_loop(node) if isinstance(node, Loop) else self._try_branch(node)
@@ -350,6 +353,13 @@ class _Worklist:
         self.effects[node.id] = Effects(aliases=(frozenset(),))
         return True
 
+    def _try_joined(self, node: JoinedVariables) -> bool:
+        lists = known(label(node), dict(arguments_of(node)), self.values).values()
+        if any(value is UNKNOWN for value in lists):
+            return False
+        self._keep(node, (joined(*lists),), Effects(aliases=(frozenset(),)))
+        return True
+
     def _try_loop(self, node: Loop) -> bool:
         entry = known(label(node), {"count": node.count, "carried": node.carried}, self.values)
         if any(value is UNKNOWN for value in entry.values()):
@@ -382,7 +392,8 @@ class _Worklist:
         loss, variables = arguments["loss"], arguments["variables"]
         if not isinstance(variables, VariableList):
             raise BuildError(
-                f"{label(node)}: variables must be what component.variables() returns, given {describe(variables)}"
+                f"{label(node)}: variables must be what component.variables() returns, or several of these "
+                f"joined by +, given {describe(variables)}"
             )
         if not (isinstance(loss, TensorSpec) and loss.is_float and loss.shape == ()):
             raise BuildError(

@@ -23,7 +23,7 @@ from rlgraph.core.graph.nodes import (
     VariablesOf,
 )
 from rlgraph.core.graph.values import Value, compatible, describe, difference, identity, space_of
-from rlgraph.core.graph.variables import VariableList
+from rlgraph.core.graph.variables import VariableList, joined
 from rlgraph.spaces import Space, SpaceError
 
 
@@ -176,7 +176,7 @@ class Components:
         found = [v for variables in declared for v in variables.values() if not v.host]
         if trainable_only:
             found = [v for v in found if v.trainable]
-        return VariableList(sorted(found, key=lambda v: v.name))
+        return joined(found)
 
 
 def _with_argument(error: SpaceError, spaces: Mapping[str, Any]) -> SpaceError:

@@ -182,6 +182,16 @@ class VariablesOf:
 
 
 @dataclass(frozen=True)
+class JoinedVariables:
+    """A node whose value is one list of all variables in `lists`, each of them once, by scoped name."""
+
+    id: int
+    caller: int | None
+    component: str
+    lists: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
 class Gradients:
     """A node whose value is the list of derivatives of the scalar `loss` by each of `variables`."""
 
@@ -258,13 +268,15 @@ class Branch:
         return _captured((self.then, self.otherwise), set())
 
 
-Node = GraphFunctionCall | VariablesOf | Gradients | Loop | Branch
+Node = GraphFunctionCall | VariablesOf | JoinedVariables | Gradients | Loop | Branch
 
 
 def arguments_of(node: Node) -> tuple[tuple[str, Expression], ...]:
     """The named operands of any node. What a region uses of its surroundings is an operand of its node."""
     if isinstance(node, GraphFunctionCall):
         return node.arguments
+    if isinstance(node, JoinedVariables):
+        return tuple((f"list_{position}", expression) for position, expression in enumerate(node.lists))
     if isinstance(node, Gradients):
         return (("loss", node.loss), ("variables", node.variables))
     if isinstance(node, Loop):
@@ -308,6 +320,8 @@ def with_expressions(node: Node, change: Callable[[Expression], Expression]) -> 
     if isinstance(node, GraphFunctionCall):
         arguments = tuple((name, change(e)) for name, e in node.arguments)
         return node if arguments == node.arguments else replace(node, arguments=arguments)
+    if isinstance(node, JoinedVariables):
+        return replace(node, lists=tuple(change(e) for e in node.lists))
     if isinstance(node, Gradients):
         return replace(node, loss=change(node.loss), variables=change(node.variables))
     if isinstance(node, Loop):
@@ -328,12 +342,20 @@ def walk_nodes(nodes: Iterable[Node]) -> Iterator[Node]:
             yield from walk_nodes(region.nodes)
 
 
+_KINDS = {
+    VariablesOf: "variables",
+    JoinedVariables: "joined_variables",
+    Gradients: "gradients",
+    Loop: "loop",
+    Branch: "branch",
+}
+
+
 def label(node: Node) -> str:
     """``scope.function``, for messages and drawings."""
     if isinstance(node, GraphFunctionCall):
         return f"{node.component}.{node.function}"
-    kinds = {VariablesOf: "variables", Gradients: "gradients", Loop: "loop", Branch: "branch"}
-    return f"{node.component}.{kinds[type(node)]}"
+    return f"{node.component}.{_KINDS[type(node)]}"
 
 
 def _unless_none(expression: Expression) -> Expression | None:

@@ -22,6 +22,7 @@ from rlgraph.core.graph.nodes import (
     Gradients,
     GraphFunctionCall,
     Input,
+    JoinedVariables,
     Loop,
     Node,
     Output,
@@ -73,6 +74,12 @@ class Symbol:
         kind = type(source).__name__.lower()
         return f"Symbol({'.'.join([getattr(source, 'name', kind), *map(str, self._expression.path)])})"
 
+    def __add__(self, other: Any) -> Symbol:
+        """One list of variables out of two."""
+        trace = _current.get()
+        joined = trace.joined_variables(self, other) if trace else None
+        return self._wiring_only() if joined is None else joined
+
     def _wiring_only(self, *_: object) -> NoReturn:
         trace = _current.get()
         where = f"{trace._place}: " if trace and trace._stack else ""
@@ -83,7 +90,7 @@ class Symbol:
         )
 
     __bool__ = __iter__ = __len__ = __float__ = __int__ = __index__ = _wiring_only
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _wiring_only
+    __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _wiring_only
     __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = (
         _wiring_only
     )
@@ -340,6 +347,21 @@ class Trace:
         self._record(VariablesOf(node, self._caller, component.scope_path, trainable_only))
         return Symbol(Ref(Output(node)))
 
+    def joined_variables(self, *symbols: Any) -> Symbol | None:
+        """Record that lists of variables are joined; None if `symbols` are something else."""
+        scope = self.place("a.variables() + b.variables()")
+        lists = tuple(to_expression(symbol, scope) for symbol in symbols)
+        if not all(self._is_list(self._literal(expression)) for expression in lists):
+            return None
+        node = self._new_id()
+        self._record(JoinedVariables(node, self._caller, scope, lists))
+        return Symbol(Ref(Output(node)))
+
+    def _is_list(self, expression: Expression) -> bool:
+        source = expression.source if isinstance(expression, Ref) else None
+        made = self.nodes.get(source.node) if isinstance(source, Output) else None
+        return isinstance(made, VariablesOf | JoinedVariables)
+
     def gradients(self, loss: Any, variables: Any) -> Symbol:
         """Record the derivatives of `loss` by `variables`."""
         scope = self.place("gradients(loss, variables)")
@@ -456,7 +478,7 @@ def gradients(loss: Any, variables: Any) -> Symbol:
 
     Args:
         loss: symbol of a float tensor without axes.
-        variables: what ``component.variables()`` returned.
+        variables: what ``component.variables()`` returned, or several of these joined by ``+``.
 
     Returns:
         A symbol of the list of derivatives, parallel to `variables`.

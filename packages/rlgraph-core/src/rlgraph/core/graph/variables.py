@@ -6,7 +6,7 @@ optimizer step, a target synchronisation, a checkpoint then touch a few large ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -59,6 +59,12 @@ class VariableList(tuple[Variable, ...]):
     """
 
     __slots__ = ()
+
+
+def joined(*lists: Iterable[Variable]) -> VariableList:
+    """Each variable in `lists` once, sorted by scoped name."""
+    by_name = {variable.name: variable for variables in lists for variable in variables}
+    return VariableList(by_name[name] for name in sorted(by_name))
 
 
 class Slots(tuple[Variable, ...]):

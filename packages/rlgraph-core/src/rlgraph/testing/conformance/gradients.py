@@ -177,6 +177,14 @@ class TwoLosses(Component):
         losses = (self._sum(shared), self._square(shared))
         return tuple(self._flat(gradients(loss, self.variables())) for loss in losses)
 
+    @rlgraph_api
+    def read(self) -> Any:
+        return self._read()
+
+    @graph_fn
+    def _read(self, ops: Any) -> Any:
+        return self.w * 1.0
+
     @graph_fn
     def _shared(self, ops: Any) -> Any:
         return self.w * self.w
@@ -199,6 +207,35 @@ def two_losses(subject: Subject) -> None:
     """Two gradients in one method, through the same nodes: of w^2 and of w^4."""
     given = subject.executor(TwoLosses(), dtype="float64").execute("derive")
     assert_same(given, (np.array([2.0, 4.0]), np.array([4.0, 32.0])), 1e-12)
+
+
+class Two(Component):
+    """Two components, ``a`` and ``b``, of one variable each, and derivatives by both lists as one."""
+
+    def __init__(self) -> None:
+        self.a, self.b = TwoLosses(scope="a"), TwoLosses(scope="b")
+        super().__init__(self.a, self.b, scope="two")
+
+    @rlgraph_api
+    def derive(self, x: Any) -> Any:
+        loss = self._loss(self.a.read(), self.b.read(), x)
+        return self._flat(gradients(loss, self.b.variables() + self.a.variables() + self.b.variables()))
+
+    @graph_fn
+    def _loss(self, ops: Any, a: Any, b: Any, x: Any) -> Any:
+        return ops.sum(a * a) + ops.sum(b * x)
+
+    @graph_fn
+    def _flat(self, ops: Any, derivatives: Any) -> Any:
+        return ops.concat(list(derivatives))
+
+
+@check("gradients", capabilities=NEEDS)
+def joined_lists(subject: Subject) -> None:
+    """``b.variables() + a.variables()`` is one list, by name, each variable once: of a^2 + b x."""
+    executor = subject.executor(Two(), {"x": FloatBox(shape=(2,))}, dtype="float64")
+    given = executor.execute("derive", np.array([7.0, 8.0]))
+    assert_same(given, np.array([2.0, 4.0, 7.0, 8.0]), 1e-12)
 
 
 class Regression(Component):

@@ -25,6 +25,7 @@ from rlgraph.core.graph.nodes import (
     Gradients,
     GraphFunctionCall,
     Index,
+    JoinedVariables,
     Loop,
     Node,
     Output,
@@ -108,7 +109,7 @@ class _SegmentEmitter:
     # Nodes.
 
     def _emit_nodes(self, nodes: Sequence[Node]) -> None:
-        nodes = [node for node in nodes if not isinstance(node, VariablesOf)]
+        nodes = [node for node in nodes if not isinstance(node, VariablesOf | JoinedVariables)]
         span = None if self.linker.differentiate is None else last_span(nodes, self.plan.slices)
         if span is None:
             self._emit_run(nodes)

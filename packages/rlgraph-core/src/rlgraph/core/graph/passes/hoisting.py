@@ -17,15 +17,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlgraph.core.graph.nodes import Gradients, Node, Region, VariablesOf, with_regions
+from rlgraph.core.graph.nodes import Gradients, JoinedVariables, Node, Region, VariablesOf, with_regions
 from rlgraph.core.graph.passes.dead_nodes import producers
 
 
 def hoist_gradients(nodes: Sequence[Node]) -> list[Node]:
     """`nodes` with every `gradients` node right behind its loss. Lists of variables come first: they always stand."""
     nodes = [with_regions(node, _hoisted) for node in nodes]
-    result: list[Node] = [node for node in nodes if isinstance(node, VariablesOf)]
-    result.extend(node for node in nodes if not isinstance(node, VariablesOf | Gradients))
+    lists = VariablesOf | JoinedVariables
+    result: list[Node] = [node for node in nodes if isinstance(node, lists)]
+    result.extend(node for node in nodes if not isinstance(node, lists | Gradients))
     for node in nodes:
         if isinstance(node, Gradients):
             needed = producers(node.loss, node.variables)

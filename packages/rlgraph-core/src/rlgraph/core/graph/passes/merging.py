@@ -30,6 +30,7 @@ from rlgraph.core.graph.nodes import (
     Expression,
     Gradients,
     GraphFunctionCall,
+    JoinedVariables,
     Loop,
     Node,
     Output,
@@ -111,6 +112,8 @@ class _Merging:
         """What makes a call the same as another; None if it is never."""
         if isinstance(node, VariablesOf):
             return ("variables", node.component, node.trainable_only)
+        if isinstance(node, JoinedVariables):
+            return ("joined", *map(_comparable, node.lists))
         effects = self.effects[node.id]
         if not isinstance(node, GraphFunctionCall) or not effects.pure or not node.returns:
             return None
