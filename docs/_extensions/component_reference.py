@@ -105,14 +105,15 @@ def make_example(kind: Any, example: str, action_space: str = "") -> Any:
 def _arguments(kind: Any) -> list[str]:
     """The table of what the constructor takes, without what every component does."""
     from rlgraph.core import Component
-    from rlgraph.core.component.argument_types import expectation
+    from rlgraph.core.component.argument_words import expected_values
     from rlgraph.core.component.parameters import descriptions_of, parameters_of
 
     common = parameters_of(Component).named
     descriptions = descriptions_of(kind)
     rows = [
-        f"| `{name}` | {expectation(p.annotation)} | {_default(p)} | {_cell(descriptions.get(name, ''))} |"
+        f"| `{name}` | {_cell(expected_values(p, text))} | {_default(p)} | {_cell(text)} |"
         for name, p in parameters_of(kind).named.items()
+        for text in [descriptions.get(name, "")]
         if name not in common
     ]
     if not rows:

@@ -51,7 +51,7 @@ def test_each_component_has_one_place() -> None:
     "line",
     [
         "### `dqn_loss`, `dqn_loss_function`",
-        "| `discount` | a number | `0.99` | discount factor in [0, 1]. |",
+        "| `discount` | a number in [0, 1] | `0.99` | discount factor in [0, 1]. |",
         "**`get_td_errors(q_values, actions, rewards, terminals, q_next, q_next_target, discounts=None)`**",
         "The size of the TD error per item [B], the mean over the parts of an action; arguments as of `loss`.",
         "* `actions`: actions taken [B], or a container of such.",

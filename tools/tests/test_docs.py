@@ -112,3 +112,18 @@ def test_a_failing_block_is_found_with_its_line(tmp_path: Path) -> None:
         run_page(page)
     assert caught.traceback[-1].path == page
     assert caught.traceback[-1].lineno + 1 == 5
+
+
+GALLERY = sorted((ROOT / "docs" / "gallery").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", GALLERY, ids=lambda page: page.stem)
+def test_the_gallery_on_tensorflow(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its pages say "torch", to be built fast; what they show holds everywhere."""
+    known = registry("rlgraph.components")
+    monkeypatch.setattr(known, "_plugins", copy(known._plugins))
+    monkeypatch.setattr(known, "_objects", copy(known._objects))
+    namespace: dict[str, object] = {"__name__": page.stem}
+    for line, code in python_blocks(page.read_text(encoding="utf-8")):
+        elsewhere = code.replace('backend="torch"', 'backend="tf"').replace('("numpy", "torch")', '("tf",)')
+        exec(compile("\n" * line + elsewhere, str(page), "exec"), namespace)

@@ -78,6 +78,9 @@ from rlgraph.components.memories.memory import Memory
 from rlgraph.components.memories.prioritized_replay import PrioritizedReplay
 from rlgraph.components.memories.replay_memory import ReplayMemory
 from rlgraph.components.memories.ring_buffer import RingBuffer
+from rlgraph.components.models.intrinsic_curiosity_module import IntrinsicCuriosityModule
+from rlgraph.components.models.supervised_model import SupervisedModel
+from rlgraph.components.models.supervised_predictor import SupervisedPredictor
 from rlgraph.components.networks.multi_input_stream_neural_network import MultiInputStreamNeuralNetwork
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.networks.repeater_stack import RepeaterStack
@@ -171,6 +174,7 @@ __all__ = [
     "ImageBinary",
     "ImageCrop",
     "ImageResize",
+    "IntrinsicCuriosityModule",
     "IterativeOptimization",
     "JointActionAdapter",
     "JointCumulativeDistribution",
@@ -224,6 +228,8 @@ __all__ = [
     "Stack",
     "StatefulLayer",
     "StringToHashBucket",
+    "SupervisedModel",
+    "SupervisedPredictor",
     "Synchronizer",
     "TD3Loss",
     "Transpose",

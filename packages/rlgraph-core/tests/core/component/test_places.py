@@ -35,6 +35,8 @@ class Base:
     Args:
         size: how large it is.
         colour: what it looks like.
+        shape: its form.
+        price: in cents.
     """
 
 
@@ -44,6 +46,8 @@ class Special(Base):
     Args:
         size: see `Base`.
         colour: always red.
+        shape: as in `Base`; round if it is red.
+        price: as in `Base`, or so.
         weight: see `Scales`.
     """
 
@@ -52,5 +56,7 @@ def test_a_description_that_points_elsewhere_gives_way_to_the_one_above():
     assert descriptions_of(Special) == {
         "size": "how large it is.",
         "colour": "always red.",
+        "shape": "its form; round if it is red.",
+        "price": "as in `Base`, or so.",
         "weight": "see `Scales`.",
     }

@@ -10,8 +10,8 @@ from typing import Any
 
 _ENTRY = re.compile(r"^(?P<names>\*{0,2}[a-z_]\w*(?:, *\*{0,2}[a-z_]\w*)*) *(?:\([^)]*\))?: *(?P<text>.*)$")
 
-#: How a description begins that stands elsewhere.
-_POINTER = "see `"
+#: A description that stands in a class above; what follows is said beside it.
+_POINTER = re.compile(r"(?:see|as in) `(?P<place>\w+)`(?:\.|; (?P<more>.*)|$)")
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,8 @@ def summary_of(target: Any) -> str:
 def descriptions_of(target: Callable[..., Any]) -> dict[str, str]:
     """Parameter -> what the docstrings say of it (sections "Args:", "Attributes:"), those of classes above included.
 
-    One that only says where to look ("see `Agent`.") gives way to what stands in a class above.
+    One that says where to look ("see `Agent`.", "as in `Optimizer`; 1 is the paper's.") is replaced by what stands in that
+    class above.
     """
     found: dict[str, str] = {}
     for owner in target.__mro__[:-1] if isinstance(target, type) else (target,):
@@ -94,9 +95,16 @@ def descriptions_of(target: Callable[..., Any]) -> dict[str, str]:
         for document in documented:
             text = getattr(document, "__doc__", None)
             for name, description in _entries(inspect.cleandoc(text or "")):
-                if found.get(name, _POINTER).startswith(_POINTER):
-                    found[name] = description
+                found[name] = _resolved(found[name], description, owner) if name in found else description
     return found
+
+
+def _resolved(text: str, above: str, owner: Any) -> str:
+    """`text`, or what it points to: what stands `above`, in the class `owner`."""
+    pointer = _POINTER.match(text)
+    if pointer is None or pointer["place"] != owner.__name__:
+        return text
+    return f"{above.rstrip('.')}; {pointer['more']}" if pointer["more"] else above
 
 
 def _entries(document: str) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core.functional import policy_gradient, soft_actor_critic, supervised, td3, variational
+from rlgraph.core.functional.curiosity import inverse_and_forward_loss, prediction_error
 from rlgraph.core.functional.imitation import large_margin_loss
 from rlgraph.core.functional.prioritized_replay import weighted_mean
 from rlgraph.core.functional.rewards import soft_asymmetric
@@ -42,6 +43,16 @@ def _ppo(clip_ratio: float, **arguments: Any) -> FunctionCase:
 
 
 FUNCTIONS: dict[str, FunctionCase] = {
+    "prediction_error": FunctionCase(
+        prediction_error,
+        {"predictions": _floats(4, 5, 3), "features": _floats(4, 5, 3)},
+        by=("predictions", "features"),
+    ),
+    "inverse_and_forward_loss": FunctionCase(
+        inverse_and_forward_loss,
+        {"inverse": _floats(5), "forward": _floats(5), "beta": 0.2},
+        by=("inverse", "forward"),
+    ),
     "sum_of_parts": FunctionCase(
         policy_gradient.sum_of_parts, {"parts": [_floats(5), _floats(5, 2, 3)], "rank": 1}, by=("parts",)
     ),

@@ -38,6 +38,7 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "noisy_dense",
             "residual",
             "shared_value_function_policy",
+            "supervised_predictor",
             "value_function",
             "variational_auto_encoder",
         ),

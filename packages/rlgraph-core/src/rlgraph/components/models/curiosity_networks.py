@@ -1,0 +1,106 @@
+"""The networks of the intrinsic curiosity module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
+from rlgraph.components.layers.dense import Dense
+from rlgraph.components.models.supervised_predictor import SupervisedPredictor
+from rlgraph.components.networks.neural_network import NeuralNetwork
+from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.core.functional.curiosity import prediction_error
+from rlgraph.spaces import IntBox, Space, SpaceError
+
+
+class CuriosityNetworks(Component):
+    """An encoder of states, an inverse model of actions, a forward model of encoded states.
+
+    Args: see `IntrinsicCuriosityModule`.
+    """
+
+    def __init__(
+        self,
+        encoder_spec: Any,
+        action_space: Space,
+        num_features: int,
+        inverse_spec: Any,
+        forward_spec: Any,
+        distributions_spec: Mapping[str, Any],
+        where: str,
+        scope: str = "networks",
+    ):
+        self.action_space = action_space
+        self.encoder = NeuralNetwork.from_spec(encoder_spec, path=f"{where}.encoder_spec", scope="encoder")
+        self.features = Dense(num_features, scope="features")
+        inverse = NeuralNetwork.from_spec(inverse_spec, path=f"{where}.inverse_spec")
+        self.inverse = SupervisedPredictor(inverse, action_space, distributions_spec, scope="inverse")
+        self.forward = NeuralNetwork.from_spec(forward_spec, path=f"{where}.forward_spec", scope="forward")
+        self.prediction = Dense(num_features, scope="prediction")
+        super().__init__(
+            self.encoder, self.features, self.inverse, self.forward, self.prediction, scope=scope
+        )
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        if "actions" in input_spaces and not _alike(input_spaces["actions"], self.action_space):
+            raise SpaceError(
+                f"actions: expected those of {self.action_space!r}, given {input_spaces['actions']!r}"
+            )
+
+    @rlgraph_api
+    def get_features(self, states: Any) -> Any:
+        """``[B, N]``."""
+        return self.features.call(self.encoder.call(states))
+
+    @rlgraph_api
+    def get_action_parameters(self, states: Any, next_states: Any) -> Any:
+        """Parameters of the distribution of the action that led from one to the other."""
+        both = self._pair(self.get_features(states), self.get_features(next_states))
+        return self.inverse.get_distribution_parameters(both)
+
+    @rlgraph_api
+    def get_inverse_error(self, states: Any, actions: Any, next_states: Any) -> Any:
+        """Minus the log-likelihood of the actions ``[B]``."""
+        parameters = self.get_action_parameters(states, next_states)
+        return self._negative(self.inverse.distribution.log_prob(parameters, actions))
+
+    @rlgraph_api
+    def get_forward_error(self, states: Any, actions: Any, next_states: Any) -> Any:
+        """``1/2 |prediction - features of next_states|^2``, ``[B]``."""
+        known = self._with_actions(self.get_features(states), actions)
+        predictions = self.prediction.call(self.forward.call(known))
+        return self._error(predictions, self.get_features(next_states))
+
+    @graph_fn
+    def _pair(self, ops: Any, features: Any, next_features: Any) -> Any:
+        return ops.concat([features, next_features], axis=-1)
+
+    @graph_fn(flatten_ops={"actions"})
+    def _with_actions(self, ops: Any, features: Any, actions: Mapping[str, Any]) -> Any:
+        """Features, and actions as numbers: ``[B, N], [B, ...] -> [B, N + M]``; categories are one-hot."""
+        items = ops.shape(features)[:-1]
+        parts = [features]
+        for path, box in self.action_space.flatten().items():
+            action, categories = actions[path], 1
+            if isinstance(box, IntBox):
+                categories = int(box.high)  # type: ignore[arg-type]
+                action = ops.one_hot(ops.astype(action, "int64"), categories)
+            parts.append(ops.reshape(ops.astype(action, "float"), (*items, prod(box.shape) * categories)))
+        return ops.concat(parts, axis=-1)
+
+    @graph_fn
+    def _error(self, ops: Any, predictions: Any, features: Any) -> Any:
+        return prediction_error(ops, predictions, features)
+
+    @graph_fn
+    def _negative(self, ops: Any, log_probs: Any) -> Any:
+        return -log_probs
+
+
+def _alike(given: Space, wanted: Space) -> bool:
+    """Whether the leaves are of the same kind and shape."""
+    leaves = [
+        {path: (type(box), box.shape) for path, box in space.flatten().items()} for space in (given, wanted)
+    ]
+    return leaves[0] == leaves[1]

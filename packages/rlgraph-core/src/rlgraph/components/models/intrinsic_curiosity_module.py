@@ -1,0 +1,132 @@
+"""Rewards for what an agent cannot predict yet and could influence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components.models.curiosity_networks import CuriosityNetworks
+from rlgraph.components.optimizers.optimizer import Optimizer
+from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.core.functional.curiosity import inverse_and_forward_loss
+from rlgraph.spaces import SpaceError, from_spec
+
+HIDDEN = ({"type": "dense", "units": 256, "activation": "relu"},)
+
+
+class IntrinsicCuriosityModule(Component):
+    """The intrinsic curiosity module of Pathak et al. (2017), https://arxiv.org/abs/1705.05363.
+
+    An encoder makes features of states. An inverse model says of the features of two states which action led from one
+    to the other; so that it can, features hold what actions change. A forward model predicts the features of the next
+    state from those of this one and the action. How far it is off is the intrinsic reward.
+
+    Args:
+        encoder_spec: the network of the encoder (instance, list of layer specs, or spec); a linear layer of
+            `num_features` stands behind it.
+        action_space: of one action, of any kind, containers included.
+        num_features: the length of the features.
+        inverse_spec: the hidden layers of the inverse model.
+        forward_spec: the hidden layers of the forward model.
+        beta: weight of the loss of the forward model, in [0, 1]; the inverse model's is 1 - beta.
+        eta: what the error of the forward model is multiplied by to be a reward.
+        distributions_spec: which distributions of actions (see `choose_adapter`). Of bounded actions it is the normal
+            one if nothing else is said: they may lie on their bounds.
+        optimizer_spec: the optimizer of all three.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: a number out of its range, an action for which there is no distribution, or a wrong spec.
+        SpaceError: actions of another Space.
+    """
+
+    def __init__(
+        self,
+        encoder_spec: Any,
+        action_space: Any,
+        num_features: int = 288,
+        inverse_spec: Any = HIDDEN,
+        forward_spec: Any = HIDDEN,
+        beta: float = 0.2,
+        eta: float = 0.01,
+        distributions_spec: Mapping[str, Any] | None = None,
+        optimizer_spec: Any = "adam",
+        scope: str = "intrinsic-curiosity-module",
+        **kwargs: Any,
+    ):
+        if not 0.0 <= beta <= 1.0:
+            raise SpecError(f"{scope}.beta: expected a number in [0, 1], given {beta!r}")
+        if not 0.0 <= eta < float("inf"):
+            raise SpecError(f"{scope}.eta: expected a finite number >= 0, given {eta!r}")
+        try:
+            self.action_space = from_spec(action_space).without_ranks()
+        except SpaceError as error:
+            raise SpecError(f"{scope}.action_space: {error}") from None
+        self.beta, self.eta = float(beta), float(eta)
+        self.networks = CuriosityNetworks(
+            encoder_spec,
+            self.action_space,
+            num_features,
+            inverse_spec,
+            forward_spec,
+            {"bounded_distribution_type": "normal", **(distributions_spec or {})},
+            where=scope,
+        )
+        self.optimizer = Optimizer.from_spec(optimizer_spec, path=f"{scope}.optimizer_spec")
+        super().__init__(self.networks, self.optimizer, scope=scope, **kwargs)
+
+    @rlgraph_api
+    def get_features(self, states: Any) -> Any:
+        """``[B, num_features]`` of states ``[B, ...]``."""
+        return self.networks.get_features(states)
+
+    @rlgraph_api
+    def predict_actions(self, states: Any, next_states: Any) -> Any:
+        """The most likely actions ``[B, ...]`` that led from ``states [B, ...]`` to ``next_states [B, ...]``."""
+        parameters = self.networks.get_action_parameters(states, next_states)
+        return self.networks.inverse.distribution.sample_deterministic(parameters)
+
+    @rlgraph_api
+    def get_intrinsic_rewards(self, states: Any, actions: Any, next_states: Any) -> Any:
+        """``eta / 2 |prediction - features of next_states|^2``, ``[B]``; arguments as of `update`."""
+        return self._rewards(self.networks.get_forward_error(states, actions, next_states))
+
+    @rlgraph_api
+    def get_loss(self, states: Any, actions: Any, next_states: Any) -> Any:
+        """``{"loss", "inverse_loss", "forward_loss"}``, means [] over the batch; arguments as of `update`."""
+        return self._losses(states, actions, next_states)
+
+    @rlgraph_api
+    def update(self, states: Any, actions: Any, next_states: Any, time_percentage: Any = None) -> Any:
+        """One step of the optimizer on ``(1 - beta) inverse_loss + beta forward_loss``.
+
+        Args:
+            states: ``[B, ...]``.
+            actions: what was done in them, ``[B, ...]``.
+            next_states: what came of it, ``[B, ...]``.
+            time_percentage: the fraction of training done, []; only needed where the learning rate is a schedule.
+
+        Returns:
+            ``{"loss": [], "inverse_loss": [], "forward_loss": [], "intrinsic_rewards": [B]}`` as they were before the
+            step. The inverse loss is minus the log-likelihood of the actions, a cross-entropy where these are
+            categories.
+        """
+        losses = self._losses(states, actions, next_states)
+        rewards = self.get_intrinsic_rewards(states, actions, next_states)
+        self.optimizer.step(self.networks.variables(), losses["loss"], time_percentage)
+        return {**losses, "intrinsic_rewards": rewards}
+
+    def _losses(self, *transition: Any) -> dict[str, Any]:
+        inverse = self.networks.get_inverse_error(*transition)
+        forward = self.networks.get_forward_error(*transition)
+        loss, inverse_loss, forward_loss = self._means(inverse, forward)
+        return {"loss": loss, "inverse_loss": inverse_loss, "forward_loss": forward_loss}
+
+    @graph_fn(returns=3)
+    def _means(self, ops: Any, inverse: Any, forward: Any) -> Any:
+        inverse, forward = ops.mean(inverse), ops.mean(forward)
+        return inverse_and_forward_loss(ops, inverse, forward, self.beta), inverse, forward
+
+    @graph_fn
+    def _rewards(self, ops: Any, errors: Any) -> Any:
+        return self.eta * ops.stop_gradient(errors)

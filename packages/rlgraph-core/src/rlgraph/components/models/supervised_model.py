@@ -1,0 +1,100 @@
+"""A predictor, what is wrong with its predictions, and what mends it."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any
+
+from rlgraph.components.losses.negative_log_likelihood_loss import NegativeLogLikelihoodLoss
+from rlgraph.components.losses.supervised_loss import SupervisedLoss
+from rlgraph.components.models.supervised_predictor import SupervisedPredictor
+from rlgraph.components.optimizers.optimizer import Optimizer
+from rlgraph.core import Component, SpecError, rlgraph_api
+
+
+class SupervisedModel(Component):
+    """A predictor, a loss of its predictions and the labels, and an optimizer.
+
+    Args:
+        predictor_spec: a `SupervisedPredictor` or its spec.
+        loss_spec: a loss with ``loss(parameters, labels)``; None: minus the log-likelihood of the labels, by the
+            distribution of the predictor.
+        optimizer_spec: the optimizer.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: neither a loss nor a predictor with a distribution, or a wrong spec.
+    """
+
+    other_names = MappingProxyType(
+        {"predictor": "predictor_spec", "loss_function": "loss_spec", "optimizer": "optimizer_spec"}
+    )
+
+    def __init__(
+        self,
+        predictor_spec: Any,
+        loss_spec: Any = None,
+        optimizer_spec: Any = "adam",
+        scope: str = "supervised-model",
+        **kwargs: Any,
+    ):
+        self.predictor = SupervisedPredictor.from_spec(predictor_spec, path=f"{scope}.predictor_spec")
+        if loss_spec is None and self.predictor.distribution is None:
+            raise SpecError(
+                f"{scope}: expected a loss_spec, such as {{'type': 'euclidian_distance_loss'}}, or a predictor with a "
+                "label_space, whose distribution says how likely the labels are"
+            )
+        self.loss: Any = (
+            NegativeLogLikelihoodLoss(self.predictor.distribution, scope="loss")
+            if loss_spec is None
+            else SupervisedLoss.from_spec(loss_spec, path=f"{scope}.loss_spec")
+        )
+        self.optimizer = Optimizer.from_spec(optimizer_spec, path=f"{scope}.optimizer_spec")
+        super().__init__(self.predictor, self.loss, self.optimizer, scope=scope, **kwargs)
+
+    @rlgraph_api
+    def predict(self, inputs: Any, deterministic: Any = None) -> Any:
+        """Labels ``[B, ...]`` for ``inputs [B, ...]``; arguments as of `SupervisedPredictor.predict`."""
+        return self.predictor.predict(inputs, deterministic)
+
+    @rlgraph_api
+    def get_distribution_parameters(self, inputs: Any) -> Any:
+        """What the loss takes for ``inputs [B, ...]``, as `SupervisedPredictor.get_distribution_parameters` has it."""
+        return self.predictor.get_distribution_parameters(inputs, False)
+
+    @rlgraph_api
+    def get_loss(
+        self, inputs: Any, labels: Any, sequence_length: Any = None, importance_weights: Any = None
+    ) -> Any:
+        """``{"loss": [], "loss_per_item": [B]}``, without a step; arguments as of `update`."""
+        return self._losses(False, inputs, labels, sequence_length, importance_weights)
+
+    @rlgraph_api
+    def update(
+        self,
+        inputs: Any,
+        labels: Any,
+        sequence_length: Any = None,
+        importance_weights: Any = None,
+        time_percentage: Any = None,
+    ) -> Any:
+        """One step of the optimizer.
+
+        Args:
+            inputs: ``[B, ...]``, or of sequences.
+            labels: ``[B, ...]``, of the form that the loss takes.
+            sequence_length: of sequences, how many of their steps count [B]; default: all.
+            importance_weights: what each item's loss is multiplied by in the mean [B]; default: 1.
+            time_percentage: the fraction of training done, []; only needed where the learning rate is a schedule.
+
+        Returns:
+            ``{"loss": [], "loss_per_item": [B]}`` as they were before the step.
+        """
+        losses = self._losses(True, inputs, labels, sequence_length, importance_weights)
+        self.optimizer.step(self.predictor.variables(), losses["loss"], time_percentage)
+        return losses
+
+    def _losses(self, training: bool, inputs: Any, labels: Any, *rest: Any) -> dict[str, Any]:
+        parameters = self.predictor.get_distribution_parameters(inputs, training)
+        mean, per_item = self.loss.loss(parameters, labels, *rest)
+        return {"loss": mean, "loss_per_item": per_item}

@@ -1,0 +1,70 @@
+"""A network that predicts labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components.action_adapters.choice import choose_adapter
+from rlgraph.components.networks.neural_network import NeuralNetwork
+from rlgraph.core import Component, SpecError, rlgraph_api
+
+
+class SupervisedPredictor(Component):
+    """A network whose outputs are predictions; or, with a Space of labels, the parameters of their distribution.
+
+    Args:
+        network_spec: the network (instance, list of layer specs, or spec).
+        label_space: of one label, of any kind, containers included: a linear layer behind the network makes the
+            parameters of a distribution of such labels, as a `Policy` does of actions. None: the network's outputs are
+            the predictions, and the parameters as well.
+        distributions_spec: which distributions (see `choose_adapter`); only with a `label_space`.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: labels for which there is no distribution, `distributions_spec` without labels, or a wrong spec.
+    """
+
+    def __init__(
+        self,
+        network_spec: Any,
+        label_space: Any = None,
+        distributions_spec: Mapping[str, Any] | None = None,
+        scope: str = "predictor",
+        **kwargs: Any,
+    ):
+        if label_space is None and distributions_spec is not None:
+            raise SpecError(f"{scope}.distributions_spec: expected with a label_space, which is not given")
+        self.network = NeuralNetwork.from_spec(network_spec, path=f"{scope}.network_spec")
+        self.adapter: Any = None
+        self.distribution: Any = None
+        if label_space is not None:
+            self.adapter = choose_adapter(label_space, distributions_spec, scope="label-adapter")
+            self.distribution = self.adapter.make_distribution()
+        parts = (self.network, self.adapter, self.distribution)
+        super().__init__(*(part for part in parts if part is not None), scope=scope, **kwargs)
+
+    @rlgraph_api
+    def get_distribution_parameters(self, inputs: Any, training: Any = None) -> Any:
+        """What a loss takes: parameters of the distribution ``[B, ...]``, a container for such labels; or the outputs.
+
+        Args:
+            inputs: ``[B, ...]``, or of sequences.
+            training: handed to the layers that take it, such as `Dropout`.
+        """
+        outputs = self.network.call(inputs, training)
+        return outputs if self.adapter is None else self.adapter.get_parameters(outputs)
+
+    @rlgraph_api
+    def predict(self, inputs: Any, deterministic: Any = None) -> Any:
+        """Labels ``[B, ...]`` for ``inputs [B, ...]``.
+
+        Args:
+            inputs: as in `get_distribution_parameters`.
+            deterministic: modes of the distribution or samples: true or false in Python, or a bool tensor, [] or [B];
+                default: modes. Not looked at where there is no distribution.
+        """
+        parameters = self.get_distribution_parameters(inputs, False)
+        if self.distribution is None:
+            return parameters
+        return self.distribution.draw(parameters, True if deterministic is None else deterministic)
