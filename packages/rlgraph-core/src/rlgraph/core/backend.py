@@ -23,7 +23,7 @@ from rlgraph.core.errors import CapabilityError, PluginError, SpecError
 from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.export import ExportedMethod
 from rlgraph.core.graph.plan import Plan, Segment
-from rlgraph.core.graph.variables import Layout, Variable
+from rlgraph.core.graph.variables import Layout, Variable, zeros
 from rlgraph.core.ops.contract import CONTRACT_VERSION
 from rlgraph.core.registry import canonical, registry
 
@@ -94,6 +94,8 @@ class Storage(ABC):
                 self.host[variable.name] = self._initial(variable)
 
     def _initial(self, variable: Variable) -> np.ndarray:
+        if variable.initializer is zeros:  # as they come: memories may be large, and stay empty for long
+            return np.zeros(variable.shape, variable.spec.dtype)
         rng = np.random.default_rng(stream_seed(self.seed, variable.name))
         try:
             value = variable.initializer(variable.shape, variable.spec.dtype, rng)

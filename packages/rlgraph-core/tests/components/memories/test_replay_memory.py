@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -199,3 +201,14 @@ def test_wrong_capacity(capacity):
 def test_wrong_records(space):
     with pytest.raises(SpaceError, match="memory: records must be a Dict with batch rank"):
         memory(3, space=space)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="Linux tells how much memory is in use")
+def test_room_that_is_not_used_takes_no_memory():
+    def megabytes():
+        return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6
+
+    before = megabytes()
+    test = memory(500_000, space=Dict(state=FloatBox(shape=(100,)), add_batch_rank=True))  # 200 MB
+    test.test(("insert_records", [{"state": np.ones((10, 100), np.float32)}]))
+    assert megabytes() - before < 50

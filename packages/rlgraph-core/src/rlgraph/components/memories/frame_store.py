@@ -47,7 +47,10 @@ class FrameStore:
         self.width = self.frames.shape[1]
         self._raw = self.tails.reshape(len(self.tails), -1).view(np.uint8)
         # Single numbers are read and written several times faster through a memoryview.
-        self._users, self._free, self._tail_users = self.users.data, self.free.data, self.tail_users.data
+        self._free, self._tail_users, self._state = self.free.data, self.tail_users.data, self.state.data
+        axes = range(1, self.tails.ndim)
+        #: Axes of stacks ``[n, ...]``, that of frames second.
+        self._frames_first = (0, *axes) if axis == 0 else (0, axes[-1], *axes[:-1])
         self._prepare_comparison()
 
     def _prepare_comparison(self) -> None:
@@ -57,11 +60,13 @@ class FrameStore:
         self.shift = period // self.size
         # Whether a byte differs, at the place of the stack before. Where that has its first frame means nothing.
         self._differs = np.zeros(total, bool)
+        self._behind_first = self._differs[self.shift :]
         counts = np.ones((total // period, period), bool)
         counts[:, : self.shift] = False
         self._counts = counts.reshape(-1)
         # A pixel of all frames is often one machine word, of which the lowest bytes mean nothing.
         self._words = self._differs.view(f"<u{period}") if period in (2, 4, 8) else None
+        self._most = 256**self.shift - 1 if period in (2, 4, 8) else 0
         places = np.flatnonzero(self._counts) if self.size > 1 else np.arange(total) + self.shift
         self._probes = places[np.linspace(0, len(places) - 1, PROBES).astype(int)] - self.shift
 
@@ -69,7 +74,7 @@ class FrameStore:
 
     def read(self, indices: np.ndarray) -> Sequence[np.ndarray]:
         """The stacks at ``indices [n]``, one ``[n, ...]`` for each field; views of frames that lie together."""
-        # One gather for all fields: what they share is fetched once.
+        # One gather for all fields: what they share is in the processor's cache.
         found = self.frames.take(self.pointers.take(indices, axis=1).reshape(-1), axis=0)
         number, _, *rest = self.pointers.shape[0], None, *self.frames.shape[2:]
         stacks = found.reshape(number, len(indices), self.size * self.width, *rest)
@@ -90,10 +95,7 @@ class FrameStore:
         """
         self._count, self._left, *self._guesses = self.state.tolist()
         whole = [np.ascontiguousarray(stacks) for stacks in fields]
-        frames = [
-            stacks if self.axis == 0 else stacks.transpose(0, -1, *range(1, stacks.ndim - 1))
-            for stacks in whole
-        ]
+        frames = [stacks.transpose(self._frames_first) for stacks in whole]
         raw = [stacks.reshape(len(stacks), -1).view(np.uint8) for stacks in whole]
         for i in range(len(whole[0])):
             record, oldest = number + i, max(oldest, number + i + 1 - self.capacity)
@@ -102,7 +104,7 @@ class FrameStore:
                 pointers = self.pointers[field, place]
                 oldest = self._put(field, raw[field][i], frames[field][i], pointers, record, oldest)
             self.users[self.pointers[:, place]] = record + 1
-        self.state[:] = self._count, self._left, *self._guesses
+        self._state[0], self._state[1] = self._count, self._left
         return oldest
 
     def _put(
@@ -169,7 +171,8 @@ class FrameStore:
                 if self._fits(lag, moved, raw, oldest):
                     # A state is a next state that came before; it moves on from one where n-step records begin.
                     if not moved or field == len(self.pointers) - 1:
-                        self._guesses[2 * field : 2 * field + 2] = lag, moved
+                        self._state[2 + 2 * field], self._state[3 + 2 * field] = lag, moved
+                        self._guesses[2 * field], self._guesses[2 * field + 1] = lag, moved
                     return (self._count - lag) % len(self.tails), moved
         return None
 
@@ -185,9 +188,8 @@ class FrameStore:
         return self._moved_on(before, raw) if moved else before.tobytes() == raw.tobytes()
 
     def _moved_on(self, before: np.ndarray, raw: np.ndarray) -> bool:
-        shift, differs = self.shift, self._differs
-        np.not_equal(before[shift:], raw[:-shift], differs[shift:])
+        np.not_equal(before[self.shift :], raw[: -self.shift], self._behind_first)
         if self._words is not None:
-            return int(self._words.max()) < 256**shift
-        np.bitwise_and(differs, self._counts, differs)
-        return not differs.any()
+            return bool(np.maximum.reduce(self._words) <= self._most)
+        np.bitwise_and(self._differs, self._counts, self._differs)
+        return not self._differs.any()

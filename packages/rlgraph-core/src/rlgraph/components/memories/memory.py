@@ -113,17 +113,13 @@ class Memory(Component):
 
     def _write_rows(self, fields: Sequence[Any], index: int, count: int) -> None:
         """Put plain fields into their rows from `index` on."""
-        end, columns = index + count, self.rows.values()
-        rows: Any
+        columns: Any = self.rows.values()
         if count == 1:  # what one environment brings: a row costs half of a slice
-            for rows, values in zip(columns, fields, strict=True):
-                rows[index] = values[0]
-        elif end <= self.capacity:
-            for rows, values in zip(columns, fields, strict=True):
-                rows[index:end] = values
+            for column, values in zip(columns, fields):  # noqa: B905 - a third of the time; they are as many
+                column[index] = values[0]
         else:
-            for rows, values in zip(columns, fields, strict=True):
-                store(rows, index, values)
+            for column, values in zip(columns, fields, strict=True):
+                store(column, index, values)
 
     def _write_with_frames(self, fields: Mapping[str, Any], count: int) -> tuple[int, int]:
         """`write`, where some fields are stacks: if their frames run out, the oldest records go early."""

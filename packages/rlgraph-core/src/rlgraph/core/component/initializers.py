@@ -12,7 +12,7 @@ import numpy as np
 
 from rlgraph.core.component.specifiable import call_checked
 from rlgraph.core.errors import SpecError, nearest
-from rlgraph.core.graph.variables import Initializer
+from rlgraph.core.graph.variables import Initializer, zeros
 
 
 def _fans(shape: tuple[int, ...]) -> tuple[int, int]:
@@ -131,6 +131,9 @@ def constant(value: Any) -> Initializer:
     Raises:
         SpecError: when called for a variable of another kind.
     """
+
+    if type(value) in (int, float) and value == 0:
+        return zeros
 
     def initializer(shape: tuple[int, ...], dtype: str, rng: np.random.Generator) -> np.ndarray:
         array = np.asarray(value)

@@ -19,6 +19,11 @@ from rlgraph.core.ops.tensor_spec import TensorSpec
 Initializer = Callable[[tuple[int, ...], str, np.random.Generator], np.ndarray]
 
 
+def zeros(shape: tuple[int, ...], dtype: str, rng: np.random.Generator) -> np.ndarray:
+    """The `Initializer` of zeros. A system gives memory for them only where something is written."""
+    return np.zeros(shape, dtype)
+
+
 @dataclass(eq=False)
 class Variable:
     """A declared variable; compared by identity.
