@@ -8,11 +8,13 @@ from collections.abc import Mapping
 GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "gradient": {
         "on the host": (
+            "fifo_queue",
             "moving_standardize",
             "prioritized_replay",
             "replay_memory",
             "ring_buffer",
             "sequence",
+            "staging_area",
             "string_to_hash_bucket",
         ),
         "gives integers": ("epsilon_greedy", "image_binary", "noisy_greedy"),
@@ -91,6 +93,7 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "synchronizer",
         ),
         "keeps records": ("prioritized_replay", "replay_memory", "ring_buffer"),
+        "any arrays of known sizes": ("staging_area",),
         "one step at a time": ("epsilon_greedy", "noisy_greedy", "moving_standardize", "sequence"),
     },
 }
