@@ -38,9 +38,6 @@ UNCHECKED = {
     ("epsilon_greedy", "time_percentage"),
     ("noisy_greedy", "q_values"),
     ("noisy_greedy", "time_percentage"),
-    ("replay_memory", "num_records"),
-    ("ring_buffer", "num_episodes"),
-    ("ring_buffer", "num_records"),
 }
 ALLOWED = {(case, argument) for name, argument in UNUSED | UNCHECKED for case in cases_of(name)}
 #: By its own name, or by that of the argument that it becomes inside; or which part of it is not there.

@@ -7,17 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.memories.arguments import check_count
 from rlgraph.components.memories.handover import Handover
 from rlgraph.components.memories.memory import Memory, record_space, stacked
 from rlgraph.core import InputError, graph_fn, rlgraph_api
 from rlgraph.spaces import Dict, Space, SpaceError
 from rlgraph.spaces.ranks import is_fixed
-
-
-def _taken(queue: FIFOQueue, num_records: Any) -> Space:
-    check_count(num_records, "num_records")
-    return record_space(queue)
 
 
 class FIFOQueue(Memory, Handover):
@@ -94,7 +88,7 @@ class FIFOQueue(Memory, Handover):
         self.write(records)
         self._wake_others()
 
-    @graph_fn(host=True, spaces=_taken, shares=())
+    @graph_fn(host=True, spaces=record_space, shares=())
     def _get(self, num_records: np.ndarray) -> Any:
         number, cursor = int(num_records), self.cursor
         self._check_fits(number)

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from rlgraph.core import Component, RLGraphError, SpecError, graph_fn, rlgraph_api
+from rlgraph.components.memories.arguments import check_count
+from rlgraph.components.memories.frame_stack import FrameStack
+from rlgraph.components.memories.frame_store import FrameStore
+from rlgraph.core import Component, PerformanceWarning, RLGraphError, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, BoxSpace, Dict, IntBox, Space, SpaceError
 
 
-def record_space(memory: Any, *_: Space) -> Space:
-    """The Space of what a memory's host functions return as records."""
+def record_space(memory: Any, num_records: Any) -> Space:
+    """The Space of what a memory's host functions return as records.
+
+    Raises:
+        SpaceError: `num_records` is no whole number.
+    """
+    check_count(num_records, "num_records")
     space: Space = memory.record_space
     return space
 
@@ -31,6 +41,10 @@ class Memory(Component):
         SpaceError: the records are no `Dict` with batch rank.
     """
 
+    #: How observations are kept whose frames are kept once; a class that offers it sets this.
+    frame_stack: FrameStack | None = None
+    _has_warned = False
+
     def __init__(self, capacity: int = 1000, scope: str = "memory", **kwargs: Any):
         if isinstance(capacity, bool) or not isinstance(capacity, int) or capacity < 1:
             raise SpecError(f"{scope}.capacity: expected an integer >= 1, given {capacity!r}")
@@ -44,14 +58,27 @@ class Memory(Component):
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         self.record_space: Dict = input_spaces["records"]
+        leaves: Any = self.record_space.flatten()
+        #: Paths of the leaves that are stacks of frames, by what shares its frames.
+        self.stacks = {} if self.frame_stack is None else self.frame_stack.parts(leaves, self.scope_path)
+        self.frame_variables = {
+            (place, name): self.get_variable(f"stacks/{place or 'frames'}/{name}", space, host=True)
+            for place, paths in self.stacks.items()
+            for name, space in self.frame_stack.spaces(leaves[paths[0]], len(paths), self.capacity).items()  # type: ignore[union-attr]
+        }
+        stacked_paths = {path for paths in self.stacks.values() for path in paths}
         self.rows = {
             path: self.get_variable(f"rows/{path}", stacked(box, self.capacity), host=True)
-            for path, box in self.record_space.flatten().items()
+            for path, box in leaves.items()
+            if path not in stacked_paths
         }
         self.cursor = self.get_variable("cursor", IntBox(shape=(2,)), host=True)
+        #: How many records there have ever been, [1]; frames count by it.
+        self.inserted = self.get_variable("inserted", IntBox(shape=(1,)), host=True) if self.stacks else None
         #: No field is a container itself; then nothing has to be taken apart or put together.
-        self.flat = all("/" not in path for path in self.rows)
-        self.keys = [[int(k) if k.isdigit() else k for k in path.split("/")] for path in self.rows]
+        self.flat = all("/" not in path for path in leaves)
+        self.paths = list(leaves)
+        self.keys = [[int(k) if k.isdigit() else k for k in path.split("/")] for path in leaves]
 
     @rlgraph_api
     def insert_records(self, records: Any) -> Any:
@@ -79,10 +106,18 @@ class Memory(Component):
         count = len(fields[0])
         for values in fields:
             if len(values) != count:
-                shown = ", ".join(f"{path}: {len(v)}" for path, v in zip(self.rows, fields, strict=True))
+                shown = ", ".join(f"{path}: {len(v)}" for path, v in zip(self.paths, fields, strict=True))
                 raise RLGraphError(f"{self.scope_path}: records of different length: {shown}")
+        if self.stacks:
+            return self._write_with_frames(dict(zip(self.paths, fields, strict=True)), count)
         cursor: Any = self.cursor
         index, size = cursor.tolist()
+        self._write_rows(fields, index, count)
+        cursor[0], cursor[1] = (index + count) % self.capacity, min(size + count, self.capacity)
+        return index, count
+
+    def _write_rows(self, fields: Sequence[Any], index: int, count: int) -> None:
+        """Put plain fields into their rows from `index` on."""
         end, columns = index + count, self.rows.values()
         rows: Any
         if count == 1:  # what one environment brings: a row costs half of a slice
@@ -94,8 +129,49 @@ class Memory(Component):
         else:
             for rows, values in zip(columns, fields, strict=True):
                 store(rows, index, values)
-        cursor[0], cursor[1] = end % self.capacity, min(size + count, self.capacity)
-        return index, count
+
+    def _write_with_frames(self, fields: Mapping[str, Any], count: int) -> tuple[int, int]:
+        """`write`, where some fields are stacks: if their frames run out, the oldest records go early."""
+        cursor: Any = self.cursor
+        inserted: Any = self.inserted
+        (index, size), number = cursor.tolist(), int(inserted[0])
+        self._write_rows([fields[path] for path in self.rows], index, count)
+        by_ring = oldest = max(number - size, number + count - self.capacity)
+        for place, frames in self.frame_stores.items():
+            oldest = frames.add([fields[path] for path in self.stacks[place]], number, oldest)
+        cursor[0], cursor[1] = (index + count) % self.capacity, number + count - oldest
+        inserted[0] = number + count
+        if oldest > by_ring:
+            self._warn_of_lack()
+            self.forget(by_ring % self.capacity, oldest - by_ring)
+        first = max(number, oldest)
+        return first % self.capacity, number + count - first
+
+    def forget(self, index: int, count: int) -> None:
+        """There are no records at these places any more; for a class that keeps something of each."""
+
+    @cached_property
+    def frame_stores(self) -> dict[str, FrameStore]:
+        """What keeps the stacks, by place; for host functions only."""
+        arrays: Any = self.frame_variables
+        return {
+            place: FrameStore(
+                self.frame_stack.axis,  # type: ignore[union-attr]
+                {name: array for (at, name), array in arrays.items() if at == place},
+            )
+            for place in self.stacks
+        }
+
+    def _warn_of_lack(self) -> None:
+        if not self._has_warned:
+            self._has_warned = True
+            warnings.warn(
+                f"{self.scope_path}: there are more frames than there is room for: it holds {int(self.cursor[1])} of "  # type: ignore[index]
+                f"{self.capacity} records. Raise frame_stack.frames_per_record, or look whether observations are "
+                f"stacks of {self.frame_stack.size} frames",  # type: ignore[union-attr]
+                PerformanceWarning,
+                stacklevel=2,
+            )
 
     def filled(self) -> int:
         """The number of records held.
@@ -108,10 +184,17 @@ class Memory(Component):
             raise RLGraphError(f"{self.scope_path} is empty: insert records before drawing from it")
         return size
 
+    def oldest(self) -> int:
+        """Where records begin if they are counted in a row; 0 where every place is taken."""
+        index, size = self.cursor.tolist()  # type: ignore[attr-defined]
+        return 0 if size == self.capacity else (index - size) % self.capacity
+
     def read(self, indices: np.ndarray) -> Any:
         """The records at ``indices [N]``: fields [N, ...]."""
         held: Any = self.rows
         drawn = {path: rows.take(indices, axis=0) for path, rows in held.items()}
+        for place, paths in self.stacks.items():
+            drawn.update(zip(paths, self.frame_stores[place].read(indices), strict=True))
         return drawn if self.flat else self.record_space.unflatten_sample(drawn)
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from rlgraph.components.common.schedules import Schedule
-from rlgraph.components.memories.arguments import check_count, check_fraction, check_indices, check_numbers
-from rlgraph.components.memories.memory import Memory
+from rlgraph.components.memories.arguments import check_fraction, check_indices, check_numbers
+from rlgraph.components.memories.frame_stack import FrameStack
+from rlgraph.components.memories.memory import Memory, record_space
 from rlgraph.components.memories.segment_tree import MinTree, SumTree
 from rlgraph.core import InputError, NumericalError, RLGraphError, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
@@ -23,10 +24,9 @@ MAX_WEIGHT_OF = ("batch", "memory")
 
 def _drawn(memory: PrioritizedReplay, num_records: Any, time_percentage: Any) -> tuple[Space, Space, Space]:
     """The Spaces of records, indices and weights."""
-    check_count(num_records, "num_records")
     check_fraction(time_percentage, "time_percentage")
     weights = FloatBox(0.0, 1.0, add_batch_rank=True)
-    return memory.record_space, IntBox(memory.capacity, add_batch_rank=True), weights
+    return record_space(memory, num_records), IntBox(memory.capacity, add_batch_rank=True), weights
 
 
 def _updated(_: PrioritizedReplay, indices: Any, errors: Any) -> tuple[()]:
@@ -50,12 +50,14 @@ class PrioritizedReplay(Memory):
         epsilon: added to the errors, so that every record may be drawn.
         max_weight_of: importance weights are divided by the largest of ``"batch"``, or of all records in the
             ``"memory"`` (the ``max_i w_i`` of Algorithm 1 may mean either), which takes a second tree.
+        frame_stack: observations are stacks of so many frames, see `ReplayMemory`.
         scope: name among its siblings.
 
     Raises:
-        SpecError: capacity below 1, alpha, beta or epsilon below 0 or not finite, or no schedule; another
-            `max_weight_of`.
-        SpaceError: the records are no `Dict` with batch rank, or another argument is of another kind.
+        SpecError: capacity below 1, alpha, beta or epsilon below 0 or not finite, no schedule, or no frame stack;
+            another `max_weight_of`.
+        SpaceError: the records are no `Dict` with batch rank, or have no stacks of frames; another argument is of
+            another kind.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class PrioritizedReplay(Memory):
         beta: Any = 0.4,
         epsilon: float = 1e-6,
         max_weight_of: str = "batch",
+        frame_stack: Any = None,
         scope: str = "memory",
         **kwargs: Any,
     ):
@@ -81,6 +84,7 @@ class PrioritizedReplay(Memory):
                 f"{scope}.max_weight_of: given {max_weight_of!r}. {nearest(str(max_weight_of), MAX_WEIGHT_OF)}"
             )
         self.max_weight_of = max_weight_of
+        self.frame_stack = FrameStack.from_spec(frame_stack, f"{scope}.frame_stack")
         super().__init__(capacity, scope=scope, **kwargs)
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
@@ -127,10 +131,16 @@ class PrioritizedReplay(Memory):
     @graph_fn(returns=0, host=True, spaces=())
     def _insert(self, records: Any) -> None:
         index, count = self.write(records)
-        priority = float(self.largest[0])  # type: ignore[index]
-        self._fill(index, min(index + count, self.capacity), priority)
+        self._fill(index, count, float(self.largest[0]))  # type: ignore[index]
+
+    def forget(self, index: int, count: int) -> None:
+        self._fill(index, count, 0.0)
+
+    def _fill(self, index: int, count: int, priority: float) -> None:
+        """Give `count` records from `index` on this priority."""
+        self._fill_range(index, min(index + count, self.capacity), priority)
         if index + count > self.capacity:
-            self._fill(0, min(index + count - self.capacity, self.capacity), priority)
+            self._fill_range(0, min(index + count - self.capacity, self.capacity), priority)
 
     @graph_fn(returns=3, host=True, spaces=_drawn, shares=())
     def _sample_prioritized(self, num_records: np.ndarray, time_percentage: np.ndarray) -> Any:
@@ -140,7 +150,7 @@ class PrioritizedReplay(Memory):
         shares += np.arange(number)
         shares /= number
         # A share that rounding put beyond the last record is the last one's.
-        indices = np.minimum(self.tree.find(shares), size - 1)
+        indices = np.minimum(self.tree.find(shares), min(self.oldest() + size, self.capacity) - 1)
         priorities = self.tree.get(indices)
         lowest = priorities.min(initial=np.inf)
         if lowest == 0.0:
@@ -177,25 +187,28 @@ class PrioritizedReplay(Memory):
                 f"{self.scope_path}: an error that a priority is made of is not finite: lower "
                 "optimizer_spec.learning_rate, set clip_grad_norm, or look for rewards and states that are very large"
             )
-        indices = self._held(indices)
+        indices = self._checked(indices)
+        if self.stacks:  # a record may have gone before its turn since it was drawn
+            size = int(self.cursor[1])  # type: ignore[index]
+            priorities[(indices - self.oldest()) % self.capacity >= size] = 0.0
         self.tree.set(indices, priorities)
         if self.max_weight_of == "memory":
             self.minima.set(indices, np.where(priorities > 0.0, priorities, np.inf))
         largest[0] = max(float(largest[0]), highest)
 
-    def _held(self, indices: np.ndarray) -> np.ndarray:
-        """``indices [N]`` as int64, all of them of records."""
+    def _checked(self, indices: np.ndarray) -> np.ndarray:
+        """``indices [N]`` as int64, all of them of places where records are or were."""
         indices = np.asarray(indices, np.int64)
-        size = int(self.cursor[1])  # type: ignore[index]
+        places = self.capacity if self.stacks else int(self.cursor[1])  # type: ignore[index]
         # Without a sign those below 0 are very large.
-        if len(indices) and indices.view(np.uint64).max() >= size:
+        if len(indices) and indices.view(np.uint64).max() >= places:
             raise InputError(
-                f"{self.scope_path}: expected indices of the {size} records held, as get_records gives them, given "
+                f"{self.scope_path}: expected indices of records as get_records gives them, 0 to {places - 1}, given "
                 f"{indices.min()} to {indices.max()}"
             )
         return indices
 
-    def _fill(self, start: int, stop: int, priority: float) -> None:
+    def _fill_range(self, start: int, stop: int, priority: float) -> None:
         self.tree.fill(start, stop, priority)
         if self.max_weight_of == "memory":
             self.minima.fill(start, stop, priority or np.inf)

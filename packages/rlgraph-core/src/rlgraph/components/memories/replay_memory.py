@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.components.memories.frame_stack import FrameStack
 from rlgraph.components.memories.memory import Memory, record_space
 from rlgraph.core import graph_fn, rlgraph_api
 
@@ -15,12 +16,18 @@ class ReplayMemory(Memory):
 
     Args:
         capacity: number of records kept.
+        frame_stack: observations are stacks of so many frames, of which each is to be kept once; a number, or a mapping
+            with the attributes of `FrameStack`: ``{"size": 4, "axis": 0}``. What is drawn is the same.
         scope: name among its siblings.
 
     Raises:
-        SpecError: capacity below 1.
-        SpaceError: the records are no `Dict` with batch rank.
+        SpecError: capacity below 1, or no such number or mapping.
+        SpaceError: the records are no `Dict` with batch rank, or have no such stacks.
     """
+
+    def __init__(self, capacity: int = 1000, frame_stack: Any = None, scope: str = "memory", **kwargs: Any):
+        self.frame_stack = FrameStack.from_spec(frame_stack, f"{scope}.frame_stack")
+        super().__init__(capacity, scope=scope, **kwargs)
 
     @rlgraph_api
     def get_records(self, num_records: Any) -> Any:
@@ -35,4 +42,7 @@ class ReplayMemory(Memory):
     def _sample(self, num_records: np.ndarray) -> Any:
         size = self.filled()
         rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
-        return self.read((rng.random(int(num_records)) * size).astype(np.int64))
+        places = (rng.random(int(num_records)) * size).astype(np.int64)
+        if oldest := self.oldest():
+            places = (places + oldest) % self.capacity
+        return self.read(places)

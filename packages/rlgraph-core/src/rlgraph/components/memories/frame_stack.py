@@ -1,0 +1,135 @@
+"""Which fields of records are stacks of frames, and what it takes to keep each frame once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from rlgraph.core import SpecError
+from rlgraph.core.errors import nearest
+from rlgraph.spaces import BoxSpace, FloatBox, IntBox, SpaceError
+
+#: Bytes of the smallest frame for which it pays to keep a pointer instead.
+SMALLEST = 64
+#: Numbers at one place of a frame, its colours, where an observation has several frames.
+COLOURS = 3
+#: The last stacks that a new one may go on from: as many environments times steps of n-step records.
+TAILS = 256
+
+
+@dataclass(frozen=True)
+class FrameStack:
+    """Observations that are the last frames of an environment, one beside the other along one axis.
+
+    Attributes:
+        size: number of frames in an observation; 1: observations are kept once, though they are the next state of one
+            record and the state of another.
+        axis: along which axis of an element they are, the first (0) or the last (-1). There may be several numbers to a
+            frame, its colours: four frames of three colours are an axis of 12.
+        frames_per_record: for how many frames there is room, as a multiple of the capacity. A step has one new frame,
+            the beginning of an episode up to `size`.
+        fields: fields of a record in which they are, alone or in a container.
+    """
+
+    size: int
+    axis: int = -1
+    frames_per_record: float = 1.25
+    fields: tuple[str, ...] = ("states", "next_states")
+
+    @staticmethod
+    def from_spec(spec: Any, path: str) -> FrameStack | None:
+        """From the number of frames, a mapping with the attributes' names, or None for none.
+
+        Raises:
+            SpecError: anything else.
+        """
+        if spec is None or isinstance(spec, FrameStack):
+            return spec
+        given = dict(spec) if isinstance(spec, Mapping) else {"size": spec}
+        names = [field.name for field in fields(FrameStack)]
+        for name in given:
+            if name not in names:
+                raise SpecError(f"{path}: unknown key {name!r}. {nearest(str(name), names)}")
+        if "fields" in given:
+            given["fields"] = _names(given["fields"], path)
+        made = FrameStack(**{"size": None, **given})
+        _check(f"{path}.size", "an integer >= 1", made.size, _is_whole(made.size) and made.size >= 1)
+        _check(f"{path}.axis", "0 or -1", made.axis, _is_whole(made.axis) and made.axis in (0, -1))
+        enough = isinstance(made.frames_per_record, int | float) and 1 <= made.frames_per_record < math.inf
+        _check(f"{path}.frames_per_record", "a number >= 1", made.frames_per_record, enough)
+        return made
+
+    def parts(self, leaves: Mapping[str, BoxSpace], where: str) -> dict[str, list[str]]:
+        """Paths of the leaves that hold such stacks, by their place in the fields; one place shares its frames.
+
+        Raises:
+            SpaceError: there is none, or those of one place differ.
+        """
+        found: dict[str, list[str]] = {}
+        for field in self.fields:  # in this order: a next state goes on from its state
+            for path, box in leaves.items():
+                first, _, place = path.partition("/")
+                if first == field and self._is_stack(box):
+                    found.setdefault(place, []).append(path)
+        if not found:
+            raise SpaceError(
+                f"{where}: frame_stack: none of {', '.join(self.fields)} is a stack of {self.size} frames along axis "
+                f"{self.axis} with {SMALLEST} bytes or more each, given {_shown(leaves)}"
+            )
+        for paths in found.values():
+            if len({(leaves[path].shape, leaves[path].dtype) for path in paths}) > 1:
+                raise SpaceError(
+                    f"{where}: frame_stack: expected equal Spaces, given {_shown({p: leaves[p] for p in paths})}"
+                )
+        return found
+
+    def _is_stack(self, box: BoxSpace) -> bool:
+        if not isinstance(box, FloatBox | IntBox) or not box.shape or self.frame_bytes(box) < SMALLEST:
+            return False
+        colours, rest = divmod(box.shape[self.axis], self.size)
+        return self.size == 1 or (len(box.shape) > 1 and rest == 0 and 0 < colours <= COLOURS)
+
+    def frame_bytes(self, box: BoxSpace) -> int:
+        """The bytes of one frame of stacks `box`."""
+        return int(math.prod(box.shape) * np.dtype(box.dtype).itemsize) // self.size
+
+    def spaces(self, box: BoxSpace, number: int, capacity: int) -> dict[str, BoxSpace]:
+        """Spaces of the variables that keep `number` fields of stacks `box` (see `FrameStore`)."""
+        rest = list(box.shape)
+        width = rest.pop(self.axis) // self.size
+        frames = math.ceil(self.frames_per_record * capacity) + number * self.size
+        tails = min(capacity, TAILS)
+        made: Any = type(box)
+        return {
+            "frames": made(shape=(frames, width, *rest), dtype=box.dtype),
+            "pointers": IntBox(shape=(number, capacity, self.size), dtype="int32"),
+            "users": IntBox(shape=(frames,)),
+            "free": IntBox(shape=(frames,), dtype="int32"),
+            "tails": made(shape=(tails, *box.shape), dtype=box.dtype),
+            "tail_pointers": IntBox(shape=(tails, self.size), dtype="int32"),
+            "tail_users": IntBox(shape=(tails,)),
+            "state": IntBox(shape=(2 + 2 * number,)),
+        }
+
+
+def _names(given: Any, path: str) -> tuple[str, ...]:
+    fits = isinstance(given, list | tuple) and bool(given) and all(isinstance(name, str) for name in given)
+    _check(f"{path}.fields", "a list of names", given, fits)
+    return tuple(given)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _check(path: str, expected: str, given: Any, fits: bool) -> None:
+    if not fits:
+        raise SpecError(f"{path}: expected {expected}, given {given!r}")
+
+
+def _shown(leaves: Mapping[str, BoxSpace]) -> str:
+    return ", ".join(f"{path}: {box.dtype}{list(box.shape)}" for path, box in leaves.items())

@@ -1,0 +1,28 @@
+"""A short run of ``tools/stress_memory.py``, and that it finds what it looks for."""
+
+from typing import Any
+
+import pytest
+
+from rlgraph.core import GraphExecutor
+from rlgraph.core.graph.plan import HostStep
+from stress_memory import MEMORIES, Stress
+
+
+@pytest.mark.parametrize("name", MEMORIES)
+def test_nothing_is_torn_or_lost(name: str) -> None:
+    result = Stress(MEMORIES[name](), inserting=4, drawing=2).run(0.3)
+    assert result.faults == []
+    assert result.inserted > 0
+    assert result.drawn > 0
+
+
+def test_it_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the lock of host functions something is wrong soon."""
+    guard = GraphExecutor._guard
+
+    def without(self: GraphExecutor, plan: Any, step: Any, storage: Any) -> Any:
+        return None if isinstance(step, HostStep) else guard(self, plan, step, storage)
+
+    monkeypatch.setattr(GraphExecutor, "_guard", without)
+    assert any(Stress(MEMORIES["replay_memory"](), 4, 2).run(1.0).faults for _ in range(10))
