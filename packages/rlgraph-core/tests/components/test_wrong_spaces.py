@@ -32,17 +32,7 @@ UNUSED = {
     ("quantile_dqn_loss", "q_next"),
     ("quantile_dqn_loss", "q_values"),
 }
-#: Arguments whose Spaces nobody checks: a wrong one is found when it runs.
-UNCHECKED = {
-    ("prioritized_replay", "errors"),
-    ("prioritized_replay", "indices"),
-    ("prioritized_replay", "num_records"),
-    ("prioritized_replay", "time_percentage"),
-    ("replay_memory", "num_records"),
-    ("ring_buffer", "num_episodes"),
-    ("ring_buffer", "num_records"),
-}
-ALLOWED = {(case, argument) for name, argument in UNUSED | UNCHECKED for case in cases_of(name)}
+ALLOWED = {(case, argument) for name, argument in UNUSED for case in cases_of(name)}
 #: By its own name, or by that of the argument that it becomes inside; or which part of it is not there.
 NAMED = (
     r"\(argument \w+\)|[\w./-]+[/:] ?\w+: expected|\w+: (str|\{)|\w+ must|there is no (part|leaf) |"

@@ -16,7 +16,6 @@ import numpy as np
 from rlgraph.agents.other_names import IN_AN_AGENT
 from rlgraph.agents.preprocessing import Preprocessing, make_room_for_evaluation
 from rlgraph.agents.reading import force_batch
-from rlgraph.agents.structures import length, row
 from rlgraph.core import (
     CapabilityError,
     Component,
@@ -33,6 +32,7 @@ from rlgraph.core.component.all_faults import Stop, every_fault, is_collecting
 from rlgraph.core.component.spec_files import is_spec_file, read_spec_file
 from rlgraph.core.component.specifiable import call_checked, check_arguments, plain_copy
 from rlgraph.core.errors import RLGraphError, nearest
+from rlgraph.core.structures import length, row
 from rlgraph.environments.factory import is_instance, make_environment
 from rlgraph.spaces import Space, from_spec
 

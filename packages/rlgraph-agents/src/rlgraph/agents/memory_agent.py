@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.observing import ObserveBuffers, rows_of
 from rlgraph.agents.reading import Reader
 from rlgraph.agents.specs import UpdateSpec
-from rlgraph.agents.structures import stack
 from rlgraph.core import Component, InputError, NumericalError
+from rlgraph.core.structures import stack
+from rlgraph.core.transitions import TransitionBuffers, rows_of
 from rlgraph.spaces import Space
 
 #: The first observed steps are looked at closely: that actions lie in their Space, too.
@@ -50,7 +50,7 @@ class MemoryAgent(Agent):
         self.update_spec, self.discount, self.n_step = update_spec, discount, n_step
         self._reader = Reader(self.executor, state_space, action_space, self.preprocessing)
         self._insert = self.executor.program("insert_records")
-        self._buffers = ObserveBuffers(self._insert, n_step, discount, self.executor.execution.dtype)
+        self._buffers = TransitionBuffers(self._insert, n_step, discount, self.executor.execution.dtype)
         self._waiting = self._buffers.windows
         self._preprocesses = self.preprocessing is not None
         #: Steps to look at closely; then plain arrays need not be, nor a buffer where a record is one step.

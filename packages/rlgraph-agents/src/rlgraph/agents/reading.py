@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.preprocessing import Preprocessing
-from rlgraph.agents.sequences import fragment_ends, n_step_transitions
-from rlgraph.agents.structures import length, with_batch_rank
+from rlgraph.agents.sequences import fragment_ends
 from rlgraph.core import GraphExecutor, InputError
 from rlgraph.core.errors import nearest
 from rlgraph.core.executor import converter
@@ -18,6 +17,8 @@ from rlgraph.core.graph.nodes import Input
 from rlgraph.core.graph.plan import Leaf
 from rlgraph.core.graph.values import Value, describe
 from rlgraph.core.ops.tensor_spec import TensorSpec
+from rlgraph.core.structures import length, with_batch_rank
+from rlgraph.core.transitions import n_step_transitions
 from rlgraph.spaces import BoxSpace, IntBox, Space, SpaceError
 
 #: What a transition consists of, in the order of the root's ``insert_records``.

@@ -74,10 +74,13 @@ from rlgraph.components.losses.ppo_loss import PPOLoss
 from rlgraph.components.losses.quantile_dqn_loss import QuantileDQNLoss
 from rlgraph.components.losses.sac_loss import SACLoss
 from rlgraph.components.losses.td3_loss import TD3Loss
+from rlgraph.components.memories.fifo_queue import FIFOQueue
 from rlgraph.components.memories.memory import Memory
 from rlgraph.components.memories.prioritized_replay import PrioritizedReplay
+from rlgraph.components.memories.queue_runner import QueueRunner
 from rlgraph.components.memories.replay_memory import ReplayMemory
 from rlgraph.components.memories.ring_buffer import RingBuffer
+from rlgraph.components.memories.staging_area import StagingArea
 from rlgraph.components.models.intrinsic_curiosity_module import IntrinsicCuriosityModule
 from rlgraph.components.models.supervised_model import SupervisedModel
 from rlgraph.components.models.supervised_predictor import SupervisedPredictor
@@ -165,6 +168,7 @@ __all__ = [
     "EpsilonGreedy",
     "EuclidianDistanceLoss",
     "Exploration",
+    "FIFOQueue",
     "GaussianNoise",
     "GeneralizedAdvantageEstimation",
     "GrayScale",
@@ -207,6 +211,7 @@ __all__ = [
     "PrioritizedReplay",
     "QPolicy",
     "QuantileDQNLoss",
+    "QueueRunner",
     "RMSProp",
     "RankReinterpreter",
     "RepeaterStack",
@@ -226,6 +231,7 @@ __all__ = [
     "SquashedNormal",
     "SquashedNormalDistributionAdapter",
     "Stack",
+    "StagingArea",
     "StatefulLayer",
     "StringToHashBucket",
     "SupervisedModel",

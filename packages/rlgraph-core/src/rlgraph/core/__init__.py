@@ -21,6 +21,8 @@ from rlgraph.core.errors import (
     NumericalError,
     PerformanceWarning,
     PluginError,
+    QueueClosedError,
+    QueueTimeoutError,
     RLGraphError,
     SpecError,
 )
@@ -47,6 +49,8 @@ __all__ = [
     "NumericalError",
     "PerformanceWarning",
     "PluginError",
+    "QueueClosedError",
+    "QueueTimeoutError",
     "RLGraphError",
     "Registry",
     "SpecError",

@@ -69,6 +69,14 @@ class NumericalError(RLGraphError):
     """A value that must be finite is not."""
 
 
+class QueueClosedError(RLGraphError):
+    """A queue was closed: nothing goes in any more, or what was waited for will not come."""
+
+
+class QueueTimeoutError(RLGraphError):
+    """A queue had no room, or nothing to give, for as long as its user was ready to wait."""
+
+
 class CheckpointError(RLGraphError):
     """A checkpoint is missing, incomplete, damaged, or belongs to something else."""
 

@@ -253,9 +253,33 @@ def test_indices_where_no_record_is(indices, use_kernels):
     test = ComponentTest(PrioritizedReplay(4), SPACES, backend="numpy", execution_spec=execution)
     insert(test, [1, 2])
     low, high = min(indices), max(indices)
-    with pytest.raises(InputError, match=rf"memory: expected indices of the 2 records held.*{low} to {high}"):
+    with pytest.raises(
+        InputError, match=rf"memory: expected indices of records .*, 0 to 1, given {low} to {high}"
+    ):
         test.test(("update_records", [indices, [1.0, 2.0]]))
     np.testing.assert_array_equal(priorities(test), [1.0, 1.0, 0.0, 0.0])
+
+
+@pytest.mark.filterwarnings("ignore::rlgraph.core.PerformanceWarning")
+@pytest.mark.parametrize("max_weight_of", ["batch", "memory"])
+def test_records_that_went_since_they_were_drawn_stay_away(max_weight_of):
+    """Frames run out, so that records go before their turn; errors of theirs come later."""
+    image = IntBox(0, 256, shape=(8, 8, 2), dtype="uint8")
+    space = Dict(number=IntBox(), states=image, terminals=BoolBox(), next_states=image, add_batch_rank=True)
+    options = {"frame_stack": {"size": 2, "frames_per_record": 1}, "max_weight_of": max_weight_of}
+    test = ComponentTest(PrioritizedReplay(9, **options), {**SPACES, "records": space}, backend="numpy")
+    rng, number = np.random.default_rng(5), 0
+    for count in (6, 2, 7, 1, 3, 9, 4):
+        drawn = draw(test, 20)[1] if number else np.zeros(0, np.int64)
+        frames = rng.integers(256, size=(2, count, 8, 8, 2)).astype(np.uint8)
+        records = {"number": np.arange(number, number + count), "terminals": np.zeros(count, bool)}
+        test.test(("insert_records", [{**records, "states": frames[0], "next_states": frames[1]}]))
+        number += count
+        test.test(("update_records", [drawn, np.ones(len(drawn))]))
+        size = int(test.test("get_size"))
+        assert size < 9
+        assert np.count_nonzero(priorities(test)) == size
+        assert set(draw(test, 40)[0]["number"]) == set(range(number - size, number))
 
 
 def test_nothing_can_be_drawn_by_priorities_of_0():

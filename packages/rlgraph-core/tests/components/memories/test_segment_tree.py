@@ -11,7 +11,7 @@ from rlgraph.components.memories.segment_tree import MinTree, SumTree, numba_ker
 HAS_NUMBA = numba_kernels() is not None
 needs_numba = pytest.mark.skipif(not HAS_NUMBA, reason="Numba is not installed")
 KERNELS = [False, pytest.param(True, marks=needs_numba)]
-CAPACITIES = st.sampled_from([1, 2, 3, 64, 1024, 1025, 2048, 5000])
+CAPACITIES = st.sampled_from([1, 2, 3, 64, 512, 513, 1025, 5000])
 
 
 def tree(capacity, kind=SumTree, use_kernels=False):

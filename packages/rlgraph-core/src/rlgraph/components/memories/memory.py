@@ -9,14 +9,20 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.components.memories.arguments import check_count
 from rlgraph.components.memories.frame_stack import FrameStack
 from rlgraph.components.memories.frame_store import FrameStore
 from rlgraph.core import Component, PerformanceWarning, RLGraphError, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, BoxSpace, Dict, IntBox, Space, SpaceError
 
 
-def record_space(memory: Any, *_: Space) -> Space:
-    """The Space of what a memory's host functions return as records."""
+def record_space(memory: Any, num_records: Any) -> Space:
+    """The Space of what a memory's host functions return as records.
+
+    Raises:
+        SpaceError: `num_records` is no whole number.
+    """
+    check_count(num_records, "num_records")
     space: Space = memory.record_space
     return space
 

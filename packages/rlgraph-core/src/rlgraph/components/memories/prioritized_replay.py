@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from rlgraph.components.common.schedules import Schedule
-from rlgraph.components.memories.arguments import check_count, check_fraction, check_indices, check_numbers
+from rlgraph.components.memories.arguments import check_fraction, check_indices, check_numbers
 from rlgraph.components.memories.frame_stack import FrameStack
-from rlgraph.components.memories.memory import Memory
+from rlgraph.components.memories.memory import Memory, record_space
 from rlgraph.components.memories.segment_tree import MinTree, SumTree
 from rlgraph.core import InputError, NumericalError, RLGraphError, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
@@ -24,10 +24,9 @@ MAX_WEIGHT_OF = ("batch", "memory")
 
 def _drawn(memory: PrioritizedReplay, num_records: Any, time_percentage: Any) -> tuple[Space, Space, Space]:
     """The Spaces of records, indices and weights."""
-    check_count(num_records, "num_records")
     check_fraction(time_percentage, "time_percentage")
     weights = FloatBox(0.0, 1.0, add_batch_rank=True)
-    return memory.record_space, IntBox(memory.capacity, add_batch_rank=True), weights
+    return record_space(memory, num_records), IntBox(memory.capacity, add_batch_rank=True), weights
 
 
 def _updated(_: PrioritizedReplay, indices: Any, errors: Any) -> tuple[()]:
@@ -55,8 +54,8 @@ class PrioritizedReplay(Memory):
         scope: name among its siblings.
 
     Raises:
-        SpecError: capacity below 1, alpha, beta or epsilon below 0 or not finite, or no schedule; another
-            `max_weight_of`; no frame stack.
+        SpecError: capacity below 1, alpha, beta or epsilon below 0 or not finite, no schedule, or no frame stack;
+            another `max_weight_of`.
         SpaceError: the records are no `Dict` with batch rank, or have no stacks of frames; another argument is of
             another kind.
     """
@@ -139,9 +138,9 @@ class PrioritizedReplay(Memory):
 
     def _fill(self, index: int, count: int, priority: float) -> None:
         """Give `count` records from `index` on this priority."""
-        self._fill_row(index, min(index + count, self.capacity), priority)
+        self._fill_range(index, min(index + count, self.capacity), priority)
         if index + count > self.capacity:
-            self._fill_row(0, min(index + count - self.capacity, self.capacity), priority)
+            self._fill_range(0, min(index + count - self.capacity, self.capacity), priority)
 
     @graph_fn(returns=3, host=True, spaces=_drawn, shares=())
     def _sample_prioritized(self, num_records: np.ndarray, time_percentage: np.ndarray) -> Any:
@@ -188,28 +187,28 @@ class PrioritizedReplay(Memory):
                 f"{self.scope_path}: an error that a priority is made of is not finite: lower "
                 "optimizer_spec.learning_rate, set clip_grad_norm, or look for rewards and states that are very large"
             )
-        indices = self._held(indices)
-        if self.stacks:  # records may have gone early since they were drawn
-            held = (indices - self.oldest()) % self.capacity < self.cursor[1]  # type: ignore[index]
-            indices, priorities = indices[held], priorities[held]
+        indices = self._checked(indices)
+        if self.stacks:  # a record may have gone before its turn since it was drawn
+            size = int(self.cursor[1])  # type: ignore[index]
+            priorities[(indices - self.oldest()) % self.capacity >= size] = 0.0
         self.tree.set(indices, priorities)
         if self.max_weight_of == "memory":
             self.minima.set(indices, np.where(priorities > 0.0, priorities, np.inf))
         largest[0] = max(float(largest[0]), highest)
 
-    def _held(self, indices: np.ndarray) -> np.ndarray:
-        """``indices [N]`` as int64, all of them of places that had records."""
+    def _checked(self, indices: np.ndarray) -> np.ndarray:
+        """``indices [N]`` as int64, all of them of places where records are or were."""
         indices = np.asarray(indices, np.int64)
-        size = self.capacity if self.stacks else int(self.cursor[1])  # type: ignore[index]
+        places = self.capacity if self.stacks else int(self.cursor[1])  # type: ignore[index]
         # Without a sign those below 0 are very large.
-        if len(indices) and indices.view(np.uint64).max() >= size:
+        if len(indices) and indices.view(np.uint64).max() >= places:
             raise InputError(
-                f"{self.scope_path}: expected indices of the {size} records held, as get_records gives them, given "
+                f"{self.scope_path}: expected indices of records as get_records gives them, 0 to {places - 1}, given "
                 f"{indices.min()} to {indices.max()}"
             )
         return indices
 
-    def _fill_row(self, start: int, stop: int, priority: float) -> None:
+    def _fill_range(self, start: int, stop: int, priority: float) -> None:
         self.tree.fill(start, stop, priority)
         if self.max_weight_of == "memory":
             self.minima.fill(start, stop, priority or np.inf)

@@ -7,12 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.components.memories.arguments import check_count
 from rlgraph.components.memories.memory import Memory, record_space
 from rlgraph.core import RLGraphError, graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, Space
 
 #: Fields of a record that end an episode, where records have them: terminated there, or cut for another reason.
 ENDS = ("terminals", "truncations")
+
+
+def _episodes_space(memory: RingBuffer, num_episodes: Any) -> Space:
+    check_count(num_episodes, "num_episodes")
+    return memory.record_space
 
 
 class RingBuffer(Memory):
@@ -70,7 +76,7 @@ class RingBuffer(Memory):
             raise RLGraphError(f"{self.scope_path}: expected {number} records, it holds {len(held)}")
         return self.read(held[len(held) - number :])
 
-    @graph_fn(host=True, spaces=record_space, shares=())
+    @graph_fn(host=True, spaces=_episodes_space, shares=())
     def _episodes(self, num_episodes: np.ndarray) -> Any:
         number, held = int(num_episodes), self.in_order()
         if not self.ends:

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-#: Nodes above these are not kept: one cumulative sum over so many is cheaper than to go down ten levels.
-TOP = 1024
+#: Nodes above these are not kept: one cumulative sum over so many is cheaper than to go down nine levels.
+TOP = 512
 
 
 class SegmentTree:

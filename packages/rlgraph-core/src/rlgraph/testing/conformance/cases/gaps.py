@@ -10,12 +10,14 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "on the host": (
             "constant_noise",
             "gaussian_noise",
+            "fifo_queue",
             "moving_standardize",
             "ornstein_uhlenbeck_noise",
             "prioritized_replay",
             "replay_memory",
             "ring_buffer",
             "sequence",
+            "staging_area",
             "string_to_hash_bucket",
         ),
         "gives integers": ("epsilon_greedy", "image_binary", "noisy_greedy"),
@@ -94,6 +96,7 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "synchronizer",
         ),
         "keeps records": ("prioritized_replay", "replay_memory", "ring_buffer"),
+        "any arrays of known sizes": ("staging_area",),
         "one step at a time": (
             "constant_noise",
             "epsilon_greedy",

@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
-from rlgraph.components import PrioritizedReplay, ReplayMemory, RingBuffer
+from rlgraph.components import FIFOQueue, PrioritizedReplay, ReplayMemory, RingBuffer, StagingArea
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 from rlgraph.testing.conformance.cases.case import BATCH, PARTS, Case
 
 CASES: dict[str, Case] = {
+    # Nothing waits: there is room, and there are records.
+    "fifo_queue": Case(
+        lambda: FIFOQueue(4 * BATCH, timeout=0),
+        {
+            "records": Dict(
+                state=FloatBox(shape=(2,)),
+                action=PARTS,
+                terminals=BoolBox(),
+                add_batch_rank=True,
+                add_time_rank=3,
+            ),
+            "num_records": IntBox(BATCH, BATCH + 1),
+        },
+        (
+            "insert_records",
+            "insert_records",
+            "get_records",
+            "get_size",
+            "close",
+            "get_records",
+            "reopen",
+            "insert_records",
+        ),
+    ),
     "prioritized_replay": Case(
         lambda: PrioritizedReplay(7, beta=[0.4, 1.0]),
         {
@@ -17,6 +41,17 @@ CASES: dict[str, Case] = {
             "errors": FloatBox(add_batch_rank=True),
         },
         ("insert_records", "get_records", "update_records", "insert_records", "get_records", "get_size"),
+    ),
+    "prioritized_replay_max_weight": Case(
+        lambda: PrioritizedReplay(7, max_weight_of="memory"),
+        {
+            "records": Dict(state=FloatBox(shape=(2,)), add_batch_rank=True),
+            "num_records": IntBox(BATCH, BATCH + 1),
+            "time_percentage": FloatBox(0.0, 1.0),
+            "indices": IntBox(BATCH, add_batch_rank=True),
+            "errors": FloatBox(add_batch_rank=True),
+        },
+        ("insert_records", "get_records", "update_records", "insert_records", "get_records"),
     ),
     "ring_buffer": Case(
         lambda: RingBuffer(12),
@@ -48,5 +83,10 @@ CASES: dict[str, Case] = {
             "num_records": IntBox(BATCH, BATCH + 1),
         },
         ("insert_records", "get_records", "insert_records", "get_records", "get_size"),
+    ),
+    "staging_area": Case(
+        lambda: StagingArea(timeout=0),
+        {"values": Dict(state=FloatBox(shape=(2,)), action=PARTS, add_batch_rank=BATCH)},
+        ("stage", "unstage", "stage", "close", "unstage", "reopen"),
     ),
 }

@@ -1,22 +1,26 @@
-"""From observed steps to records of a memory: what waits for its next state, and sums of n rewards.
+"""From steps to transitions of a memory: what waits for its next state, and sums of n rewards.
 
-A record is ``(s_t, a_t, r_t + g r_t+1 + .. + g^(k-1) r_t+k-1, terminal, s_t+k, g^k)`` with ``k = n`` inside of an
-episode, and smaller at its end (Sutton and Barto, 2018, section 7.1). The steps of each environment are kept apart;
-they stay here, on the host, until their record is complete.
+A transition is ``(s_t, a_t, r_t + g r_t+1 + .. + g^(k-1) r_t+k-1, terminal, s_t+k, g^k)`` with ``k = n`` inside of an
+episode, and smaller at its end (Sutton and Barto, 2018, section 7.1). An episode that terminated ends it without a
+value behind; one that was cut, a truncation, is bootstrapped there, with the power of g that belongs to k.
+
+The rule stands here twice, in the forms in which steps come: `Window` takes one step of an environment after the
+other, `n_step_transitions` batches of fragments.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rlgraph.agents.structures import map_arrays, rows, stack
+from rlgraph.core.errors import InputError
+from rlgraph.core.structures import length, map_arrays, row, rows, stack
 
 
-class Record(NamedTuple):
+class Transition(NamedTuple):
     """What goes into a memory; `discount` is what the value of the next state is multiplied by."""
 
     state: Any
@@ -72,18 +76,24 @@ class Window:
     def __bool__(self) -> bool:
         return bool(self._steps) or self._waiting is not None
 
-    def add(self, step: Step) -> list[Record]:
-        """Take in `step`; the records that are complete with it."""
+    def add(self, step: Step) -> list[Transition]:
+        """Take in `step`; the transitions that are complete with it.
+
+        Raises:
+            InputError: a truncated step without its next state: the step behind it is of another episode.
+        """
         records = [] if self._waiting is None else self._advance(self._waiting, step.state)
         self._waiting = None
         if step.terminal:
             return records + self._advance(step, step.state if step.next_state is None else step.next_state)
         if step.next_state is None:
+            if step.truncated:
+                raise InputError("a truncated step needs its next_state: the next step is of another episode")
             self._waiting = step
             return records
         return records + self._advance(step, step.next_state)
 
-    def flush(self) -> list[Record]:
+    def flush(self) -> list[Transition]:
         """The episode was cut behind the last state that is known: its shorter windows; nothing is left."""
         next_state = self._next_state if self._waiting is None else self._waiting.state
         records = [self._record(entry, False, next_state) for entry in self._steps]
@@ -91,7 +101,7 @@ class Window:
         self._waiting = self._next_state = None
         return records
 
-    def _advance(self, step: Step, next_state: Any) -> list[Record]:
+    def _advance(self, step: Step, next_state: Any) -> list[Transition]:
         self._steps.append([step.state, step.action, 0.0, 1.0])
         for entry in self._steps:
             entry[2] += entry[3] * step.reward
@@ -106,20 +116,20 @@ class Window:
         return []
 
     @staticmethod
-    def _record(entry: list[Any], terminal: bool, next_state: Any) -> Record:
+    def _record(entry: list[Any], terminal: bool, next_state: Any) -> Transition:
         state, action, reward, discount = entry
-        return Record(state, action, reward, terminal, next_state, discount)
+        return Transition(state, action, reward, terminal, next_state, discount)
 
 
-class ObserveBuffers:
-    """One `Window` per environment; complete records are inserted at once.
+class TransitionBuffers:
+    """One `Window` per environment; complete transitions are inserted at once.
 
-    Not safe by itself where several threads observe: whoever owns it holds a lock.
+    Not safe by itself where several threads add: whoever owns it holds a lock.
 
     Args:
         insert: takes the columns ``states, actions, rewards, terminals, next_states``, and ``discounts`` where
             `n_step` is above 1, each with a batch rank.
-        n_step: rewards summed into one record.
+        n_step: rewards summed into one transition.
         discount: discount factor of one step.
         dtype: of rewards and discounts.
     """
@@ -131,7 +141,7 @@ class ObserveBuffers:
 
     def add(self, steps: Sequence[Step], env_ids: Sequence[str]) -> None:
         """Take in ``steps[i]`` of environment ``env_ids[i]``; those of the same one follow each other."""
-        records: list[Record] = []
+        records: list[Transition] = []
         for step, env_id in zip(steps, env_ids, strict=True):
             window = self.windows.get(env_id) or Window(self._n_step, self._discount)
             records += window.add(step)
@@ -143,7 +153,7 @@ class ObserveBuffers:
 
     def flush(self, env_ids: Iterable[str] | None = None) -> None:
         """Cut the episodes of these environments, or of all, as truncations; see `Window.flush`."""
-        records: list[Record] = []
+        records: list[Transition] = []
         for env_id in list(self.windows) if env_ids is None else env_ids:
             if window := self.windows.pop(env_id, None):
                 records += window.flush()
@@ -154,7 +164,7 @@ class ObserveBuffers:
         for env_id in list(self.windows) if env_ids is None else env_ids:
             self.windows.pop(env_id, None)
 
-    def _put(self, records: Sequence[Record]) -> None:
+    def _put(self, records: Sequence[Transition]) -> None:
         if not records:
             return
         states, actions, rewards, terminals, next_states, discounts = zip(*records, strict=True)
@@ -168,3 +178,45 @@ class ObserveBuffers:
         if self._n_step > 1:
             columns.append(np.array(discounts, self._dtype))
         self._insert(*columns)
+
+
+def n_step_transitions(
+    batch: Mapping[str, Any], ends: np.ndarray, n_step: int, discount: float
+) -> dict[str, Any]:
+    """Transitions of the rows of fragments: batches whose rows are consecutive steps.
+
+    A row whose next state nobody knows, the last of a fragment that goes on, is left out.
+
+    Args:
+        batch: ``states, actions, rewards, terminals`` [B, ...], and ``next_states`` [B, ...] or none: the next rows.
+        ends: rows behind which another fragment begins [B] bool; a terminal row is one of them in any case.
+        n_step: rewards summed into one transition.
+        discount: discount factor of one step.
+
+    Returns:
+        ``states, actions, rewards, terminals, next_states``, and ``discounts`` [B'] if `n_step` is above 1; the other
+        columns of `batch` for the rows that are left.
+    """
+    rewards, terminals = np.asarray(batch["rewards"]), np.asarray(batch["terminals"], bool)
+    rows = np.arange(length(rewards))
+    # The last row of the fragment that each row belongs to.
+    last = np.flatnonzero(ends | terminals)[np.cumsum(ends | terminals) - (ends | terminals)]
+    known = np.full(len(rows), "next_states" in batch) | terminals
+    count = np.minimum(n_step, last - rows + known[last])
+    returns, discounts = np.zeros(len(rows)), np.ones(len(rows))
+    for step in range(n_step):
+        inside = step < count
+        returns += np.where(inside, discounts * rewards[np.where(inside, rows + step, 0)], 0.0)
+        discounts = np.where(inside, discounts * discount, discounts)
+    kept = count > 0
+    final = (rows + count - 1)[kept]
+    if "next_states" in batch:
+        next_states = row(batch["next_states"], final)
+    else:
+        next_states = row(
+            batch["states"], np.where(terminals[final], final, final + 1).clip(max=len(rows) - 1)
+        )
+    left = {name: row(values, kept) for name, values in batch.items() if name != "next_states"}
+    left["rewards"] = returns[kept].astype(rewards.dtype)
+    left["terminals"], left["next_states"] = terminals[final], next_states
+    return {**left, "discounts": discounts[kept].astype(rewards.dtype)} if n_step > 1 else left

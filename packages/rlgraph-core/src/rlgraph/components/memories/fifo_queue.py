@@ -1,0 +1,121 @@
+"""Records that leave in the order in which they came, each of them once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rlgraph.components.memories.handover import Handover
+from rlgraph.components.memories.memory import Memory, record_space, stacked
+from rlgraph.core import InputError, graph_fn, rlgraph_api
+from rlgraph.spaces import Dict, Space, SpaceError
+from rlgraph.spaces.ranks import is_fixed
+
+
+class FIFOQueue(Memory, Handover):
+    """A queue between threads: who inserts waits for room, who gets waits for records.
+
+    It links actors with a learner in IMPALA (Espeholt et al., 2018, section 3, https://arxiv.org/abs/1802.01561). A
+    record may be a whole fragment: then its Space has a time rank of a fixed size, ``Dict(..., add_batch_rank=True,
+    add_time_rank=20)``, batch first.
+
+    Records come and go all together or not at all: of several threads each gets records that came one after the other.
+    Who has waited longest is not served first.
+
+    Args:
+        capacity: number of records that have room.
+        timeout: seconds to wait; None: as long as it takes; 0: not at all.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: capacity below 1; a timeout below 0 or not finite.
+        SpaceError: the records are no `Dict` with batch rank, or fragments of unknown length.
+    """
+
+    def __init__(
+        self,
+        capacity: int = 1000,
+        timeout: float | None = None,
+        scope: str = "fifo-queue",
+        **kwargs: Any,
+    ):
+        super().__init__(capacity, scope=scope, timeout=timeout, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        super().check_input_spaces(input_spaces, action_space)
+        space = input_spaces["records"]
+        if space.has_time_rank and (space.time_major or not is_fixed(space.time_rank)):
+            raise SpaceError(
+                f"{self.scope_path}: records: expected fragments [B, T, ...] of one length, add_time_rank=20, given "
+                f"{space!r}"
+            )
+
+    def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        space = input_spaces["records"]
+        Memory.create_variables(self, {**input_spaces, "records": _time_in_shapes(space)}, action_space)
+        Handover.create_variables(self, input_spaces, action_space)
+        self.record_space = space
+
+    @rlgraph_api
+    def insert_records(self, records: Any) -> Any:
+        """Add ``records`` (a dict of fields [B, ...]); wait until there is room for all.
+
+        Raises:
+            InputError: they are more than the capacity.
+            QueueClosedError: it is closed.
+            QueueTimeoutError: there was no room in time.
+        """
+        return self._insert(records)
+
+    @rlgraph_api
+    def get_records(self, num_records: Any) -> Any:
+        """Take out the first ``num_records`` [] records; wait until there are so many: a dict of fields [N, ...].
+
+        Raises:
+            InputError: they are more than the capacity.
+            QueueClosedError: it is closed and holds fewer.
+            QueueTimeoutError: they did not come in time.
+        """
+        return self._get(num_records)
+
+    @graph_fn(returns=0, host=True, spaces=())
+    def _insert(self, records: Any) -> None:
+        count, cursor = _length(records), self.cursor
+        self._check_fits(count)
+        self._wait_until(lambda: cursor[1] + count <= self.capacity, True, f"room for {count} records")  # type: ignore[index]
+        self.write(records)
+        self._wake_others()
+
+    @graph_fn(host=True, spaces=record_space, shares=())
+    def _get(self, num_records: np.ndarray) -> Any:
+        number, cursor = int(num_records), self.cursor
+        self._check_fits(number)
+        self._wait_until(lambda: cursor[1] >= number, False, f"{number} records")  # type: ignore[index]
+        index, size = cursor.tolist()  # type: ignore[attr-defined]
+        taken = self.read((index - size + np.arange(number)) % self.capacity)
+        cursor[1] = size - number  # type: ignore[index]
+        self._wake_others()
+        return taken
+
+    def _check_fits(self, number: int) -> None:
+        if not 0 <= number <= self.capacity:
+            raise InputError(
+                f"{self.scope_path}: expected 0 to {self.capacity} records at a time, its capacity, given {number}"
+            )
+
+
+def _length(records: Any) -> int:
+    """The number of records, from their first field."""
+    while isinstance(records, dict | tuple):
+        records = next(iter(records.values())) if isinstance(records, dict) else records[0]
+    return len(records)
+
+
+def _time_in_shapes(space: Dict) -> Any:
+    """The same records with their time rank as the first axis of every field."""
+    if not space.has_time_rank:
+        return space
+    time = int(space.time_rank)
+    return space.map(lambda _, box: stacked(box, time)).with_batch_rank(space.batch_rank)

@@ -1,0 +1,84 @@
+"""What passes things from thread to thread: waiting, giving up, closing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import isfinite
+from typing import Any
+
+from rlgraph.core import Component, QueueClosedError, QueueTimeoutError, SpecError, graph_fn, rlgraph_api
+from rlgraph.spaces import BoolBox, Space
+
+
+class Handover(Component):
+    """A component into which some threads put things that others take out.
+
+    Who has to wait holds up nobody: while it waits the component's lock is free.
+
+    Args:
+        timeout: seconds to wait; None: as long as it takes; 0: not at all.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: a timeout below 0 or not finite.
+    """
+
+    def __init__(self, timeout: float | None = None, scope: str = "handover", **kwargs: Any):
+        is_number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+        if timeout is not None and not (is_number and timeout >= 0 and isfinite(timeout)):
+            raise SpecError(
+                f"{scope}.timeout: expected seconds >= 0, or none to wait for ever, given {timeout!r}"
+            )
+        self.timeout = timeout
+        super().__init__(scope=scope, **kwargs)
+
+    def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        #: Whether `close` was called; [1].
+        self.closed = self.get_variable("closed", BoolBox(shape=(1,)), initializer=False, host=True)
+
+    @rlgraph_api
+    def close(self) -> Any:
+        """From now on nothing is put in, and nobody waits; what is there may be taken out."""
+        return self._close()
+
+    @rlgraph_api
+    def reopen(self) -> Any:
+        """Take things again: after `close`, or after a checkpoint was loaded that was saved behind it."""
+        return self._reopen()
+
+    @graph_fn(returns=0, host=True, spaces=())
+    def _close(self) -> None:
+        self._set_closed(True)
+
+    @graph_fn(returns=0, host=True, spaces=())
+    def _reopen(self) -> None:
+        self._set_closed(False)
+
+    # For host functions only.
+
+    def _set_closed(self, closed: bool) -> None:
+        self.closed[0] = closed  # type: ignore[index]
+        self._wake_others()
+
+    def _wake_others(self) -> None:
+        """Something has changed for which others may wait."""
+        self.condition.notify_all()  # type: ignore[attr-defined]
+
+    def _wait_until(self, ready: Callable[[], bool], closes: bool, what: str) -> None:
+        """Wait until `ready` holds.
+
+        Args:
+            ready: whether it may go on.
+            closes: even so it may not, if it is closed.
+            what: what it waits for, for errors.
+
+        Raises:
+            QueueClosedError: it is closed.
+            QueueTimeoutError: the time is up.
+        """
+        closed: Any = self.closed
+        in_time = self.condition.wait_for(lambda: closed[0] or ready(), self.timeout)  # type: ignore[attr-defined]
+        if closed[0] and (closes or not ready()):
+            raise QueueClosedError(f"{self.scope_path} is closed, there will be no {what}")
+        if not in_time:
+            raise QueueTimeoutError(f"{self.scope_path}: no {what} within {self.timeout} s")

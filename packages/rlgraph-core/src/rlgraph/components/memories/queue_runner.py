@@ -1,0 +1,119 @@
+"""Threads that fill a queue."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Any, Self
+
+from rlgraph.core.errors import QueueClosedError, RLGraphError
+
+
+class QueueRunner:
+    """Threads that produce records and put them into a queue, until they are stopped or one of them fails.
+
+    It is no component: it belongs to no graph, and runs what executors offer.
+
+    .. code-block:: python
+
+        with QueueRunner([actor.program("rollout")] * 4, queue.program("insert_records"), queue.program("close")):
+            while learning:
+                learner.execute("update", queue.execute("get_records", 32))
+
+    The queue is closed when a producer fails, and when the last one has ended. What the first of them raised comes out
+    of `stop`, and out of the ``with`` block where that has found nothing worse than a closed queue.
+
+    Args:
+        producers: each is called over and over in a thread of its own, and gives what `insert` takes; it ends by
+            raising `StopIteration`, as the ``__next__`` of an iterator does.
+        insert: takes what a producer gives; it may wait for room.
+        close: called once, at the end: then `insert` raises `QueueClosedError`, and nobody waits for records any more.
+
+    Raises:
+        RLGraphError: there are no producers.
+    """
+
+    def __init__(
+        self,
+        producers: Iterable[Callable[[], Any]],
+        insert: Callable[[Any], Any],
+        close: Callable[[], Any],
+    ):
+        self._insert, self._close = insert, close
+        self._stopping, self._ending = threading.Event(), threading.Lock()
+        self._error: BaseException | None = None
+        self._threads = [
+            threading.Thread(target=self._run, args=(produce,), name=f"queue-runner-{i}", daemon=True)
+            for i, produce in enumerate(producers)
+        ]
+        if not self._threads:
+            raise RLGraphError("QueueRunner: producers: expected at least one function, given none")
+        self._left = len(self._threads)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a producer still runs."""
+        return any(thread.is_alive() for thread in self._threads)
+
+    def start(self) -> None:
+        """Start the threads.
+
+        Raises:
+            RLGraphError: it was started before; make a new one.
+        """
+        if any(thread.ident is not None for thread in self._threads):
+            raise RLGraphError("QueueRunner: it was started before; make a new one and reopen the queue")
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Close the queue, wait for the threads, and raise what a producer raised."""
+        if error := self._finish():
+            raise error
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        failure = self._finish()
+        if failure is None:
+            return
+        if error is None or isinstance(error, QueueClosedError):
+            raise failure
+        error.add_note(f"A producer of a QueueRunner has failed, too: {failure!r}")
+
+    def _run(self, produce: Callable[[], Any]) -> None:
+        try:
+            while not self._stopping.is_set():
+                self._insert(produce())
+        except (StopIteration, QueueClosedError):
+            pass
+        except BaseException as error:
+            self._error = self._error or error
+            self._end()
+        finally:
+            with self._ending:
+                self._left -= 1
+                is_last = self._left == 0
+            if is_last:
+                self._end()
+
+    def _end(self) -> None:
+        with self._ending:
+            if self._stopping.is_set():
+                return
+            self._stopping.set()
+        self._close()
+
+    def _finish(self) -> BaseException | None:
+        """End all threads that run; what the first of them that failed has raised, once."""
+        self._end()
+        for thread in self._threads:
+            if thread.ident is not None:
+                thread.join()
+        error, self._error = self._error, None
+        return error
