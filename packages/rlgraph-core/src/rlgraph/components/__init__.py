@@ -19,6 +19,7 @@ from rlgraph.components.action_adapters.squashed_normal_distribution_adapter imp
 from rlgraph.components.common.batch_apply import BatchApply
 from rlgraph.components.common.batch_splitter import BatchSplitter
 from rlgraph.components.common.container_merger import ContainerMerger
+from rlgraph.components.common.environment_stepper import EnvironmentStepper
 from rlgraph.components.common.sampler import Sampler
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.common.slice import Slice
@@ -165,6 +166,7 @@ __all__ = [
     "Dropout",
     "DuelingPolicy",
     "EmbeddingLookup",
+    "EnvironmentStepper",
     "EpsilonGreedy",
     "EuclidianDistanceLoss",
     "Exploration",

@@ -265,15 +265,16 @@ class GraphExecutor:
     def _guard(
         self, plan: Plan, step: HostStep | Segment, storage: Storage
     ) -> AbstractContextManager[Any] | None:
-        """What a step runs in. A segment that only reads runs beside all others."""
+        """What a step runs in. A segment that only reads runs beside all others, one that draws holds its streams."""
         if isinstance(step, HostStep):
             return self._locks.holding([_host_lock(step.node.component)])
         effects = [plan.built.effects[node.id] for node in step.nodes]
-        if not any(e.writes for e in effects):
-            return None
+        written = frozenset[str]().union(*(e.writes for e in effects))
         # A stream has a name of its own and no group.
-        touched = frozenset[str]().union(*(e.reads | e.writes for e in effects))
         group_of = self.built.layout.group_of
+        if written.isdisjoint(group_of):  # it only draws, if that
+            return self._locks.holding(written) if written else None
+        touched = written.union(*(e.reads for e in effects))
         groups = {group_of.get(name, name) for name in touched}
         # Also after an error: it may have come behind the first write.
         return self._locks.holding(groups, storage.mark_written)

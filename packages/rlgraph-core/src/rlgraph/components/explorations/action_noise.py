@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.explorations.exploration import Exploration, action_batch
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import FloatBox
@@ -21,8 +22,8 @@ class ActionNoise(Exploration):
         SpecError: an action without floats, or no schedule.
     """
 
-    def __init__(self, action_space: Any, *args: Any, scope: str = "exploration", **kwargs: Any):
-        super().__init__(action_space, *args, scope=scope, **kwargs)
+    def __init__(self, action_space: Any, amount: Schedule, scope: str = "exploration", **kwargs: Any):
+        super().__init__(action_space, amount, scope=scope, **kwargs)
         self.floats = {path: box for path, box in self.boxes.items() if isinstance(box, FloatBox)}
         if not self.floats:
             raise SpecError(

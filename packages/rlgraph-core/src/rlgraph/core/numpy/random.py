@@ -46,7 +46,7 @@ class NumpyRandom:
 
     def random_categorical(self, logits: Array) -> Array:
         # Gumbel's trick: the largest of the logits, each with noise of its own (Maddison et al., 2014).
-        return np.argmax(logits + self.stream.gumbel(size=logits.shape), -1)
+        return np.asarray((logits + self.stream.gumbel(size=logits.shape)).argmax(-1))
 
     def random_bernoulli(self, p: Array) -> Array:
         return np.asarray(self.stream.random(np.shape(p)) < p)

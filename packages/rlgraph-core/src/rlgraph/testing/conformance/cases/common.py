@@ -8,7 +8,9 @@ from rlgraph.components import (
     BatchApply,
     BatchSplitter,
     ContainerMerger,
+    EnvironmentStepper,
     NeuralNetwork,
+    Policy,
     RepeaterStack,
     Sampler,
     Slice,
@@ -20,6 +22,7 @@ from rlgraph.core import Component, rlgraph_api
 from rlgraph.spaces import Dict, FloatBox, IntBox
 from rlgraph.testing.conformance.cases.case import FEATURES, Case
 from rlgraph.testing.conformance.gradients import LAYERS
+from rlgraph.testing.environments import CountingEnvironment
 
 
 class Synchronized(Component):
@@ -81,6 +84,12 @@ CASES: dict[str, Case] = {
         {"first": Dict(a=FEATURES, b=FEATURES), "second": FEATURES},
         ("merge",),
         by=("first", "second"),
+    ),
+    # Where an environment is, no checkpoint knows.
+    "environment_stepper": Case(
+        lambda: EnvironmentStepper(CountingEnvironment, Policy([DENSE], IntBox(4)), num_steps=7),
+        {},
+        ("step", "step", "reset"),
     ),
     # Rows that are all the same: which of them are drawn is not seen.
     "sampler": Case(

@@ -9,6 +9,7 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "gradient": {
         "on the host": (
             "constant_noise",
+            "environment_stepper",
             "gaussian_noise",
             "fifo_queue",
             "moving_standardize",
@@ -61,6 +62,7 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "normal_distribution_adapter",
             "squashed_normal_distribution_adapter",
         ),
+        "as its environment has it": ("environment_stepper",),
         "one reward": ("generalized_advantage_estimation", "sequence_helper", "v_trace_function"),
         "works on variables": (
             "adadelta",
@@ -83,6 +85,7 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "string_to_hash_bucket",
             "td3_loss",
         ),
+        "makes sequences": ("environment_stepper",),
         "loops over minibatches": ("iterative_optimization",),
         "one fragment after the other": ("sequence_helper",),
         "works on variables": (
