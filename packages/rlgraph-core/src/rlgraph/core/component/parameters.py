@@ -86,8 +86,8 @@ def summary_of(target: Any) -> str:
 def descriptions_of(target: Callable[..., Any]) -> dict[str, str]:
     """Parameter -> what the docstrings say of it (sections "Args:", "Attributes:"), those of classes above included.
 
-    One that says where to look ("see `Agent`.", "as in `Optimizer`; 1 is the paper's.") is replaced by what stands in that
-    class above.
+    One that says where to look ("see `Agent`.", "as in `Optimizer`; 1 is the paper's.") is replaced by what stands in
+    that class above.
     """
     found: dict[str, str] = {}
     for owner in target.__mro__[:-1] if isinstance(target, type) else (target,):
