@@ -12,7 +12,7 @@ import importlib
 import inspect
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from types import FunctionType
@@ -26,7 +26,6 @@ from sphinx.util.docutils import SphinxDirective
 _SECTION = re.compile(r"^(Args|Attributes|Raises|Returns|Yields):$\n((?:^(?: .*)?\n?)*)", re.MULTILINE)
 _ENTRY = re.compile(r"^    (?! )([^:\n]+): ", re.MULTILINE)
 _URL = re.compile(r"(?<![<(`\w])(https?://[^\s)>\]`]*[^\s)>\]`.,;:])")
-_FUNCTIONAL = "rlgraph.core.functional"
 
 
 def component_markdown(name: str, example: str = "", action_space: str = "", level: int = 2) -> str:
@@ -42,6 +41,7 @@ def component_markdown(name: str, example: str = "", action_space: str = "", lev
         SpecError: there is no such component, or `example` does not make one.
     """
     from rlgraph.core import Component, registry
+    from rlgraph.core.draw.described import api_methods_of, call_of
 
     known = registry(Component.registry_group)
     kind = known.load(name)
@@ -54,8 +54,8 @@ def component_markdown(name: str, example: str = "", action_space: str = "", lev
     lines += [f"{{py:class}}`{kind.__module__}.{kind.__qualname__}`", "", _linked(text), ""]
     lines += _arguments(kind)
     lines += _listed("Attributes", sections)
-    for method in _api_methods(kind):
-        lines += [f"**`{_call(method)}`**", "", *_document(method)]
+    for method in api_methods_of(kind):
+        lines += [f"**`{call_of(method)}`**", "", *_document(method)]
     lines += _listed("Raises", sections)
     lines += ["**Specification**", "", "```json", example, "```", ""]
     lines += [f"**Backends**: {_backends(name, kind)}", "", *_sources(kind)]
@@ -70,6 +70,8 @@ def functions_markdown(module: str, only: Iterable[str] = (), level: int = 2) ->
         only: their names, in the order wanted; none: all, as they stand there.
         level: of the headings.
     """
+    from rlgraph.core.draw.described import call_of
+
     found = importlib.import_module(module)
     public = [
         name
@@ -80,7 +82,7 @@ def functions_markdown(module: str, only: Iterable[str] = (), level: int = 2) ->
     for name in list(only) or public:
         function = getattr(found, name)
         lines += [f"{'#' * level} `{name}`", ""]
-        lines += ["```python", _call(function), "```", "", *_document(function)]
+        lines += ["```python", call_of(function), "```", "", *_document(function)]
         lines += ["", f"{{py:func}}`{module}.{name}`", ""]
     return "\n".join(lines) + "\n"
 
@@ -129,13 +131,6 @@ def _cell(text: str) -> str:
     return _linked(text).replace("|", "\\|")
 
 
-def _call(function: Any) -> str:
-    """A function as it is called, without ``self``."""
-    signature = inspect.signature(function)
-    bare = [p.replace(annotation=p.empty) for p in signature.parameters.values() if p.name != "self"]
-    return f"{function.__name__}{signature.replace(parameters=bare, return_annotation=signature.empty)}"
-
-
 def _document(function: Any) -> list[str]:
     """A function's docstring: the text, then what stands in its sections."""
     text, sections = _parts(inspect.getdoc(function) or "")
@@ -172,21 +167,14 @@ def _linked(text: str) -> str:
     return _URL.sub(r"<\1>", text)
 
 
-def _api_methods(kind: Any) -> list[Any]:
-    """The functions of the API methods, in the order in which they stand in the class."""
-    order = [name for owner in reversed(kind.__mro__) for name in vars(owner)]
-    methods: dict[str, Any] = kind.api_methods()
-    return [methods[name] for name in sorted(methods, key=order.index)]
-
-
 def _backends(name: str, kind: Any) -> str:
     """Where it runs, and where it has kernels."""
+    from rlgraph.core.draw.described import kernels_only
     from rlgraph.testing.conformance.cases import CASES
 
     functions = kind.graph_functions().values()
-    bound = [set(function.kernels) for function in functions if function.kernels_only]
-    if bound:
-        return f"those that it has kernels for: {_words(sorted(set.intersection(*bound)))}."
+    if bound := kernels_only(kind):
+        return f"those that it has kernels for: {_words(bound)}."
     trains = any(case.trains for key, case in CASES.items() if key.startswith(name))
     kernels = {
         backend: sorted({f.name for f in functions if f.key in keys or backend in f.kernels})
@@ -219,11 +207,9 @@ def _words(names: Iterable[str]) -> str:
 
 def _sources(kind: Any) -> list[str]:
     """The functions it computes with, and the papers that it and these cite."""
-    from rlgraph.core.draw.papers import cited
+    from rlgraph.core.draw.described import functional_of, papers_of
 
-    used = list(_functional(kind))
-    documents = [inspect.getdoc(kind), *(method.__doc__ for method in _api_methods(kind))]
-    papers = cited(filter(None, [*documents, *(f.__doc__ for f in used)]))
+    used, papers = functional_of(kind), papers_of(kind)
     lines = []
     if used:
         links = [f"{{py:func}}`{f.__name__} <{f.__module__}.{f.__name__}>`" for f in used]
@@ -232,13 +218,6 @@ def _sources(kind: Any) -> list[str]:
         texts = [f"[{p.authors} ({p.year})]({p.address})" if p.address else str(p) for p in papers]
         lines += [f"**Papers**: {'; '.join(texts)}", ""]
     return lines
-
-
-def _functional(kind: Any) -> Iterator[Any]:
-    """The functions of the literature that a component's module imports."""
-    for member in vars(importlib.import_module(kind.__module__)).values():
-        if isinstance(member, FunctionType) and member.__module__.startswith(_FUNCTIONAL):
-            yield member
 
 
 @cache

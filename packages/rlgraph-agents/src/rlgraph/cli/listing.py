@@ -18,7 +18,8 @@ from rlgraph.cli.command import command
 from rlgraph.cli.exit_codes import ExitCode
 from rlgraph.cli.options import environment_spec, names_of
 from rlgraph.cli.output import output
-from rlgraph.core import registry
+from rlgraph.core import SpecError, registry
+from rlgraph.core.errors import nearest
 from rlgraph.core.registry import GROUPS
 
 PANEL = "What there is"
@@ -32,26 +33,35 @@ def add_to(app: typer.Typer) -> None:
         command(app, PANEL, json=True)(function)
 
 
-def plugins() -> None:
+def plugins(
+    kind: Annotated[
+        str | None,
+        typer.Argument(
+            help="Only these: backends, components, agents, environments or executors.",
+            autocompletion=lambda incomplete: [kind for kind in _kinds() if kind.startswith(incomplete)],
+        ),
+    ] = None,
+) -> None:
     """List what is installed: backends, agents, environments, components. Imports no framework."""
-    found = [(kind, plugin) for group, kind in GROUPS.items() for plugin in registry(group).plugins()]
+    groups = GROUPS if kind is None else {_group(kind): GROUPS[_group(kind)]}
+    found = [(each, plugin) for group, each in groups.items() for plugin in registry(group).plugins()]
     parts: list[RenderableType] = []
-    for (kind, origin), members in groupby(found, key=lambda item: (item[0], item[1].origin)):
-        rows = _rows()
+    for (each, origin), members in groupby(found, key=lambda item: (item[0], item[1].origin)):
+        table = rows()
         shown = [plugin for _, plugin in members]
         room = output.width - max(len(plugin.name) for plugin in shown) - 4
         for plugin in shown:
-            rows.add_row(plugin.name, Text(folded(plugin.target, room), style="dim"))
-        parts += [Text.assemble((f"{kind}s", "bold"), " of ", origin), Padding(rows, (0, 0, 1, 2))]
+            table.add_row(plugin.name, Text(folded(plugin.target, room), style="dim"))
+        parts += [Text.assemble((f"{each}s", "bold"), " of ", origin), Padding(table, (0, 0, 1, 2))]
     data = [
         {
-            "kind": kind,
+            "kind": each,
             "name": plugin.name,
             "distribution": plugin.distribution,
             "version": plugin.version,
             "target": plugin.target,
         }
-        for kind, plugin in found
+        for each, plugin in found
     ]
     output.result(Group(*parts), data)
 
@@ -102,7 +112,7 @@ def check_env(
     with output.status(f"playing {episodes} episodes of {env}"):
         findings = check_environment(environment_spec(env), episodes=episodes, seed=seed)
     broken = any(finding.level == "error" for finding in findings)
-    table = _rows()
+    table = rows()
     for finding in findings:
         table.add_row(
             Text(finding.level, style=STYLES.get(finding.level, "")), finding.check, Text(finding.message)
@@ -115,12 +125,30 @@ def check_env(
     return ExitCode.RUN_FAILED if broken else ExitCode.DONE
 
 
+def _kinds() -> dict[str, str]:
+    """``"backends"`` and so on -> its group."""
+    return {f"{kind}s": group for group, kind in GROUPS.items()}
+
+
+def _group(kind: str) -> str:
+    """The group of a kind of plug-in, which may be given in the singular.
+
+    Raises:
+        SpecError: there is no such kind.
+    """
+    known = _kinds()
+    name = kind.lower().removesuffix("s") + "s"
+    if name not in known:
+        raise SpecError(f"unknown kind of plug-in {kind!r}. {nearest(name, known)}")
+    return known[name]
+
+
 def _list_or_show(group: str, name: str | None) -> None:
     known = registry(group)
     if name is not None:
         _show(known.kind, name, known.load(name))
         return
-    table, data = _rows(), []
+    table, data = rows(), []
     for plugin in known.plugins():
         summary = _summary(known.load(plugin.name))
         table.add_row(plugin.name, Text(summary), Text(plugin.origin, style="dim"))
@@ -129,7 +157,7 @@ def _list_or_show(group: str, name: str | None) -> None:
 
 
 def _show(kind: str, name: str, target: Any) -> None:
-    table, data = _rows(), {}
+    table, data = rows(), {}
     for key, parameter in _parameters(target).items():
         required = parameter.default is inspect.Parameter.empty
         default = "required" if required else repr(parameter.default)
@@ -180,6 +208,6 @@ def folded(target: str, width: int) -> str:
     return "\n".join(lines)
 
 
-def _rows() -> Table:
+def rows() -> Table:
     """A table without lines: nothing of the width is lost."""
     return Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))

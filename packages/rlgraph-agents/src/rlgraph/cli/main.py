@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from rlgraph.cli import comparing, configuring, inspecting, listing, trained, training
+from rlgraph.cli import comparing, components, configuring, inspecting, listing, trained, training
 from rlgraph.cli.exit_codes import ExitCode, code_of
 from rlgraph.cli.output import output
 from rlgraph.core import RLGraphError
@@ -24,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-for group in (training, configuring, trained, comparing, inspecting, listing):
+for group in (training, configuring, trained, comparing, inspecting, listing, components):
     group.add_to(app)
 
 
