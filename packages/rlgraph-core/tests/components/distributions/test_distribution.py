@@ -265,6 +265,22 @@ def test_samples_of_beta_are_differentiable(trainer):
     )
 
 
+def test_who_learns_through_samples_is_told_which_have_no_derivatives():
+    box = {"low": -1.0, "high": 1.0, "shape": (2,)}
+    space = Dict(arm=FloatBox(**box), speed=FloatBox(), gear=IntBox(3))
+    policy = Policy([{"type": "dense", "units": 2}], space)
+    with pytest.raises(
+        SpecError, match=r"^sac: .* through those of \S*arm, \S*gear: .*'squashed_normal'.*'gumbel_soft"
+    ):
+        policy.distribution.check_reparameterized("sac")
+    chosen = {"bounded_distribution_type": "squashed_normal", "discrete_distribution_type": "gumbel_softmax"}
+    Policy(
+        [{"type": "dense", "units": 2}], space, distributions_spec=chosen
+    ).distribution.check_reparameterized("sac")
+    with pytest.raises(SpecError, match="those of beta: "):
+        Beta().check_reparameterized("sac")
+
+
 def test_what_is_not_reparameterized_says_so(trainer):
     assert [kind.reparameterized for kind in (Normal, SquashedNormal, GumbelSoftmax)] == [True] * 3
     assert [kind.reparameterized for kind in (Categorical, Bernoulli, MixtureDistribution)] == [False] * 3

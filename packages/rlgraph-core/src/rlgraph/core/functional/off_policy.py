@@ -12,10 +12,17 @@ from rlgraph.core.functional.sequences import values_of_next_states
 
 Tensor = Any
 
+#: Logarithms of ratios are taken to be at most this: a guard of the numbers, at a ratio of 5e8. From 88 on the ratio is
+#: infinite in single precision, and a derivative that is 0 times that is none.
+MAX_LOG_RATIO = 20.0
+
 
 def importance_ratios(ops: Any, log_probs: Tensor, behaviour_log_probs: Tensor) -> Tensor:
-    """``rho = pi(a|s) / mu(a|s)`` of the actions that were done: logarithms ``[T, ...] -> [T, ...]``."""
-    return ops.exp(log_probs - behaviour_log_probs)
+    """``rho = pi(a|s) / mu(a|s)`` of the actions that were done: logarithms ``[...] -> [...]``.
+
+    Logarithms of ratios above `MAX_LOG_RATIO` count as that, so ratios and their derivatives are finite.
+    """
+    return ops.exp(ops.minimum(log_probs - behaviour_log_probs, MAX_LOG_RATIO))
 
 
 def truncated_ratios(ops: Any, ratios: Tensor, limit: float | None) -> Tensor:
