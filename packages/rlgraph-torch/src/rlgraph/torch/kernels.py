@@ -118,15 +118,24 @@ def dqn_loss(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Tensor]]:
 
 
 def adam_apply(self: Any, ops: Any) -> Callable[..., None]:
-    """`Adam._apply` by torch's fused step: one pass over each flat block."""
-    fused_adam: Any = torch._fused_adam_
+    """`Adam._apply`."""
+    return _fused_adam(self, ops, torch._fused_adam_, 0.0)
+
+
+def adamw_apply(self: Any, ops: Any) -> Callable[..., None]:
+    """`AdamW._apply`."""
+    return _fused_adam(self, ops, torch._fused_adamw_, self.weight_decay)
+
+
+def _fused_adam(self: Any, ops: Any, fused: Any, weight_decay: float) -> Callable[..., None]:
+    """A step by torch's fused one: one pass over each flat block."""
     steps, first_moments, second_moments = self.steps, self.first_moments, self.second_moments
     several_steps, max_norm = [steps] * len(first_moments), self.clip_grad_norm
     constant_rate = self.learning_rate.value(0.0) if self.learning_rate.is_constant else None
     constants = {
         "beta1": self.beta1,
         "beta2": self.beta2,
-        "weight_decay": 0.0,
+        "weight_decay": weight_decay,
         "eps": self.epsilon,
         "amsgrad": False,
         "maximize": False,
@@ -151,7 +160,7 @@ def adam_apply(self: Any, ops: Any) -> Callable[..., None]:
         flushed = flushes_denormals()
         set_flush_denormal(True)
         try:
-            fused_adam(
+            fused(
                 variables, gradients, first_moments, second_moments, [], several_steps, lr=rate, **constants
             )
         finally:
@@ -201,6 +210,8 @@ KERNELS: dict[str, Callable[[Any, Any], Callable[..., Any]]] = {
     "rlgraph.components.losses.dqn_loss:DQNLoss._loss": dqn_loss,
     "rlgraph.components.policies.dueling_policy:DuelingPolicy._combine": dueling_combine,
 }
+# No public names of torch: where they are missing, the single source computes the same.
 if hasattr(torch, "_fused_adam_"):
-    # Not a public name of torch: where it is missing, the single source computes the same.
     KERNELS["rlgraph.components.optimizers.adam:Adam._apply"] = adam_apply
+if hasattr(torch, "_fused_adamw_"):
+    KERNELS["rlgraph.components.optimizers.adamw:AdamW._apply"] = adamw_apply

@@ -79,6 +79,8 @@ CASES: dict[str, Case] = {
     "adam_skip": _case(Adam, 0.05, non_finite="skip", clip_grad_norm=0.1),
     "adam_watched": _watched(clip_grad_norm=0.1),
     "adamw": _case(AdamW, 0.05, weight_decay=0.1),
+    "adamw_clipped": _case(AdamW, 0.05, weight_decay=0.1, clip_grad_norm=0.1),
+    "adamw_skip": _case(AdamW, 0.05, weight_decay=0.1, non_finite="skip"),
     "adamw_scheduled": _scheduled(AdamW, weight_decay=0.1),
     "convolutional_network": Case(
         lambda: Regression(Adam(0.05), IMAGE_LAYERS),
