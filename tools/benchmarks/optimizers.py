@@ -62,7 +62,7 @@ def main() -> None:
     for name, more in WATCHED.items():
         subjects[f"{name}, rlgraph"] = on_rlgraph({"type": "adam", **more}, shapes, options)
     subjects["nothing"] = peers(None, {}, shapes)
-    figures = interleaved(subjects, clock=time.process_time, blocks=40)
+    figures = interleaved(subjects, clock=time.process_time, blocks=40 if options.size == "small" else 8)
     rows = [Row("deriving the loss", figures["gradients"].times(1e6), "us")]
     peer = {"torch": "torch.optim", "tf": "Keras"}[options.backend]
     for name in OPTIMIZERS:

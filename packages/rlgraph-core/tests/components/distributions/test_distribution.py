@@ -24,7 +24,7 @@ from rlgraph.core import BuildError, Component, GraphExecutor, SpecError, gradie
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest, record_draws, replay_draws
 from rlgraph.testing.conformance.cases import Case
-from rlgraph.testing.conformance.components import _derived, samples
+from rlgraph.testing.conformance.components import derived, samples
 from rlgraph.testing.conformance.gradients import difference_quotient
 
 PAIR = FloatBox(shape=(2,), add_batch_rank=True)
@@ -195,7 +195,7 @@ def test_samples_and_estimates_are_differentiable(name, trainer):
 
     def executor(backend):
         return GraphExecutor(
-            _derived(case), case.spaces, backend=backend, execution_spec={"dtype": "float64"}
+            derived(case), case.spaces, backend=backend, execution_spec={"dtype": "float64"}
         )
 
     reference, fixed, given = executor("numpy"), executor("numpy"), executor(trainer)
@@ -291,7 +291,7 @@ def test_what_is_not_reparameterized_says_so(trainer):
     assert joint == [False, True]
     spaces = {"parameters": Tuple(POSITIVE, POSITIVE)}
     case = Case(Beta, spaces, ("sample_stochastic",), by=("parameters",))
-    executor = GraphExecutor(_derived(case), spaces, backend=trainer)
+    executor = GraphExecutor(derived(case), spaces, backend=trainer)
     with pytest.raises(BuildError, match="the loss does not depend on any of the variables"):
         executor.execute("derivatives", **samples(case, "float32"))
 
