@@ -194,9 +194,7 @@ def test_samples_and_estimates_are_differentiable(name, trainer):
     inputs = samples(case, "float64")
 
     def executor(backend):
-        return GraphExecutor(
-            derived(case), case.spaces, backend=backend, execution_spec={"dtype": "float64"}
-        )
+        return GraphExecutor(derived(case), case.spaces, backend=backend, execution_spec={"dtype": "float64"})
 
     reference, fixed, given = executor("numpy"), executor("numpy"), executor(trainer)
     draws = record_draws(reference)

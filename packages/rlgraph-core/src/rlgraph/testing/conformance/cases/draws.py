@@ -39,16 +39,12 @@ MIXTURE = DISTRIBUTIONS["mixture_distribution"]
 DRAWING: dict[str, Case] = {
     **{name: _samples(case) for name, case in DISTRIBUTIONS.items()},
     # Its derivatives are those of the distribution function, not of the draws that are accepted.
-    "beta_reparameterized": _samples(
-        DISTRIBUTIONS["beta"], lambda: Beta(reparameterize=True), derive=False
-    ),
+    "beta_reparameterized": _samples(DISTRIBUTIONS["beta"], lambda: Beta(reparameterize=True), derive=False),
     "dropout": Case(lambda: Training(Dropout(0.4)), {"inputs": FEATURES}, ("call",) * 2, by=("inputs",)),
     "mixture_distribution_estimates": replace(
         MIXTURE, methods=("entropy", "kl_divergence"), by=("parameters", "other_parameters")
     ),
-    "noisy_dense": Case(
-        lambda: Training(NoisyDense(4)), {"inputs": FEATURES}, ("call",) * 2, by=("inputs",)
-    ),
+    "noisy_dense": Case(lambda: Training(NoisyDense(4)), {"inputs": FEATURES}, ("call",) * 2, by=("inputs",)),
     "noisy_dense_independent": Case(
         lambda: Training(NoisyDense(4, noise="independent", sigma=0.5)),
         {"inputs": FEATURES},
