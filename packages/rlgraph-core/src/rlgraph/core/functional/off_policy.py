@@ -68,9 +68,13 @@ def v_trace(
     if ends is not None:
         traces = ops.where(ends, 0.0, traces)
     errors = rho[rho_bar] * (surplus + discounts * next_values)
-    targets = values + ops.linear_recurrence(errors, traces, reverse=True)
-    following = values_of_next_states(ops, targets, next_values, ends)
-    advantages = rho[rho_bar_pg] * (surplus + discounts * following)
+    corrections = ops.linear_recurrence(errors, traces, reverse=True)
+    targets = values + corrections
+    if rho_bar == c_bar == rho_bar_pg and lambda_ == 1.0:
+        advantages = corrections  # remark 1 and section 4.2 then say the same
+    else:
+        following = values_of_next_states(ops, targets, next_values, ends)
+        advantages = rho[rho_bar_pg] * (surplus + discounts * following)
     return ops.stop_gradient(targets), ops.stop_gradient(advantages)
 
 
