@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rlgraph.components import Adam, Dense
+from rlgraph.components import Adam, AdamW, Dense
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.spaces import FloatBox
 from rlgraph.testing import ComponentTest
@@ -29,10 +29,10 @@ class Net(Component):
 class Regression(Component):
     """`step` trains all that is trainable or the second layer alone; `step_second` does so with another optimizer."""
 
-    def __init__(self, clip_grad_norm=None, freeze_first=False):
+    def __init__(self, clip_grad_norm=None, freeze_first=False, kind=Adam):
         self.net = Net(freeze_first)
         self.freeze_first = freeze_first
-        self.optimizer = Adam(0.01, clip_grad_norm=clip_grad_norm)
+        self.optimizer = kind(0.01, clip_grad_norm=clip_grad_norm)
         super().__init__(self.net, self.optimizer, scope="regression")
 
     @rlgraph_api
@@ -79,6 +79,8 @@ def operations(test, method):
         (Regression, {}, ["step"]),
         (Regression, {"clip_grad_norm": 0.5}, ["step"]),
         (Regression, {"freeze_first": True}, ["step"]),
+        (Regression, {"kind": AdamW}, ["step"]),
+        (Regression, {"kind": AdamW, "freeze_first": True, "clip_grad_norm": 0.5}, ["step"]),
         (TwoOptimizers, {"clip_grad_norm": 0.5}, ["step", "step_second"]),
     ],
 )
@@ -105,6 +107,7 @@ def test_adam(make, options, methods, dtype):
 def test_where_the_kernel_is_used():
     whole = build(Regression(), "float32", True)
     assert operations(whole, "step").count("ResourceApplyAdam") == 1
+    assert operations(build(Regression(kind=AdamW), "float32", True), "step").count("ResourceApplyAdam") == 1
     assert "ResourceApplyAdam" not in operations(build(Regression(), "float32", False), "step")
     # Two buffers of variables against one of moments: the moments come in parts.
     two = build(TwoOptimizers(), "float32", True)

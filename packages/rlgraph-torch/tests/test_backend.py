@@ -8,7 +8,8 @@ from rlgraph.components import Adam, Dense, DQNLoss, DuelingPolicy, NeuralNetwor
 from rlgraph.core import Component, GraphExecutor, graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, FloatBox, IntBox
 from rlgraph.torch import kernels
-from rlgraph.torch.kernels import KERNELS, clip
+from rlgraph.torch.kernels import KERNELS
+from rlgraph.torch.optimizers import clip
 
 X = FloatBox(shape=(3,), add_batch_rank=True)
 

@@ -24,7 +24,7 @@ from rlgraph.core import BuildError, Component, GraphExecutor, SpecError, gradie
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest, record_draws, replay_draws
 from rlgraph.testing.conformance.cases import Case
-from rlgraph.testing.conformance.components import _derived, samples
+from rlgraph.testing.conformance.components import derived, samples
 from rlgraph.testing.conformance.gradients import difference_quotient
 
 PAIR = FloatBox(shape=(2,), add_batch_rank=True)
@@ -194,9 +194,7 @@ def test_samples_and_estimates_are_differentiable(name, trainer):
     inputs = samples(case, "float64")
 
     def executor(backend):
-        return GraphExecutor(
-            _derived(case), case.spaces, backend=backend, execution_spec={"dtype": "float64"}
-        )
+        return GraphExecutor(derived(case), case.spaces, backend=backend, execution_spec={"dtype": "float64"})
 
     reference, fixed, given = executor("numpy"), executor("numpy"), executor(trainer)
     draws = record_draws(reference)
@@ -265,6 +263,22 @@ def test_samples_of_beta_are_differentiable(trainer):
     )
 
 
+def test_who_learns_through_samples_is_told_which_have_no_derivatives():
+    box = {"low": -1.0, "high": 1.0, "shape": (2,)}
+    space = Dict(arm=FloatBox(**box), speed=FloatBox(), gear=IntBox(3))
+    policy = Policy([{"type": "dense", "units": 2}], space)
+    with pytest.raises(
+        SpecError, match=r"^sac: .* through those of \S*arm, \S*gear: .*'squashed_normal'.*'gumbel_soft"
+    ):
+        policy.distribution.check_reparameterized("sac")
+    chosen = {"bounded_distribution_type": "squashed_normal", "discrete_distribution_type": "gumbel_softmax"}
+    Policy(
+        [{"type": "dense", "units": 2}], space, distributions_spec=chosen
+    ).distribution.check_reparameterized("sac")
+    with pytest.raises(SpecError, match="those of beta: "):
+        Beta().check_reparameterized("sac")
+
+
 def test_what_is_not_reparameterized_says_so(trainer):
     assert [kind.reparameterized for kind in (Normal, SquashedNormal, GumbelSoftmax)] == [True] * 3
     assert [kind.reparameterized for kind in (Categorical, Bernoulli, MixtureDistribution)] == [False] * 3
@@ -275,7 +289,7 @@ def test_what_is_not_reparameterized_says_so(trainer):
     assert joint == [False, True]
     spaces = {"parameters": Tuple(POSITIVE, POSITIVE)}
     case = Case(Beta, spaces, ("sample_stochastic",), by=("parameters",))
-    executor = GraphExecutor(_derived(case), spaces, backend=trainer)
+    executor = GraphExecutor(derived(case), spaces, backend=trainer)
     with pytest.raises(BuildError, match="the loss does not depend on any of the variables"):
         executor.execute("derivatives", **samples(case, "float32"))
 

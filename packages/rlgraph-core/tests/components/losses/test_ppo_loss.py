@@ -154,6 +154,23 @@ def test_advantages_are_standardized_without_padding(backend):
     )
 
 
+def test_derivatives_of_ratios_that_overflow(derivative, trainer):
+    """Of exp(100) a good action has no derivative, as it is clipped; a bad one is behind the guard of 20, too.
+
+    Of exp(10), which is no overflow, the derivative is that of the formula.
+    """
+    batch = {
+        **BATCH,
+        "log_probs": [100.0, 100.0, 10.0],
+        "prev_log_probs": [0.0, 0.0, 0.0],
+        "advantages": [1.0, -1.0, -1.0],
+    }
+    found = derivative(PPOLoss(), SPACES, batch, "log_probs", trainer)
+    np.testing.assert_allclose(found, [0.0, 0.0, math.exp(10.0) / 3.0], rtol=1e-4)
+    losses = ComponentTest(PPOLoss(), SPACES, backend=trainer).test(("loss_per_item", batch))
+    assert np.isfinite(losses).all()
+
+
 def test_gradients(derivative, trainer):
     """None where the ratio is clipped; none into what was there before."""
     given = (SPACES, BATCH)

@@ -30,6 +30,12 @@ def test_ratios():
     np.testing.assert_allclose(truncated_ratios(OPS, ratios, None), [2.0, 0.25])
 
 
+def test_ratios_are_finite():
+    logs = np.array([100.0, 1e4, 20.0, -200.0], np.float32)
+    ratios = importance_ratios(OPS, logs, np.zeros(4, np.float32))
+    np.testing.assert_allclose(ratios, [np.exp(20.0)] * 3 + [0.0], rtol=1e-5)
+
+
 def test_published_by_rlgraph():
     """Its test: three steps, two trajectories, all limits 1, with the numbers in its comment."""
     values = np.array([[2.3, -1.1], [1.563, -2.0], [0.9, -0.3]])

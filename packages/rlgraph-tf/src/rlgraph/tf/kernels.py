@@ -9,7 +9,6 @@ from typing import Any
 
 import tensorflow as tf
 
-from rlgraph.components.optimizers.adam import Adam
 from rlgraph.tf.handles import VariableHandle
 
 
@@ -21,13 +20,13 @@ def adam_apply(
     learning_rate: tf.Tensor | None = None,
     finite: tf.Tensor | None = None,
 ) -> None:
-    """`Adam._apply` by TensorFlow's fused step, where every block is a whole buffer; else the single source.
+    """`Adam._apply` and `AdamW._apply` by TensorFlow's fused step, where every block is a whole buffer.
 
-    The fused step cannot be left out either.
+    Else, and where the step may be left out, by the single source.
     """
     blocks = [*variables, *self.first_moments, *self.second_moments]
     if finite is not None or not all(block.is_whole for block in blocks):
-        Adam._apply.function(self, ops, variables, gradients, learning_rate, finite)
+        type(self)._apply.function(self, ops, variables, gradients, learning_rate, finite)
         return
     rate = self.learning_rate.value(0.0) if learning_rate is None else learning_rate
     steps = ops.read(self.steps) + 1.0
@@ -40,7 +39,10 @@ def adam_apply(
     # The fused step adds epsilon ahead of the bias correction, Algorithm 1 of the paper behind it.
     epsilon = self.epsilon * tf.sqrt(1.0 - power2)
     moments = zip(self.first_moments, self.second_moments, strict=True)
+    decay = getattr(self, "weight_decay", 0.0)
     for variable, gradient, (first, second) in zip(variables, gradients, moments, strict=True):
+        if decay:
+            ops.assign(variable, (1.0 - rate * decay) * variable.value)
         tf.raw_ops.ResourceApplyAdam(
             var=variable.buffer.handle,
             m=first.buffer.handle,
@@ -69,4 +71,5 @@ def clip(gradients: Sequence[tf.Tensor], max_norm: float) -> list[tf.Tensor]:
 #: Key of a graph function -> maker of its kernel.
 KERNELS: dict[str, Callable[[Any, Any], Callable[..., Any]]] = {
     "rlgraph.components.optimizers.adam:Adam._apply": lambda view, ops: partial(adam_apply, view, ops),
+    "rlgraph.components.optimizers.adamw:AdamW._apply": lambda view, ops: partial(adam_apply, view, ops),
 }

@@ -8,23 +8,20 @@ function: they may be overwritten.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor, add, addmm, argmax, gather, mean, mm, set_flush_denormal
+from torch import Tensor, add, addmm, argmax, gather, mean, mm
 
 from rlgraph.core.functional.activations import activation
+from rlgraph.torch import optimizers
 from rlgraph.torch.convolution import convolve
 from rlgraph.torch.recurrent import lstm
 
 #: What `torch.nn.functional` calls, without expanding the operands first. The third argument: 0 per item, 1 the mean.
 smooth_l1_loss: Any = torch._C._nn.smooth_l1_loss
 mse_loss: Any = torch._C._nn.mse_loss
-
-#: The smallest denormal number.
-SMALLEST = 5e-324
 
 #: Activations whose derivative is computed from their result: they may overwrite their input.
 IN_PLACE: dict[str, Callable[[Tensor], Tensor]] = {
@@ -123,93 +120,6 @@ def dqn_loss(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Tensor]]:
     return loss
 
 
-def adam_apply(self: Any, ops: Any) -> Callable[..., None] | None:
-    """`Adam._apply` by torch's fused step: one pass over each flat block."""
-    if self.steps.is_cuda:
-        return adam_apply_on_gpu(self, ops)
-    fused_adam: Any = torch._fused_adam_
-    steps, first_moments, second_moments = self.steps, self.first_moments, self.second_moments
-    several_steps, max_norm = [steps] * len(first_moments), self.clip_grad_norm
-    constant_rate = self.learning_rate.value(0.0) if self.learning_rate.is_constant else None
-    constants = adam_constants(self)
-
-    def apply(
-        variables: Sequence[Tensor],
-        gradients: Sequence[Tensor],
-        learning_rate: Tensor | None = None,
-        finite: Tensor | None = None,
-    ) -> None:
-        if finite is not None and not finite.item():
-            return
-        rate = constant_rate if learning_rate is None else learning_rate
-        if max_norm is None:
-            gradients = self.clipped(ops, gradients)
-        else:
-            gradients = clip(gradients, max_norm)
-        steps.add_(1.0)
-        # Where a unit is dead, its first moment shrinks by `beta1` a step, sticks among the denormal numbers and makes
-        # every later step slow: in a trained network up to 30 % of the moments. A zero is as good.
-        flushed = flushes_denormals()
-        set_flush_denormal(True)
-        try:
-            fused_adam(
-                variables, gradients, first_moments, second_moments, [], several_steps, lr=rate, **constants
-            )
-        finally:
-            set_flush_denormal(flushed)
-
-    return apply
-
-
-def adam_apply_on_gpu(self: Any, ops: Any) -> Callable[..., None] | None:
-    """`adam_apply` that looks at no value, which would wait for the GPU and could not be recorded.
-
-    Torch's step reads the number of steps and the rate as float32 there, so that other floats are left to the single
-    source.
-    """
-    if self.steps.dtype != torch.float32:
-        return None
-    fused_adam: Any = torch._fused_adam_
-    steps, first_moments, second_moments = self.steps, self.first_moments, self.second_moments
-    several_steps, constants = [steps] * len(first_moments), adam_constants(self)
-    constant_rate = self.learning_rate.value(0.0) if self.learning_rate.is_constant else None
-
-    def apply(
-        variables: Sequence[Tensor],
-        gradients: Sequence[Tensor],
-        learning_rate: Tensor | None = None,
-        finite: Tensor | None = None,
-    ) -> None:
-        gradients = self.clipped(ops, gradients)
-        skipped = None if finite is None else 1.0 - finite.to(torch.float32)
-        steps.add_(1.0 if skipped is None else 1.0 - skipped)
-        fused_adam(
-            variables,
-            gradients,
-            first_moments,
-            second_moments,
-            [],
-            several_steps,
-            lr=constant_rate if learning_rate is None else learning_rate,
-            found_inf=skipped,
-            **constants,
-        )
-
-    return apply
-
-
-def adam_constants(self: Any) -> dict[str, Any]:
-    """What torch's fused step is told at every call."""
-    return {
-        "beta1": self.beta1,
-        "beta2": self.beta2,
-        "weight_decay": 0.0,
-        "eps": self.epsilon,
-        "amsgrad": False,
-        "maximize": False,
-    }
-
-
 def synchronizer_sync(self: Any, ops: Any) -> Callable[[Sequence[Tensor], Sequence[Tensor]], None]:
     """`Synchronizer._sync`: one pass over each flat block, and no copy of it in between."""
     tau = self.tau
@@ -225,23 +135,6 @@ def synchronizer_sync(self: Any, ops: Any) -> Callable[[Sequence[Tensor], Sequen
     return copy if tau == 1.0 else follow
 
 
-def flushes_denormals() -> bool:
-    """Whether this thread takes denormal numbers for zero; torch can set that, but not tell."""
-    return SMALLEST * 1.0 == 0.0
-
-
-def clip(gradients: Sequence[Tensor], max_norm: float) -> Sequence[Tensor]:
-    """`functional.optimization.clip_by_global_norm`; the gradients stay as they are, for others may look at them.
-
-    The norm is looked at on the host: that costs nothing on a CPU, and mostly there is nothing to scale.
-    """
-    norm = math.sqrt(sum(torch.dot(gradient, gradient).item() for gradient in gradients))
-    if norm + 1e-6 <= max_norm:
-        return gradients
-    scale = max_norm / (norm + 1e-6)  # NaN where a gradient is
-    return [gradient * scale for gradient in gradients]
-
-
 #: Key of a graph function -> maker.
 KERNELS: dict[str, Callable[[Any, Any], Callable[..., Any] | None]] = {
     "rlgraph.components.layers.conv2d:Conv2D._call": conv2d,
@@ -250,7 +143,8 @@ KERNELS: dict[str, Callable[[Any, Any], Callable[..., Any] | None]] = {
     "rlgraph.components.common.synchronizer:Synchronizer._sync": synchronizer_sync,
     "rlgraph.components.losses.dqn_loss:DQNLoss._loss": dqn_loss,
     "rlgraph.components.policies.dueling_policy:DuelingPolicy._combine": dueling_combine,
+    **{
+        f"rlgraph.components.optimizers.{name.lower()}:{name}._apply": maker
+        for name, maker in optimizers.KERNELS.items()
+    },
 }
-if hasattr(torch, "_fused_adam_"):
-    # Not a public name of torch: where it is missing, the single source computes the same.
-    KERNELS["rlgraph.components.optimizers.adam:Adam._apply"] = adam_apply

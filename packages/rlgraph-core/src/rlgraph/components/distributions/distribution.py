@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from rlgraph.components.distributions.axes import check_axes
-from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.ops import SymbolicTensor, leaves_of
 from rlgraph.spaces import FloatBox, Space, SpaceError, Tuple
 
@@ -42,6 +42,25 @@ class Distribution(Component):
         boxes = self.parameter_boxes(input_spaces["parameters"])
         self.check_parameters(boxes)
         self.own_axes = tuple(range(self.category_rank - boxes[0].rank, 0))
+
+    def check_reparameterized(self, where: str) -> None:
+        """For those who learn through samples, as Soft Actor-Critic does.
+
+        Args:
+            where: what needs it, for the message.
+
+        Raises:
+            SpecError: no derivatives flow from samples into the parameters; names the distributions.
+        """
+        if self.reparameterized:
+            return
+        found = [part for part in self.walk() if isinstance(part, Distribution) and not part.reparameterized]
+        parts = ", ".join(part.scope_path for part in found if part is not self or len(found) == 1)
+        raise SpecError(
+            f"{where}: it learns through samples, and no derivatives flow through those of {parts}: choose "
+            "bounded_distribution_type='squashed_normal' for floats (the default, a beta distribution, has none) and "
+            "discrete_distribution_type='gumbel_softmax' for categories"
+        )
 
     def parameter_boxes(self, space: Any) -> list[FloatBox]:
         """The Spaces of the parameters, one for each of `parameter_names`.

@@ -34,11 +34,15 @@ class SACLoss(LossFunction):
     They have an optimizer each, so a loss is a dict with the keys ``critic``, ``actor``, and ``alpha`` if there is a
     target entropy.
 
+    Samples must be reparameterised (see `Distribution.check_reparameterized`): squashed normal distributions for
+    bounded floats, Gumbel-softmax ones for categories beside other parts, whose log-probabilities come as a container.
+    `discrete` is for one categorical action: of several, critics would have to value every combination.
+
     Args:
         target_entropy: the entropy that the temperature is adjusted to; None: the temperature has no loss.
         discount: discount factor in [0, 1].
         num_q_functions: how many critics there are; the smallest of their values counts.
-        discrete: actions are categorical, and expectations are taken over all of them instead of a sample
+        discrete: the action is categorical, and expectations are taken over all of them instead of a sample
             (Christodoulou, 2019, https://arxiv.org/abs/1910.07207). Values and log-probabilities are ``[B, A]`` then.
         temperature_loss: ``"alpha"``: the paper's, linear in alpha; ``"log_alpha"``: linear in its logarithm, as the
             authors' code and RLgraph 0.5 have it.

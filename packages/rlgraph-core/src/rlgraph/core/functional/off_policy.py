@@ -12,10 +12,17 @@ from rlgraph.core.functional.sequences import values_of_next_states
 
 Tensor = Any
 
+#: Logarithms of ratios are taken to be at most this: a guard of the numbers, at a ratio of 5e8. From 88 on the ratio is
+#: infinite in single precision, and a derivative that is 0 times that is none.
+MAX_LOG_RATIO = 20.0
+
 
 def importance_ratios(ops: Any, log_probs: Tensor, behaviour_log_probs: Tensor) -> Tensor:
-    """``rho = pi(a|s) / mu(a|s)`` of the actions that were done: logarithms ``[T, ...] -> [T, ...]``."""
-    return ops.exp(log_probs - behaviour_log_probs)
+    """``rho = pi(a|s) / mu(a|s)`` of the actions that were done: logarithms ``[...] -> [...]``.
+
+    Logarithms of ratios above `MAX_LOG_RATIO` count as that, so ratios and their derivatives are finite.
+    """
+    return ops.exp(ops.minimum(log_probs - behaviour_log_probs, MAX_LOG_RATIO))
 
 
 def truncated_ratios(ops: Any, ratios: Tensor, limit: float | None) -> Tensor:
@@ -61,9 +68,13 @@ def v_trace(
     if ends is not None:
         traces = ops.where(ends, 0.0, traces)
     errors = rho[rho_bar] * (surplus + discounts * next_values)
-    targets = values + ops.linear_recurrence(errors, traces, reverse=True)
-    following = values_of_next_states(ops, targets, next_values, ends)
-    advantages = rho[rho_bar_pg] * (surplus + discounts * following)
+    corrections = ops.linear_recurrence(errors, traces, reverse=True)
+    targets = values + corrections
+    if rho_bar == c_bar == rho_bar_pg and lambda_ == 1.0:
+        advantages = corrections  # remark 1 and section 4.2 then say the same
+    else:
+        following = values_of_next_states(ops, targets, next_values, ends)
+        advantages = rho[rho_bar_pg] * (surplus + discounts * following)
     return ops.stop_gradient(targets), ops.stop_gradient(advantages)
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rlgraph.core.functional.off_policy import importance_ratios
+
 Tensor = Any
 
 
@@ -68,9 +70,9 @@ def ppo_clipped_surrogate(
 
     Shapes: ``log_probs [...], prev_log_probs [...], advantages [...], clip_ratio`` a number or ``[] -> [...]``.
     Schulman et al. (2017), eq. 7, https://arxiv.org/abs/1707.06347, as a loss. A gradient flows through `log_probs`
-    only.
+    only. Ratios are those of `off_policy.importance_ratios`, which are finite.
     """
-    ratios = ops.exp(log_probs - ops.stop_gradient(prev_log_probs))
+    ratios = importance_ratios(ops, log_probs, ops.stop_gradient(prev_log_probs))
     advantages = ops.stop_gradient(advantages)
     clipped = ops.minimum(ops.maximum(ratios, 1.0 - clip_ratio), 1.0 + clip_ratio)
     return -ops.minimum(ratios * advantages, clipped * advantages)

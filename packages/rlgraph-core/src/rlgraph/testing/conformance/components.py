@@ -118,7 +118,8 @@ def _floats(results: Any) -> list[Any]:
     return [results] if results is not None and "float" in str(results.dtype) else []
 
 
-def _derived(case: Case) -> Component:
+def derived(case: Case) -> Component:
+    """A root with the methods ``get_number`` and ``derivatives``; see `Derived`."""
     names = list(case.spaces)
 
     def derivatives(self: Any, **inputs: Any) -> Any:
@@ -139,8 +140,8 @@ def _derived(case: Case) -> Component:
 def right_derivatives(subject: Subject, case: Case) -> None:
     """The derivatives of what a component returns are the difference quotients of the reference."""
     inputs = samples(case, "float64")
-    given = subject.executor(_derived(case), case.spaces, dtype="float64").execute("derivatives", **inputs)
-    reference = subject.reference(_derived(case), case.spaces, dtype="float64")
+    given = subject.executor(derived(case), case.spaces, dtype="float64").execute("derivatives", **inputs)
+    reference = subject.reference(derived(case), case.spaces, dtype="float64")
     weights = reference.get_weights(trainable_only=True)
 
     def number() -> float:

@@ -20,6 +20,7 @@ MODULES = (
     "loops",
     "gradients",
     "components",
+    "draws",
     "checkpoints",
     "functional",
     "graphs",

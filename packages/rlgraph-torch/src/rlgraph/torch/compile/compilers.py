@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.fx import GraphModule
 
-from rlgraph.torch.kernels import flushes_denormals
+from rlgraph.torch.optimizers import flushes_denormals
 
 #: A program: tensors in, tensors out; buffers of groups among its inputs are written in place.
 Program = Callable[[list[Tensor]], Sequence[Tensor]]
@@ -42,7 +42,7 @@ def load_library(library: Path) -> Program:
     runner = torch._C._aoti.AOTIModelContainerRunnerCpu(str(library), 1)
 
     def run(inputs: list[Tensor]) -> Sequence[Tensor]:
-        # For the moments of dead units, see `rlgraph.torch.kernels.adam_apply`.
+        # For the moments of dead units, see `rlgraph.torch.optimizers.kernel`.
         flushed = flushes_denormals()
         torch.set_flush_denormal(True)
         try:

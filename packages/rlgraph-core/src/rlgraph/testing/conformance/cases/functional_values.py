@@ -181,6 +181,7 @@ FUNCTIONS: dict[str, FunctionCase] = {
     "sequence_lengths": FunctionCase(sequences.sequence_lengths, {"ends": ENDS[:, 0]}),
     "td_errors": _return(returns.td_errors, by=("values",), values=VALUES),
     "v_trace": _off_policy(off_policy.v_trace, values=VALUES, rho_bar=1.2, c_bar=0.9, rho_bar_pg=None),
+    "v_trace_of_one_limit": _off_policy(off_policy.v_trace, values=VALUES, ends=ENDS),
     "v_trace_ends": _off_policy(off_policy.v_trace, values=VALUES, lambda_=0.9, ends=ENDS),
     "values_of_next_states": FunctionCase(
         sequences.values_of_next_states,

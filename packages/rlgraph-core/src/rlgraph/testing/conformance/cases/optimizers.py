@@ -69,6 +69,8 @@ class Learner(Regression):
 
 CASES: dict[str, Case] = {
     "adadelta": _case(Adadelta, epsilon=1e-3),
+    "adadelta_scheduled": _scheduled(Adadelta, epsilon=1e-3),
+    "adagrad_scheduled": _scheduled(Adagrad, clip_grad_norm=0.1),
     "adagrad": _case(Adagrad, 0.05, initial_accumulator_value=0.1),
     "adam": _case(Adam, 0.05),
     "adam_clipped": _case(Adam, 0.05, clip_grad_norm=0.1),
@@ -79,6 +81,8 @@ CASES: dict[str, Case] = {
     "adam_skip": _case(Adam, 0.05, non_finite="skip", clip_grad_norm=0.1),
     "adam_watched": _watched(clip_grad_norm=0.1),
     "adamw": _case(AdamW, 0.05, weight_decay=0.1),
+    "adamw_clipped": _case(AdamW, 0.05, weight_decay=0.1, clip_grad_norm=0.1),
+    "adamw_skip": _case(AdamW, 0.05, weight_decay=0.1, non_finite="skip"),
     "adamw_scheduled": _scheduled(AdamW, weight_decay=0.1),
     "convolutional_network": Case(
         lambda: Regression(Adam(0.05), IMAGE_LAYERS),
@@ -95,11 +99,14 @@ CASES: dict[str, Case] = {
         True,
     ),
     "nadam": _case(Nadam, 0.05),
+    "nadam_scheduled": _scheduled(Nadam),
     "rmsprop": _case(RMSProp, 0.05, epsilon=0.1),
+    "rmsprop_scheduled": _scheduled(RMSProp, epsilon=0.1, clip_grad_value=0.1),
     "rmsprop_centered": _case(
         RMSProp, 0.05, momentum=0.9, centered=True, epsilon_inside_root=True, epsilon=0.1
     ),
     "sgd": _case(SGD, 0.05),
+    "sgd_error": _case(SGD, 0.05, non_finite="error"),
     "sgd_momentum": _case(SGD, 0.05, momentum=0.9),
     "sgd_nesterov": _scheduled(SGD, momentum=0.9, nesterov=True),
 }
