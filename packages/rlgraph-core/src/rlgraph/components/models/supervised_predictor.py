@@ -52,7 +52,7 @@ class SupervisedPredictor(Component):
             inputs: ``[B, ...]``, or of sequences.
             training: handed to the layers that take it, such as `Dropout`.
         """
-        outputs = self.network.call(inputs, training)
+        outputs = self.network.call(inputs, training=training)
         return outputs if self.adapter is None else self.adapter.get_parameters(outputs)
 
     @rlgraph_api
