@@ -180,6 +180,9 @@ def matrix_is_sound(repository: Repository) -> Iterator[str]:
                 yield f"{file}: matrix row {row['name']}: no extra {extra}"
             if not (package.folder / row["tests"]).is_dir():
                 yield f"{file}: matrix row {row['name']}: no folder {row['tests']}"
+            for part in row.get("only", ()):
+                if not (package.folder / row["tests"] / part).exists():
+                    yield f"{file}: matrix row {row['name']}: there is no {row['tests']}/{part}"
 
 
 def constraints_pin_everything(repository: Repository) -> Iterator[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -227,7 +228,8 @@ def table() -> str:
     from rlgraph.testing.conformance.table import component_table, table_markdown
 
     backends = installed_backends()
-    return f"Seen on {_words(backends)}:\n\n{table_markdown(component_table(backends))}"
+    found = component_table(backends, processes=min(len(backends), os.cpu_count() or 1))
+    return f"Seen on {_words(backends)}:\n\n{table_markdown(found)}"
 
 
 class ComponentDirective(SphinxDirective):

@@ -41,7 +41,12 @@ sys.exit("\\n".join(problems) or 0)
 
 @dataclass(frozen=True)
 class Row:
-    """One clean environment: a package, what is installed beside it, and what must not be there."""
+    """One clean environment: a package, what is installed beside it, and what must not be there.
+
+    Attributes:
+        tests: the folder of its tests.
+        only: files and folders in it, for a row that repeats another one but for an extra; empty: all.
+    """
 
     name: str
     package: str
@@ -50,6 +55,7 @@ class Row:
     requirements: tuple[str, ...]
     absent: tuple[str, ...]
     tests: str
+    only: tuple[str, ...]
 
 
 def rows_of(packages: Mapping[str, Package]) -> list[Row]:
@@ -63,6 +69,7 @@ def rows_of(packages: Mapping[str, Package]) -> list[Row]:
             requirements=tuple(entry["requirements"]),
             absent=tuple(entry["absent"]),
             tests=entry["tests"],
+            only=tuple(entry.get("only", ())),
         )
         for name in with_siblings(packages, packages)
         for entry in packages[name].matrix
@@ -171,5 +178,5 @@ def _run_row(row: Row, packages: Mapping[str, Package], wheels: Mapping[str, Pat
 
     shutil.copytree(packages[row.package].folder / row.tests, folder / "tests")
     shutil.copy(ROOT / "pyproject.toml", folder / "pyproject.toml")  # the settings of pytest
-    status = run([*pytest_command(python), "tests"], cwd=folder)
+    status = run([*pytest_command(python), *(f"tests/{part}" for part in row.only or ".")], cwd=folder)
     return "passed" if status == 0 else "tests FAILED"

@@ -215,10 +215,16 @@ def test_matrix(root: Path) -> None:
     edit(file, 'name = "high"', 'name = "low"')
     edit(file, 'with = ["rlgraph-low"]', 'with = ["rlgraph-middle"]')
     edit(file, 'extras = ["draw"]', 'extras = ["paint"]')
-    edit(file, 'tests = "tests"', 'tests = "test"')
+    edit(file, 'tests = "tests"', 'tests = "test"\nonly = ["test_moon.py"]')
     problems = found(root)
-    assert len(problems) == 4
-    for text in ("no package rlgraph-middle", "no extra paint", "no folder test", "two rows named low"):
+    assert len(problems) == 5
+    for text in (
+        "no package rlgraph-middle",
+        "no extra paint",
+        "no folder test",
+        "two rows named low",
+        "there is no test/test_moon.py",
+    ):
         assert any(text in problem for problem in problems)
 
 

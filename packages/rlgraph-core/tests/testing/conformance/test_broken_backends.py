@@ -9,8 +9,11 @@ from rlgraph.core.numpy.backend import DIALECT, NumpyBackend, NumpyStorage
 from rlgraph.core.numpy.ops import NumpyOps
 from rlgraph.testing.conformance import load_checks
 
-#: Every section but the tables of operations, for faults that these cannot show.
-NO_TABLES = sorted({check.section for check in load_checks()} - {"operations", "operators"})
+#: Sections that grow with the library: tables of operations, components and functions.
+TABLES = {"operations", "operators", "components", "derivatives", "kernels", "checkpoints"}
+TABLES |= {"functional", "functional derivatives"}
+#: The others, for faults that tables cannot show.
+NO_TABLES = sorted({check.section for check in load_checks()} - TABLES)
 
 
 def with_ops(**operations):

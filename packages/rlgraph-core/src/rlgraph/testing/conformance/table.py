@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
 from typing import Any
 
 from rlgraph.core import Component, registry
 from rlgraph.spaces import BoxSpace, from_spec
 from rlgraph.testing.conformance.cases import CASES, GAPS, Case
-from rlgraph.testing.conformance.suite import Outcome, run_conformance
+from rlgraph.testing.conformance.suite import Outcome, load_checks, run_conformance
 
 COLUMNS = ("forward", "gradient", "save/load", "nested Space", "time rank")
 
@@ -91,16 +94,18 @@ def _has_time(case: Case) -> bool:
     return any(from_spec(space).has_time_rank for space in case.spaces.values())
 
 
-def component_table(backends: Iterable[str], components: Iterable[str] = ()) -> Table:
+def component_table(backends: Iterable[str], components: Iterable[str] = (), *, processes: int = 1) -> Table:
     """Run the checks of the shipped components.
 
     Args:
         backends: their registered names.
         components: the registered names of some components; none: all.
+        processes: how many share the work; with more than one, new ones, which know installed backends only.
     """
     wanted = {name: checks_of(name) for name in components or shipped_components()}
     only = {check for columns in wanted.values() for checks in columns.values() for check in checks}
-    found = {name: {o.check.id: o for o in run_conformance(name, only=only)} for name in backends}
+    run = _run if processes == 1 else partial(_run_shared, processes=processes)
+    found = run(list(backends), sorted(only))
 
     def cell(component: str, column: str) -> Cell:
         checks = wanted[component][column]
@@ -108,6 +113,30 @@ def component_table(backends: Iterable[str], components: Iterable[str] = ()) -> 
         return Cell(outcomes if checks else {}, gap_of(component, column))
 
     return {component: {column: cell(component, column) for column in COLUMNS} for component in wanted}
+
+
+def _run(backends: Sequence[str], only: Sequence[str]) -> dict[str, dict[str, Outcome]]:
+    """Backend -> check -> what came of it."""
+    return {name: {o.check.id: o for o in run_conformance(name, only=only)} for name in backends}
+
+
+def _run_shared(
+    backends: Sequence[str], only: Sequence[str], processes: int
+) -> dict[str, dict[str, Outcome]]:
+    """`_run` by several processes, each of which takes every so manyth check of a backend."""
+    checks = {check.id: check for check in load_checks()}
+    parts = [part for number in range(processes) if (part := only[number::processes])]
+    shares = [(name, part) for name in backends for part in parts]
+    found: dict[str, dict[str, Outcome]] = {name: {} for name in backends}
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        for (name, _), outcomes in zip(shares, pool.map(_run_share, *zip(*shares, strict=True)), strict=True):
+            found[name].update({key: Outcome(checks[key], *rest) for key, *rest in outcomes})
+    return found
+
+
+def _run_share(backend: str, only: Sequence[str]) -> list[tuple[str, str, str, str]]:
+    """What can be sent of the outcomes: checks are functions."""
+    return [(o.check.id, o.status, o.message, o.details) for o in run_conformance(backend, only=only)]
 
 
 def gap_of(component: str, column: str) -> str:
