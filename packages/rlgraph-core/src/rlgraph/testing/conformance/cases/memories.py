@@ -6,6 +6,8 @@ from rlgraph.components import FIFOQueue, PrioritizedReplay, ReplayMemory, RingB
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 from rlgraph.testing.conformance.cases.case import BATCH, PARTS, Case
 
+FRAMES = IntBox(256, shape=(2, 8, 8), dtype="uint8")
+
 CASES: dict[str, Case] = {
     # Nothing waits: there is room, and there are records.
     "fifo_queue": Case(
@@ -80,6 +82,19 @@ CASES: dict[str, Case] = {
         lambda: ReplayMemory(7),
         {
             "records": Dict(state=FloatBox(shape=(2,)), action=PARTS, add_batch_rank=True),
+            "num_records": IntBox(BATCH, BATCH + 1),
+        },
+        ("insert_records", "get_records", "insert_records", "get_records", "get_size"),
+    ),
+    "replay_memory_frames": Case(
+        lambda: ReplayMemory(7, frame_stack={"size": 2, "axis": 0, "frames_per_record": 4}),
+        {
+            "records": Dict(
+                states=Dict(camera=FRAMES, speed=FloatBox()),
+                next_states=Dict(camera=FRAMES, speed=FloatBox()),
+                action=PARTS,
+                add_batch_rank=True,
+            ),
             "num_records": IntBox(BATCH, BATCH + 1),
         },
         ("insert_records", "get_records", "insert_records", "get_records", "get_size"),
