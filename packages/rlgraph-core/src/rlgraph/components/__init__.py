@@ -74,6 +74,8 @@ from rlgraph.components.memories.memory import Memory
 from rlgraph.components.memories.prioritized_replay import PrioritizedReplay
 from rlgraph.components.memories.replay_memory import ReplayMemory
 from rlgraph.components.memories.ring_buffer import RingBuffer
+from rlgraph.components.networks.impala_networks import LargeIMPALANetwork, SmallIMPALANetwork
+from rlgraph.components.networks.instruction_encoder import InstructionEncoder
 from rlgraph.components.networks.multi_input_stream_neural_network import MultiInputStreamNeuralNetwork
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.networks.repeater_stack import RepeaterStack
@@ -164,9 +166,11 @@ __all__ = [
     "ImageBinary",
     "ImageCrop",
     "ImageResize",
+    "InstructionEncoder",
     "IterativeOptimization",
     "JointActionAdapter",
     "JointCumulativeDistribution",
+    "LargeIMPALANetwork",
     "LayerNorm",
     "LocalResponseNorm",
     "LossFunction",
@@ -210,6 +214,7 @@ __all__ = [
     "SequenceHelper",
     "SharedValueFunctionPolicy",
     "Slice",
+    "SmallIMPALANetwork",
     "Softmax",
     "SquashedNormal",
     "SquashedNormalDistributionAdapter",
