@@ -245,6 +245,28 @@ def test_flat_and_whole_containers_come_with_their_space():
     np.testing.assert_array_equal(outputs[1], X[..., 0])
 
 
+def test_the_order_of_axes_of_a_host_function_is_known_to_what_it_goes_to():
+    class Source(Component):
+        @rlgraph_api
+        def get(self):
+            return self._get()
+
+        @graph_fn(host=True, spaces=TIME_MAJOR)
+        def _get(self):
+            return X
+
+    layer, source = Layer(), Source(scope="source")
+
+    class Root(Component):
+        @rlgraph_api
+        def run(self):
+            return layer.call(source.get())
+
+    executor = GraphExecutor(Root(layer, source, scope="root"), {}, backend="numpy")
+    assert layer.checked == [{"x": TIME_MAJOR, "call.x": TIME_MAJOR}]
+    np.testing.assert_allclose(executor.execute("run")[:, 0], X.sum((0, 2)), rtol=1e-4)
+
+
 def test_a_host_function_can_ask_for_a_space():
     class Host(Component):
         @rlgraph_api

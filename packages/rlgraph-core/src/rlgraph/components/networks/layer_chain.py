@@ -116,6 +116,19 @@ def run_layers(
     return inputs, states
 
 
+def features_of(
+    network: Any, inputs: Any, internal_states: Any, sequence_length: Any, resets: Any
+) -> dict[str, Any]:
+    """``{"nn_outputs"}`` of a network, and ``"internal_states"`` if it is recurrent; for use in API methods.
+
+    Without recurrent layers there is nothing that lengths and resets would change.
+    """
+    if not is_recurrent(network) and internal_states is None:
+        return {"nn_outputs": network.call(inputs)}
+    result = network.call_with_states(inputs, internal_states, sequence_length, resets)
+    return {"nn_outputs": result["output"], "internal_states": result["internal_states"]}
+
+
 def call_layer(layer: Any, *inputs: Any, training: Any, **named: Any) -> Any:
     """The output of `layer`, which is told of `training` if it asks; for use in API methods."""
     method = layer.api_methods().get("call")

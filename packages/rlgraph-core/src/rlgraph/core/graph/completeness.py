@@ -22,7 +22,7 @@ from rlgraph.core.graph.nodes import (
     Source,
     VariablesOf,
 )
-from rlgraph.core.graph.values import Value, compatible, describe, difference, identity, same_ranks, space_of
+from rlgraph.core.graph.values import Value, compatible, describe, difference, same_ranks, space_of
 from rlgraph.core.graph.variables import VariableList
 from rlgraph.spaces import Space, SpaceError
 
@@ -126,26 +126,40 @@ class Components:
             given = calls.setdefault(call.id, (call, {}))[1]
             if not isinstance(expression, Const):
                 given[name] = expression
-        first: dict[str, tuple[Value, ApiCall]] = {}
-        distinct: dict[str, dict[Any, dict[str, Any]]] = {}
+        seen: dict[str, list[tuple[Value, ApiCall, Any]]] = {}
+        distinct: dict[str, list[dict[str, Any]]] = {}
         for call, given in calls.values():
-            values = {name: value_of(expression, self.values) for name, expression in given.items()}
-            known_sets = distinct.setdefault(call.method, {})
-            if identity(values) in known_sets:
-                continue
-            for name, value in values.items():
-                self._check_agree(
-                    scope, name, *first.setdefault(f"{call.method}.{name}", (value, call)), value, call
-                )
-            known_sets[identity(values)] = {
-                name: self._space_of(scope, call, name, given[name], value) for name, value in values.items()
+            spaces = {
+                name: self._argument_space(scope, call, name, expression, seen)
+                for name, expression in given.items()
             }
-        methods = {method: list(known_sets.values()) for method, known_sets in distinct.items()}
-        sets = [_named({method: spaces[0] for method, spaces in methods.items()})]
-        for method, every in methods.items():
-            others = {name: spaces[0] for name, spaces in methods.items() if name != method}
+            known_sets = distinct.setdefault(call.method, [])
+            if spaces not in known_sets:
+                known_sets.append(spaces)
+        sets = [_named({method: every[0] for method, every in distinct.items()})]
+        for method, every in distinct.items():
+            others = {name: spaces[0] for name, spaces in distinct.items() if name != method}
             sets.extend(_named({method: spaces, **others}) for spaces in every[1:])
         return sets
+
+    def _argument_space(
+        self,
+        scope: str,
+        call: ApiCall,
+        name: str,
+        expression: Expression,
+        seen: dict[str, list[tuple[Value, ApiCall, Any]]],
+    ) -> Any:
+        """The Space of an argument: that of the first call with the same ranks, of which `seen` keeps account."""
+        value, others = value_of(expression, self.values), seen.setdefault(f"{call.method}.{name}", [])
+        for other, _, space in others:
+            if same_ranks(other, value):
+                return space
+        if others:
+            self._check_agree(scope, name, *others[0][:2], value, call)
+        space = self._space_of(scope, call, name, expression, value)
+        others.append((value, call, space))
+        return space
 
     def _check_agree(
         self, scope: str, name: str, first: Value, first_call: ApiCall, value: Value, call: ApiCall
@@ -158,7 +172,7 @@ class Components:
                 f"{scope}.{call.method} is called with two different Spaces for {name!r}: {shown}"
                 f"{difference(first, value)}"
             )
-        if not component.ranks_may_differ and not same_ranks(first, value):
+        if not component.ranks_may_differ:
             raise BuildError(
                 f"{scope}.{call.method} is called with different batch and time ranks for {name!r}: {shown}. A "
                 f"{type(component).__name__} is made for the ranks of one: give each caller one of its own"
