@@ -85,6 +85,8 @@ from rlgraph.components.memories.staging_area import StagingArea
 from rlgraph.components.models.intrinsic_curiosity_module import IntrinsicCuriosityModule
 from rlgraph.components.models.supervised_model import SupervisedModel
 from rlgraph.components.models.supervised_predictor import SupervisedPredictor
+from rlgraph.components.networks.impala_networks import LargeIMPALANetwork, SmallIMPALANetwork
+from rlgraph.components.networks.instruction_encoder import InstructionEncoder
 from rlgraph.components.networks.multi_input_stream_neural_network import MultiInputStreamNeuralNetwork
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.networks.repeater_stack import RepeaterStack
@@ -180,10 +182,12 @@ __all__ = [
     "ImageBinary",
     "ImageCrop",
     "ImageResize",
+    "InstructionEncoder",
     "IntrinsicCuriosityModule",
     "IterativeOptimization",
     "JointActionAdapter",
     "JointCumulativeDistribution",
+    "LargeIMPALANetwork",
     "LayerNorm",
     "LocalResponseNorm",
     "LossFunction",
@@ -229,6 +233,7 @@ __all__ = [
     "SequenceHelper",
     "SharedValueFunctionPolicy",
     "Slice",
+    "SmallIMPALANetwork",
     "Softmax",
     "SquashedNormal",
     "SquashedNormalDistributionAdapter",

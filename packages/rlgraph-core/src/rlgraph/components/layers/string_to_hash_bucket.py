@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -99,6 +99,10 @@ class StringToHashBucket(Component):
         ),
     )
     def _call(self, text_inputs: Any) -> Any:
+        return self.numbers_of(text_inputs)
+
+    def numbers_of(self, text_inputs: Iterable[Any]) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers [N, W] and numbers of words [N] of N texts, for use in host functions."""
         texts = [self._words(str(text)) for text in text_inputs]
         lengths = np.array([len(words) for words in texts], np.int64)
         numbers = np.full((len(texts), max([1, *lengths])), self._number(""), self.dtype)

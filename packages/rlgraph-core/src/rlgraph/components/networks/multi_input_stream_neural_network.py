@@ -41,7 +41,7 @@ class MultiInputStreamNeuralNetwork(NeuralNetwork):
                 f"{where}: expected a network for each part of a Dict or Tuple, given {input_network_specs!r}"
             )
         named = isinstance(input_network_specs, Mapping)
-        specs = dict(input_network_specs if named else enumerate(input_network_specs))  # type: ignore[call-overload]
+        specs = dict(input_network_specs if named else enumerate(input_network_specs))
         self.parts = tuple(specs)
         inputs: dict[Any, LayerOutput] = {key: LayerOutput(None, (key,)) for key in specs}
         streams = {

@@ -102,8 +102,9 @@ class StatesAndActions(Component):
     def _floats(self, ops: Any, box: BoxSpace, action: Any, leading: list[Any]) -> Any:
         """``[B, ...] -> [B, M]``."""
         size = box.flat_dim
-        if isinstance(box, IntBox):
-            action, size = ops.one_hot(action, box.num_categories), size * box.num_categories
+        categories = box.num_categories if isinstance(box, IntBox) else None
+        if categories is not None:
+            action, size = ops.one_hot(action, categories), size * categories
         elif isinstance(box, BoolBox):
             action = ops.astype(action, "float")
         return ops.reshape(action, (*leading, size))

@@ -26,6 +26,10 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "gives targets, which have none": ("generalized_advantage_estimation", "v_trace_function"),
         "copies variables": ("synchronizer",),
         "changes dtypes": ("convert_type",),
+        "too many variables for difference quotients; its layers have them": (
+            "large_impala_network",
+            "small_impala_network",
+        ),
     },
     "nested Space": {
         "one tensor": (
@@ -35,6 +39,7 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "dense",
             "dropout",
             "gru",
+            "instruction_encoder",
             "layer_norm",
             "local_response_norm",
             "max_pool2d",

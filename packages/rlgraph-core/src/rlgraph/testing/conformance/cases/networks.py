@@ -8,19 +8,21 @@ from typing import Any
 from rlgraph.components import (
     Concat,
     Dense,
+    InstructionEncoder,
+    LargeIMPALANetwork,
     MultiInputStreamNeuralNetwork,
     NeuralNetwork,
     Reshape,
     SACValueNetwork,
+    SmallIMPALANetwork,
     VariationalAutoEncoder,
 )
 from rlgraph.core import Component, rlgraph_api
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space, Tuple
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space, TextBox, Tuple
 from rlgraph.testing.conformance.cases.case import FEATURES, Case
 from rlgraph.testing.conformance.gradients import LAYERS
 
-#: Something to differentiate by beside a number.
-PAIR = Dict(a=FEATURES, b=Tuple(FEATURES, FloatBox(shape=(2,), add_batch_rank=True)))
+TWO = Tuple(FEATURES, FloatBox(shape=(2,), add_batch_rank=True))
 TANH = [{"type": "dense", "units": 3, "activation": "tanh"}]
 SEQUENCES = FloatBox(shape=(3,), add_batch_rank=True, add_time_rank=True)
 IMAGES = FloatBox(shape=(4, 5, 2), add_batch_rank=True)
@@ -28,10 +30,11 @@ IMAGES = FloatBox(shape=(4, 5, 2), add_batch_rank=True)
 
 def _streams() -> Component:
     """Two streams of one layer, and two outputs."""
-    a, b = PAIR["a"], PAIR["b"]
     shared = Dense(4, "tanh", scope="shared")
-    both = Concat()(shared(a), shared(b[0]), b[1])
-    return NeuralNetwork(inputs=PAIR, outputs={"logits": Dense(3)(both), "value": Dense(1)(both)})
+    both = Concat()(shared(FEATURES), shared(TWO[0]), TWO[1])
+    return NeuralNetwork(
+        inputs={"a": FEATURES, "b": TWO}, outputs={"logits": Dense(3)(both), "value": Dense(1)(both)}
+    )
 
 
 def _mixed() -> Component:
@@ -74,6 +77,21 @@ def _values(
     )
 
 
+def _impala(kind: Callable[..., Component], size: int) -> Case:
+    """Sequences of everything. For difference quotients there are too many variables."""
+    space = Dict(
+        image=IntBox(256, shape=(size, size, 1), dtype="uint8"),
+        previous_action=Dict(move=IntBox(3), turn=FloatBox(shape=(2,))),
+        previous_reward=FloatBox(),
+        text=TextBox(),
+    )
+    return Case(
+        lambda: kind(units=2, image_units=3, text_key="text"),
+        {"inputs": space.with_extra_ranks(True, True, True)},
+        ("call", "call_with_states"),
+    )
+
+
 FLATTEN = {"type": "reshape", "flatten": True}
 
 CASES: dict[str, Case] = {
@@ -83,10 +101,23 @@ CASES: dict[str, Case] = {
         ("call",),
         by=("inputs",),
     ),
-    "network_of_streams": Case(_streams, {"inputs": PAIR}, ("call",), by=("inputs",)),
+    "network_of_streams": Case(_streams, {"inputs": Dict(a=FEATURES, b=TWO)}, ("call",), by=("inputs",)),
     "network_of_numbers": Case(
         _mixed, {"inputs": Tuple(IntBox(4), FEATURES, add_batch_rank=True)}, ("call",)
     ),
+    "instruction_encoder": Case(
+        lambda: InstructionEncoder(7, 3, 2),
+        {"texts": TextBox(add_batch_rank=True), "like": FEATURES},
+        ("call",),
+        by=("like",),
+    ),
+    "instruction_encoder_time": Case(
+        lambda: InstructionEncoder(7, 3, 2),
+        {"texts": TextBox(add_batch_rank=True, add_time_rank=True), "like": SEQUENCES},
+        ("call",),
+    ),
+    "large_impala_network": _impala(LargeIMPALANetwork, 8),
+    "small_impala_network": _impala(SmallIMPALANetwork, 20),
     "multi_input_stream_network": Case(
         lambda: MultiInputStreamNeuralNetwork({"a": LAYERS, "b": None}, LAYERS),
         {"inputs": Dict(a=FEATURES, b=FEATURES)},

@@ -1,0 +1,115 @@
+"""The networks of IMPALA."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+from rlgraph.components.layers.activation import Activation
+from rlgraph.components.layers.conv2d import Conv2D
+from rlgraph.components.layers.dense import Dense
+from rlgraph.components.layers.lstm import LSTM
+from rlgraph.components.layers.max_pool2d import MaxPool2D
+from rlgraph.components.layers.residual import Residual
+from rlgraph.components.networks.instruction_encoder import InstructionEncoder
+from rlgraph.components.networks.neural_network import NeuralNetwork
+from rlgraph.components.preprocessing.concat import Concat
+from rlgraph.components.preprocessing.divide import Divide
+from rlgraph.components.preprocessing.reshape import Reshape
+from rlgraph.core import LayerOutput
+
+
+class IMPALANetwork(NeuralNetwork):
+    """Features of an image, an instruction, the previous action and the previous reward, and an LSTM on top of them
+    (Espeholt et al., 2018, figure 3, https://arxiv.org/abs/1802.01561).
+
+    The input is a Dict with these keys and, if wanted, others: ``previous_action`` (integers become one-hot; floats),
+    ``previous_reward``, an image [H, W, C] of bytes, and, if `text_key` says so, an instruction.
+
+    Args:
+        image_key: key of the image.
+        text_key: key of the instruction, a text; None: there is none.
+        units: size of the LSTM on top, and of the output.
+        image_units: size of the features of the image.
+        scope: name among its siblings.
+
+    Raises:
+        SpaceError: an image, instruction, action or reward that is none.
+    """
+
+    def __init__(
+        self,
+        image_key: str = "image",
+        text_key: str | None = None,
+        units: int = 256,
+        image_units: int = 256,
+        scope: str = "impala-network",
+        **kwargs: Any,
+    ):
+        names = ("previous_action", "previous_reward", image_key, *([] if text_key is None else [text_key]))
+        inputs = {name: LayerOutput(None, (name,)) for name in names}
+        image = Divide(255, scope="pixels")(inputs[image_key])
+        for layer in self.image_layers():
+            image = layer(image)
+        image = Dense(image_units, "relu", scope="image-features")(
+            Reshape(flatten=True, scope="flat-image")(image)
+        )
+        flat = Reshape(flatten=True, scope="flat")
+        action = Concat(scope="previous-action")(flat(inputs["previous_action"]))
+        reward = Reshape(flatten=True, scope="previous-reward")(inputs["previous_reward"])
+        parts = [image, action, reward]
+        if text_key is not None:
+            parts.append(InstructionEncoder(scope="instruction")(inputs[text_key], reward))
+        core = LSTM(units, scope="core")(Concat(scope="features")(*parts))
+        super().__init__(scope=scope, inputs=inputs, outputs=core, **kwargs)
+
+    @staticmethod
+    @abstractmethod
+    def image_layers() -> list[Any]:
+        """The layers from an image of floats to what is flattened."""
+
+
+class SmallIMPALANetwork(IMPALANetwork):
+    """Two convolutions of 16 filters 8x8, stride 4, and of 32 filters 4x4, stride 2
+    (Espeholt et al., 2018, figure 3, left, https://arxiv.org/abs/1802.01561).
+
+    An image, the previous action and reward and, if `text_key` says so, an instruction go into an LSTM; all arguments
+    are those of `IMPALANetwork`.
+    """
+
+    @staticmethod
+    def image_layers() -> list[Any]:
+        return [
+            Conv2D(16, 8, 4, activation="relu", scope="conv2d-0"),
+            Conv2D(32, 4, 2, activation="relu", scope="conv2d-1"),
+        ]
+
+
+class LargeIMPALANetwork(IMPALANetwork):
+    """Three sections of 16, 32 and 32 filters, each a convolution, a maximum and two residual blocks
+    (Espeholt et al., 2018, figure 3, right, https://arxiv.org/abs/1802.01561).
+
+    An image, the previous action and reward and, if `text_key` says so, an instruction go into an LSTM; all arguments
+    are those of `IMPALANetwork`.
+    """
+
+    @staticmethod
+    def image_layers() -> list[Any]:
+        return [layer for i, filters in enumerate((16, 32, 32)) for layer in _section(filters, i)] + [
+            Activation("relu", scope="last-relu")
+        ]
+
+
+def _section(filters: int, number: int) -> list[Any]:
+    """A convolution, a maximum over every second place, and two residual blocks."""
+    return [
+        Conv2D(filters, 3, padding="same", scope=f"conv2d-{number}"),
+        MaxPool2D(3, 2, padding="same", scope=f"max-pool2d-{number}"),
+        *(Residual(_block(filters), repeats=1, scope=f"residual-{number}-{i}") for i in range(2)),
+    ]
+
+
+def _block(filters: int) -> list[dict[str, Any]]:
+    convolution = {"type": "conv2d", "filters": filters, "kernel_size": 3, "padding": "same"}
+    relu = {"type": "activation", "activation": "relu"}
+    return [relu, convolution, relu, convolution]

@@ -1,0 +1,92 @@
+"""Features of instructions in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from rlgraph.components.layers.embedding_lookup import EmbeddingLookup
+from rlgraph.components.layers.lstm import LSTM
+from rlgraph.components.layers.string_to_hash_bucket import StringToHashBucket
+from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.spaces import IntBox, Space, TextBox
+from rlgraph.spaces.errors import mismatch
+
+
+class InstructionEncoder(Component):
+    """The last output of an LSTM over the embedded words of a text (Espeholt et al., 2018, figure 3).
+
+    The LSTM reads every text from zero states on: these are no internal states of a network.
+
+    Args:
+        num_hash_buckets: how many different words there may be (see `StringToHashBucket`).
+        embed_dim: size of the vector of a word.
+        units: size of the output.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: a size below 1.
+        SpaceError: the texts are no batch of single strings.
+    """
+
+    def __init__(
+        self,
+        num_hash_buckets: int = 1000,
+        embed_dim: int = 20,
+        units: int = 64,
+        scope: str = "instruction-encoder",
+        **kwargs: Any,
+    ):
+        self.words = WordsOfDifferentTexts(num_hash_buckets=num_hash_buckets, scope="words")
+        self.lookup = EmbeddingLookup(embed_dim, num_hash_buckets, scope="embedding")
+        self.lstm = LSTM(units, return_sequences=False, scope="lstm")
+        self.units = units
+        super().__init__(self.words, self.lookup, self.lstm, scope=scope, **kwargs)
+
+    @rlgraph_api
+    def call(self, texts: Any, like: Any) -> Any:
+        """``texts [B] -> [B, units]``; a time rank stays. Each text is read once, however often it stands there.
+
+        Args:
+            texts: the instructions.
+            like: any tensor with the batch and time ranks of `texts`.
+        """
+        numbers, lengths, positions = self.words.call(texts)
+        encoded, _ = self.lstm.call(self.lookup.call(numbers), None, lengths)
+        return self._at(encoded, positions, like)
+
+    @graph_fn(space_of="like")
+    def _at(self, ops: Any, space: Space, encoded: Any, positions: Any, like: Any) -> Any:
+        """``encoded [U, units], positions [N] -> [B, units]``, or with a time rank; N items there are."""
+        sizes = [ops.shape(like)[i] for i in range(1 + space.has_time_rank)]
+        # How many items the host counts is known when it runs: their places are counted once more, as `like` has them.
+        places = ops.reshape(ops.arange(0, prod(sizes)), sizes)
+        return ops.take(encoded, ops.take(positions, places, axis=0), axis=0)
+
+
+class WordsOfDifferentTexts(StringToHashBucket):
+    """Numbers of words, as its base class, of different texts, and which of these stands where.
+
+    ``text_inputs [B]``, or with a time rank, ``-> [U, W], [U], [N]``: there are N texts, of which U are different.
+    """
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        space = input_spaces["text_inputs"]
+        if not isinstance(space, TextBox) or space.shape or not space.has_batch_rank:
+            raise mismatch("text_inputs", "a TextBox without axes, with batch rank", repr(space))
+
+    @graph_fn(
+        host=True,
+        returns=3,
+        spaces=lambda self, text_inputs: (
+            IntBox(self.num_hash_buckets, dtype=self.dtype, add_batch_rank="texts", add_time_rank=True),
+            IntBox(0, None, add_batch_rank="texts"),
+            IntBox(0, None, add_batch_rank=True),
+        ),
+    )
+    def _call(self, text_inputs: Any) -> Any:
+        different, positions = np.unique(text_inputs.astype(str), return_inverse=True)
+        return *self.numbers_of(different), positions.reshape(-1)
