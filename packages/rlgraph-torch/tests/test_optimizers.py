@@ -38,8 +38,11 @@ LAYERS = [
 ]
 
 
+@pytest.mark.parametrize("piece", [5, 65536])
 @pytest.mark.parametrize("name", CASES)
-def test_two_hundred_steps(name):
+def test_two_hundred_steps(name, piece, monkeypatch):
+    """The 26 numbers are one block; long blocks are stepped piece by piece."""
+    monkeypatch.setattr("rlgraph.torch.optimizers.PIECE", piece)
     optimizer, kind, options = CASES[name]
     made = GraphExecutor(
         Regression(optimizer.copy(), LAYERS),

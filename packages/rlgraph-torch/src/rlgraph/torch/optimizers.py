@@ -7,7 +7,7 @@ clears their memory anew each time, which takes several times as long as the ari
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import Any
 
@@ -19,6 +19,9 @@ from rlgraph.torch.devices import CPU, PlacedOps
 
 #: The smallest denormal number.
 SMALLEST = 5e-324
+
+#: Elements of the longest piece of a block that is stepped at once on a CPU.
+PIECE = 65536
 
 #: ``rule(variables, gradients, learning rate)``: the gradients are within the limits, the rate a number or a tensor [].
 Rule = Callable[[Sequence[Tensor], Sequence[Tensor], Any], None]
@@ -64,6 +67,20 @@ def descend(variable: Tensor, update: Tensor, rate: Any, factor: float = 1.0) ->
         variable.addcmul_(update, rate, value=-factor)
     else:
         variable.add_(update, alpha=-rate * factor)
+
+
+def in_pieces(blocks: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    """Flat tensors that belong together, in shorter pieces: what is computed of them in between stays in the cache.
+
+    One of them may be None. On a GPU, where calls are dear and caches small, blocks stay whole.
+    """
+    for tensors in blocks:
+        size = tensors[0].shape[0]
+        if size <= PIECE or tensors[0].device.type != "cpu":
+            yield tensors
+            continue
+        for start in range(0, size, PIECE):
+            yield tuple(None if x is None else x[start : start + PIECE] for x in tensors)
 
 
 def moving_square(mean: Tensor, x: Tensor, decay: float) -> Tensor:
@@ -131,8 +148,8 @@ def nadam(self: Any, ops: Any) -> Callable[..., None] | None:
         of_moment = rate * following / (1.0 - product * following)
         of_gradient = rate * (1.0 - now) / (1.0 - product)
         correction = 1.0 - beta2**steps
-        moments = zip(self.first_moments, self.second_moments, strict=True)
-        for variable, gradient, (first, second) in zip(variables, gradients, moments, strict=True):
+        blocks = zip(variables, gradients, self.first_moments, self.second_moments, strict=True)
+        for variable, gradient, first, second in in_pieces(blocks):
             first.mul_(beta1).add_(gradient, alpha=1.0 - beta1)
             root = torch.div(moving_square(second, gradient, beta2), correction).sqrt_().add_(self.epsilon)
             update = torch.mul(first, of_moment).addcmul_(gradient, of_gradient)
@@ -145,7 +162,8 @@ def adagrad(self: Any, ops: Any) -> Callable[..., None] | None:
     """`Adagrad._apply`."""
 
     def rule(variables: Sequence[Tensor], gradients: Sequence[Tensor], rate: Any) -> None:
-        for variable, gradient, total in zip(variables, gradients, self.accumulators, strict=True):
+        blocks = zip(variables, gradients, self.accumulators, strict=True)
+        for variable, gradient, total in in_pieces(blocks):
             root = total.addcmul_(gradient, gradient).sqrt().add_(self.epsilon)
             descend(variable, torch.div(gradient, root, out=root), rate)
 
@@ -157,8 +175,8 @@ def adadelta(self: Any, ops: Any) -> Callable[..., None] | None:
     rho, epsilon = self.rho, self.epsilon
 
     def rule(variables: Sequence[Tensor], gradients: Sequence[Tensor], rate: Any) -> None:
-        means = zip(self.mean_squares, self.mean_square_updates, strict=True)
-        for variable, gradient, (square, moved) in zip(variables, gradients, means, strict=True):
+        blocks = zip(variables, gradients, self.mean_squares, self.mean_square_updates, strict=True)
+        for variable, gradient, square, moved in in_pieces(blocks):
             root = moving_square(square, gradient, rho).add(epsilon).sqrt_()
             update = moved.add(epsilon).sqrt_().div_(root).mul_(gradient)
             moving_square(moved, update, rho)
@@ -174,8 +192,8 @@ def rmsprop(self: Any, ops: Any) -> Callable[..., None] | None:
     decay, epsilon = self.decay, self.epsilon
 
     def rule(variables: Sequence[Tensor], gradients: Sequence[Tensor], rate: Any) -> None:
-        slots = zip(self.mean_squares, means, buffers, strict=False)
-        for variable, gradient, (square, mean, buffer) in zip(variables, gradients, slots, strict=False):
+        blocks = zip(variables, gradients, self.mean_squares, means, buffers, strict=False)
+        for variable, gradient, square, mean, buffer in in_pieces(blocks):
             variance = moving_square(square, gradient, decay)
             if mean is not None:
                 mean.mul_(decay).add_(gradient, alpha=1.0 - decay)

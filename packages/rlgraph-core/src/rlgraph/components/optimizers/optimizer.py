@@ -158,12 +158,17 @@ class Optimizer(Component):
 
     @graph_fn(returns=2)
     def _are_finite(self, ops: Any, gradients: Any) -> tuple[Any, Any]:
-        """``[]``: all are; ``[V]``, per variable: its gradient is. Counts the step if it is to be left out."""
-        pieces = [piece for block in self._pieces(gradients) for piece in block]
-        by_variable = ops.stack([ops.all(ops.isfinite(piece)) for piece in pieces])
-        finite = ops.all(by_variable)
+        """``[]``: all are; ``[V]``: which of the variables' gradients are, or of the blocks, where none will be named.
+
+        Counts the step if it is to be left out.
+        """
+        pieces = list(gradients)
+        if self.non_finite == "error":
+            pieces = [piece for block in self._pieces(gradients) for piece in block]
+        by_piece = ops.stack([ops.all(ops.isfinite(piece)) for piece in pieces])
+        finite = ops.all(by_piece)
         ops.assign_add(self.skipped, ops.astype(ops.logical_not(finite), "int64"))
-        return finite, by_variable
+        return finite, by_piece
 
     @graph_fn(host=True, returns=0, spaces=())
     def _refuse(self, finite: np.ndarray) -> None:
