@@ -49,17 +49,21 @@ class DuelingPolicy(QPolicy):
         return [*self.streams, self.value_head, *self.advantage_heads.values()]
 
     def q_values_of(self, features: Any) -> Any:
-        value_features = advantage_features = features
-        if self.streams:
-            value_features = self.streams[0].call(value_features)
-            advantage_features = self.streams[1].call(advantage_features)
+        value_features = self.streams[0].call(features) if self.streams else features
         state_values = self.value_head.call(value_features)
-        advantages = self.head_outputs(self.advantage_heads, advantage_features)
         q_values = {
             path: (self._combine_elements if self.boxes[path].shape else self._combine)(state_values, part)
-            for path, part in advantages.items()
+            for path, part in self._advantages(features).items()
         }
         return self.as_action_values(q_values)
+
+    def preferences_of(self, features: Any) -> Any:
+        """The advantages: the value of a state is the same for all actions (Wang et al., 2016, section 3)."""
+        return self.as_action_values(self._advantages(features))
+
+    def _advantages(self, features: Any) -> dict[str, Any]:
+        features = self.streams[1].call(features) if self.streams else features
+        return self.head_outputs(self.advantage_heads, features)
 
     @graph_fn
     def _combine(self, ops: Any, state_values: Any, advantages: Any) -> Any:

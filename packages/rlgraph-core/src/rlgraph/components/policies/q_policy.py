@@ -85,6 +85,10 @@ class QPolicy(Component):
         """Action values by the features that the network gives, for use in API methods."""
         return self.as_action_values(self.head_outputs(self.q_heads, features))
 
+    def preferences_of(self, features: Any) -> Any:
+        """What orders the actions of a state as their values do, for use in API methods; by default the values."""
+        return self.q_values_of(features)
+
     def as_action_values(self, q_values: dict[str, Any]) -> Any:
         """Values by path in the structure of an action, for use in API methods; -inf where there is no such action."""
         existing = {
@@ -106,7 +110,8 @@ class QPolicy(Component):
         self, states: Any, internal_states: Any = None, sequence_length: Any = None, resets: Any = None
     ) -> Any:
         """The action of largest value: ``states [B, ...] -> [B]``, or a container."""
-        return self._argmax(self.get_q_values(states, internal_states, sequence_length, resets))
+        features = features_of(self.network, states, internal_states, sequence_length, resets)
+        return self._argmax(self.preferences_of(features["nn_outputs"]))
 
     @graph_fn
     def _split(self, ops: Any, outputs: Any, path: str) -> Any:
