@@ -105,7 +105,9 @@ def test_both_losses_shape_the_features(trainer):
     for beta in (0.0, 0.25, 1.0):
         test = built(IntBox(4), trainer, beta=beta, optimizer_spec={"type": "sgd", "learning_rate": 0.1})
         before = test.read_variable_values()
-        test.test(("update", [X, actions, NEXT]))
+        expected = test.test(("get_loss", [X, actions, NEXT]))
+        expected["intrinsic_rewards"] = test.test(("get_intrinsic_rewards", [X, actions, NEXT]))
+        test.test(("update", [X, actions, NEXT]), expected_outputs=expected)
         after = test.read_variable_values()
         steps[beta] = {name: after[name] - before[name] for name in before}
     encoder = "networks/encoder/dense-0/weights"

@@ -60,3 +60,23 @@ def test_a_description_that_points_elsewhere_gives_way_to_the_one_above():
         "price": "as in `Base`, or so.",
         "weight": "see `Scales`.",
     }
+
+
+class Between(Base):
+    """A thing of another size.
+
+    Args:
+        size: how heavy it is.
+    """
+
+
+class Pointing(Between):
+    """A thing as large as any.
+
+    Args:
+        size: as in `Base`.
+    """
+
+
+def test_a_description_is_that_of_the_class_that_is_named():
+    assert descriptions_of(Pointing)["size"] == "how large it is."

@@ -51,8 +51,8 @@ CASES: dict[str, Case] = {
     "intrinsic_curiosity_module_bounded_actions": Case(
         lambda: _curiosity(FloatBox(-1.0, 1.0, shape=(2,))),
         _transitions(FloatBox(-1.0, 1.0, shape=(2,))),
-        ("get_loss",),
-        by=("states", "next_states"),
+        ("get_loss", "update", "get_loss"),
+        True,
     ),
     "supervised_model": Case(
         lambda: SupervisedModel(_predictor(IntBox(4)), optimizer_spec=SGD),
