@@ -48,6 +48,7 @@ class Categorical(Distribution):
         self.dtype = dtype
         # One that all elements share is a number in the graph; others are constants kept in a variable.
         self.low: Any = int(lows.flat[0]) if lows.size and np.ptp(lows) == 0 else lows
+        self.starts_at_zero = isinstance(self.low, int) and self.low == 0
         super().__init__(scope=scope, **kwargs)
 
     def check_parameters(self, boxes: list[FloatBox]) -> None:
@@ -88,11 +89,11 @@ class Categorical(Distribution):
         """``[B, ..., A] -> [B, ..., A]``."""
         return log_probabilities(ops, parameters)
 
-    @graph_fn
-    def _log_prob(self, ops: Any, log_p: Any, values: Any) -> Any:
+    @graph_fn(space_of="values")
+    def _log_prob(self, ops: Any, space: Any, log_p: Any, values: Any) -> Any:
         self.check_values(values, log_p)
-        categories = ops.astype(values, "int64")
-        if not self._starts_at_zero:
+        categories = values if space.dtype == "int64" else ops.astype(values, "int64")
+        if not self.starts_at_zero:
             categories = categories - self.low
         return self.sum_own(ops, log_p_of(ops, categories, log_p))
 
@@ -105,11 +106,7 @@ class Categorical(Distribution):
         self.check_others(other_parameters, parameters)
         return self.sum_own(ops, categorical_kl(ops, parameters, other_parameters))
 
-    @property
-    def _starts_at_zero(self) -> bool:
-        return isinstance(self.low, int) and self.low == 0
-
     def _typed(self, ops: Any, values: Any) -> Any:
-        if not self._starts_at_zero:
+        if not self.starts_at_zero:
             values = values + self.low
         return values if self.dtype == "int64" else ops.astype(values, self.dtype)
