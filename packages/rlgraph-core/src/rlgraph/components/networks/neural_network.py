@@ -103,7 +103,7 @@ class NeuralNetwork(LayerChain):
             if not is_recurrent(layer):
                 return call_layer(layer, training=training, **given)
             output, behind = run_layers(
-                (layer,), *given.values(), internal_states, sequence_length, resets, training
+                (layer,), next(iter(given.values())), internal_states, sequence_length, resets, training
             )
             states.update(behind)
             return output
