@@ -40,7 +40,6 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "noisy_dense",
             "residual",
             "shared_value_function_policy",
-            "value_function",
             "variational_auto_encoder",
         ),
         "one label; container_loss takes several": (
@@ -95,6 +94,12 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "synchronizer",
         ),
         "keeps records": ("prioritized_replay", "replay_memory", "ring_buffer"),
-        "one step at a time": ("epsilon_greedy", "noisy_greedy", "moving_standardize", "sequence"),
+        "one step at a time": (
+            "actor_component",
+            "epsilon_greedy",
+            "noisy_greedy",
+            "moving_standardize",
+            "sequence",
+        ),
     },
 }
