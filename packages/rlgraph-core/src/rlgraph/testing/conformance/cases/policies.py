@@ -53,7 +53,6 @@ DETERMINISTIC = (
     "get_entropy",
 )
 
-RECURRENT = [{"type": "lstm", "units": 2, "scope": "core"}]
 HALVES = [{"type": "multiply", "factor": 0.5}]
 ACTOR = "get_preprocessed_state_and_action"
 
@@ -70,7 +69,9 @@ CASES: dict[str, Case] = {
         (ACTOR,),
     ),
     "actor_component_recurrent": Case(
-        lambda: ActorComponent(None, Policy(RECURRENT, FloatBox(-1.0, 1.0))),
+        lambda: ActorComponent(
+            None, Policy([{"type": "lstm", "units": 2, "scope": "core"}], FloatBox(-1.0, 1.0))
+        ),
         {
             "states": FEATURES,
             "internal_states": Dict(
