@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rlgraph.components import ActorComponent, EpsilonGreedy, Policy, QPolicy
-from rlgraph.core import AssemblyError, Component, RLGraphError, SpecError
+from rlgraph.core import AssemblyError, Component, RLGraphError, SpecError, rlgraph_api
 from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest
 
@@ -184,8 +184,34 @@ def test_wrong_inputs():
     actor = ActorComponent(None, QPolicy(LAYERS, ACTIONS), EpsilonGreedy(ACTIONS))
     with pytest.raises(AssemblyError, match="time_percentage"):
         ComponentTest(actor, {"states": floats}, backend="numpy")
-    actor = ActorComponent(None, Policy(LAYERS, ACTIONS))
-    with pytest.raises(
-        (RLGraphError, SpaceError), match="other_nn_inputs: expected a Dict beside preprocessed states"
+    for states, others in ((floats, Dict(a=floats)), (Dict(a=floats), Dict(a=floats))):
+        actor = ActorComponent(None, Policy(LAYERS, ACTIONS))
+        with pytest.raises(
+            (RLGraphError, SpaceError), match="other_nn_inputs: expected a Dict beside preprocessed"
+        ):
+            ComponentTest(actor, {"states": states, "other_nn_inputs": others}, backend="numpy")
+
+
+class Calm(Component):
+    """An actor that never explores."""
+
+    def __init__(self, actor):
+        self.actor = actor
+        super().__init__(actor, scope="calm")
+
+    @rlgraph_api
+    def act(self, states):
+        return self.actor.get_preprocessed_state_and_action(states, use_exploration=False)
+
+
+@pytest.mark.filterwarnings("ignore::rlgraph.core.BuildWarning")
+def test_exploration_switched_off_in_the_wiring():
+    """No draws are left, and no fraction of training is asked for."""
+    states = {"states": FloatBox(shape=(3,), add_batch_rank=True)}
+    many = np.ones((200, 3), "float32")
+    for policy, exploration in (
+        (Policy(LAYERS, ACTIONS, deterministic=False), None),
+        (QPolicy(LAYERS, ACTIONS), {"epsilon_spec": 1.0}),
     ):
-        ComponentTest(actor, {"states": floats, "other_nn_inputs": Dict(a=floats)}, backend="numpy")
+        test = ComponentTest(Calm(ActorComponent(None, policy, exploration)), states, backend="numpy")
+        assert len(set(test.test(("act", [many]))["action"])) == 1

@@ -168,10 +168,14 @@ class ActorComponent(Component):
 
     @graph_fn
     def _merged(self, ops: Any, states: Any, others: Any) -> Any:
-        if not isinstance(states, Mapping) or not isinstance(others, Mapping):
+        if (
+            not isinstance(states, Mapping)
+            or not isinstance(others, Mapping)
+            or states.keys() & others.keys()
+        ):
             raise SpaceError(
-                f"{self.scope_path}: other_nn_inputs: expected a Dict beside preprocessed states that are a Dict: "
-                "their parts become one Dict for the policy"
+                f"{self.scope_path}: other_nn_inputs: expected a Dict beside preprocessed states that are a Dict of "
+                "other parts: all parts become one Dict for the policy"
             )
         return {**states, **others}
 
