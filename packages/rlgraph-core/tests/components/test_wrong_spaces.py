@@ -20,7 +20,11 @@ MOVES = (
     "slice",
     "transpose",
 )
-TAKES_TEXT = {case for component in (*MOVES, "string_to_hash_bucket") for case in cases_of(component)}
+TAKES_TEXT = {
+    case
+    for component in (*MOVES, "instruction_encoder", "string_to_hash_bucket")
+    for case in cases_of(component)
+}
 #: Arguments that are given and, with the options of a component's cases, not looked at.
 UNUSED = {
     ("categorical_distribution_adapter", "adapter_outputs"),
@@ -35,7 +39,7 @@ UNUSED = {
 ALLOWED = {(case, argument) for name, argument in UNUSED for case in cases_of(name)}
 #: By its own name, or by that of the argument that it becomes inside; or which part of it is not there.
 NAMED = (
-    r"\(argument \w+\)|[\w./-]+[/:] ?\w+: expected|\w+: (str|\{)|\w+ must|there is no (part|leaf) |"
+    r"\(argument \w+\)|[\w./-]+[/:] ?[\w.]+: expected|\w+: (str|\{)|\w+ must|there is no (part|leaf) |"
     r"different Spaces for"
 )
 

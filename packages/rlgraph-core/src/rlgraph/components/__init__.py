@@ -103,6 +103,7 @@ from rlgraph.components.optimizers.nadam import Nadam
 from rlgraph.components.optimizers.optimizer import Optimizer
 from rlgraph.components.optimizers.rmsprop import RMSProp
 from rlgraph.components.optimizers.sgd import SGD
+from rlgraph.components.policies.actor_component import ActorComponent
 from rlgraph.components.policies.dueling_policy import DuelingPolicy
 from rlgraph.components.policies.policy import Policy
 from rlgraph.components.policies.q_policy import QPolicy
@@ -134,6 +135,7 @@ __all__ = [
     "ActionAdapter",
     "ActionNoise",
     "Activation",
+    "ActorComponent",
     "ActorCriticLoss",
     "Adadelta",
     "Adagrad",

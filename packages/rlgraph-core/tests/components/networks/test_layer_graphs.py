@@ -14,6 +14,7 @@ from rlgraph.components import (
     Dropout,
     NeuralNetwork,
     Policy,
+    PreprocessorStack,
     QPolicy,
     Reshape,
     StringToHashBucket,
@@ -354,6 +355,12 @@ def test_wrong_calls_of_layers():
         NeuralNetwork(inputs=a, outputs=Dropout()(a, training=a))
 
 
+def test_a_component_is_no_function_that_makes_one():
+    """Though it can be called."""
+    with pytest.raises(SpecError, match="expected a PreprocessLayer, a mapping with 'type', .*; given Dense"):
+        PreprocessorStack([Dense(2)])
+
+
 def test_a_layer_called_with_a_symbol():
     class Root(Component):
         def __init__(self):
@@ -402,6 +409,12 @@ def test_an_input_that_the_network_is_not_given():
     space = Dict(picture=box(4, 5, 2), number=IntBox(5, add_batch_rank=True))
     with pytest.raises(RLGraphError, match="image"):
         ComponentTest(NeuralNetwork.from_spec(SPEC), {"inputs": space}, backend="numpy")
+
+
+def test_numbers_that_are_taken():
+    a = box(3)
+    network = NeuralNetwork(outputs=Dense(2)(Dense(2)(Dense(2, scope="dense-1")(a))))
+    assert [layer.scope for layer in network.layers] == ["dense-1", "dense-2", "dense-3"]
 
 
 def sigmoid(x):

@@ -102,14 +102,13 @@ class NeuralNetwork(LayerChain):
         def run_layer(layer: Any, given: Mapping[str, Any]) -> Any:
             if not is_recurrent(layer):
                 return call_layer(layer, training=training, **given)
-            output, behind = run_layers(
-                (layer,), next(iter(given.values())), internal_states, sequence_length, resets, training
-            )
+            (first,) = given.values()
+            output, behind = run_layers((layer,), first, internal_states, sequence_length, resets, training)
             states.update(behind)
             return output
 
-        first = self._fold_time(inputs) if self.fold_time_rank else inputs
-        output = self.graph.run(first, run_layer)
+        folded = self._fold_time(inputs) if self.fold_time_rank else inputs
+        output = self.graph.run(folded, run_layer)
         return (self._unfold_time(output, inputs) if self.unfold_time_rank else output), states
 
 

@@ -47,7 +47,6 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "residual",
             "shared_value_function_policy",
             "supervised_predictor",
-            "value_function",
             "variational_auto_encoder",
         ),
         "one label; container_loss takes several": (
@@ -106,6 +105,7 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "keeps records": ("prioritized_replay", "replay_memory", "ring_buffer"),
         "any arrays of known sizes": ("staging_area",),
         "one step at a time": (
+            "actor_component",
             "constant_noise",
             "epsilon_greedy",
             "gaussian_noise",

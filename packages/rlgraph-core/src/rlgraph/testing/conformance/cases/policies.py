@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from rlgraph.components import (
+    ActorComponent,
     DuelingPolicy,
     NeuralNetwork,
     Policy,
@@ -52,7 +53,34 @@ DETERMINISTIC = (
     "get_entropy",
 )
 
+HALVES = [{"type": "multiply", "factor": 0.5}]
+ACTOR = "get_preprocessed_state_and_action"
+
 CASES: dict[str, Case] = {
+    "actor_component": Case(
+        lambda: ActorComponent(HALVES, Policy(LAYERS, Dict(a=IntBox(3), b=IntBox(2)))),
+        {"states": FEATURES},
+        (ACTOR, "get_preprocessed_state_action_and_action_probs"),
+        by=("states",),
+    ),
+    "actor_component_explores": Case(
+        lambda: ActorComponent(HALVES, QPolicy(LAYERS, IntBox(4)), {"epsilon_spec": 0.5}),
+        {"states": FEATURES, "time_percentage": FloatBox(0.0, 1.0)},
+        (ACTOR,),
+    ),
+    "actor_component_recurrent": Case(
+        lambda: ActorComponent(
+            None, Policy([{"type": "lstm", "units": 2, "scope": "core"}], FloatBox(-1.0, 1.0))
+        ),
+        {
+            "states": FEATURES,
+            "internal_states": Dict(
+                core=Tuple(FloatBox(shape=(2,)), FloatBox(shape=(2,))), add_batch_rank=True
+            ),
+        },
+        (ACTOR,),
+        by=("states", "internal_states"),
+    ),
     "policy": Case(
         lambda: Policy(LAYERS, IntBox(4)),
         {"nn_inputs": FEATURES, "actions": IntBox(4, add_batch_rank=True)},
