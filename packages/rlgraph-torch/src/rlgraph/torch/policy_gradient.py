@@ -65,10 +65,10 @@ def ppo_value_loss(self: Any, ops: Any) -> Callable[..., Tensor]:
     return value_loss
 
 
-def ppo_sum(self: Any, ops: Any) -> Callable[..., Tensor]:
+def ppo_sum(self: Any, ops: Any) -> Callable[..., Tensor] | None:
     """`PPOLoss._sum` with a constant weight."""
     if not self.weight_vf.is_constant:
-        return partial(type(self).graph_function("_sum").function, self, ops)
+        return None
     weight = self.weight_vf.value(0.0)
 
     def weighted(
@@ -79,21 +79,21 @@ def ppo_sum(self: Any, ops: Any) -> Callable[..., Tensor]:
     return weighted
 
 
-def categorical_log_prob(self: Any, ops: Any) -> Callable[[Tensor, Tensor], Tensor]:
+def categorical_log_prob(self: Any, ops: Any) -> Callable[[Any, Tensor, Tensor], Tensor] | None:
     """`Categorical._log_prob` of single categories from 0 on."""
     if self.own_axes or not self.starts_at_zero:
-        return partial(type(self).graph_function("_log_prob").function, self, ops)
+        return None
 
-    def log_prob(log_p: Tensor, values: Tensor) -> Tensor:
+    def log_prob(space: Any, log_p: Tensor, values: Tensor) -> Tensor:
         return torch.gather(log_p, -1, values.long().unsqueeze(-1)).squeeze(-1)
 
     return log_prob
 
 
-def categorical_entropy(self: Any, ops: Any) -> Callable[[Tensor], Tensor]:
+def categorical_entropy(self: Any, ops: Any) -> Callable[[Tensor], Tensor] | None:
     """`Categorical._entropy` of single categories."""
     if self.own_axes:
-        return partial(type(self).graph_function("_entropy").function, self, ops)
+        return None
 
     def entropy(log_p: Tensor) -> Tensor:
         return torch.sum(torch.exp(log_p) * log_p, -1).neg_()
