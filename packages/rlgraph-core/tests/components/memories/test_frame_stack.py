@@ -153,7 +153,10 @@ def test_a_picture_that_stands_still_is_one_frame():
     still = np.full((8, 8, 4), 3, np.uint8)
     for _ in range(30):
         inserted(test, everything, [still], [still], [False])
-    assert len(np.unique(test.read_variable_values()["memory/stacks/frames/pointers"])) == 1
+    values = test.read_variable_values()
+    assert len(np.unique(values["memory/stacks/frames/pointers"])) == 1
+    # It is known which frames are free: nothing looks through all of them at every insert.
+    assert values["memory/stacks/frames/state"][1] == len(values["memory/stacks/frames/free"]) - 1
     check(test, everything, 8)
 
 
