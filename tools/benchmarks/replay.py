@@ -191,7 +191,7 @@ def make_sb3(kind: str, capacity: int, batch: int, _: str) -> Any:
     low, high = (-10, 10) if kind == "floats" else (0, 255)
     space = spaces.Box(low, high, seen.shape[1:], seen.dtype.type)
     buffer = ReplayBuffer(capacity, space, spaces.Discrete(4), device="cpu", optimize_memory_usage=False)
-    steps = [
+    steps: list[Any] = [
         (
             seen[i : i + 1],
             seen[i + 1 : i + 2],

@@ -148,6 +148,18 @@ def test_frames_run_out():
     check(test, everything, 40)
 
 
+def test_a_picture_that_stands_still_is_one_frame():
+    test, everything = memory(8, image(8, 8, 4), frame_stack=4), []
+    still = np.full((8, 8, 4), 3, np.uint8)
+    for _ in range(30):
+        inserted(test, everything, [still], [still], [False])
+    values = test.read_variable_values()
+    assert len(np.unique(values["memory/stacks/frames/pointers"])) == 1
+    # It is known which frames are free: nothing looks through all of them at every insert.
+    assert values["memory/stacks/frames/state"][1] == len(values["memory/stacks/frames/free"]) - 1
+    check(test, everything, 8)
+
+
 def test_a_block_that_is_larger_than_the_memory():
     test = memory(7, image(8, 8, 2), frame_stack=2)
     rng, everything = np.random.default_rng(3), []

@@ -88,7 +88,11 @@ def test_as_a_list(capacity, inserts):
     for ends in inserts:
         numbers = np.arange(len(everything), len(everything) + len(ends))
         everything += ends
-        given = {"number": numbers, "terminals": np.array(ends), "truncations": np.zeros(len(ends), bool)}
+        given = {
+            "number": numbers,
+            "terminals": ends & (numbers % 2 == 0),
+            "truncations": ends & (numbers % 2 == 1),
+        }
         test.test(("insert_records", [given]))
     oldest = max(len(everything) - capacity, 0)
     held = list(range(oldest, len(everything)))

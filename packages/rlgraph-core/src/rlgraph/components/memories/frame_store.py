@@ -88,17 +88,17 @@ class FrameStore:
         Args:
             fields: one array for each field.
             number: of the first of these records, counted from the first one that ever came.
-            oldest: number of the oldest record that is still there.
+            oldest: number of the oldest record that is to be there afterwards.
 
         Returns:
-            Number of the oldest record that is still there.
+            Number of the oldest record that is there: a later one where there were too few frames.
         """
         self._count, self._left, *self._guesses = self.state.tolist()
         whole = [np.ascontiguousarray(stacks) for stacks in fields]
         frames = [stacks.transpose(self._frames_first) for stacks in whole]
         raw = [stacks.reshape(len(stacks), -1).view(np.uint8) for stacks in whole]
         for i in range(len(whole[0])):
-            record, oldest = number + i, max(oldest, number + i + 1 - self.capacity)
+            record = number + i
             place = record % self.capacity
             for field in range(len(whole)):
                 pointers = self.pointers[field, place]
