@@ -1,4 +1,4 @@
-"""The update of `stand_ins.ppo` on TensorFlow, written by hand: one loop over the minibatches, with XLA and without."""
+"""The update of `ppo_learner` on TensorFlow, written by hand: one loop over the minibatches, with XLA and without."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 from flat_tf import Moments, Parameters, direct, tensor
-from stand_ins.ppo import (
+from ppo_learner import (
     CLIP,
     CLIP_NORM,
     ENTROPY_WEIGHT,
@@ -17,19 +17,21 @@ from stand_ins.ppo import (
     NUM_ACTIONS,
     UPDATES,
     VALUE_WEIGHT,
+    order_of,
 )
 
 YARDSTICKS: dict[str, dict[str, bool]] = {"by hand": {}}
 COMPILED: dict[str, dict[str, bool]] = {"by hand": {"xla": True}}
 
-LAYERS = ("dense-0", "dense-1", "head")
 NAMES = [
-    f"actor-critic/{network}/{layer}/{kind}"
-    for network in ("actor", "critic")
-    for layer in LAYERS
+    f"minibatch/actor-critic/{layer}/{kind}"
+    for layer in (
+        *(f"policy/{name}" for name in ("network/dense-0", "network/dense-1", "action-adapter/action-layer")),
+        *(f"value-function/{name}" for name in ("network/dense-0", "network/dense-1", "value-layer")),
+    )
     for kind in ("weights", "biases")
 ]
-RECORDS = ("states", "actions", "log_probs", "advantages", "returns")
+RECORDS = ("states", "actions", "log_probs", "advantages", "values")
 
 
 def network(parameters: Any, states: Any) -> Any:
@@ -45,7 +47,7 @@ def loss_of(parameters: Any, states: Any, actions: Any, log_probs: Any, advantag
     # A product with one-hot rows has a cheaper derivative than a gather.
     taken = tf.reduce_sum(new_log_probs * tf.one_hot(actions, NUM_ACTIONS), 1)
     centred = advantages - tf.reduce_mean(advantages)
-    advantages = centred / (tf.sqrt(tf.reduce_sum(tf.square(centred)) / (number - 1.0)) + 1e-8)
+    advantages = centred / (tf.sqrt(tf.reduce_sum(tf.square(centred)) / number) + 1e-8)
     ratio = tf.exp(taken - log_probs)
     clipped = tf.clip_by_value(ratio, 1.0 - CLIP, 1.0 + CLIP)
     gain = tf.reduce_sum(tf.minimum(ratio * advantages, clipped * advantages))
@@ -54,13 +56,29 @@ def loss_of(parameters: Any, states: Any, actions: Any, log_probs: Any, advantag
     return (VALUE_WEIGHT * value_loss - gain + ENTROPY_WEIGHT * negative_entropy) / number
 
 
-class Update:
-    """``update(batch) -> losses``: one step per minibatch, all in one call."""
+def records_of(given: Any) -> list[Any]:
+    """The records, with the targets of the value function in place of the values."""
+    *records, values = given
+    return [*records, values + records[-1]]
 
-    def __init__(self, weights: Mapping[str, np.ndarray], batch: Mapping[str, np.ndarray], xla: bool = False):
+
+class Update:
+    """``update(batch) -> mean loss``: one step per minibatch, all in one call."""
+
+    def __init__(
+        self,
+        weights: Mapping[str, np.ndarray],
+        batch: Mapping[str, np.ndarray],
+        rng: np.random.Generator,
+        xla: bool = False,
+    ):
+        self.rng = rng
         self.parameters = Parameters(weights, NAMES)
         self.moments = Moments(self.parameters.flat, LEARNING_RATE, EPSILON, CLIP_NORM)
-        specs = [tf.TensorSpec(batch[key].shape, batch[key].dtype) for key in ("order", *RECORDS)]
+        order = order_of(np.random.default_rng(0), len(batch["states"]))
+        specs = [
+            tf.TensorSpec(array.shape, array.dtype) for array in (order, *(batch[key] for key in RECORDS))
+        ]
         self._call = direct(
             self._compiled if xla else self._graph, specs, shortest=True, xla=xla, single_threaded=False
         )
@@ -74,7 +92,8 @@ class Update:
         return self.parameters.as_numpy()
 
     def __call__(self, batch: Mapping[str, np.ndarray]) -> np.ndarray:
-        return self._call([tensor(batch[key]) for key in ("order", *RECORDS)])[0].numpy()
+        order = order_of(self.rng, len(batch["states"]))
+        return self._call([tensor(order), *(tensor(batch[key]) for key in RECORDS)])[0].numpy()
 
     def _minibatch(self, flat: Any, rows: Any, records: Any) -> tuple[Any, Any]:
         """The loss and the derivative."""
@@ -82,7 +101,9 @@ class Update:
         loss = loss_of(parameters, *[tf.gather(record, rows) for record in records])
         return loss, self.moments.clipped(tf.gradients(loss, parameters))
 
-    def _graph(self, order: Any, *records: Any) -> Any:
+    def _graph(self, order: Any, *given: Any) -> Any:
+        records = records_of(given)
+
         def step(i: Any, losses: Any) -> Any:
             flat = self.parameters.flat.read_value()
             loss, gradient = self._minibatch(flat, tf.gather(order, i), records)
@@ -90,11 +111,14 @@ class Update:
             return i + 1, losses.write(i, loss)
 
         losses = tf.TensorArray(tf.float32, UPDATES, element_shape=[])
-        return tf.while_loop(
+        done = tf.while_loop(
             lambda i, _: i < UPDATES, step, (0, losses), maximum_iterations=UPDATES, parallel_iterations=1
-        )[1].stack()
+        )
+        return tf.reduce_mean(done[1].stack())
 
-    def _compiled(self, order: Any, *records: Any) -> Any:
+    def _compiled(self, order: Any, *given: Any) -> Any:
+        records = records_of(given)
+
         def step(i: Any, losses: Any, *state: Any) -> Any:
             loss, gradient = self._minibatch(state[0], order[i], records)
             return i + 1, losses.write(i, loss), *self.moments.stepped(state, gradient)
@@ -104,4 +128,4 @@ class Update:
             lambda i, *_: i < UPDATES, step, (0, losses, *self.moments.read()), maximum_iterations=UPDATES
         )
         self.moments.write(state)
-        return losses.stack()
+        return tf.reduce_mean(losses.stack())

@@ -1,4 +1,4 @@
-"""The update of `stand_ins.ppo` on PyTorch, written by hand: eager, and with the whole minibatch compiled."""
+"""The update of `ppo_learner` on PyTorch, written by hand: eager, and with the whole minibatch compiled."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from typing import Any
 import numpy as np
 import torch
 from flat_torch import ONE, Moments, Parameters, adam, compiled, flatten, run_backward
-from stand_ins.ppo import CLIP, CLIP_NORM, ENTROPY_WEIGHT, EPSILON, LEARNING_RATE, VALUE_WEIGHT
+from ppo_learner import CLIP, CLIP_NORM, ENTROPY_WEIGHT, EPSILON, LEARNING_RATE, VALUE_WEIGHT, order_of
 from torch import Tensor
 
 YARDSTICKS: dict[str, dict[str, bool]] = {"by hand": {}}
 COMPILED: dict[str, dict[str, bool]] = {"by hand": {"compile": True}}
 
-LAYERS = ("dense-0", "dense-1", "head")
 NAMES = [
-    f"actor-critic/{network}/{layer}/{kind}"
-    for network in ("actor", "critic")
-    for layer in LAYERS
+    f"minibatch/actor-critic/{layer}/{kind}"
+    for layer in (
+        *(f"policy/{name}" for name in ("network/dense-0", "network/dense-1", "action-adapter/action-layer")),
+        *(f"value-function/{name}" for name in ("network/dense-0", "network/dense-1", "value-layer")),
+    )
     for kind in ("weights", "biases")
 ]
-RECORDS = ("states", "actions", "log_probs", "advantages", "returns")
+RECORDS = ("states", "actions", "log_probs", "advantages", "values")
 
 addmm, index_select = torch.addmm, torch.index_select
 
@@ -38,7 +39,7 @@ def loss_of(
     # A mean over records of a sum over actions.
     negative_entropy = (new_log_probs.exp() * new_log_probs).sum()
     taken = new_log_probs.gather(1, actions.unsqueeze(1)).squeeze(1)
-    deviation, mean = torch.std_mean(advantages)
+    deviation, mean = torch.std_mean(advantages, correction=0)
     advantages = (advantages - mean).div_(deviation + 1e-8)
     ratio = (taken - log_probs).exp()
     gain = torch.minimum(ratio * advantages, ratio.clamp(1.0 - CLIP, 1.0 + CLIP) * advantages).mean()
@@ -46,12 +47,23 @@ def loss_of(
     return VALUE_WEIGHT * value_loss - gain + (ENTROPY_WEIGHT / len(states)) * negative_entropy
 
 
+def records_of(batch: Mapping[str, np.ndarray]) -> list[Tensor]:
+    """The records, with the targets of the value function in place of the values."""
+    *records, values = (torch.from_numpy(batch[key]) for key in RECORDS)
+    return [*records, values + records[-1]]
+
+
 class Update:
-    """``update(batch) -> losses``: one step per minibatch."""
+    """``update(batch) -> mean loss``: one step per minibatch."""
 
     def __init__(
-        self, weights: Mapping[str, np.ndarray], batch: Mapping[str, np.ndarray], compile: bool = False
+        self,
+        weights: Mapping[str, np.ndarray],
+        batch: Mapping[str, np.ndarray],
+        rng: np.random.Generator,
+        compile: bool = False,
     ):
+        self.rng = rng
         self.parameters = Parameters(weights, NAMES)
         self.moments = Moments(self.parameters.flat, LEARNING_RATE, EPSILON)
         self._minibatch = self._compile(batch) if compile else self._eager()
@@ -65,10 +77,11 @@ class Update:
         return self.parameters.as_numpy()
 
     def __call__(self, batch: Mapping[str, np.ndarray]) -> np.ndarray:
-        records = [torch.from_numpy(batch[key]) for key in RECORDS]
+        records = records_of(batch)
         minibatch = self._minibatch
-        losses = [minibatch(rows, *records) for rows in torch.from_numpy(batch["order"]).unbind()]
-        return torch.stack(losses).numpy()
+        order = torch.from_numpy(order_of(self.rng, len(records[0])))
+        losses = [minibatch(rows, *records) for rows in order.unbind()]
+        return torch.stack(losses).mean().numpy()
 
     def _eager(self) -> Callable[..., Tensor]:
         leaves = self.parameters.leaves()
@@ -94,6 +107,7 @@ class Update:
             (gradient,) = torch.autograd.grad(loss, flat)
             return adam(states, gradient, LEARNING_RATE, EPSILON, CLIP_NORM), [loss.detach()]
 
-        examples = [torch.from_numpy(batch["order"][0]), *(torch.from_numpy(batch[key]) for key in RECORDS)]
+        records = records_of(batch)
+        examples = [torch.from_numpy(order_of(np.random.default_rng(0), len(records[0])))[0], *records]
         program = compiled(minibatch, [self.parameters.flat, *self.moments.state], examples)
         return lambda *tensors: program(*tensors)[0]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An update of PPO, 4 epochs of 4 minibatches, from NumPy records to NumPy losses, against the same by hand."""
+"""An update of PPO, 4 epochs of 4 shuffled minibatches, from NumPy records to the mean loss, against one by hand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def main() -> None:
     options = parser.parse_args()
     use_one_thread()
     import against_hand
-    from stand_ins.ppo import make_executor, random_batch
+    from ppo_learner import make_executor, random_batch, stream_of
     from subject import DISTRIBUTIONS
 
     module = importlib.import_module(f"ppo_by_hand_{options.backend}")
@@ -34,10 +34,11 @@ def main() -> None:
         yardsticks = module.COMPILED if options.compile else module.YARDSTICKS
         start = executor.get_weights()
         subjects: dict[str, Any] = {
-            name: module.Update(start, batches[0], **how) for name, how in yardsticks.items()
+            name: module.Update(start, batches[0], stream_of(executor), **how)
+            for name, how in yardsticks.items()
         }
         program = executor.program("update")
-        subjects["rlgraph"] = lambda batch, program=program: program(**batch)
+        subjects["rlgraph"] = lambda batch, program=program: program(batch)["loss"]
         rows += against_hand.rows(executor, subjects, batches, TARGET, f"minibatch {size}, ", **LONG)
     title = f"PPO update, {options.backend}{', compiled' if options.compile else ''}"
     report(title, rows, DISTRIBUTIONS[options.backend], options.json)

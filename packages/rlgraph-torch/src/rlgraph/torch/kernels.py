@@ -17,6 +17,13 @@ from torch import Tensor, add, addmm, argmax, gather, mean, mm, set_flush_denorm
 
 from rlgraph.core.functional.activations import activation
 from rlgraph.torch.convolution import convolve
+from rlgraph.torch.policy_gradient import (
+    categorical_entropy,
+    categorical_log_prob,
+    ppo_pg_loss,
+    ppo_sum,
+    ppo_value_loss,
+)
 from rlgraph.torch.recurrent import lstm
 
 #: What `torch.nn.functional` calls, without expanding the operands first. The third argument: 0 per item, 1 the mean.
@@ -198,7 +205,12 @@ KERNELS: dict[str, Callable[[Any, Any], Callable[..., Any]]] = {
     "rlgraph.components.layers.dense:Dense._call": dense,
     "rlgraph.components.layers.lstm:LSTM._call": lstm,
     "rlgraph.components.common.synchronizer:Synchronizer._sync": synchronizer_sync,
+    "rlgraph.components.distributions.categorical:Categorical._entropy": categorical_entropy,
+    "rlgraph.components.distributions.categorical:Categorical._log_prob": categorical_log_prob,
     "rlgraph.components.losses.dqn_loss:DQNLoss._loss": dqn_loss,
+    "rlgraph.components.losses.ppo_loss:PPOLoss._pg_loss": ppo_pg_loss,
+    "rlgraph.components.losses.ppo_loss:PPOLoss._sum": ppo_sum,
+    "rlgraph.components.losses.ppo_loss:PPOLoss._value_loss": ppo_value_loss,
     "rlgraph.components.policies.dueling_policy:DuelingPolicy._combine": dueling_combine,
 }
 if hasattr(torch, "_fused_adam_"):

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from rlgraph.components.distributions.distribution import Distribution
-from rlgraph.core import SpecError, graph_fn
+from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.core.functional.distributions.categorical import (
-    categorical_entropy,
     categorical_kl,
-    categorical_log_prob,
+    entropy_of_log_p,
+    log_p_of,
+    log_probabilities,
 )
 
 DTYPES = ("int64", "int32", "int16", "uint8")
@@ -47,14 +48,31 @@ class Categorical(Distribution):
     def _mode(self, ops: Any, parameters: Any) -> Any:
         return self._typed(ops, ops.argmax(parameters, axis=-1))
 
-    @graph_fn
-    def _log_prob(self, ops: Any, parameters: Any, values: Any) -> Any:
-        self.check_values(values, parameters)
-        return self.sum_own(ops, categorical_log_prob(ops, ops.astype(values, "int64"), parameters))
+    # A loss asks for both: what they have in common is a call of its own, and computed once.
+
+    @rlgraph_api(must_be_complete=False)
+    def log_prob(self, parameters: Any, values: Any) -> Any:
+        """The logarithm of the probability of values ``[B, ...] -> [B]``."""
+        return self._log_prob(self._log_probabilities(self.accept(parameters)), values)
+
+    @rlgraph_api
+    def entropy(self, parameters: Any) -> Any:
+        """The entropy in nats ``[B]``."""
+        return self._entropy(self._log_probabilities(parameters))
 
     @graph_fn
-    def _entropy(self, ops: Any, parameters: Any) -> Any:
-        return self.sum_own(ops, categorical_entropy(ops, parameters))
+    def _log_probabilities(self, ops: Any, parameters: Any) -> Any:
+        """``[B, ..., A] -> [B, ..., A]``."""
+        return log_probabilities(ops, parameters)
+
+    @graph_fn
+    def _log_prob(self, ops: Any, log_p: Any, values: Any) -> Any:
+        self.check_values(values, log_p)
+        return self.sum_own(ops, log_p_of(ops, ops.astype(values, "int64"), log_p))
+
+    @graph_fn
+    def _entropy(self, ops: Any, log_p: Any) -> Any:
+        return self.sum_own(ops, entropy_of_log_p(ops, log_p))
 
     @graph_fn
     def _kl_divergence(self, ops: Any, parameters: Any, other_parameters: Any) -> Any:

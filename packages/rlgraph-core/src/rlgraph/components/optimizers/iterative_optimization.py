@@ -87,13 +87,20 @@ class IterativeOptimization(Component):
         """
         order = self._order(records)
 
-        def minibatch(i: Any, sums: Any, count: Any, _: Any) -> Any:
+        def numbers_of(i: Any) -> Any:
             rows = self._rows(i, order, records)
-            given = getattr(self.updated, self.api_method_name)(rows)
-            return self._added(sums, count, self._numbers(given))
+            return self._numbers(getattr(self.updated, self.api_method_name)(rows))
 
-        stop = None if self.stop_position is None else (lambda _sums, _count, stopped: stopped)
-        sums, count, _ = loop(self.num_epochs * self.num_minibatches, minibatch, *self._start(), until=stop)
+        number = self.num_epochs * self.num_minibatches
+        if self.stop_position is None:
+            collected = loop(number, lambda i: (None, numbers_of(i)), collect=True)[1]
+            return self._averages(collected)
+
+        def minibatch(i: Any, sums: Any, count: Any, _: Any) -> Any:
+            return self._added(sums, count, numbers_of(i))
+
+        stop = lambda _sums, _count, stopped: stopped  # noqa: E731
+        sums, count, _ = loop(number, minibatch, *self._start(), until=stop)
         means = self._means(sums, count)
         return {**{name: means[name] for name in self.results}, "num_updates": count}
 
@@ -133,10 +140,13 @@ class IterativeOptimization(Component):
 
     @graph_fn(returns=3)
     def _added(self, ops: Any, sums: Any, count: Any, numbers: Any) -> Any:
-        stopped = ops.zeros((), dtype="bool")
-        if self.stop_position is not None:
-            stopped = numbers[self.stop_position] > self.limit
-        return sums + ops.stack(list(numbers)), count + 1, stopped
+        return sums + ops.stack(list(numbers)), count + 1, numbers[self.stop_position] > self.limit
+
+    @graph_fn
+    def _averages(self, ops: Any, collected: Any) -> Any:
+        """``[updates]`` of each number ``-> []``, and how many updates there were."""
+        means = {name: ops.mean(x) for name, x in zip(self.results, collected, strict=True)}
+        return {**means, "num_updates": ops.full((), self.num_epochs * self.num_minibatches, dtype="int64")}
 
     @graph_fn
     def _means(self, ops: Any, sums: Any, count: Any) -> Any:

@@ -27,13 +27,21 @@ def log_probabilities(ops: Any, logits: Tensor) -> Tensor:
 
 def categorical_log_prob(ops: Any, values: Tensor, logits: Tensor) -> Tensor:
     """The log-probability of categories: ``values [...] (int64), logits [..., A] -> [...]``."""
-    taken = ops.take_along_axis(log_probabilities(ops, logits), ops.expand_dims(values, -1), axis=-1)
-    return ops.squeeze(taken, axis=-1)
+    return log_p_of(ops, values, log_probabilities(ops, logits))
+
+
+def log_p_of(ops: Any, values: Tensor, log_p: Tensor) -> Tensor:
+    """What stands at the categories: ``values [...] (int64), log_p [..., A] -> [...]``."""
+    return ops.squeeze(ops.take_along_axis(log_p, ops.expand_dims(values, -1), axis=-1), axis=-1)
 
 
 def categorical_entropy(ops: Any, logits: Tensor) -> Tensor:
     """``-sum(p log(p))``: ``[..., A] -> [...]`` (Shannon, 1948)."""
-    log_p = log_probabilities(ops, logits)
+    return entropy_of_log_p(ops, log_probabilities(ops, logits))
+
+
+def entropy_of_log_p(ops: Any, log_p: Tensor) -> Tensor:
+    """`categorical_entropy` of ``log_p``, the `log_probabilities`: ``[..., A] -> [...]``."""
     return -ops.sum(ops.exp(log_p) * log_p, axis=-1)
 
 
