@@ -284,11 +284,11 @@ def test_an_adapter_of_somebody_else(monkeypatch):
     ("make", "message"),
     [
         (
-            lambda: CategoricalDistributionAdapter(IntBox(2, 5)),
-            r"action-adapter.action_space: expected an IntBox\(n\) whose",
+            lambda: CategoricalDistributionAdapter(IntBox(0, None)),
+            r"action-adapter.action_space: expected an IntBox with both bounds",
         ),
         (
-            lambda: CategoricalDistributionAdapter(IntBox([3, 5])),
+            lambda: GumbelSoftmaxDistributionAdapter(IntBox([3, 5])),
             r"0 to n - 1 \(others: a Tuple of such\), given IntBox",
         ),
         (
@@ -314,8 +314,8 @@ def test_an_adapter_of_somebody_else(monkeypatch):
             r"action_space, part 'a/0': .*both sides or on none",
         ),
         (
-            lambda: choose_adapter(IntBox(2, 5)),
-            r"action_space: expected an IntBox\(n\)|expected an IntBox\(n\)",
+            lambda: choose_adapter(IntBox()),
+            r"action_space: expected an IntBox with both bounds",
         ),
         (
             lambda: choose_adapter(BoolBox(), {"bool_type": "x"}),

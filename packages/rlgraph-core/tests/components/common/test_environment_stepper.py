@@ -169,6 +169,34 @@ def test_what_the_actor_remembers(backend):
         assert found["actions"].tolist() == actions
 
 
+def test_a_recurrent_policy(backend):
+    """Step by step it does what the same policy makes of each episode's states as a sequence."""
+    layers = [{"type": "lstm", "units": 4}]
+    test = stepper(
+        Counting(steps_to_end=3),
+        Policy(layers, IntBox(4)),
+        num_steps=5,
+        backend=backend,
+        actor_method="get_action_and_log_likelihood",
+        extra_returns=["log_likelihood"],
+    )
+    found = [test.test(("step", [])) for _ in range(2)]
+    states, actions, log_likelihood = (
+        np.concatenate([each[name][:5] for each in found]) for name in ("states", "actions", "log_likelihood")
+    )
+    assert states[:, 0].tolist() == [0, 1, 2, 0, 1, 2, 0, 1, 2, 0]
+    in_time = {"add_batch_rank": True, "add_time_rank": True, "time_major": True}
+    whole = GraphExecutor(
+        Policy(layers, IntBox(4)),
+        {"nn_inputs": FloatBox(shape=(1,), **in_time), "actions": IntBox(4, **in_time)},
+        backend="numpy",
+    )
+    whole.set_weights({n.partition("/")[2]: v for n, v in test.executor.get_weights().items()})
+    for episode in (slice(0, 3), slice(3, 6), slice(6, 9)):
+        expected = whole.execute("get_log_likelihood", states[episode, None], actions[episode, None])
+        np.testing.assert_allclose(log_likelihood[episode], expected["log_likelihood"][:, 0], atol=1e-5)
+
+
 def test_previous_action_and_reward(backend):
     test = stepper(
         Counting(steps_to_end=3),

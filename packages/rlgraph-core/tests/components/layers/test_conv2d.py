@@ -169,11 +169,6 @@ def test_wrong_arguments(arguments, message):
         (FloatBox(shape=(8, 8, 3)), "with batch rank"),
         (FloatBox(shape=(8, 6), add_batch_rank=True), '{"type": "reshape", "new_shape": [8, 6, 1]}'),
         (
-            FloatBox(shape=(8, 8, 3), add_batch_rank=True, add_time_rank=True),
-            "and no time rank, given FloatBox(shape=(8, 8, 3), add_batch_rank=True, add_time_rank=True); put the layer "
-            'into {"type": "batch_apply", "sub_component": ...}, which folds time into the batch',
-        ),
-        (
             FloatBox(shape=(2, 8, 3), add_batch_rank=True),
             "does not fit into FloatBox(shape=(2, 8, 3), add_batch_rank=True); padding='same'",
         ),
@@ -187,15 +182,12 @@ def test_wrong_inputs(space, message):
 
 
 @pytest.mark.parametrize("time_major", [False, True])
-def test_what_folds_time(time_major, backend):
-    """What the message of a time rank says helps."""
+def test_a_time_rank_stays(time_major, backend):
     space = FloatBox(shape=(4, 4, 1), add_batch_rank=True, add_time_rank=True, time_major=time_major)
-    layer = {"type": "conv2d", "filters": 2, "kernel_size": 3, "scope": "c"}
-    network = NeuralNetwork([{"type": "batch_apply", "sub_component": layer, "scope": "over-time"}])
-    test = ComponentTest(network, {"inputs": space}, backend=backend)
+    test = ComponentTest(Conv2D(2, 3, scope="c"), {"inputs": space}, backend=backend)
     values = test.read_variable_values()
     x = np.random.default_rng(0).normal(size=(2, 3, 4, 4, 1)).astype(np.float32)
-    weights, biases = values["over-time/c/weights"], values["over-time/c/biases"]
+    weights, biases = values["c/weights"], values["c/biases"]
     test.test(
         "call", x, expected_outputs=[by_hand(y, weights, biases, (1, 1), "valid") for y in x], decimals=5
     )

@@ -141,7 +141,7 @@ class Recurrent(Component):
 
     @rlgraph_api
     def act(self, x_t, states):
-        return self.layer.step(x_t, states)
+        return self.layer.call(x_t, states)
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,6 @@ def test_wrong_arguments(make, arguments, message):
         (LSTM(2), {"inputs": FloatBox(shape=(2,))}, "with batch rank"),
         (LSTM(2, time_major=True), {"inputs": BATCH_MAJOR}, "expected time_major=True"),
         (MultiLSTM(2, 2, time_major=False), {"inputs": TIME_MAJOR}, "expected time_major=False"),
-        (LSTM(2), {"inputs": TIME_MAJOR, "step.inputs": BATCH_MAJOR}, "expected one order of batch and time"),
         (
             LSTM(2),
             {"inputs": TIME_MAJOR, "initial_c_and_h_states": C_AND_H},

@@ -62,14 +62,14 @@ def dense(self: Any, ops: Any) -> Callable[[Tensor], Tensor]:
         layer = linear
     else:
         layer = activated_without_biases if biases is None else activated
-    if not self.has_time_rank:
-        return layer
 
-    def over_time(inputs: Tensor) -> Tensor:
+    def over_rows(inputs: Tensor) -> Tensor:
+        if inputs.dim() == 2:
+            return layer(inputs)
         outputs = layer(inputs.reshape(-1, inputs.shape[2]))
         return outputs.view(*inputs.shape[:2], outputs.shape[1])
 
-    return over_time
+    return over_rows
 
 
 def conv2d(self: Any, ops: Any) -> Callable[[Tensor], Tensor]:
@@ -81,11 +81,17 @@ def conv2d(self: Any, ops: Any) -> Callable[[Tensor], Tensor]:
     else:
         activate = IN_PLACE.get(self.activation) or activation(ops, self.activation)
 
-    def call(inputs: Tensor) -> Tensor:
+    def layer(inputs: Tensor) -> Tensor:
         outputs = convolve(inputs, weights, biases, window, strides, padding)
         return outputs if activate is None else activate(outputs)
 
-    return call
+    def over_images(inputs: Tensor) -> Tensor:
+        if inputs.dim() == 4:
+            return layer(inputs)
+        outputs = layer(inputs.reshape(-1, *inputs.shape[2:]))
+        return outputs.reshape(*inputs.shape[:2], *outputs.shape[1:])
+
+    return over_images
 
 
 def dueling_combine(self: Any, ops: Any) -> Callable[[Tensor, Tensor], Tensor]:

@@ -80,8 +80,8 @@ def ppo_sum(self: Any, ops: Any) -> Callable[..., Tensor]:
 
 
 def categorical_log_prob(self: Any, ops: Any) -> Callable[[Tensor, Tensor], Tensor]:
-    """`Categorical._log_prob` of single categories."""
-    if self.own_axes:
+    """`Categorical._log_prob` of single categories from 0 on."""
+    if self.own_axes or not self._starts_at_zero:
         return partial(type(self).graph_function("_log_prob").function, self, ops)
 
     def log_prob(log_p: Tensor, values: Tensor) -> Tensor:

@@ -13,17 +13,21 @@ from rlgraph.components.layers.lstm import LSTM
 
 
 def lstm(self: Any, ops: Any) -> Callable[..., tuple[Tensor, ...]]:
-    """`LSTM._call` by torch's own LSTM, where oneDNN computes it; it has no peepholes, clipping and lengths."""
+    """`LSTM._call` by torch's own LSTM, where oneDNN computes it; it has no peepholes, clipping, lengths, resets."""
     single_source = partial(LSTM._call.function, self, ops)
     # On a GPU it would be cuDNN, which rounds to fewer bits (TF32).
     if self.use_peepholes or self.cell_clip is not None or self.weights.device.type != "cpu":
         return single_source
-    units, is_time_major, return_sequences = self.units, self.is_time_major, self.return_sequences
+    units, return_sequences = self.units, self.return_sequences
     parameters = self.weights, self.recurrent_weights, self.biases
 
-    def run(inputs: Tensor, states: Any, sequence_length: Tensor | None) -> tuple[Tensor, ...]:
-        if inputs.dim() == 2 or sequence_length is not None or inputs.numel() == 0:
-            return single_source(inputs, states, sequence_length)
+    def run(
+        space: Any, inputs: Tensor, states: Any, sequence_length: Tensor | None, resets: Tensor | None
+    ) -> tuple[Tensor, ...]:
+        is_plain = sequence_length is None and resets is None
+        if not (space.has_time_rank and is_plain) or inputs.numel() == 0:
+            return single_source(space, inputs, states, sequence_length, resets)
+        is_time_major = space.time_major
         if not is_time_major:
             inputs = inputs.transpose(0, 1)
         if states is None:

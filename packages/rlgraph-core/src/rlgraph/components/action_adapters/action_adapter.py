@@ -55,6 +55,11 @@ class ActionAdapter(Component):
             self.pre_network = NeuralNetwork.from_spec(
                 pre_network_spec, path=f"{scope}.pre_network_spec", scope="pre-network"
             )
+            if self.pre_network.internal_states_space is not None:
+                raise SpecError(
+                    f"{scope}.pre_network_spec: recurrent layers belong into the network ahead of it, which carries "
+                    "their states"
+                )
         self.action_layer = Dense(
             self.num_outputs(), activation, weights_spec, biases_spec, scope="action-layer"
         )

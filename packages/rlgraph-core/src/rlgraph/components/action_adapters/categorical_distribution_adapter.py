@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from rlgraph.components.action_adapters.action_adapter import ActionAdapter
 from rlgraph.core import graph_fn
 from rlgraph.core.functional.distributions.categorical import mask_logits
@@ -12,7 +14,10 @@ from rlgraph.spaces import BoolBox, IntBox, Space, SpaceError
 
 
 class CategoricalDistributionAdapter(ActionAdapter):
-    """Logits ``[B, ..., A]`` of actions that are one of A, an ``IntBox(A)`` of any shape.
+    """Logits ``[B, ..., A]`` of actions that are one of A, an ``IntBox(A)`` or ``IntBox(low, low + A)`` of any shape.
+
+    Where elements differ, ``IntBox([3, 5])``, A is the largest of their numbers, and what an element does not have is
+    impossible.
 
     What `action_mask`, bool ``[B, ..., A]``, does not allow is never drawn, and adds neither probability nor entropy
     nor gradient. Rows that allow nothing allow everything: it is the environment that has to avoid them.
@@ -22,20 +27,25 @@ class CategoricalDistributionAdapter(ActionAdapter):
 
     def wanted_actions(self) -> str:
         box = self.action_space
-        if isinstance(box, IntBox) and box.num_categories:
+        if isinstance(box, IntBox) and box.low is not None and box.high is not None:
             return ""
-        return "an IntBox(n) whose elements all have the n categories 0 to n - 1 (others: a Tuple of such)"
+        return "an IntBox with both bounds, such as IntBox(n), whose actions can be counted"
 
     def num_outputs(self) -> int:
         return self.num_elements * self.num_categories
 
     @property
     def num_categories(self) -> int:
-        """The number of actions."""
-        return int(self.action_space.num_categories or 0)
+        """The number of actions; the largest, where elements differ."""
+        return int(np.max(self._counts()))
+
+    def _counts(self) -> np.ndarray:
+        """The number of actions of each element."""
+        counts = np.asarray(self.action_space.high) - np.asarray(self.action_space.low)
+        return np.broadcast_to(counts, self.action_space.shape)
 
     def distribution_spec(self) -> dict[str, Any]:
-        return {"type": "categorical", "dtype": self.action_space.dtype}
+        return {"type": "categorical", "dtype": self.action_space.dtype, "low": self.action_space.low}
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         mask = input_spaces.get("action_mask")
@@ -43,10 +53,23 @@ class CategoricalDistributionAdapter(ActionAdapter):
         if mask is not None and not (isinstance(mask, BoolBox) and mask.shape == shape):
             raise SpaceError(f"action_mask: expected a BoolBox of shape {list(shape)}, given {mask!r}")
 
+    def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        counts = self._counts()
+        self.existing = None
+        if np.ptp(counts) > 0:
+            existing = np.arange(self.num_categories) < counts[..., np.newaxis]
+            space = BoolBox(shape=existing.shape)
+            self.existing = self.get_variable("existing", space, initializer=existing, trainable=False)
+
     @graph_fn
     def _parameters(self, ops: Any, outputs: Any) -> Any:
-        return self.shaped(ops, outputs, self.num_categories)
+        logits = self.shaped(ops, outputs, self.num_categories)
+        return logits if self.existing is None else mask_logits(ops, logits, self.existing)
 
     @graph_fn
     def _masked_parameters(self, ops: Any, outputs: Any, mask: Any) -> Any:
-        return mask_logits(ops, self.shaped(ops, outputs, self.num_categories), mask)
+        logits = self.shaped(ops, outputs, self.num_categories)
+        if self.existing is not None:
+            # An element whose mask allows nothing has all actions that exist.
+            logits, mask = mask_logits(ops, logits, self.existing), mask & self.existing
+        return mask_logits(ops, logits, mask)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rlgraph.components.action_adapters.categorical_distribution_adapter import CategoricalDistributionAdapter
+from rlgraph.spaces import IntBox
 
 
 class GumbelSoftmaxDistributionAdapter(CategoricalDistributionAdapter):
@@ -23,6 +24,12 @@ class GumbelSoftmaxDistributionAdapter(CategoricalDistributionAdapter):
     def __init__(self, action_space: Any, temperature: float = 1.0, **kwargs: Any):
         self.temperature = temperature
         super().__init__(action_space, **kwargs)
+
+    def wanted_actions(self) -> str:
+        box = self.action_space
+        if isinstance(box, IntBox) and box.num_categories:
+            return ""
+        return "an IntBox(n) whose elements all have the n categories 0 to n - 1 (others: a Tuple of such)"
 
     def distribution_spec(self) -> dict[str, Any]:
         return {"type": "gumbel_softmax", "temperature": self.temperature}

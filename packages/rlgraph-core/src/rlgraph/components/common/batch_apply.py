@@ -23,7 +23,7 @@ class BatchApply(TimeFolding):
         scope: name among its siblings.
 
     Raises:
-        SpecError: the component has no such API method.
+        SpecError: the component has no such API method, or is recurrent.
         SpaceError: the inputs lack batch or time rank.
     """
 
@@ -35,6 +35,10 @@ class BatchApply(TimeFolding):
         **kwargs: Any,
     ):
         self.applied = Component.from_spec(sub_component, path=f"{scope}.sub_component")
+        if getattr(self.applied, "internal_states_space", None) is not None:
+            raise SpecError(
+                f"{scope}.sub_component: {self.applied.scope} is recurrent and takes sequences by itself"
+            )
         methods = self.applied.api_methods()
         if api_method_name not in methods:
             raise SpecError(

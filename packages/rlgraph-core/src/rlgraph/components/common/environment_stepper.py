@@ -41,7 +41,8 @@ class EnvironmentStepper(Component):
         num_steps: how often to act, T.
         num_environments: N; then results are ``[T, N, ...]``. None: one environment, and results are ``[T, ...]``.
         internal_states_space: of what the actor remembers from step to step, without ranks; the actor is then given
-            ``internal_states [N, ...]``, zeros at first, and returns them.
+            ``internal_states [N, ...]``, zeros at first, and returns them. Default: the actor's own
+            ``internal_states_space``, as recurrent policies have it.
         add_previous_action_to_state, add_previous_reward_to_state: the actor is given a dict of the state (the parts of
             a Dict; else ``state``) and ``previous_action`` or ``previous_reward``, zeros where an episode begins.
         extra_returns: what else of the actor's returns to collect, such as ``log_likelihood``.
@@ -74,8 +75,11 @@ class EnvironmentStepper(Component):
             check_whole(num_environments, f"{scope}.num_environments", least=1)
         self.environments = make_environments(environment_spec, num_environments, f"{scope}.environment_spec")
         self.is_vector = num_environments is not None or len(self.environments) > 1
-        self.internal_space = _space(internal_states_space, f"{scope}.internal_states_space")
         self.actor = Component.from_spec(actor_component_spec, path=f"{scope}.actor_component_spec")
+        own = getattr(self.actor, "internal_states_space", None)
+        self.internal_space = _space(
+            own if internal_states_space is None else internal_states_space, f"{scope}.internal_states_space"
+        )
         self.actor_method = _method(self.actor, actor_method, f"{scope}.actor_method")
         self.added = [
             name

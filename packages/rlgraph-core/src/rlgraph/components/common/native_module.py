@@ -71,6 +71,8 @@ class NativeModule(Component):
         tensors: the variables by the names of the module's parameters and buffers.
     """
 
+    ranks_may_differ = False
+
     # Graph functions of kernels only, `f(self, ops, inputs)`; a framework adds them.
     _evaluate: Any
     _train: Any

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from rlgraph.components.distributions.distribution import Distribution
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
@@ -13,6 +16,7 @@ from rlgraph.core.functional.distributions.categorical import (
     log_p_of,
     log_probabilities,
 )
+from rlgraph.spaces import FloatBox, IntBox, Space, SpaceError
 
 DTYPES = ("int64", "int32", "int16", "uint8")
 
@@ -24,21 +28,40 @@ class Categorical(Distribution):
 
     Args:
         dtype: of the values that are drawn.
+        low: the value of the first category; one number for all elements, or one for each.
         scope: name among its siblings.
 
     Raises:
-        SpecError: `dtype` is no integer.
-        SpaceError: the parameters are no floats with an axis of categories.
+        SpecError: `dtype` or `low` is no integer.
+        SpaceError: the parameters are no floats with an axis of categories, or not as many elements as `low` has.
     """
 
     reparameterized = False
     category_rank = 1
 
-    def __init__(self, dtype: str = "int64", scope: str = "categorical", **kwargs: Any):
+    def __init__(self, dtype: str = "int64", low: Any = 0, scope: str = "categorical", **kwargs: Any):
         if dtype not in DTYPES:
             raise SpecError(f"{scope}.dtype: unknown {dtype!r}. {nearest(str(dtype), DTYPES)}")
+        lows = np.asarray(low)
+        if lows.dtype.kind not in "iu":
+            raise SpecError(f"{scope}.low: expected an integer, or one for each element, given {low!r}")
         self.dtype = dtype
+        # One that all elements share is a number in the graph; others are constants kept in a variable.
+        self.low: Any = int(lows.flat[0]) if lows.size and np.ptp(lows) == 0 else lows
         super().__init__(scope=scope, **kwargs)
+
+    def check_parameters(self, boxes: list[FloatBox]) -> None:
+        super().check_parameters(boxes)
+        if isinstance(self.low, np.ndarray) and self.low.shape != boxes[0].shape[:-1]:
+            raise SpaceError(
+                f"parameters: expected shape {[*self.low.shape, 'categories']}, as low has, given "
+                f"{list(boxes[0].shape)}"
+            )
+
+    def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        if isinstance(self.low, np.ndarray):
+            space = IntBox(shape=self.low.shape)
+            self.low = self.get_variable("low", space, initializer=self.low, trainable=False)
 
     @graph_fn
     def _sample(self, ops: Any, parameters: Any) -> Any:
@@ -68,7 +91,10 @@ class Categorical(Distribution):
     @graph_fn
     def _log_prob(self, ops: Any, log_p: Any, values: Any) -> Any:
         self.check_values(values, log_p)
-        return self.sum_own(ops, log_p_of(ops, ops.astype(values, "int64"), log_p))
+        categories = ops.astype(values, "int64")
+        if not self._starts_at_zero:
+            categories = categories - self.low
+        return self.sum_own(ops, log_p_of(ops, categories, log_p))
 
     @graph_fn
     def _entropy(self, ops: Any, log_p: Any) -> Any:
@@ -79,5 +105,11 @@ class Categorical(Distribution):
         self.check_others(other_parameters, parameters)
         return self.sum_own(ops, categorical_kl(ops, parameters, other_parameters))
 
+    @property
+    def _starts_at_zero(self) -> bool:
+        return isinstance(self.low, int) and self.low == 0
+
     def _typed(self, ops: Any, values: Any) -> Any:
+        if not self._starts_at_zero:
+            values = values + self.low
         return values if self.dtype == "int64" else ops.astype(values, self.dtype)

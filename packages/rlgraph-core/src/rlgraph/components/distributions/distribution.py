@@ -137,6 +137,11 @@ class Distribution(Component):
         """The logarithm of the probability, or of the density, of values ``[B, ...] -> [B]``."""
         return self._log_prob(self.accept(parameters), values)
 
+    @rlgraph_api(must_be_complete=False)
+    def log_prob_per_part(self, parameters: Any, values: Any) -> Any:
+        """As `log_prob`; of a joint distribution of several parts, that of each, a container of ``[B]``."""
+        return self.log_prob(parameters, values)
+
     @rlgraph_api
     def entropy(self, parameters: Any) -> Any:
         """The entropy in nats ``[B]``."""

@@ -68,7 +68,15 @@ class JointCumulativeDistribution(Distribution):
     @rlgraph_api(must_be_complete=False)
     def log_prob(self, parameters: Any, values: Any) -> Any:
         """The logarithm of the probability, or of the density, of values: ``[B]``."""
-        return self._joint(map_parts(lambda part, p, v: part.log_prob(p, v), self.parts, parameters, values))
+        return self._joint(self._log_probs(parameters, values))
+
+    @rlgraph_api(must_be_complete=False)
+    def log_prob_per_part(self, parameters: Any, values: Any) -> Any:
+        """As `log_prob`, of each part its own: a container of ``[B]``."""
+        return self._log_probs(parameters, values)
+
+    def _log_probs(self, parameters: Any, values: Any) -> Any:
+        return map_parts(lambda part, p, v: part.log_prob(p, v), self.parts, parameters, values)
 
     @rlgraph_api
     def entropy(self, parameters: Any) -> Any:

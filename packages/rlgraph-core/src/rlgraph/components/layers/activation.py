@@ -28,7 +28,7 @@ class Activation(Component):
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        check_inputs(input_spaces["inputs"], rank=None, time=True)
+        check_inputs(input_spaces["inputs"], rank=None)
 
     @rlgraph_api
     def call(self, inputs: Any) -> Any:

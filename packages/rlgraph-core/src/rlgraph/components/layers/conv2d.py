@@ -7,6 +7,7 @@ from typing import Any
 
 from rlgraph.components.layers.activations import apply_activation, check_activation
 from rlgraph.components.layers.inputs import check_inputs
+from rlgraph.components.layers.rows import over_images
 from rlgraph.components.layers.windows import check_fits, check_padding, check_pair
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import FloatBox, Space
@@ -69,12 +70,15 @@ class Conv2D(Component):
 
     @rlgraph_api
     def call(self, inputs: Any) -> Any:
-        """``inputs [B, H, W, C] -> [B, H', W', filters]``."""
+        """``inputs [B, H, W, C] -> [B, H', W', filters]``; a time rank stays."""
         return self._call(inputs)
 
     @graph_fn
     def _call(self, ops: Any, inputs: Any) -> Any:
-        outputs = ops.conv2d(inputs, self.weights, self.strides, self.padding)
-        if self.biases is not None:
-            outputs = outputs + self.biases
-        return apply_activation(ops, self.activation, outputs)
+        def layer(images: Any) -> Any:
+            outputs = ops.conv2d(images, self.weights, self.strides, self.padding)
+            if self.biases is not None:
+                outputs = outputs + self.biases
+            return apply_activation(ops, self.activation, outputs)
+
+        return over_images(ops, inputs, layer)

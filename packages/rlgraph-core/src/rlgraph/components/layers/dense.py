@@ -47,11 +47,10 @@ class Dense(Component):
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        check_inputs(input_spaces["inputs"], rank=1, time=True)
+        check_inputs(input_spaces["inputs"], rank=1)
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         size = input_spaces["inputs"].shape[0]
-        self.has_time_rank = input_spaces["inputs"].has_time_rank
         self.weights = self.get_variable(
             "weights", FloatBox(shape=(size, self.units)), initializer=self.weights_spec
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 from rlgraph.components.preprocessing.preprocess_layer import check_whole
 from rlgraph.core import Component, graph_fn, rlgraph_api
-from rlgraph.spaces import FloatBox, IntBox, Space, TextBox
+from rlgraph.spaces import BoxSpace, FloatBox, IntBox, Space, TextBox
 from rlgraph.spaces.errors import mismatch
 
 
@@ -58,7 +58,6 @@ class EmbeddingLookup(Component):
                 raise mismatch(_at(path), "a time rank, because of pad_empty", repr(space))
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        self.boxes = input_spaces["ids"].flatten()
         space = FloatBox(shape=(self.vocab_size, self.embed_dim))
         self.table = self.get_variable("table", space, initializer=self.initializer_spec)
 
@@ -67,13 +66,12 @@ class EmbeddingLookup(Component):
         """``ids [B, ...]``, a tensor or a container, ``-> [B, ..., embed_dim]``."""
         return self._call(ids)
 
-    @graph_fn(flatten_ops=True, split_ops=True, add_auto_key_as_first_param=True)
-    def _call(self, ops: Any, key: str, ids: Any) -> Any:
-        box = self.boxes[key]
-        if box.dtype not in ("int32", "int64"):
+    @graph_fn(flatten_ops=True, split_ops=True, space_of="ids")
+    def _call(self, ops: Any, space: BoxSpace, ids: Any) -> Any:
+        if space.dtype not in ("int32", "int64"):
             ids = ops.astype(ids, "int32")
         rows = ops.take(self.table, ids, axis=0)
-        return _padded(ops, rows, 0 if box.time_major else 1) if self.pad_empty else rows
+        return _padded(ops, rows, 0 if space.time_major else 1) if self.pad_empty else rows
 
 
 def _padded(ops: Any, rows: Any, axis: int) -> Any:

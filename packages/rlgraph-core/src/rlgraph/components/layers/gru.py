@@ -55,7 +55,6 @@ class GRU(RecurrentLayer):
         self.recurrent_biases_spec = recurrent_biases_spec
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        super().create_variables(input_spaces, action_space)
         size, units = input_spaces["inputs"].shape[0], self.units
         self.weights = self.get_variable(
             "weights", FloatBox(shape=(size, 3 * units)), initializer=self.weights_spec
@@ -69,7 +68,9 @@ class GRU(RecurrentLayer):
         )
 
     @rlgraph_api(returns=2)
-    def call(self, inputs: Any, initial_h_states: Any = None, sequence_length: Any = None) -> Any:
+    def call(
+        self, inputs: Any, initial_h_states: Any = None, sequence_length: Any = None, resets: Any = None
+    ) -> Any:
         """The outputs, and the state ``h [B, units]`` behind the last step.
 
         Args:
@@ -77,19 +78,16 @@ class GRU(RecurrentLayer):
             initial_h_states: ``h [B, units]`` ahead of the first step; None: zeros.
             sequence_length: int [B], how many steps of each sequence count; None: all. Outputs behind them are zero,
                 and the state returned is that behind the last of them.
+            resets: bool [T, B], [B, T] or [B], where an episode begins: ahead of these steps the states become zero;
+                None: nowhere.
         """
-        outputs, h = self._call(inputs, initial_h_states, sequence_length)
+        outputs, h = self._call(inputs, initial_h_states, sequence_length, resets)
         return outputs, h
 
-    @rlgraph_api(returns=2)
-    def step(self, inputs: Any, initial_h_states: Any = None) -> Any:
-        """`call` under a second name, for roots that run sequences and single steps: an API method has one Space."""
-        outputs, h = self._call(inputs, initial_h_states, None)
-        return outputs, h
-
-    @graph_fn(returns=2)
-    def _call(self, ops: Any, inputs: Any, h: Any, sequence_length: Any) -> Any:
+    @graph_fn(returns=2, space_of="inputs")
+    def _call(self, ops: Any, space: Space, inputs: Any, h: Any, sequence_length: Any, resets: Any) -> Any:
         def step(projected: Any, states: Any) -> tuple[Any, ...]:
             return (gru_step(ops, projected, states[0], self.recurrent_weights, self.recurrent_biases),)
 
-        return self.run_steps(ops, step, inputs, None if h is None else (h,), sequence_length)
+        states = None if h is None else (h,)
+        return self.run_steps(ops, space, step, inputs, states, sequence_length, resets)

@@ -8,33 +8,26 @@ from rlgraph.spaces import BoxSpace, FloatBox, Space, TextBox
 from rlgraph.spaces.errors import mismatch
 
 
-def check_inputs(space: Any, rank: int | None, *, time: bool = False, name: str = "inputs") -> None:
+def check_inputs(space: Any, rank: int | None, *, name: str = "inputs") -> None:
     """Raise `SpaceError` unless `space` is a batch of float tensors; names the layer that would help.
 
     Args:
         space: the Space of the argument.
         rank: how many axes the tensors have beside batch and time; None for one or more.
-        time: whether a time rank may be there as well.
         name: name of the argument.
     """
     fits = isinstance(space, FloatBox) and (space.rank == rank if rank is not None else space.rank > 0)
-    if not fits or not space.has_batch_rank or (space.has_time_rank and not time):
+    if not fits or not space.has_batch_rank:
         axes = "1 or more" if rank is None else str(rank)
-        wanted = f"a FloatBox of rank {axes} with batch rank{' and no time rank' if _too_much(space, time) else ''}"
-        raise mismatch(name, wanted, repr(space), _help(space, rank, time))
+        wanted = f"a FloatBox of rank {axes} with batch rank"
+        raise mismatch(name, wanted, repr(space), _help(space, rank))
 
 
-def _too_much(space: Any, time: bool) -> bool:
-    return isinstance(space, Space) and space.has_time_rank and not time
-
-
-def _help(space: Any, rank: int | None, time: bool) -> str:
+def _help(space: Any, rank: int | None) -> str:
     if not isinstance(space, Space):
         return ""
     if not space.has_batch_rank:
         return "give the Space add_batch_rank=True"
-    if space.has_time_rank and not time:
-        return 'put the layer into {"type": "batch_apply", "sub_component": ...}, which folds time into the batch'
     if isinstance(space, TextBox):
         return "a string_to_hash_bucket and an embedding_lookup make numbers of it"
     layers = _converters(space, rank)

@@ -43,7 +43,7 @@ class LayerNorm(Component):
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        check_inputs(input_spaces["inputs"], rank=None, time=True)
+        check_inputs(input_spaces["inputs"], rank=None)
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         space = FloatBox(shape=input_spaces["inputs"].shape[-1:])

@@ -46,7 +46,7 @@ class LocalResponseNorm(Component):
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        check_inputs(input_spaces["inputs"], rank=None, time=True)
+        check_inputs(input_spaces["inputs"], rank=None)
 
     @rlgraph_api
     def call(self, inputs: Any) -> Any:

@@ -69,7 +69,6 @@ class LSTM(RecurrentLayer):
         self.peepholes_spec = peepholes_spec
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        super().create_variables(input_spaces, action_space)
         size, units = input_spaces["inputs"].shape[0], self.units
         self.weights = self.get_variable(
             "weights", FloatBox(shape=(size, 4 * units)), initializer=self.weights_spec
@@ -92,7 +91,9 @@ class LSTM(RecurrentLayer):
         return biases
 
     @rlgraph_api(returns=2)
-    def call(self, inputs: Any, initial_c_and_h_states: Any = None, sequence_length: Any = None) -> Any:
+    def call(
+        self, inputs: Any, initial_c_and_h_states: Any = None, sequence_length: Any = None, resets: Any = None
+    ) -> Any:
         """The outputs, and the states ``(c [B, units], h [B, units])`` behind the last step.
 
         Args:
@@ -100,23 +101,19 @@ class LSTM(RecurrentLayer):
             initial_c_and_h_states: ``(c, h)`` ahead of the first step, each [B, units]; None: zeros.
             sequence_length: int [B], how many steps of each sequence count; None: all. Outputs behind them are zero,
                 and the states returned are those behind the last of them.
+            resets: bool [T, B], [B, T] or [B], where an episode begins: ahead of these steps the states become zero;
+                None: nowhere.
         """
-        return self._outputs_and_states(inputs, initial_c_and_h_states, sequence_length)
-
-    @rlgraph_api(returns=2)
-    def step(self, inputs: Any, initial_c_and_h_states: Any = None) -> Any:
-        """`call` under a second name, for roots that run sequences and single steps: an API method has one Space."""
-        return self._outputs_and_states(inputs, initial_c_and_h_states, None)
-
-    def _outputs_and_states(self, inputs: Any, states: Any, sequence_length: Any) -> Any:
-        outputs, c, h = self._call(inputs, states, sequence_length)
+        outputs, c, h = self._call(inputs, initial_c_and_h_states, sequence_length, resets)
         return outputs, (c, h)
 
-    @graph_fn(returns=3)
-    def _call(self, ops: Any, inputs: Any, states: Any, sequence_length: Any) -> Any:
+    @graph_fn(returns=3, space_of="inputs")
+    def _call(
+        self, ops: Any, space: Space, inputs: Any, states: Any, sequence_length: Any, resets: Any
+    ) -> Any:
         def step(projected: Any, states: Any) -> tuple[Any, ...]:
             return lstm_step(
                 ops, projected, states[0], states[1], self.recurrent_weights, self.peepholes, self.cell_clip
             )
 
-        return self.run_steps(ops, step, inputs, states, sequence_length)
+        return self.run_steps(ops, space, step, inputs, states, sequence_length, resets)

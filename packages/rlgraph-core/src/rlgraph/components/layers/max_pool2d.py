@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.layers.inputs import check_inputs
+from rlgraph.components.layers.rows import over_images
 from rlgraph.components.layers.windows import check_fits, check_padding, check_pair
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.spaces import Space
@@ -44,9 +45,11 @@ class MaxPool2D(Component):
 
     @rlgraph_api
     def call(self, inputs: Any) -> Any:
-        """``inputs [B, H, W, C] -> [B, H', W', C]``."""
+        """``inputs [B, H, W, C] -> [B, H', W', C]``; a time rank stays."""
         return self._call(inputs)
 
     @graph_fn
     def _call(self, ops: Any, inputs: Any) -> Any:
-        return ops.max_pool2d(inputs, self.pool_size, self.strides, self.padding)
+        return over_images(
+            ops, inputs, lambda x: ops.max_pool2d(x, self.pool_size, self.strides, self.padding)
+        )

@@ -74,6 +74,11 @@ class MultiLSTM(Component):
         ]
         super().__init__(*self.lstms, scope=scope, **kwargs)
 
+    @property
+    def internal_states_space(self) -> Tuple:
+        """The Space of the states, as `call` takes and gives them."""
+        return Tuple(*(lstm.internal_states_space for lstm in self.lstms))
+
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         for argument, space in input_spaces.items():
             is_states = argument.endswith("initial_c_and_h_states") and space is not None
@@ -82,28 +87,20 @@ class MultiLSTM(Component):
                 raise mismatch(argument, expected, repr(space))
 
     @rlgraph_api(returns=2)
-    def call(self, inputs: Any, initial_c_and_h_states: Any = None, sequence_length: Any = None) -> Any:
+    def call(
+        self, inputs: Any, initial_c_and_h_states: Any = None, sequence_length: Any = None, resets: Any = None
+    ) -> Any:
         """The outputs of the last layer, and the states behind the last step, ``((c, h), ...)``, a pair per layer.
 
         The arguments are those of `LSTM.call`, the states a Tuple of a pair per layer.
         """
 
-        def run(layer: LSTM, inputs: Any, states: Any) -> Any:
-            return layer.call(inputs, states, sequence_length)
-
-        return self._run_layers(run, inputs, initial_c_and_h_states)
-
-    @rlgraph_api(returns=2)
-    def step(self, inputs: Any, initial_c_and_h_states: Any = None) -> Any:
-        """`call` under a second name, for roots that run sequences and single steps: an API method has one Space."""
-        return self._run_layers(LSTM.step, inputs, initial_c_and_h_states)
-
-    def _run_layers(self, run: Any, inputs: Any, states: Any) -> Any:
         outputs, last_states = [inputs], []
         for i, layer in enumerate(self.lstms):
             sources = [outputs[source] for source in self.sources[i]]
             given = self._concat(tuple(sources)) if len(sources) > 1 else sources[0]
-            output, last = run(layer, given, None if states is None else states[i])
+            states = None if initial_c_and_h_states is None else initial_c_and_h_states[i]
+            output, last = layer.call(given, states, sequence_length, resets)
             outputs.append(output)
             last_states.append(last)
         return outputs[-1], tuple(last_states)

@@ -68,7 +68,7 @@ class NoisyDense(Component):
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        check_inputs(input_spaces["inputs"], rank=1, time=True)
+        check_inputs(input_spaces["inputs"], rank=1)
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         size = input_spaces["inputs"].shape[0]

@@ -7,8 +7,8 @@ from typing import Any
 
 from rlgraph.components.layers.inputs import check_inputs
 from rlgraph.core import Component, SpecError
-from rlgraph.core.functional.recurrent import Step, project, unroll
-from rlgraph.spaces import FloatBox, IntBox, Space, Tuple
+from rlgraph.core.functional.recurrent import Step, project, reset, unroll
+from rlgraph.spaces import BoolBox, FloatBox, IntBox, Space, Tuple
 from rlgraph.spaces.errors import mismatch
 
 Tensor = Any
@@ -17,7 +17,7 @@ Tensor = Any
 class RecurrentLayer(Component):
     """A layer with states, over sequences or single steps.
 
-    Sub-classes compute a step, and declare the API methods `call` and `step` with the argument `states_argument`.
+    Sub-classes compute a step, and declare the API method `call` with the argument `states_argument`.
 
     Args:
         units: size of the output and of each state.
@@ -47,6 +47,12 @@ class RecurrentLayer(Component):
         self.time_major = time_major
         super().__init__(scope=scope, **kwargs)
 
+    @property
+    def internal_states_space(self) -> FloatBox | Tuple:
+        """The Space of the states, as `call` takes and gives them."""
+        states = [FloatBox(shape=(self.units,), add_batch_rank=True) for _ in self.state_names]
+        return Tuple(*states) if len(states) > 1 else states[0]
+
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         for argument, space in input_spaces.items():
             name = argument.rpartition(".")[2]
@@ -56,16 +62,11 @@ class RecurrentLayer(Component):
                 self._check_states(argument, space)
             elif name == "sequence_length" and space is not None:
                 _check_lengths(argument, space, input_spaces["inputs"])
-
-    def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        given = {name: space for name, space in input_spaces.items() if name.endswith("inputs")}
-        orders = {space.time_major for space in given.values() if space.has_time_rank}
-        if len(orders) > 1:
-            raise mismatch("inputs", "one order of batch and time", repr(given))
-        self.is_time_major = orders == {True}
+            elif name == "resets" and space is not None:
+                _check_resets(argument, space, input_spaces["inputs"])
 
     def _check_inputs(self, argument: str, space: Any) -> None:
-        check_inputs(space, rank=1, time=True, name=argument)
+        check_inputs(space, rank=1, name=argument)
         if space.has_time_rank and self.time_major is not None and space.time_major != self.time_major:
             hint = "without the argument time_major the layer takes either order"
             raise mismatch(argument, f"time_major={self.time_major}", repr(space), hint)
@@ -90,28 +91,31 @@ class RecurrentLayer(Component):
     def run_steps(
         self,
         ops: Any,
+        space: Space,
         step: Step,
         inputs: Tensor,
         states: tuple[Tensor, ...] | None,
         sequence_length: Tensor | None,
+        resets: Tensor | None,
     ) -> tuple[Tensor, ...]:
         """`step` from `states` (None: zeros) on, over ``inputs @ weights + biases``: (outputs, each last state).
 
-        `inputs` are [T, B, N], [B, T, N] or, for one step, [B, N].
+        `inputs` are [T, B, N], [B, T, N] or, for one step, [B, N], as their `space` says.
         """
-        is_sequence = len(inputs.shape) == 3
-        if is_sequence and not self.is_time_major:
+        is_batch_major = space.has_time_rank and not space.time_major
+        if is_batch_major:
             inputs = ops.moveaxis(inputs, 0, 1)
+            resets = None if resets is None else ops.moveaxis(resets, 0, 1)
         if states is None:
             states = (ops.zeros((ops.shape(inputs)[-2], self.units)),) * len(self.state_names)
         projected = project(ops, inputs, self.weights, self.biases)
-        if not is_sequence:
-            states = step(projected, states)
+        if not space.has_time_rank:
+            states = step(projected, states if resets is None else reset(ops, states, resets))
             return states[-1], *states
-        outputs, states = unroll(ops, step, projected, states, sequence_length)
+        outputs, states = unroll(ops, step, projected, states, sequence_length, resets)
         if not self.return_sequences:
             outputs = states[-1]
-        elif not self.is_time_major:
+        elif is_batch_major:
             outputs = ops.moveaxis(outputs, 0, 1)
         return outputs, *states
 
@@ -121,3 +125,10 @@ def _check_lengths(argument: str, space: Any, inputs: Space) -> None:
         raise mismatch(argument, "IntBox(add_batch_rank=True), one length per sequence", repr(space))
     if not inputs.has_time_rank:
         raise mismatch(argument, "inputs with time rank beside it", repr(inputs))
+
+
+def _check_resets(argument: str, space: Any, inputs: Space) -> None:
+    ranks = (inputs.has_batch_rank, inputs.has_time_rank, inputs.time_major)
+    fits = isinstance(space, BoolBox) and space.shape == ()
+    if not fits or (space.has_batch_rank, space.has_time_rank, space.time_major) != ranks:
+        raise mismatch(argument, "a BoolBox with the ranks of inputs, one per step", repr(space))

@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.layers.activations import apply_activation, check_activation
-from rlgraph.components.networks.neural_network import NeuralNetwork, call_layer
+from rlgraph.components.networks.layer_chain import LayerChain, check_state_keys, run_layers
+from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.preprocessing.preprocess_layer import check_whole
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.spaces import Space
 from rlgraph.spaces.errors import mismatch
 
 
-class Residual(Component):
+class Residual(LayerChain):
     """``activation(inputs + units(inputs))``, the shape stays (He et al., 2016, https://arxiv.org/abs/1512.03385).
 
     Args:
@@ -37,19 +38,18 @@ class Residual(Component):
         **kwargs: Any,
     ):
         self.repeats = check_whole(repeats, f"{scope}.repeats", least=1)
-        self.units: list[Any] = [
-            _unit(residual_unit, i, f"{scope}.residual_unit") for i in range(self.repeats)
-        ]
+        self.layers = [_unit(residual_unit, i, f"{scope}.residual_unit") for i in range(self.repeats)]
+        check_state_keys(self.layers, f"{scope}.residual_unit")
         self.sum = ResidualSum(check_activation(activation, f"{scope}.activation"))
-        super().__init__(*self.units, self.sum, scope=scope, **kwargs)
+        super().__init__(*self.layers, self.sum, scope=scope, **kwargs)
 
-    @rlgraph_api
-    def call(self, inputs: Any, training: Any = None) -> Any:
-        """``inputs [B, ...] -> [B, ...]``; `training` is handed to the units that take it."""
-        residuals = inputs
-        for unit in self.units:
-            residuals = call_layer(unit, residuals, training)
-        return self.sum.call(inputs, residuals)
+    def wire(
+        self, inputs: Any, internal_states: Any, sequence_length: Any, resets: Any, training: Any
+    ) -> tuple[Any, dict[str, Any]]:
+        residuals, states = run_layers(
+            self.layers, inputs, internal_states, sequence_length, resets, training
+        )
+        return self.sum.call(inputs, residuals), states
 
 
 class ResidualSum(Component):

@@ -32,6 +32,7 @@ class LossFunction(Component):
     item_arguments: ClassVar[tuple[str, ...]] = ()
     part_arguments: ClassVar[tuple[str, ...]] = ()
     time_axis: int | None = None
+    ranks_may_differ = False
 
     def __init_subclass__(cls, **kwargs: Any):
         super().__init_subclass__(**kwargs)

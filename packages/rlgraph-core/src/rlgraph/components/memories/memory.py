@@ -31,6 +31,8 @@ class Memory(Component):
         SpaceError: the records are no `Dict` with batch rank.
     """
 
+    ranks_may_differ = False
+
     def __init__(self, capacity: int = 1000, scope: str = "memory", **kwargs: Any):
         if isinstance(capacity, bool) or not isinstance(capacity, int) or capacity < 1:
             raise SpecError(f"{scope}.capacity: expected an integer >= 1, given {capacity!r}")

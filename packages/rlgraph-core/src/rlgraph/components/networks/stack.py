@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from rlgraph.components.common.time_folding import TimeFolding
+from rlgraph.components.networks.layer_chain import check_state_keys, run_layers, states_space
 from rlgraph.core import Component, SpecError, rlgraph_api
 from rlgraph.core.errors import nearest
+from rlgraph.spaces import Dict
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Stack(TimeFolding):
         api_methods: its API methods, each as ``"name"``; as ``("new", "name")``, which calls `name` of every component;
             as ``("name", function)``, wired by ``function(stack, *inputs)``; or as a dict ``{"api": "name", "function":
             ..., "fold_time_rank": ..., "unfold_time_rank": ...}``: time ranks are folded into the batch in front of the
-            first component and unfolded behind the last.
+            first component and unfolded behind the last. Recurrent components are carried along as `LayerChain` does.
         scope: name among its siblings.
 
     Raises:
@@ -60,9 +62,15 @@ class Stack(TimeFolding):
         methods = [_method(given, scope) for given in sorted(api_methods, key=str)]
         for method in methods:
             self._check(method, scope)
+        check_state_keys(self.stacked, scope)
         super().__init__(*self.stacked, scope=scope, **kwargs)
         for method in methods:
             self.add_member(rlgraph_api(name=method.name)(self._wired(method)))
+
+    @property
+    def internal_states_space(self) -> Dict | None:
+        """The Space of the internal states of recurrent components, which `call` carries; None if there are none."""
+        return states_space(self.stacked)
 
     def _check(self, method: StackMethod, scope: str) -> None:
         for component in self.stacked if method.wiring is None else ():
@@ -81,6 +89,9 @@ class Stack(TimeFolding):
                 f"{self.scope}.api_methods: {method.name}: unfold_time_rank without fold_time_rank"
             )
 
+        if method.called == "call" and self.internal_states_space is not None:
+            return self._carrying(method)
+
         def wired(self: Stack, *args: Any, **kwargs: Any) -> Any:
             given = (*args, *kwargs.values())
             values = tuple(self._fold_time(x) for x in given) if method.fold_time_rank else given
@@ -96,6 +107,42 @@ class Stack(TimeFolding):
         wired.__signature__ = inspect.signature(first)  # type: ignore[attr-defined]
         wired.__doc__ = f"`{method.called}` of every component, one after the other."
         return wired
+
+    def _carrying(self, method: StackMethod) -> Callable[..., Any]:
+        """`call` of components some of which are recurrent; and `call_with_states` beside it (see `LayerChain`)."""
+        if method.fold_time_rank:
+            raise SpecError(
+                f"{self.scope}.api_methods: recurrent components need the time: no fold_time_rank"
+            )
+
+        def call(
+            self: Stack,
+            inputs: Any,
+            internal_states: Any = None,
+            sequence_length: Any = None,
+            resets: Any = None,
+            training: Any = None,
+        ) -> Any:
+            """`call` of every component, one after the other."""
+            return run_layers(self.stacked, inputs, internal_states, sequence_length, resets, training)[0]
+
+        def call_with_states(
+            self: Stack,
+            inputs: Any,
+            internal_states: Any = None,
+            sequence_length: Any = None,
+            resets: Any = None,
+            training: Any = None,
+        ) -> Any:
+            """``{"output", "internal_states"}``: as `call`, and the states behind the last step."""
+            output, states = run_layers(
+                self.stacked, inputs, internal_states, sequence_length, resets, training
+            )
+            return {"output": output, "internal_states": states}
+
+        if method.name == "call":
+            self.add_member(rlgraph_api(name="call_with_states")(call_with_states))
+        return call
 
 
 def _method(given: Any, scope: str) -> StackMethod:

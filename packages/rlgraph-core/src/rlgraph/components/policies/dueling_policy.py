@@ -6,7 +6,7 @@ from typing import Any
 
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.policies.q_policy import QPolicy
-from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.core import Component, graph_fn
 from rlgraph.core.functional.dueling import dueling_q_values
 from rlgraph.spaces import Space
 
@@ -48,10 +48,8 @@ class DuelingPolicy(QPolicy):
         self.advantage_heads = self.linear_heads("advantages")
         return [*self.streams, self.value_head, *self.advantage_heads.values()]
 
-    @rlgraph_api
-    def get_q_values(self, states: Any) -> Any:
-        """``states [B, ...] -> [B, A]``, or a container."""
-        value_features = advantage_features = self.network.call(states)
+    def q_values_of(self, features: Any) -> Any:
+        value_features = advantage_features = features
         if self.streams:
             value_features = self.streams[0].call(value_features)
             advantage_features = self.streams[1].call(advantage_features)
@@ -71,5 +69,6 @@ class DuelingPolicy(QPolicy):
     @graph_fn
     def _combine_elements(self, ops: Any, state_values: Any, advantages: Any) -> Any:
         """``state_values [B, 1], advantages [B, ..., A] -> [B, ..., A]``."""
-        aligned = ops.reshape(state_values, (-1, *[1] * (len(advantages.shape) - 1)))
+        missing = len(advantages.shape) - len(state_values.shape)
+        aligned = ops.reshape(state_values, (*ops.shape(state_values), *[1] * missing))
         return dueling_q_values(ops, aligned, advantages)

@@ -6,16 +6,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.action_adapters.choice import choose_adapter
+from rlgraph.components.networks.layer_chain import features_of
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.core import Component, SpecError, rlgraph_api
-from rlgraph.spaces import SpaceError, from_spec
+from rlgraph.spaces import Dict, SpaceError, from_spec
 
 
 class Policy(Component):
     """A network, action adapters that make the parameters of distributions of its features, and these distributions.
 
     Actions may be integers, bools, floats with and without bounds, and Dicts and Tuples of them; the parts of a
-    container are independent given the state. Every API method returns a dict.
+    container are independent given the state.
+
+    Every API method returns a dict. With a recurrent network it has the ``"internal_states"`` behind the last step as
+    well; their Space is `internal_states_space`. States of the environment ``[B, ...]`` are one step, with a time rank,
+    in either order, they are sequences, and so is what comes out. All methods take:
+
+    * ``internal_states``: of the recurrent layers ahead of the first step; default: zeros.
+    * ``sequence_length``: int [B], how many steps of each sequence count; default: all.
+    * ``resets``: bool, one per step, where an episode begins; default: nowhere.
 
     Args:
         network_spec: the network (instance, list of layer specs, or spec).
@@ -27,6 +36,7 @@ class Policy(Component):
 
     Raises:
         SpecError: an action for which there is no distribution, or a wrong spec.
+        AssemblyError: internal states for a network without recurrent layers.
     """
 
     def __init__(
@@ -51,36 +61,60 @@ class Policy(Component):
         self.distribution = self.action_adapter.make_distribution()
         super().__init__(self.network, self.action_adapter, self.distribution, scope=scope, **kwargs)
 
-    @rlgraph_api
-    def get_nn_outputs(self, nn_inputs: Any) -> Any:
-        """``{"nn_outputs": [B, N]}``, the features of states ``nn_inputs [B, ...]``."""
-        return {"nn_outputs": self.network.call(nn_inputs)}
+    @property
+    def internal_states_space(self) -> Dict | None:
+        """The Space of the internal states of the network; None if it has none."""
+        return self.network.internal_states_space
 
     @rlgraph_api
-    def get_adapter_outputs(self, nn_inputs: Any) -> Any:
+    def get_nn_outputs(
+        self, nn_inputs: Any, internal_states: Any = None, sequence_length: Any = None, resets: Any = None
+    ) -> Any:
+        """``{"nn_outputs": [B, N]}``, the features of states ``nn_inputs [B, ...]``."""
+        return features_of(self.network, nn_inputs, internal_states, sequence_length, resets)
+
+    @rlgraph_api
+    def get_adapter_outputs(
+        self, nn_inputs: Any, internal_states: Any = None, sequence_length: Any = None, resets: Any = None
+    ) -> Any:
         """``{"adapter_outputs", "nn_outputs"}``: what the action layers put out, a container for such actions."""
-        features = self.network.call(nn_inputs)
+        features = features_of(self.network, nn_inputs, internal_states, sequence_length, resets)
         return {
-            "adapter_outputs": self.action_adapter.get_adapter_outputs(features),
-            "nn_outputs": features,
+            "adapter_outputs": self.action_adapter.get_adapter_outputs(features["nn_outputs"]),
+            **features,
         }
 
     @rlgraph_api
-    def get_adapter_outputs_and_parameters(self, nn_inputs: Any, action_mask: Any = None) -> Any:
+    def get_adapter_outputs_and_parameters(
+        self,
+        nn_inputs: Any,
+        action_mask: Any = None,
+        internal_states: Any = None,
+        sequence_length: Any = None,
+        resets: Any = None,
+    ) -> Any:
         """``{"adapter_outputs", "parameters", "nn_outputs"}``; the parameters are those of the distributions.
 
         Args:
             nn_inputs: states ``[B, ...]``.
             action_mask: which of categorical actions are possible, bool ``[B, ..., A]``; default: all.
+            internal_states, sequence_length, resets: see the class.
         """
-        outputs = self.get_adapter_outputs(nn_inputs)
+        outputs = self.get_adapter_outputs(nn_inputs, internal_states, sequence_length, resets)
         parameters = self.action_adapter.get_parameters_from_adapter_outputs(
             outputs["adapter_outputs"], action_mask
         )
         return {**outputs, "parameters": parameters}
 
     @rlgraph_api
-    def get_action(self, nn_inputs: Any, deterministic: Any = None, action_mask: Any = None) -> Any:
+    def get_action(
+        self,
+        nn_inputs: Any,
+        deterministic: Any = None,
+        action_mask: Any = None,
+        internal_states: Any = None,
+        resets: Any = None,
+    ) -> Any:
         """``{"action": [B, ...], "nn_outputs"}``.
 
         Args:
@@ -88,48 +122,106 @@ class Policy(Component):
             deterministic: modes instead of samples: true or false in Python, or a bool tensor, [] or [B]; default: as
                 the policy was made.
             action_mask: as in `get_adapter_outputs_and_parameters`.
+            internal_states, resets: see the class.
         """
-        features, parameters = self.parameters_of(nn_inputs, action_mask)
-        action = self.distribution.draw(parameters, self._decided(deterministic))
-        return {"action": action, "nn_outputs": features}
+        features, parameters = self.parameters_of(nn_inputs, action_mask, internal_states, None, resets)
+        return {"action": self.distribution.draw(parameters, self._decided(deterministic)), **features}
 
     @rlgraph_api
-    def get_deterministic_action(self, nn_inputs: Any, action_mask: Any = None) -> Any:
+    def get_deterministic_action(
+        self, nn_inputs: Any, action_mask: Any = None, internal_states: Any = None, resets: Any = None
+    ) -> Any:
         """As `get_action`: the modes of the distributions."""
-        return self.get_action(nn_inputs, True, action_mask)
+        return self.get_action(nn_inputs, True, action_mask, internal_states, resets)
 
     @rlgraph_api
-    def get_stochastic_action(self, nn_inputs: Any, action_mask: Any = None) -> Any:
+    def get_stochastic_action(
+        self, nn_inputs: Any, action_mask: Any = None, internal_states: Any = None, resets: Any = None
+    ) -> Any:
         """As `get_action`: samples."""
-        return self.get_action(nn_inputs, False, action_mask)
+        return self.get_action(nn_inputs, False, action_mask, internal_states, resets)
 
     @rlgraph_api
     def get_action_and_log_likelihood(
-        self, nn_inputs: Any, deterministic: Any = None, action_mask: Any = None
+        self,
+        nn_inputs: Any,
+        deterministic: Any = None,
+        action_mask: Any = None,
+        internal_states: Any = None,
+        resets: Any = None,
     ) -> Any:
         """``{"action": [B, ...], "log_likelihood": [B], "nn_outputs"}``; arguments as of `get_action`."""
-        features, parameters = self.parameters_of(nn_inputs, action_mask)
+        features, parameters = self.parameters_of(nn_inputs, action_mask, internal_states, None, resets)
         action, log_likelihood = self.distribution.sample_and_log_prob(
             parameters, self._decided(deterministic)
         )
-        return {"action": action, "log_likelihood": log_likelihood, "nn_outputs": features}
+        return {"action": action, "log_likelihood": log_likelihood, **features}
 
     @rlgraph_api
-    def get_log_likelihood(self, nn_inputs: Any, actions: Any, action_mask: Any = None) -> Any:
+    def get_log_likelihood(
+        self,
+        nn_inputs: Any,
+        actions: Any,
+        action_mask: Any = None,
+        internal_states: Any = None,
+        sequence_length: Any = None,
+        resets: Any = None,
+    ) -> Any:
         """``{"log_likelihood": [B], "nn_outputs"}`` of ``actions [B, ...]``, the sum over all parts of an action."""
-        features, parameters = self.parameters_of(nn_inputs, action_mask)
-        return {"log_likelihood": self.distribution.log_prob(parameters, actions), "nn_outputs": features}
+        features, parameters = self.parameters_of(
+            nn_inputs, action_mask, internal_states, sequence_length, resets
+        )
+        return {"log_likelihood": self.distribution.log_prob(parameters, actions), **features}
 
     @rlgraph_api
-    def get_entropy(self, nn_inputs: Any, action_mask: Any = None) -> Any:
-        """``{"entropy": [B], "nn_outputs"}`` in nats, the sum over all parts of an action."""
-        features, parameters = self.parameters_of(nn_inputs, action_mask)
-        return {"entropy": self.distribution.entropy(parameters), "nn_outputs": features}
+    def get_log_likelihood_per_part(
+        self,
+        nn_inputs: Any,
+        actions: Any,
+        action_mask: Any = None,
+        internal_states: Any = None,
+        sequence_length: Any = None,
+        resets: Any = None,
+    ) -> Any:
+        """``{"log_likelihood_per_part", "nn_outputs"}``: as `get_log_likelihood`, of each part of an action its own.
 
-    def parameters_of(self, nn_inputs: Any, action_mask: Any) -> tuple[Any, Any]:
-        """Features and parameters, for use in API methods."""
-        outputs = self.get_adapter_outputs_and_parameters(nn_inputs, action_mask)
-        return outputs["nn_outputs"], outputs["parameters"]
+        It has the structure of the action, with ``[B]`` for each part, as ``PPOLoss(ratio_of="part")`` wants it.
+        """
+        features, parameters = self.parameters_of(
+            nn_inputs, action_mask, internal_states, sequence_length, resets
+        )
+        log_likelihoods = self.distribution.log_prob_per_part(parameters, actions)
+        return {"log_likelihood_per_part": log_likelihoods, **features}
+
+    @rlgraph_api
+    def get_entropy(
+        self,
+        nn_inputs: Any,
+        action_mask: Any = None,
+        internal_states: Any = None,
+        sequence_length: Any = None,
+        resets: Any = None,
+    ) -> Any:
+        """``{"entropy": [B], "nn_outputs"}`` in nats, the sum over all parts of an action."""
+        features, parameters = self.parameters_of(
+            nn_inputs, action_mask, internal_states, sequence_length, resets
+        )
+        return {"entropy": self.distribution.entropy(parameters), **features}
+
+    def parameters_of(
+        self,
+        nn_inputs: Any,
+        action_mask: Any = None,
+        internal_states: Any = None,
+        sequence_length: Any = None,
+        resets: Any = None,
+    ) -> tuple[dict[str, Any], Any]:
+        """What the network gives (``"nn_outputs"``, and states), and parameters; for use in API methods."""
+        outputs = self.get_adapter_outputs_and_parameters(
+            nn_inputs, action_mask, internal_states, sequence_length, resets
+        )
+        features = {key: outputs[key] for key in ("nn_outputs", "internal_states") if key in outputs}
+        return features, outputs["parameters"]
 
     def _decided(self, deterministic: Any) -> Any:
         return self.deterministic if deterministic is None else deterministic

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from rlgraph.components.layers.dense import Dense
+from rlgraph.components.networks.layer_chain import features_of
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.policies.categorical import categories, choices
 from rlgraph.core import Component, graph_fn, rlgraph_api
-from rlgraph.spaces import Space
+from rlgraph.spaces import Dict, Space
 
 
 class QPolicy(Component):
@@ -20,6 +21,11 @@ class QPolicy(Component):
     A container action has a head for each part, and action values of its structure: ``[B, A]`` for an ``IntBox(A)``,
     ``[B, 2]`` for a `BoolBox`, ``[B, k, A]`` for an ``IntBox(A, shape=(k,))``. Of ``IntBox([3, 5])`` they are ``[B, 2,
     5]``, and those of actions that there are not are -inf.
+
+    States with a time rank, in either order, are sequences. A recurrent network begins them with `internal_states`
+    (default: zeros), and begins anew where `resets`, bool per step, says so; `sequence_length`, int [B], is how many of
+    the steps count. `get_q_values_and_action` gives the states behind the last step; `internal_states_space` is their
+    Space.
 
     Args:
         network_spec: the network (instance, list of layer specs, or spec).
@@ -53,10 +59,30 @@ class QPolicy(Component):
             for path, box in self.boxes.items()
         }
 
+    @property
+    def internal_states_space(self) -> Dict | None:
+        """The Space of the internal states of the network; None if it has none."""
+        return self.network.internal_states_space
+
     @rlgraph_api
-    def get_q_values(self, states: Any) -> Any:
+    def get_q_values(
+        self, states: Any, internal_states: Any = None, sequence_length: Any = None, resets: Any = None
+    ) -> Any:
         """``states [B, ...] -> [B, A]``, or a container."""
-        features = self.network.call(states)
+        features = features_of(self.network, states, internal_states, sequence_length, resets)
+        return self.q_values_of(features["nn_outputs"])
+
+    @rlgraph_api
+    def get_q_values_and_action(
+        self, states: Any, internal_states: Any = None, sequence_length: Any = None, resets: Any = None
+    ) -> Any:
+        """``{"q_values", "action"}``, and ``"internal_states"`` of a recurrent network; the network runs once."""
+        features = features_of(self.network, states, internal_states, sequence_length, resets)
+        q_values = self.q_values_of(features.pop("nn_outputs"))
+        return {"q_values": q_values, "action": self._argmax(q_values), **features}
+
+    def q_values_of(self, features: Any) -> Any:
+        """Action values by the features that the network gives, for use in API methods."""
         return self.as_action_values(self.head_outputs(self.q_heads, features))
 
     def as_action_values(self, q_values: dict[str, Any]) -> Any:
@@ -76,14 +102,17 @@ class QPolicy(Component):
         }
 
     @rlgraph_api
-    def get_deterministic_action(self, states: Any) -> Any:
+    def get_deterministic_action(
+        self, states: Any, internal_states: Any = None, sequence_length: Any = None, resets: Any = None
+    ) -> Any:
         """The action of largest value: ``states [B, ...] -> [B]``, or a container."""
-        return self._argmax(self.get_q_values(states))
+        return self._argmax(self.get_q_values(states, internal_states, sequence_length, resets))
 
     @graph_fn
     def _split(self, ops: Any, outputs: Any, path: str) -> Any:
-        """``[B, k * A] -> [B, k, A]``."""
-        return ops.reshape(outputs, (-1, *self.boxes[path].shape, self.categories[path]))
+        """``[B, k * A] -> [B, k, A]``, ``[B, T, k * A] -> [B, T, k, A]``."""
+        ranks = ops.shape(outputs)[:-1]
+        return ops.reshape(outputs, (*ranks, *self.boxes[path].shape, self.categories[path]))
 
     @graph_fn
     def _without_missing(self, ops: Any, q_values: Any, path: str) -> Any:

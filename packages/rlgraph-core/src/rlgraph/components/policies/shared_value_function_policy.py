@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rlgraph.components.layers.dense import Dense
+from rlgraph.components.networks.layer_chain import features_of
 from rlgraph.components.policies.policy import Policy
 from rlgraph.core import graph_fn, rlgraph_api
 
@@ -43,15 +44,26 @@ class SharedValueFunctionPolicy(Policy):
         self.add_components(self.value_layer)
 
     @rlgraph_api
-    def get_state_values(self, nn_inputs: Any) -> Any:
+    def get_state_values(
+        self, nn_inputs: Any, internal_states: Any = None, sequence_length: Any = None, resets: Any = None
+    ) -> Any:
         """``{"state_values": [B], "nn_outputs"}`` of states ``nn_inputs [B, ...]``."""
-        features = self.network.call(nn_inputs)
-        return {"state_values": self._values(self.value_layer.call(features)), "nn_outputs": features}
+        features = features_of(self.network, nn_inputs, internal_states, sequence_length, resets)
+        return {"state_values": self._values(self.value_layer.call(features["nn_outputs"])), **features}
 
     @rlgraph_api
-    def get_state_values_adapter_outputs_and_parameters(self, nn_inputs: Any, action_mask: Any = None) -> Any:
+    def get_state_values_adapter_outputs_and_parameters(
+        self,
+        nn_inputs: Any,
+        action_mask: Any = None,
+        internal_states: Any = None,
+        sequence_length: Any = None,
+        resets: Any = None,
+    ) -> Any:
         """``{"state_values", "adapter_outputs", "parameters", "nn_outputs"}``; the network runs once."""
-        outputs = self.get_adapter_outputs_and_parameters(nn_inputs, action_mask)
+        outputs = self.get_adapter_outputs_and_parameters(
+            nn_inputs, action_mask, internal_states, sequence_length, resets
+        )
         values = self._values(self.value_layer.call(outputs["nn_outputs"]))
         return {**outputs, "state_values": values}
 

@@ -19,7 +19,7 @@ class PreprocessLayer(Component):
 
     Attributes:
         has_state: whether it remembers what it was given.
-        boxes: the leaves of its input Space by path, once it is built.
+        boxes: the leaves of its input Space by path, once it is built; with the ranks of the first call.
     """
 
     has_state: ClassVar[bool] = False
@@ -28,6 +28,10 @@ class PreprocessLayer(Component):
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         self.get_preprocessed_space(input_spaces["inputs"])
         self.boxes = input_spaces["inputs"].flatten()
+
+    def box_of(self, key: str, space: Space) -> BoxSpace:
+        """The leaf at `key` with the ranks of `space`; for use in graph functions with ``space_of="inputs"``."""
+        return self.boxes[key].with_extra_ranks(space.batch_rank, space.time_rank, space.time_major)
 
     def get_preprocessed_space(self, space: Any) -> Space:
         """The Space of what comes out if `space` goes in; the ranks stay as they are.
@@ -57,6 +61,7 @@ class StatefulLayer(PreprocessLayer):
     """
 
     has_state = True
+    ranks_may_differ = False
 
     def __init__(self, num_environments: int = 64, scope: str = "", **kwargs: Any):
         super().__init__(scope=scope, **kwargs)

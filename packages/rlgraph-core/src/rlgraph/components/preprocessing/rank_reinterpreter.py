@@ -7,7 +7,7 @@ from typing import Any
 from rlgraph.components.preprocessing.folding import rank_sizes
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, with_shape
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
-from rlgraph.spaces import BoxSpace, SpaceError
+from rlgraph.spaces import BoxSpace, Space, SpaceError
 
 
 class RankReinterpreter(PreprocessLayer):
@@ -66,9 +66,9 @@ class RankReinterpreter(PreprocessLayer):
         """``inputs [...]``, a tensor or a container; the same comes out."""
         return self._call(inputs)
 
-    @graph_fn(flatten_ops=True, split_ops=True, add_auto_key_as_first_param=True)
-    def _call(self, ops: Any, key: str, inputs: Any) -> Any:
-        output = self.preprocessed_box(self.boxes[key])
+    @graph_fn(flatten_ops=True, split_ops=True, add_auto_key_as_first_param=True, space_of="inputs")
+    def _call(self, ops: Any, key: str, space: Space, inputs: Any) -> Any:
+        output = self.preprocessed_box(self.box_of(key, space))
         sizes = [
             ops.shape(inputs)[axis] if size == -1 else size for axis, size in enumerate(rank_sizes(output))
         ]

@@ -9,7 +9,7 @@ from typing import Any
 from rlgraph.components.preprocessing.folding import folded, rank_sizes, unfolded
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, check_whole, with_shape
 from rlgraph.core import AssemblyError, SpecError, graph_fn, rlgraph_api
-from rlgraph.spaces import BoxSpace, IntBox, SpaceError
+from rlgraph.spaces import BoxSpace, IntBox, Space, SpaceError
 
 
 class Reshape(PreprocessLayer):
@@ -91,9 +91,9 @@ class Reshape(PreprocessLayer):
             )
         return self._call(inputs, input_before_time_rank_folding)
 
-    @graph_fn(flatten_ops=True, split_ops=True, add_auto_key_as_first_param=True)
-    def _call(self, ops: Any, key: str, inputs: Any, before: Any) -> Any:
-        box = self.boxes[key]
+    @graph_fn(flatten_ops=True, split_ops=True, add_auto_key_as_first_param=True, space_of="inputs")
+    def _call(self, ops: Any, key: str, space: Space, inputs: Any, before: Any) -> Any:
+        box = self.box_of(key, space)
         output = self.preprocessed_box(box)
         if self.unfold_time_rank is True:
             leading = [ops.shape(before)[0], ops.shape(before)[1]]

@@ -6,7 +6,7 @@ from typing import Any
 
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer
 from rlgraph.core import graph_fn, rlgraph_api
-from rlgraph.spaces import BoxSpace, SpaceError
+from rlgraph.spaces import BoxSpace, Space, SpaceError
 
 
 class Transpose(PreprocessLayer):
@@ -37,9 +37,8 @@ class Transpose(PreprocessLayer):
         """``inputs [B, T, ...] -> [T, B, ...]``, or back."""
         return self._call(inputs)
 
-    @graph_fn(flatten_ops=True, split_ops=True, add_auto_key_as_first_param=True)
-    def _call(self, ops: Any, key: str, inputs: Any) -> Any:
-        box = self.boxes[key]
-        if box.time_major == self.output_is_time_major:
+    @graph_fn(flatten_ops=True, split_ops=True, space_of="inputs")
+    def _call(self, ops: Any, space: Space, inputs: Any) -> Any:
+        if space.time_major == self.output_is_time_major:
             return inputs
         return ops.moveaxis(inputs, 0, 1)

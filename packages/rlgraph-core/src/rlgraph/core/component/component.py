@@ -57,6 +57,8 @@ class Component(Composition):
     """
 
     registry_group: ClassVar[str] = "rlgraph.components"
+    #: Whether calls of one API method may differ in batch and time ranks; False: the build refuses it.
+    ranks_may_differ: ClassVar[bool] = True
 
     @_names_checked
     def __init__(

@@ -8,7 +8,7 @@ from functools import cached_property, update_wrapper
 from typing import Any, overload
 
 from rlgraph.core.component.options import Declared, Options, check_effects
-from rlgraph.core.errors import AssemblyError
+from rlgraph.core.errors import AssemblyError, nearest
 from rlgraph.core.graph.trace import bind_arguments, current_trace
 
 
@@ -86,6 +86,7 @@ class GraphFunction(Member):
         spaces: Spaces of the outputs where they cannot be inferred (host and kernel-only functions): a Space, a tuple
             of Spaces, or ``f(self, *input_spaces)`` returning that.
         per_variable: lists of variables come variable by variable, not in blocks.
+        space_of: the argument whose Space, as it is in each call, comes before the first argument.
         writes: of a function without a body, the variables that its kernels write: names of attributes that hold them,
             or ``f(self, *input_spaces)`` returning the variables.
         draws: of a function without a body, whether its kernels draw random numbers; or ``f(self, *input_spaces)``.
@@ -106,6 +107,7 @@ class GraphFunction(Member):
         writes: Declared[Collection[Any]] = (),
         draws: Declared[bool] = False,
         shares: Declared[Collection[Any]] | None = None,
+        space_of: str | None = None,
     ):
         super().__init__(function, options or Options(), leading=1 if host else 2)
         check_effects(function, host or not self.is_empty, writes=writes, draws=draws, shares=shares)
@@ -123,6 +125,8 @@ class GraphFunction(Member):
         self.writes = writes
         self.draws = draws
         self.shares = shares
+        self.space_of = space_of
+        self._check_space_of()
         self.kernels: dict[str, Callable[..., Any]] = {}
 
     def _check_takes_ops(self) -> None:
@@ -132,6 +136,15 @@ class GraphFunction(Member):
             raise AssemblyError(
                 f"graph function {self.function.__qualname__}{self.signature}: its first parameter behind self is "
                 "ops, the operations that it computes with: f(self, ops, *tensors)"
+            )
+
+    def _check_space_of(self) -> None:
+        names = [p.name for p in self.tensor_parameters]
+        after = names[self.options.add_auto_key_as_first_param + 1 :]
+        if self.space_of is not None and self.space_of not in after:
+            raise AssemblyError(
+                f"{self.function.__qualname__}: space_of={self.space_of!r} needs an argument of that name, and a "
+                f"parameter for its Space ahead of all arguments. {nearest(str(self.space_of), after)}"
             )
 
     @cached_property
@@ -182,6 +195,12 @@ class GraphFunction(Member):
         """The parameter that gets the flat key of a split call, if it wants one."""
         return self.tensor_parameters[0].name if self.options.add_auto_key_as_first_param else None
 
+    @cached_property
+    def space_parameter(self) -> str | None:
+        """The parameter that gets the Space of the argument `space_of`, if it wants one."""
+        position = int(self.options.add_auto_key_as_first_param)
+        return None if self.space_of is None else self.tensor_parameters[position].name
+
     def __get__(self, component: Any, owner: type | None = None) -> Any:
         if component is None:
             return self
@@ -194,7 +213,8 @@ class GraphFunction(Member):
                     f"{where}: a graph function takes no *args or **kwargs: each tensor has a name; several of a kind "
                     "come as one tuple"
                 )
-            leading = (not self.host) + self.options.add_auto_key_as_first_param
+            options = self.options
+            leading = (not self.host) + options.add_auto_key_as_first_param + (self.space_of is not None)
             arguments = bind_arguments(self.signature, component, (*[None] * leading, *args), kwargs, where)
             for name in list(arguments)[:leading]:
                 arguments.pop(name)
@@ -265,6 +285,7 @@ def graph_fn(
     writes: Declared[Collection[Any]] = (),
     draws: Declared[bool] = False,
     shares: Declared[Collection[Any]] | None = None,
+    space_of: str | None = None,
     name: str | None = None,
     component: Any = None,
     flatten_ops: bool | Collection[str] = False,
@@ -282,6 +303,7 @@ def graph_fn(
     writes: Declared[Collection[Any]] = (),
     draws: Declared[bool] = False,
     shares: Declared[Collection[Any]] | None = None,
+    space_of: str | None = None,
     component: Any = None,
     **options: Any,
 ) -> Any:
@@ -304,6 +326,9 @@ def graph_fn(
         shares: the variables whose memory the outputs of a function without a body may share, in the form of `writes`;
             None: all that it can read. What may be seen to change is copied. Of a host function ``()``: its outputs are
             new arrays at every call; else what is handed on is copied.
+        space_of: the name of an argument: its Space in this very call comes before the first argument (behind the path
+            of a split call, and then of the leaf). Calls may differ in batch and time ranks, and a tensor has only a
+            number of axes: the Space says which of them is time. Elementwise bounds are not in it.
         name: the name it is known under; default: the function's.
         component: give the function to this one instance instead of to a class; for use in its ``__init__``.
         flatten_ops: True, or names of arguments: a container arrives as a dict of its leaves by path
@@ -321,7 +346,7 @@ def graph_fn(
 
     def decorate(decorated: Callable[..., Any]) -> Any:
         function = GraphFunction(
-            decorated, Options(**options), host, spaces, per_variable, writes, draws, shares
+            decorated, Options(**options), host, spaces, per_variable, writes, draws, shares, space_of
         )
         return _placed(function, component)
 

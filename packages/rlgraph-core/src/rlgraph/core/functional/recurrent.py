@@ -95,6 +95,7 @@ def unroll(
     xs: Tensor,
     states: tuple[Tensor, ...],
     sequence_length: Tensor | None = None,
+    resets: Tensor | None = None,
 ) -> tuple[Tensor, tuple[Tensor, ...]]:
     """`step` over a sequence: ``xs [T, B, K], states ([B, U], ...) -> ys [T, B, U], states``.
 
@@ -105,25 +106,33 @@ def unroll(
         states: the states ahead of the first step.
         sequence_length: int [B], how many steps of each sequence count; None: all. Outputs behind them are zero, and
             the states returned are those behind the last of them.
+        resets: bool [T, B], the steps ahead of which the states become zero; None: none.
     """
-    if sequence_length is None:
+    items = {"x": xs}
+    if sequence_length is not None:
+        steps = ops.expand_dims(ops.arange(ops.shape(xs)[0]), 1)
+        counts = steps < ops.expand_dims(ops.astype(sequence_length, "int64"), 0)
+        items["counts"] = ops.expand_dims(counts, 2)
+    if resets is not None:
+        items["resets"] = resets
 
-        def body(states: tuple[Tensor, ...], x_t: Tensor) -> tuple[tuple[Tensor, ...], Tensor]:
-            states = step(x_t, states)
-            return states, states[-1]
+    def body(states: tuple[Tensor, ...], items: dict[str, Tensor]) -> tuple[tuple[Tensor, ...], Tensor]:
+        if resets is not None:
+            states = reset(ops, states, items["resets"])
+        after = step(items["x"], states)
+        if sequence_length is None:
+            return after, after[-1]
+        after = tuple(ops.where(items["counts"], new, old) for new, old in zip(after, states, strict=True))
+        return after, ops.where(items["counts"], after[-1], 0.0)
 
-        states, ys = ops.scan(body, states, xs)
-        return ys, states
-
-    def masked(states: tuple[Tensor, ...], items: tuple[Tensor, Tensor]) -> tuple[tuple[Tensor, ...], Tensor]:
-        x_t, counts = items
-        after = tuple(ops.where(counts, new, old) for new, old in zip(step(x_t, states), states, strict=True))
-        return after, ops.where(counts, after[-1], 0.0)
-
-    steps = ops.expand_dims(ops.arange(ops.shape(xs)[0]), 1)
-    counts = steps < ops.expand_dims(ops.astype(sequence_length, "int64"), 0)
-    states, ys = ops.scan(masked, states, (xs, ops.expand_dims(counts, 2)))
+    states, ys = ops.scan(body, states, items)
     return ys, states
+
+
+def reset(ops: Any, states: tuple[Tensor, ...], resets: Tensor) -> tuple[Tensor, ...]:
+    """``states ([B, U], ...)``, zero where ``resets`` [B] says so."""
+    column = ops.expand_dims(resets, 1)
+    return tuple(ops.where(column, 0.0, state) for state in states)
 
 
 def project(ops: Any, inputs: Tensor, weights: Tensor, biases: Tensor) -> Tensor:

@@ -301,11 +301,15 @@ class _Worklist:
             return False
         if isinstance(node, Gradients):
             self._infer_gradients(node, arguments)
-        elif self.components.function(node).options.flatten_ops:
+        elif self._is_written_out(node):
             self._expand(node, arguments)
         else:
             self._infer(node, arguments)
         return True
+
+    def _is_written_out(self, node: GraphFunctionCall) -> bool:
+        function = self.components.function(node)
+        return bool(function.options.flatten_ops) or function.space_of is not None
 
     def _expand(self, node: GraphFunctionCall, arguments: dict[str, Value]) -> None:
         calls = expand(self.components.function(node), node, arguments, self._ids)

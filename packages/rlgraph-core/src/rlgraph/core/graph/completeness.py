@@ -22,7 +22,7 @@ from rlgraph.core.graph.nodes import (
     Source,
     VariablesOf,
 )
-from rlgraph.core.graph.values import Value, compatible, describe, difference, identity, space_of
+from rlgraph.core.graph.values import Value, compatible, describe, difference, same_ranks, space_of
 from rlgraph.core.graph.variables import VariableList
 from rlgraph.spaces import Space, SpaceError
 
@@ -89,7 +89,7 @@ class Components:
         """Create the variables of the component at `scope` if the Spaces of its arguments are known.
 
         Raises:
-            BuildError: two calls give an argument different Spaces.
+            BuildError: two calls give an argument Spaces that do not go together.
             SpaceError: the component refuses a Space.
         """
         component = self.graph.components[scope]
@@ -100,9 +100,12 @@ class Components:
             ]
             if any(value is UNKNOWN for value in given):
                 return False
-            spaces = self._component_spaces(scope, arguments)
+            sets = self._space_sets(scope, arguments)
             try:
-                component.check_input_spaces(spaces, self.action_space)
+                for spaces in sets:
+                    component.check_input_spaces(spaces, self.action_space)
+                # What only later calls give, has its Space of these.
+                spaces = {name: space for given in reversed(sets) for name, space in given.items()}
                 component.create_variables(spaces, self.action_space)
             except SpaceError as error:
                 named = re.search(rf"(?<![\w-]){re.escape(scope)}[:/.]", str(error))
@@ -110,31 +113,70 @@ class Components:
         self.created.add(scope)
         return True
 
-    def _component_spaces(
+    def _space_sets(
         self, scope: str, arguments: list[tuple[ApiCall, str, Expression]]
-    ) -> dict[str, Any]:
-        seen: dict[str, tuple[Value, ApiCall]] = {}
-        spaces: dict[str, Any] = {}
+    ) -> list[dict[str, Any]]:
+        """The Spaces that a component is called with, first those of the first call of each method.
+
+        Calls of a method may differ in batch and time ranks. Each that differs from those before makes a set of its
+        own, with the first calls of the other methods.
+        """
+        calls: dict[int, tuple[ApiCall, dict[str, Expression]]] = {}
         for call, name, expression in arguments:
-            if isinstance(expression, Const):
-                continue
-            value, key = value_of(expression, self.values), f"{call.method}.{name}"
-            if key in seen and identity(seen[key][0]) == identity(value):
-                continue
-            first, first_call = seen.setdefault(key, (value, call))
-            if not compatible(first, value):
-                raise BuildError(
-                    f"{scope}.{call.method} is called with two different Spaces for {name!r}: "
-                    f"{describe(first)} and {describe(value)} (by {self._caller(first_call)} and "
-                    f"{self._caller(call)}){difference(first, value)}"
-                )
-            try:
-                space = self._space_of(expression, value)
-            except ValueError as error:
-                raise BuildError(f"{scope}.{call.method}: argument {name!r}: {error}") from error
-            spaces.setdefault(key, space)
-            spaces.setdefault(name, space)
-        return spaces
+            given = calls.setdefault(call.id, (call, {}))[1]
+            if not isinstance(expression, Const):
+                given[name] = expression
+        seen: dict[str, list[tuple[Value, ApiCall, Any]]] = {}
+        distinct: dict[str, list[dict[str, Any]]] = {}
+        for call, given in calls.values():
+            spaces = {
+                name: self._argument_space(scope, call, name, expression, seen)
+                for name, expression in given.items()
+            }
+            known_sets = distinct.setdefault(call.method, [])
+            if spaces not in known_sets:
+                known_sets.append(spaces)
+        sets = [_named({method: every[0] for method, every in distinct.items()})]
+        for method, every in distinct.items():
+            others = {name: spaces[0] for name, spaces in distinct.items() if name != method}
+            sets.extend(_named({method: spaces, **others}) for spaces in every[1:])
+        return sets
+
+    def _argument_space(
+        self,
+        scope: str,
+        call: ApiCall,
+        name: str,
+        expression: Expression,
+        seen: dict[str, list[tuple[Value, ApiCall, Any]]],
+    ) -> Any:
+        """The Space of an argument: that of the first call with the same ranks, of which `seen` keeps account."""
+        value, others = value_of(expression, self.values), seen.setdefault(f"{call.method}.{name}", [])
+        for other, _, space in others:
+            if same_ranks(other, value):
+                return space
+        if others:
+            self._check_agree(scope, name, *others[0][:2], value, call)
+        space = self._space_of(scope, call, name, expression, value)
+        others.append((value, call, space))
+        return space
+
+    def _check_agree(
+        self, scope: str, name: str, first: Value, first_call: ApiCall, value: Value, call: ApiCall
+    ) -> None:
+        """Raise `BuildError` unless two calls of a method give an argument Spaces that go together."""
+        component = self.graph.components[scope]
+        shown = f"{describe(first)} and {describe(value)} (by {self._caller(first_call)} and {self._caller(call)})"
+        if not compatible(first, value):
+            raise BuildError(
+                f"{scope}.{call.method} is called with two different Spaces for {name!r}: {shown}"
+                f"{difference(first, value)}"
+            )
+        if not component.ranks_may_differ:
+            raise BuildError(
+                f"{scope}.{call.method} is called with different batch and time ranks for {name!r}: {shown}. A "
+                f"{type(component).__name__} is made for the ranks of one: give each caller one of its own"
+            )
 
     def _caller(self, call: ApiCall) -> str:
         if call.caller is None:
@@ -142,11 +184,14 @@ class Components:
         caller = self.graph.calls[call.caller]
         return f"{caller.component}.{caller.method}"
 
-    def _space_of(self, expression: Expression, value: Value) -> Any:
+    def _space_of(self, scope: str, call: ApiCall, name: str, expression: Expression, value: Value) -> Any:
         # An input that arrives unchanged keeps its own Space: per-element bounds do not fit into a TensorSpec.
         if isinstance(expression, Ref) and isinstance(expression.source, Input) and not expression.path:
             return self.input_spaces[expression.source.method][expression.source.name]
-        return space_of(value)
+        try:
+            return space_of(value)
+        except ValueError as error:
+            raise BuildError(f"{scope}.{call.method}: argument {name!r}: {error}") from error
 
     def function(self, node: GraphFunctionCall) -> Any:
         """The graph function that `node` calls."""
@@ -177,6 +222,16 @@ class Components:
         if trainable_only:
             found = [v for v in found if v.trainable]
         return VariableList(sorted(found, key=lambda v: v.name))
+
+
+def _named(methods: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The Spaces of arguments as ``method.argument`` and as ``argument``, of the first method that has such a one."""
+    spaces: dict[str, Any] = {}
+    for method, given in methods.items():
+        for name, space in given.items():
+            spaces[f"{method}.{name}"] = space
+            spaces.setdefault(name, space)
+    return spaces
 
 
 def _with_argument(error: SpaceError, spaces: Mapping[str, Any]) -> SpaceError:

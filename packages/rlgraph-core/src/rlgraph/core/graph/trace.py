@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NoReturn
 
-from rlgraph.core.errors import AssemblyError, BuildError
+from rlgraph.core.errors import AssemblyError, BuildError, nearest
 from rlgraph.core.graph.nodes import (
     ApiCall,
     Branch,
@@ -106,10 +106,20 @@ def to_expression(value: Any, where: str) -> Expression:
     return Const(value)
 
 
+class Results(dict[str, Any]):
+    """A dict that an API method is given or gets back; a wrong key says which there are."""
+
+    def __missing__(self, key: Any) -> NoReturn:
+        trace = _current.get()
+        where = f"{trace._place}: " if trace and trace._stack else ""
+        shown = ", ".join(map(repr, self))
+        raise AssemblyError(f"{where}a result has no key {key!r}, it has {shown}. {nearest(str(key), self)}")
+
+
 def to_symbols(expression: Expression) -> Any:
     """What an API method gets back: containers can be unpacked, everything else is a `Symbol`."""
     if isinstance(expression, Pack):
-        items = {key: to_symbols(item) for key, item in expression.items}
+        items = Results({key: to_symbols(item) for key, item in expression.items})
         return items if expression.kind is dict else tuple(items.values())
     return Symbol(expression)
 
@@ -357,7 +367,7 @@ def _seen_from_inside(call: int, name: str, expression: Expression) -> Any:
 
 def _seen_from_outside(call: int, results: Expression, path: tuple[str | int, ...] = ()) -> Any:
     if isinstance(results, Pack):
-        items = {key: _seen_from_outside(call, item, (*path, key)) for key, item in results.items}
+        items = Results((key, _seen_from_outside(call, item, (*path, key))) for key, item in results.items)
         return items if results.kind is dict else tuple(items.values())
     if isinstance(results, Const):
         return results.value

@@ -9,7 +9,7 @@ from rlgraph.core.graph.nodes import Path
 from rlgraph.core.graph.variables import GradientList, VariableList
 from rlgraph.core.ops.dims import RankSize, SymbolicDim
 from rlgraph.core.ops.tensor_spec import TensorSpec
-from rlgraph.spaces import Dict, Tuple
+from rlgraph.spaces import Dict, Space, Tuple
 
 #: TensorSpec | dict[str, Value] | tuple[Value, ...] | VariableList | GradientList
 Value = Any
@@ -103,25 +103,64 @@ def identity(value: Value) -> Hashable:
         return dict, tuple((key, identity(item)) for key, item in value.items())
     if isinstance(value, tuple):
         return tuple, tuple(identity(item) for item in value)
+    if isinstance(value, Space):
+        return value
     # 0.0 and -0.0, 1 and True are two constants.
     return repr(value) if isinstance(value, bool | int | float | str | None) else id(value)
 
 
 def compatible(first: Value, second: Value) -> bool:
-    """Equal but for the names of unknown sizes and the bounds."""
+    """Equal but for the batch and time ranks, the names of unknown sizes and the bounds."""
+    return _agree(first, second, lambda a, b: _same_axes(a, b) or _own_shape(a) == _own_shape(b) is not None)
+
+
+def same_ranks(first: Value, second: Value) -> bool:
+    """`compatible`, and batch and time are the same axes."""
+    return _agree(first, second, lambda a, b: _same_axes(a, b) and _same_roles(a, b))
+
+
+def _agree(first: Value, second: Value, fit: Callable[[TensorSpec, TensorSpec], bool]) -> bool:
+    """Whether two values have one structure, and tensors that `fit` each other."""
     if isinstance(first, TensorSpec) and isinstance(second, TensorSpec):
-        pairs = zip(first.shape, second.shape, strict=False)
-        same = all(a == b or isinstance(a, SymbolicDim) or isinstance(b, SymbolicDim) for a, b in pairs)
-        return same and len(first.shape) == len(second.shape) and first.dtype == second.dtype
+        return first.dtype == second.dtype and fit(first, second)
     if type(first) is not type(second):
         return False
     if isinstance(first, VariableList | GradientList):
         return [v.shape for v in first] == [v.shape for v in second]
     if isinstance(first, dict):
-        return list(first) == list(second) and all(compatible(first[key], second[key]) for key in first)
+        return list(first) == list(second) and all(_agree(first[key], second[key], fit) for key in first)
     if isinstance(first, tuple):
-        return len(first) == len(second) and all(compatible(a, b) for a, b in zip(first, second, strict=True))
+        return len(first) == len(second) and all(
+            _agree(a, b, fit) for a, b in zip(first, second, strict=True)
+        )
     return True
+
+
+def _same_axes(first: TensorSpec, second: TensorSpec) -> bool:
+    """Equal shapes, as far as they are known."""
+    pairs = zip(first.shape, second.shape, strict=False)
+    same = all(a == b or isinstance(a, SymbolicDim) or isinstance(b, SymbolicDim) for a, b in pairs)
+    return same and len(first.shape) == len(second.shape)
+
+
+def _own_shape(spec: TensorSpec) -> tuple[int, ...] | None:
+    """The shape without batch and time rank; None if there is no Space of such tensors."""
+    try:
+        return spec.to_space().shape
+    except ValueError:
+        return None
+
+
+def _same_roles(first: TensorSpec, second: TensorSpec) -> bool:
+    """Whether the ranks are the same, if both have any: fixed sizes may stand for ranks of which nothing is known."""
+    roles = []
+    for spec in (first, second):
+        try:
+            space = spec.to_space()
+        except ValueError:
+            return True
+        roles.append((space.has_batch_rank, space.has_time_rank, bool(space.time_major)))
+    return roles[0] == roles[1] or (False, False, False) in roles
 
 
 def first_difference(first: Value, second: Value, path: Path = ()) -> tuple[Path, Value, Value] | None:

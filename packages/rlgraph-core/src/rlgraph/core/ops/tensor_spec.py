@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from rlgraph.core.ops.dims import RankSize, SymbolicDim
 from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, IntBox, Space, TextBox
 
+_TIME = re.compile(r"T\d*")
 Shape = tuple[int | SymbolicDim, ...]
 
 
@@ -90,10 +92,10 @@ class TensorSpec:
 
 
 def _is_time(dim: int | SymbolicDim) -> bool:
-    """Whether a size is that of the time rank, or of a part of it such as ``T - 1``."""
+    """Whether a size is that of the time rank, also of one call (``T7``), or of a part of it such as ``T - 1``."""
     if isinstance(dim, RankSize):
         return dim.rank == "time"
-    return isinstance(dim, SymbolicDim) and dim.symbols == {"T"}
+    return isinstance(dim, SymbolicDim) and all(_TIME.fullmatch(symbol) for symbol in dim.symbols)
 
 
 def _is_batch(dim: int | SymbolicDim = 0) -> bool:

@@ -40,13 +40,15 @@ from rlgraph.core.graph.nodes import (
     with_expressions,
     with_regions,
 )
-from rlgraph.core.graph.values import Value, leaves
+from rlgraph.core.graph.values import Value, leaves, space_of
 
 
 def expand(
     function: Any, node: GraphFunctionCall, arguments: Mapping[str, Value], ids: Iterator[int]
 ) -> dict[str, GraphFunctionCall]:
     """The calls that stand for a call of a function with `flatten_ops`: one per flat key, or one with flat dicts.
+
+    One with `space_of` is called with a Space. What else there is stays as it is.
 
     Args:
         function: the graph function.
@@ -55,22 +57,38 @@ def expand(
         ids: ids that are not taken.
 
     Raises:
-        BuildError: the containers to be split have different keys.
+        BuildError: the containers to be split have different keys, or a tensor has no Space.
     """
     flat = {n: flat_parts(e, arguments[n]) for n, e in node.arguments if function.options.flattens(n)}
     if not function.options.split_ops:
         packed = (
             (n, Pack(dict, tuple(flat[n].items())) if n in flat else whole) for n, whole in node.arguments
         )
-        return {"": replace(node, id=next(ids), arguments=tuple(packed))}
+        leading = _space_argument(function, arguments)
+        return {"": replace(node, id=next(ids), arguments=(*leading, *packed))}
     calls = {}
     for key in common_keys(label(node), flat):
         parts = tuple(
             (n, flat[n][key if key in flat[n] else ""] if n in flat else whole) for n, whole in node.arguments
         )
         leading = ((function.key_parameter, Const(key)),) if function.key_parameter else ()
-        calls[key] = replace(node, id=next(ids), arguments=(*leading, *parts))
+        space = _space_argument(function, arguments, key)
+        calls[key] = replace(node, id=next(ids), arguments=(*leading, *space, *parts))
     return calls
+
+
+def _space_argument(function: Any, arguments: Mapping[str, Value], key: str = "") -> tuple[Any, ...]:
+    """The argument with the Space of another one, or of its leaf `key`."""
+    if function.space_of is None:
+        return ()
+    value = arguments.get(function.space_of)
+    parts = {"/".join(map(str, path)): leaf for path, leaf in leaves(value)}
+    try:
+        return ((function.space_parameter, Const(space_of(parts.get(key, value)))),)
+    except ValueError as error:
+        raise BuildError(
+            f"{function.name}: the Space of {function.space_of!r} is asked for: {error}"
+        ) from None
 
 
 def flat_parts(expression: Expression, value: Value) -> dict[str, Expression]:

@@ -43,6 +43,7 @@ from rlgraph.core.graph.nodes import (
     with_regions,
 )
 from rlgraph.core.ops.effects import Effects
+from rlgraph.spaces import Space
 
 
 def merge_equal_calls(
@@ -120,9 +121,11 @@ class _Merging:
 
 
 def _comparable(expression: Expression) -> Any:
-    """Numbers, names and None are compared by what they are, other constants by identity."""
+    """Numbers, names, Spaces and None are compared by what they are, other constants by identity."""
     if isinstance(expression, Const) and isinstance(expression.value, bool | int | float | str | None):
         return repr(expression.value)  # 0.0 and -0.0 are two numbers
+    if isinstance(expression, Const) and isinstance(expression.value, Space):
+        return expression.value
     if isinstance(expression, Pack):
         return (expression.kind, tuple((key, _comparable(item)) for key, item in expression.items))
     return expression

@@ -73,7 +73,6 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         ),
     },
     "time rank": {
-        "images; fold the time": ("conv2d", "conv2d_transpose", "max_pool2d"),
         "items; fold the time": (
             "categorical_dqn_loss",
             "dqfd_loss",

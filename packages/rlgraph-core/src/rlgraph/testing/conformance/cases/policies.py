@@ -33,6 +33,18 @@ EVERYTHING = Dict(
     jump=BoolBox(), move=Tuple(IntBox(3), FloatBox(-1.0, 2.0, shape=(2,))), turn=FloatBox(shape=(2,))
 )
 STATES = {"nn_inputs": FEATURES, "actions": EVERYTHING.with_batch_rank()}
+#: A network with memory; its sequences, states ahead of the first step, and beginnings of episodes.
+RECURRENT = [
+    {"type": "dense", "units": 3, "activation": "tanh"},
+    {"type": "lstm", "units": 2},
+    {"type": "residual", "residual_unit": {"type": "gru", "units": 2, "scope": "gru"}, "repeats": 1},
+]
+SEQUENCES = FEATURES.with_extra_ranks(True, True, True)
+STATE = FloatBox(-1.0, 1.0, shape=(2,))
+STATES_AND_RESETS: dict[str, Space] = {
+    "internal_states": Dict(lstm_1=Tuple(STATE, STATE), residual_2=Dict(unit_0=STATE), add_batch_rank=True),
+    "resets": BoolBox(add_batch_rank=True, add_time_rank=True, time_major=True),
+}
 DETERMINISTIC = (
     "get_adapter_outputs_and_parameters",
     "get_deterministic_action",
@@ -61,6 +73,40 @@ CASES: dict[str, Case] = {
         {"nn_inputs": FEATURES, "actions": IntBox(4, add_batch_rank=True)},
         ("get_state_values", "get_state_values_adapter_outputs_and_parameters", "get_entropy"),
         by=("nn_inputs",),
+    ),
+    "policy_elements": Case(
+        lambda: Policy(LAYERS, IntBox([2, 1], [4, 6])),
+        {"nn_inputs": FEATURES, "actions": IntBox([2, 1], [4, 6], add_batch_rank=True)},
+        DETERMINISTIC,
+        by=("nn_inputs",),
+    ),
+    "policy_recurrent": Case(
+        lambda: Policy(RECURRENT, IntBox(4)),
+        {
+            "nn_inputs": SEQUENCES,
+            "actions": IntBox(4).with_extra_ranks(True, True, True),
+            **STATES_AND_RESETS,
+        },
+        (*DETERMINISTIC, "get_log_likelihood_per_part"),
+        by=("nn_inputs", "internal_states"),
+    ),
+    "q_policy_recurrent": Case(
+        lambda: DuelingPolicy(RECURRENT, PARTS),
+        {"states": SEQUENCES, **STATES_AND_RESETS},
+        ("get_q_values_and_action",),
+        by=("states", "internal_states"),
+    ),
+    "value_function_recurrent": Case(
+        lambda: ValueFunction(RECURRENT),
+        {"nn_inputs": FEATURES, "internal_states": STATES_AND_RESETS["internal_states"]},
+        ("get_state_values",),
+        by=("nn_inputs", "internal_states"),
+    ),
+    "network_recurrent": Case(
+        lambda: NeuralNetwork(RECURRENT),
+        {"inputs": SEQUENCES, **STATES_AND_RESETS},
+        ("call_with_states",),
+        by=("inputs", "internal_states"),
     ),
     "value_function": Case(
         lambda: ValueFunction(LAYERS), {"nn_inputs": FEATURES}, ("value_output",), by=("nn_inputs",)

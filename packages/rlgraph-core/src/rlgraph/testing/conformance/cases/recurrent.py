@@ -7,7 +7,7 @@ from typing import Any
 
 from rlgraph.components import GRU, LSTM, MultiLSTM
 from rlgraph.core import Component
-from rlgraph.spaces import FloatBox, IntBox, Space, Tuple
+from rlgraph.spaces import BoolBox, FloatBox, IntBox, Space, Tuple
 from rlgraph.testing.conformance.cases.case import FEATURES, STEPS, Case
 
 SEQUENCES = FloatBox(shape=(3,), add_batch_rank=True, add_time_rank=True, time_major=True)
@@ -16,6 +16,7 @@ STATE = FloatBox(-1.0, 1.0, shape=(2,))
 LSTM_STATES = Tuple(STATE, STATE, add_batch_rank=True)
 MULTI_STATES = Tuple(Tuple(STATE, STATE), Tuple(STATE, STATE), add_batch_rank=True)
 LENGTHS: dict[str, Space] = {"sequence_length": IntBox(0, STEPS + 1, add_batch_rank=True)}
+RESETS: dict[str, Space] = {"resets": BoolBox(add_batch_rank=True, add_time_rank=True, time_major=True)}
 #: Starting values that are not zero, so that an omission is seen.
 RANDOM = {"type": "normal", "stddev": 0.7}
 
@@ -41,6 +42,7 @@ CASES: dict[str, Case] = {
     "gru_batch_major": _gru(WITH_H, BATCH_MAJOR),
     "gru_lengths": _gru(LENGTHS | WITH_H, return_sequences=False),
     "gru_one_step": _gru(WITH_H, FEATURES),
+    "gru_resets": _gru(WITH_H | LENGTHS | RESETS),
     "gru_states": _gru(WITH_H),
     "lstm": _lstm({}),
     "lstm_batch_major": _lstm(WITH_C_AND_H, BATCH_MAJOR),
@@ -50,6 +52,7 @@ CASES: dict[str, Case] = {
     "lstm_peepholes_and_clip": _lstm(
         WITH_C_AND_H, use_peepholes=True, peepholes_spec=RANDOM, cell_clip=0.5, forget_bias=0.0
     ),
+    "lstm_resets": _lstm(WITH_C_AND_H | RESETS),
     "lstm_states": _lstm(WITH_C_AND_H),
     "multi_lstm": _case(lambda: MultiLSTM(2, 2), {}),
     "multi_lstm_skipping": _case(
