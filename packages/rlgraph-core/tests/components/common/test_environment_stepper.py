@@ -318,6 +318,8 @@ def test_environments_are_made_as_said():
     assert [environment.steps_to_end for environment in listed.environments] == [5, 3, 2]
     named = EnvironmentStepper({"type": Counting, "steps_to_end": 7}, Half(scope="half"), 2)
     assert named.environments[0].steps_to_end == 7
+    imported = {"type": "rlgraph.testing.environments:CountingEnvironment", "steps_to_end": 8}
+    assert EnvironmentStepper(imported, Half(scope="half")).environments[0].steps_to_end == 8
     named.terminate()
     assert named.environments[0].is_terminated
 
