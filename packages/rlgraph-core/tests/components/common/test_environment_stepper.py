@@ -318,6 +318,8 @@ def test_environments_are_made_as_said():
     assert [environment.steps_to_end for environment in listed.environments] == [5, 3, 2]
     named = EnvironmentStepper({"type": Counting, "steps_to_end": 7}, Half(scope="half"), 2)
     assert named.environments[0].steps_to_end == 7
+    imported = {"type": "rlgraph.testing.environments:CountingEnvironment", "steps_to_end": 8}
+    assert EnvironmentStepper(imported, Half(scope="half")).environments[0].steps_to_end == 8
     named.terminate()
     assert named.environments[0].is_terminated
 
@@ -350,6 +352,47 @@ def test_an_environment_that_raises(backend):
     assert noted.replace("Counting", "CountingEnvironment") in error.value.__notes__
     # After it everything begins anew.
     assert test.test(("step", []))["states"][:, 1, 0].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+def test_an_error_in_a_later_call():
+    environment = Counting(9, fails_at=3)
+    test = stepper(environment, Half(scope="half"), 2)
+    test.test(("step", []))
+    with pytest.raises(RuntimeError):
+        test.test(("step", []))
+    assert test.test(("step", []))["states"][:, 0].tolist() == [0.0, 1.0, 2.0]
+
+
+def test_the_step_of_a_later_episode():
+    environment = Wrong()
+    test = stepper(environment, Half(scope="half"), 4)
+    test.test(("step", []))  # an episode of 3 steps, and one step of the next
+    environment.reward = float("nan")
+    with pytest.raises(InputError, match="the reward is nan") as error:
+        test.test(("step", []))
+    assert "step 1 of its episode" in error.value.__notes__[0]
+
+
+def test_states_are_checked_in_first_episodes():
+    environment = Counting(3, state_space=FloatBox(0.0, 3.0, shape=(1,)))
+    test = stepper(environment, Half(scope="half"), 3)
+    test.test(("step", []))
+    environment.steps_to_end = 9
+    assert test.test(("step", []))["states"][-1] == 3.0
+    assert test.test(("step", []))["states"][-1] == 6.0
+
+
+def test_an_environment_may_use_its_arrays_again(backend):
+    class Reusing(Counting):
+        buffer = np.zeros(1, np.float32)
+
+        def _state(self):
+            self.buffer[...] = self.count
+            return self.buffer
+
+    found = stepper(Reusing(3), Half(scope="half"), 4, backend).test(("step", []))
+    assert found["states"][:, 0].tolist() == [0.0, 1.0, 2.0, 0.0, 1.0]
+    assert found["next_states"][:, 0].tolist() == [1.0, 2.0, 3.0, 1.0]
 
 
 class Wrong(Counting):

@@ -8,6 +8,7 @@ from typing import Any
 from rlgraph.core import SpecError, registry
 from rlgraph.core.component.specifiable import call_checked, plain_copy
 from rlgraph.core.protocols import Environment
+from rlgraph.core.registry import import_object
 
 #: What an environment has at least.
 PARTS = ("state_space", "action_space", "reset", "step")
@@ -17,8 +18,8 @@ def make_environments(spec: Any, number: int | None, where: str) -> list[Environ
     """The environments that a spec means.
 
     Args:
-        spec: an instance, a registered name, a mapping with ``type`` and arguments, a function that returns an
-            instance; or a list of those, one for each environment.
+        spec: an instance, a registered name, a mapping with ``type`` (a name, a class, or "module:Class") and
+            arguments, a function that returns an instance; or a list of those, one for each environment.
         number: how many; None for one, or as many as are listed.
         where: the place of the spec; named in errors.
 
@@ -55,7 +56,9 @@ def _make(spec: Any, where: str) -> Environment:
             raise SpecError(f"{where}: a mapping needs 'type', given {named!r}")
         kind = named.pop("type")
         if isinstance(kind, str):
-            kind = registry("rlgraph.environments").load(kind, where=f"{where}.type")
+            known = registry("rlgraph.environments")
+            imports = kind not in known and (":" in kind or "." in kind)
+            kind = (import_object if imports else known.load)(kind, where=f"{where}.type")
         environment = call_checked(kind, [], plain_copy(named), where)
     elif not _is_environment(spec) and callable(spec):
         environment = spec()
