@@ -99,7 +99,7 @@ class Symbol:
     __hash__ = object.__hash__
 
 
-class Parts(dict[str, Any]):
+class Parts(dict[Any, Any]):
     """A dict of symbols."""
 
     def __missing__(self, key: object) -> NoReturn:
