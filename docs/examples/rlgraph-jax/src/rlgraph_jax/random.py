@@ -84,6 +84,13 @@ class Random(OnValues):
     @staticmethod
     def through_host(x: Array, function: Callable[[np.ndarray], np.ndarray]) -> Array:
         """`x` as `function`, plain Python, returns it at run time; for tests (see `rlgraph.testing.record_draws`)."""
-        same = jax.ShapeDtypeStruct(x.shape, x.dtype)
-        call = jax.experimental.io_callback
-        return call(lambda value: function(np.asarray(value)), same, x, ordered=True)
+        # As bits: a callback may run in a thread of its own, which does not know that this program has 64 bits.
+        bits = x.astype("uint8") if x.dtype == bool else jax.lax.bitcast_convert_type(x, jnp.uint32)
+
+        def of_bits(given: np.ndarray) -> np.ndarray:
+            value = np.ascontiguousarray(given).view(x.dtype).reshape(x.shape)
+            return np.ascontiguousarray(function(value)).view(bits.dtype).reshape(bits.shape)
+
+        same = jax.ShapeDtypeStruct(bits.shape, bits.dtype)
+        result = jax.experimental.io_callback(of_bits, same, bits, ordered=True)
+        return result.astype(bool) if x.dtype == bool else jax.lax.bitcast_convert_type(result, x.dtype)

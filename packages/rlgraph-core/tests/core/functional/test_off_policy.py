@@ -161,3 +161,30 @@ class Targets(Component):
 def test_no_gradient_flows_through_targets(trainer):
     test = ComponentTest(Targets(scope="targets"), {"steps": FloatBox(shape=(STEPS,))}, backend=trainer)
     test.test("derivative", np.zeros(STEPS), expected_outputs=float(STEPS))
+
+
+@pytest.mark.parametrize(
+    ("rho_bar", "c_bar", "rho_bar_pg", "lambda_"),
+    [
+        (1.0, 1.0, 1.0, 1.0),
+        (1.0, 1.0, 1.0, 0.9),
+        (1.0, 1.0, 2.0, 1.0),
+        (2.0, 1.0, 1.0, 1.0),
+        (1.0, 2.0, 1.0, 1.0),
+    ],
+)
+def test_limits_that_are_equal_and_not(rho_bar, c_bar, rho_bar_pg, lambda_):
+    """Equation 1 and section 4.2 of the paper, step by step from the back."""
+    rng = np.random.default_rng(0)
+    rewards, values = rng.normal(size=(2, 6))
+    ratios, discounts = rng.uniform(0.3, 3.0, 6), rng.uniform(0.5, 1.0, 6)
+    following = np.append(values[1:], 0.7)
+    limits = {"rho_bar": rho_bar, "c_bar": c_bar, "rho_bar_pg": rho_bar_pg, "lambda_": lambda_}
+    targets, advantages = v_trace(OPS, ratios, discounts, rewards, values, following, **limits)
+    target, change = 0.7, 0.0
+    for t in reversed(range(6)):
+        expected = min(rho_bar_pg, ratios[t]) * (rewards[t] + discounts[t] * target - values[t])
+        error = min(rho_bar, ratios[t]) * (rewards[t] + discounts[t] * following[t] - values[t])
+        change = error + discounts[t] * lambda_ * min(c_bar, ratios[t]) * change
+        target = values[t] + change
+        assert (advantages[t], targets[t]) == pytest.approx((expected, target))
