@@ -66,6 +66,12 @@ def test_every_package_is_in_the_matrix() -> None:
     assert {row.package for row in rows_of(PACKAGES)} == set(PACKAGES)
 
 
+def test_a_row_for_extras_runs_what_they_are_for() -> None:
+    only = {row.name: row.only for row in rows_of(PACKAGES)}
+    assert only["core"] == ()
+    assert "core/draw" in only["core-extras"]
+
+
 def test_the_matrix_can_be_read_by_a_machine(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["matrix", "--json"]) == 0
     assert {"name": "core", "package": "rlgraph-core"} in json.loads(capsys.readouterr().out)

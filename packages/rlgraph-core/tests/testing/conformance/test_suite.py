@@ -3,11 +3,14 @@ import sys
 
 import pytest
 
-from rlgraph.core import SpecError
+from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.core.numpy.backend import NumpyBackend
 from rlgraph.testing import BackendConformance
 from rlgraph.testing.__main__ import main
 from rlgraph.testing.conformance import Check, Subject, load_checks, run_conformance
 from rlgraph.testing.conformance.budget import calls_of
+from rlgraph.testing.conformance.cases import Case
+from rlgraph.testing.conformance.components import has_kernels
 from rlgraph.testing.conformance.suite import run_check
 
 
@@ -108,6 +111,26 @@ def test_only_what_concerns_the_backend_is_collected():
     TestNumpy().pytest_generate_tests(metafunc)
     assert {check.section for check in metafunc.checks} >= {"contract", "loops", "graphs"}
     assert [check.id for check in metafunc.checks if "gradients" in check.capabilities] == []
+
+
+@pytest.mark.parametrize("whose", ["backend", "component"])
+def test_cases_that_meet_kernels(whose, monkeypatch):
+    class Half(Component):
+        @rlgraph_api
+        def call(self, x):
+            return self._call(x)
+
+        @graph_fn
+        def _call(self, ops, x):
+            return x / 2
+
+    case = Case(lambda: Component(Half(), scope="root"), {"x": float}, ("call",))
+    assert not has_kernels(Subject("numpy"), case)
+    if whose == "backend":
+        monkeypatch.setattr(NumpyBackend, "kernels", {Half.graph_functions()["_call"].key: None})
+    else:
+        Half.graph_functions()["_call"].kernel("numpy")(lambda self, ops, x: x * 0.5)
+    assert has_kernels(Subject("numpy"), case)
 
 
 def test_counting_calls():
