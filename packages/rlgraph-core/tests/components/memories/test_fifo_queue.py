@@ -175,7 +175,7 @@ def test_what_is_loaded_wakes_who_waits(tmp_path):
 
 @pytest.mark.parametrize("waiting", ["get", "insert"])
 def test_closing_wakes_who_waits(waiting):
-    test = queue(1, timeout=None)
+    test = queue(1, timeout=LONG)
     waiters = Waiters(test)
     if waiting == "insert":
         put(test, [1])
@@ -191,7 +191,7 @@ def test_closing_wakes_who_waits(waiting):
 
 
 def test_a_closed_queue_gives_what_it_has():
-    test = queue(4, timeout=None)
+    test = queue(4, timeout=LONG)
     put(test, [1, 2, 3])
     test.executor.execute("close")
     with pytest.raises(QueueClosedError, match="there will be no room for 1 records"):

@@ -83,7 +83,7 @@ def test_two_threads_in_turn(backend):
 
 
 def test_closing():
-    test = area(timeout=None)
+    test = area(timeout=LONG)
     test.executor.execute("stage", batch(1))
     test.executor.execute("close")
     with pytest.raises(
