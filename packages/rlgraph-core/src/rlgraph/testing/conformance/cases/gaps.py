@@ -32,11 +32,9 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "layer_norm",
             "local_response_norm",
             "max_pool2d",
-            "network",
             "noisy_dense",
             "residual",
             "shared_value_function_policy",
-            "value_function",
         ),
         "one label; container_loss takes several": (
             "categorical_cross_entropy_loss",
