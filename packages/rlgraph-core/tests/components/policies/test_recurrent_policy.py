@@ -128,7 +128,7 @@ class Learner(Component):
 
     @rlgraph_api
     def act(self, state, internal_states):
-        result = self.policy.get_action(state, True, internal_states=internal_states)
+        result = self.policy.get_deterministic_action(state, internal_states=internal_states)
         return result["action"], result["internal_states"]
 
     @rlgraph_api
@@ -179,7 +179,9 @@ def test_it_learns_what_only_memory_can_know(time_major, trainer):
 @ORDERS
 @pytest.mark.parametrize("kind", [QPolicy, DuelingPolicy])
 def test_action_values_of_steps_and_sequences(kind, time_major, backend):
-    space = Dict(jump=BoolBox(), move=IntBox([2, 3]), turn=IntBox(3, shape=(2,)))
+    space = Dict(
+        grid=IntBox(2, shape=(2, 3)), jump=BoolBox(), move=IntBox([2, 3]), turn=IntBox(3, shape=(2,))
+    )
     policy = kind(NETWORK, space)
 
     class Both(Component):
@@ -213,6 +215,9 @@ def test_action_values_of_steps_and_sequences(kind, time_major, backend):
     else:
         state_values = dense(w, "policy/value", values)
         advantages = dense(w, "policy/advantages-turn", values).reshape(STEPS, BATCH, 2, 3)
+        grid = dense(w, "policy/advantages-grid", values).reshape(STEPS, BATCH, 2, 3, 2)
+        grid = state_values[..., None, None] + grid - grid.mean(-1, keepdims=True)
+        np.testing.assert_allclose(q_values["grid"], grid, atol=1e-5)
         turn = state_values[..., None] + advantages - advantages.mean(-1, keepdims=True)
     np.testing.assert_allclose(q_values["turn"], turn, atol=1e-5)
     assert q_values["move"].shape == (STEPS, BATCH, 2, 3) and (q_values["move"][..., 0, 2] == -np.inf).all()

@@ -38,10 +38,11 @@ class Bernoulli(Distribution):
     def _mode(self, ops: Any, parameters: Any) -> Any:
         return parameters > 0.0
 
-    @graph_fn
-    def _log_prob(self, ops: Any, parameters: Any, values: Any) -> Any:
+    @graph_fn(space_of="values")
+    def _log_prob(self, ops: Any, space: Any, parameters: Any, values: Any) -> Any:
         self.check_values(values, parameters)
-        return self.sum_own(ops, bernoulli_log_prob(ops, ops.astype(values, "bool"), parameters))
+        bools = values if space.dtype == "bool" else ops.astype(values, "bool")
+        return self.sum_own(ops, bernoulli_log_prob(ops, bools, parameters))
 
     @graph_fn
     def _entropy(self, ops: Any, parameters: Any) -> Any:

@@ -47,6 +47,7 @@ class Categorical(Distribution):
         self.dtype = dtype
         # One that all elements share is a number in the graph; others are constants kept in a variable.
         self.low: Any = int(lows.flat[0]) if lows.size and np.ptp(lows) == 0 else lows
+        self.starts_at_zero = isinstance(self.low, int) and self.low == 0
         super().__init__(scope=scope, **kwargs)
 
     def check_parameters(self, boxes: list[FloatBox]) -> None:
@@ -70,11 +71,11 @@ class Categorical(Distribution):
     def _mode(self, ops: Any, parameters: Any) -> Any:
         return self._typed(ops, ops.argmax(parameters, axis=-1))
 
-    @graph_fn
-    def _log_prob(self, ops: Any, parameters: Any, values: Any) -> Any:
+    @graph_fn(space_of="values")
+    def _log_prob(self, ops: Any, space: Any, parameters: Any, values: Any) -> Any:
         self.check_values(values, parameters)
-        categories = ops.astype(values, "int64")
-        if not self._starts_at_zero:
+        categories = values if space.dtype == "int64" else ops.astype(values, "int64")
+        if not self.starts_at_zero:
             categories = categories - self.low
         return self.sum_own(ops, categorical_log_prob(ops, categories, parameters))
 
@@ -87,11 +88,7 @@ class Categorical(Distribution):
         self.check_others(other_parameters, parameters)
         return self.sum_own(ops, categorical_kl(ops, parameters, other_parameters))
 
-    @property
-    def _starts_at_zero(self) -> bool:
-        return isinstance(self.low, int) and self.low == 0
-
     def _typed(self, ops: Any, values: Any) -> Any:
-        if not self._starts_at_zero:
+        if not self.starts_at_zero:
             values = values + self.low
         return values if self.dtype == "int64" else ops.astype(values, self.dtype)

@@ -70,8 +70,8 @@ class Distribution(Component):
 
     def check_values(self, values: Any, parameters: Any) -> None:
         """Raise `SpaceError` unless `values` have the axes that `parameters` decide; for use in graph functions."""
-        first = leaves_of(parameters)[0]
-        if isinstance(first, SymbolicTensor):
+        if isinstance(values, SymbolicTensor):  # else known at build, or already running
+            first = leaves_of(parameters)[0]
             check_axes("values", self.value_shape(first.spec.shape), values, self._ranks(first))
 
     def check_others(self, other_parameters: Any, parameters: Any) -> None:

@@ -106,7 +106,7 @@ def to_expression(value: Any, where: str) -> Expression:
     return Const(value)
 
 
-class Results(dict[str, Any]):
+class Results(dict[Any, Any]):
     """A dict that an API method is given or gets back; a wrong key says which there are."""
 
     def __missing__(self, key: Any) -> NoReturn:
