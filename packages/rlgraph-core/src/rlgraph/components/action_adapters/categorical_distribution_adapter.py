@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ class CategoricalDistributionAdapter(ActionAdapter):
     def num_outputs(self) -> int:
         return self.num_elements * self.num_categories
 
-    @property
+    @cached_property
     def num_categories(self) -> int:
         """The number of actions; the largest, where elements differ."""
         return int(np.max(self._counts()))
