@@ -272,7 +272,7 @@ def test_graph_of_one_component_in_every_form(rlgraph, form, begin):
         ),
         (
             ["graph", "--agent", "dense.json", "--env", "grid_world"],
-            "\n>>         policy/network/dense-0.call(inputs: int64[B]) -> ?",
+            "\n>>       policy/network/dense-0.call(inputs: int64[B]) -> ?",
         ),
     ],
 )

@@ -168,7 +168,7 @@ def test_curiosity_goes_where_it_has_not_been(trainer):
         ({"num_features": 0}, "units: expected an integer >= 1, given 0"),
         ({"encoder_spec": [{"type": "dens"}]}, r"module.encoder_spec\[0\].*Did you mean 'dense'"),
         ({"action_space": "an action"}, "module.action_space"),
-        ({"action_space": IntBox([2, 3])}, "action_space: expected an IntBox"),
+        ({"action_space": IntBox()}, "action_space"),
     ],
 )
 def test_mistakes(options, message):

@@ -5,7 +5,7 @@ import pytest
 
 from rlgraph.components import GRU, LSTM, Dense, MultiLSTM, NeuralNetwork, RepeaterStack, Residual
 from rlgraph.components.common.batch_apply import BatchApply
-from rlgraph.core import AssemblyError, Component, SpecError, rlgraph_api
+from rlgraph.core import Component, SpecError, rlgraph_api
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest
 
@@ -240,7 +240,7 @@ def test_wrong_networks(make, message):
 
 
 def test_wrong_states():
-    with pytest.raises(AssemblyError, match="internal_states are given, and there is no recurrent layer"):
+    with pytest.raises(SpaceError, match="internal_states are given, and there is no recurrent layer"):
         ComponentTest(NeuralNetwork([Dense(2)]), {"inputs": ONE, "internal_states": STATES}, backend="numpy")
     with pytest.raises(
         SpaceError, match=r"network/call.internal_states: expected Dict\(.*lstm_1.*given Dict\(.*lstm_2"

@@ -14,7 +14,7 @@ from rlgraph.components import (
     ValueFunction,
 )
 from rlgraph.core import AssemblyError, Component, GraphExecutor, graph_fn, rlgraph_api
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError
 from rlgraph.testing import ComponentTest
 
 STEPS, BATCH, SIZE, UNITS, ACTIONS = 4, 3, 2, 5, 3
@@ -267,9 +267,7 @@ def test_a_policy_without_memory_has_no_states(backend):
     assert policy.internal_states_space is None
     test = ComponentTest(policy, {"nn_inputs": STATE, "actions": ITEM["int"]}, backend=backend)
     assert set(test.test("get_action", X[0])) == {"action", "nn_outputs"}
-    with pytest.raises(
-        AssemblyError, match="network: internal_states are given, and there is no recurrent layer"
-    ):
+    with pytest.raises(SpaceError, match="internal_states are given, and there is no recurrent layer"):
         spaces = {"nn_inputs": STATE, "actions": ITEM["int"], "internal_states": Dict(lstm=STATE)}
         ComponentTest(Policy(NETWORK[:1], IntBox(ACTIONS)), spaces, backend=backend)
 

@@ -106,7 +106,7 @@ def test_one_method_shows_what_it_reaches(dqn):
 
 def test_depth_closes_components(dqn):
     elements = draw(dqn, depth=1).scene.elements
-    assert elements["policy"].lines == ("_combine", "_argmax", "5 components inside")
+    assert elements["policy"].lines == ("_argmax", "_combine", "5 components inside")
     assert "policy/network" not in elements
     assert "policy/network/dense-0" not in draw(dqn, depth=2).scene.elements
 

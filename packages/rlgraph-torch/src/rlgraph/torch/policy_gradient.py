@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rlgraph.core.functional.off_policy import MAX_LOG_RATIO
+
 mse_loss: Any = torch._C._nn.mse_loss
 
 
@@ -39,7 +41,8 @@ def ppo_pg_loss(self: Any, ops: Any) -> Callable[..., Tensor]:
             deviation, mean = torch.std_mean(advantages, correction=0)
             advantages = (advantages - mean).div_(deviation.add_(1e-8))
         signs = torch.sign(advantages)
-        limited = torch.minimum(torch.exp(new - old.detach()) * signs, signs + clip_ratio)
+        ratios = torch.exp(torch.clamp_max(new - old.detach(), MAX_LOG_RATIO))
+        limited = torch.minimum(ratios * signs, signs + clip_ratio)
         losses = limited * torch.abs(advantages).neg_()
         if weight == 0.0 or entropy is None:
             return losses

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rlgraph.components.common.time_folding import TimeFolding
-from rlgraph.core import AssemblyError, SpecError, rlgraph_api
-from rlgraph.spaces import Dict, Space
+from rlgraph.core import SpecError, rlgraph_api
+from rlgraph.spaces import Dict, Space, SpaceError
 from rlgraph.spaces.errors import mismatch
 
 
@@ -54,7 +54,7 @@ class LayerChain(TimeFolding):
             resets: bool, one per step: where an episode begins, ahead of which the internal states become zero.
             training: handed to the layers that take it, such as `Dropout`.
         """
-        return self._run(inputs, internal_states, sequence_length, resets, training)[0]
+        return self.wire(inputs, internal_states, sequence_length, resets, training)[0]
 
     @rlgraph_api
     def call_with_states(
@@ -69,15 +69,8 @@ class LayerChain(TimeFolding):
 
         Without recurrent layers there are no states, and no such key.
         """
-        output, states = self._run(inputs, internal_states, sequence_length, resets, training)
+        output, states = self.wire(inputs, internal_states, sequence_length, resets, training)
         return {"output": output, "internal_states": states} if states else {"output": output}
-
-    def _run(self, inputs: Any, internal_states: Any, *others: Any) -> tuple[Any, dict[str, Any]]:
-        if internal_states is not None and self.internal_states_space is None:
-            raise AssemblyError(
-                f"{self.scope_path}: internal_states are given, and there is no recurrent layer that would take them"
-            )
-        return self.wire(inputs, internal_states, *others)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         own = self.internal_states_space
@@ -85,10 +78,11 @@ class LayerChain(TimeFolding):
             name: s for name, s in input_spaces.items() if name.endswith("internal_states") and s is not None
         }
         for argument, space in given.items():
-            fits = (
-                isinstance(space, Dict) and own is not None and list(space.flatten()) == list(own.flatten())
-            )
-            if not fits:
+            if own is None:
+                raise SpaceError(
+                    f"{argument}: internal_states are given, and there is no recurrent layer that would take them"
+                )
+            if not isinstance(space, Dict) or list(space.flatten()) != list(own.flatten()):
                 raise mismatch(argument, repr(own), repr(space))
 
 
@@ -123,8 +117,8 @@ def features_of(
 
     Without recurrent layers there is nothing that lengths and resets would change.
     """
-    if not is_recurrent(network) and internal_states is None:
-        return {"nn_outputs": network.call(inputs)}
+    if not is_recurrent(network):  # states are handed on to be refused
+        return {"nn_outputs": network.call(inputs, internal_states)}
     result = network.call_with_states(inputs, internal_states, sequence_length, resets)
     return {"nn_outputs": result["output"], "internal_states": result["internal_states"]}
 

@@ -36,7 +36,7 @@ class Policy(Component):
 
     Raises:
         SpecError: an action for which there is no distribution, or a wrong spec.
-        AssemblyError: internal states for a network without recurrent layers.
+        SpaceError: internal states for a network without recurrent layers.
     """
 
     def __init__(
