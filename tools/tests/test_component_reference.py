@@ -29,6 +29,12 @@ def directives() -> Iterator[tuple[str, str, str, str]]:
             yield page.stem, match["name"], match["options"], match["example"]
 
 
+def action_space_of(options: str) -> str:
+    """What a directive says of the actions; empty if nothing."""
+    space = re.search(r"^:action-space: (.*)$", options, re.MULTILINE)
+    return space[1] if space else ""
+
+
 @pytest.mark.parametrize(
     ("page", "name", "options", "example"),
     [pytest.param(*each, id=f"{each[0]}-{each[1]}") for each in directives()],
@@ -36,8 +42,7 @@ def directives() -> Iterator[tuple[str, str, str, str]]:
 def test_example(page: str, name: str, options: str, example: str) -> None:
     """The example of a page is a component of the kind it stands for."""
     kind: Any = registry(Component.registry_group).load(name)
-    space = re.search(r"^:action-space: (.*)$", options, re.MULTILINE)
-    made = make_example(kind, example or json.dumps({"type": name}), space[1] if space else "")
+    made = make_example(kind, example or json.dumps({"type": name}), action_space_of(options))
     # What has API methods of its own making has a class of its own, too.
     assert isinstance(made, kind) and type(made).__name__ == kind.__name__
 
@@ -73,16 +78,11 @@ def test_the_numerics_and_their_papers() -> None:
 def test_bars_do_not_end_a_cell() -> None:
     rows = [
         line
-        for name in registry(Component.registry_group).names()
-        if name in {each[1] for each in directives()} or name == "dqn_loss"
-        for line in component_markdown(name, _example_of(name)).splitlines()
+        for _, name, options, example in directives()
+        for line in component_markdown(name, example, action_space_of(options)).splitlines()
         if line.startswith("|")
     ]
     assert all(len(re.split(r"(?<!\\)\|", row)) == 6 for row in rows)
-
-
-def _example_of(name: str) -> str:
-    return next((example for _, each, _, example in directives() if each == name), "")
 
 
 def test_an_example_that_makes_nothing() -> None:

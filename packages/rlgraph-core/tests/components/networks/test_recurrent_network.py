@@ -5,7 +5,7 @@ import pytest
 
 from rlgraph.components import GRU, LSTM, Dense, MultiLSTM, NeuralNetwork, RepeaterStack, Residual
 from rlgraph.components.common.batch_apply import BatchApply
-from rlgraph.core import Component, SpecError, rlgraph_api
+from rlgraph.core import AssemblyError, Component, SpecError, rlgraph_api
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest
 
@@ -237,6 +237,17 @@ def test_folded_time(time_major, backend):
 def test_wrong_networks(make, message):
     with pytest.raises(SpecError, match=message):
         make()
+
+
+def test_training_is_an_argument_by_name():
+    class Root(Component):
+        @rlgraph_api
+        def run(self, x):
+            return network.call(x, True)
+
+    network = NeuralNetwork([Dense(2)], scope="net")
+    with pytest.raises(AssemblyError, match=r"net: internal_states: .* call\(inputs, training=True\)"):
+        ComponentTest(Root(network, scope="root"), {"x": ONE}, backend="numpy")
 
 
 def test_wrong_states():

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rlgraph.components.common.time_folding import TimeFolding
-from rlgraph.core import SpecError, rlgraph_api
+from rlgraph.core import AssemblyError, SpecError, rlgraph_api
 from rlgraph.spaces import Dict, Space, SpaceError
 from rlgraph.spaces.errors import mismatch
 
@@ -54,7 +54,7 @@ class LayerChain(TimeFolding):
             resets: bool, one per step: where an episode begins, ahead of which the internal states become zero.
             training: handed to the layers that take it, such as `Dropout`.
         """
-        return self.wire(inputs, internal_states, sequence_length, resets, training)[0]
+        return self._run(inputs, internal_states, sequence_length, resets, training)[0]
 
     @rlgraph_api
     def call_with_states(
@@ -69,8 +69,16 @@ class LayerChain(TimeFolding):
 
         Without recurrent layers there are no states, and no such key.
         """
-        output, states = self.wire(inputs, internal_states, sequence_length, resets, training)
+        output, states = self._run(inputs, internal_states, sequence_length, resets, training)
         return {"output": output, "internal_states": states} if states else {"output": output}
+
+    def _run(self, inputs: Any, internal_states: Any, *others: Any) -> tuple[Any, dict[str, Any]]:
+        if isinstance(internal_states, bool):
+            raise AssemblyError(
+                f"{self.scope_path}: internal_states: expected the states of recurrent layers, given "
+                f"{internal_states}: training is an argument by name, call(inputs, training={internal_states})"
+            )
+        return self.wire(inputs, internal_states, *others)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         own = self.internal_states_space
