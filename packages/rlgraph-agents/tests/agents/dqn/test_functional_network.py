@@ -19,8 +19,8 @@ NETWORK = {
 }
 
 
-def test_it_acts_and_learns():
-    agent = DQNAgent(STATES, IntBox(2), network_spec=NETWORK, backend="torch", seed=1)
+def test_it_acts_and_learns(one_backend):
+    agent = DQNAgent(STATES, IntBox(2), network_spec=NETWORK, backend=one_backend, seed=1)
     states, actions = STATES.sample(8, rng=np.random.default_rng(0)), np.zeros(8, "int64")
     assert agent.get_actions(states).shape == (8,)
     batch = {
