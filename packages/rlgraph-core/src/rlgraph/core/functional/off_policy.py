@@ -62,7 +62,8 @@ def v_trace(
         lambda_: factor of the trace.
         ends: last steps of fragments.
     """
-    rho = {limit: truncated_ratios(ops, ratios, limit) for limit in (rho_bar, c_bar, rho_bar_pg)}
+    limits = dict.fromkeys((rho_bar, c_bar, rho_bar_pg))  # each once
+    rho = {limit: truncated_ratios(ops, ratios, limit) for limit in limits}
     surplus = rewards - values
     traces = discounts * rho[c_bar] if lambda_ == 1.0 else lambda_ * discounts * rho[c_bar]
     if ends is not None:
