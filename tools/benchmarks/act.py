@@ -21,7 +21,7 @@ def main() -> None:
     import numpy as np
     from subject import DISTRIBUTIONS, make_agent, random_states
 
-    executor = make_agent(options.backend).executor
+    executor = make_agent(options.backend, acting="backend").executor
     module = importlib.import_module(f"by_hand_{options.backend}")
     ours = {"rlgraph": executor.program(METHOD), "rlgraph numpy": executor.numpy_program(METHOD)}
     rows = []
@@ -31,7 +31,7 @@ def main() -> None:
         by_hand = {name: module.make_act(weights, size, **how) for name, how in yardsticks.items()}
         if options.compile:  # a program each: PyTorch compiles for the sizes of the first call
             execution = {"threads": 1, "compile": [METHOD]}
-            compiled = make_agent(options.backend, execution_spec=execution).executor
+            compiled = make_agent(options.backend, acting="backend", execution_spec=execution).executor
             ours["rlgraph compiled"] = compiled.program(METHOD)
         states = random_states(size)
         subjects = {name: partial(act, states) for name, act in {**by_hand, **ours}.items()}

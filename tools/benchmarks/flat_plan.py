@@ -27,7 +27,7 @@ def main() -> None:
     import numpy as np
     from subject import DISTRIBUTIONS, make_agent, random_states
 
-    executor = make_agent("torch").executor
+    executor = make_agent("torch", acting="backend").executor
     plan = executor.plan("get_greedy_actions")
     (segment,) = plan.segments
     variables = executor.built.variables

@@ -29,8 +29,10 @@ def main() -> None:
     network = [{"type": "dense", "units": options.hidden, "activation": "relu"}] * 2
 
     def executor(**execution: Any) -> Any:
-        agent = make_agent(options.backend, execution_spec={"threads": 1, **execution}, network_spec=network)
-        return agent.executor
+        execution = {"threads": 1, **execution}
+        return make_agent(
+            options.backend, acting="backend", execution_spec=execution, network_spec=network
+        ).executor
 
     here, there = "not placed", f"on {options.device}"
     compiled = f"{there}, compiled"

@@ -108,7 +108,7 @@ def test_config(folder, spec, backend):
         "acting": "numpy",
         "dtype": "float32",
         "use_kernels": True,
-        "choices": {"acting": "numpy (43 parameters, no convolution)"},
+        "choices": {"acting": "numpy (34 parameters, no convolution)"},
     }
     assert config["seeds"] == {"root": 7, "environments": [environment_seed(7, 0)]}
     assert set(config["git"] or {"revision", "dirty"}) == {"revision", "dirty"}

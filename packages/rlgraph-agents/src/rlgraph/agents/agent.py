@@ -6,6 +6,7 @@ import threading
 from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import lru_cache
 from inspect import isabstract
 from pathlib import Path
@@ -17,7 +18,6 @@ from rlgraph.agents.other_names import IN_AN_AGENT
 from rlgraph.agents.preprocessing import Preprocessing, make_room_for_evaluation
 from rlgraph.agents.reading import force_batch
 from rlgraph.core import (
-    CapabilityError,
     Component,
     ExecutionSpec,
     GraphExecutor,
@@ -32,6 +32,7 @@ from rlgraph.core.component.all_faults import Stop, every_fault, is_collecting
 from rlgraph.core.component.spec_files import is_spec_file, read_spec_file
 from rlgraph.core.component.specifiable import call_checked, check_arguments, plain_copy
 from rlgraph.core.errors import RLGraphError, nearest
+from rlgraph.core.execution_spec import ACT_ON
 from rlgraph.core.structures import length, row
 from rlgraph.environments.factory import is_instance, make_environment
 from rlgraph.spaces import Space, from_spec
@@ -40,11 +41,6 @@ if TYPE_CHECKING:
     from rlgraph.workers.callbacks import Callback
     from rlgraph.workers.evaluation import Evaluation
     from rlgraph.workers.results import TrainingResult
-
-#: Networks of at most so many parameters, and without convolutions, act on NumPy: one call costs less than a
-#: framework's overhead. Others stay on the backend. Override with ``acting``.
-NUMPY_ACTING_LIMIT = 200_000
-
 
 #: What one step of an unnamed environment belongs to.
 DEFAULT_ENV_ID = "env_0"
@@ -89,8 +85,7 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         backend: name of a backend; default: `rlgraph.core.default_backend`.
         execution_spec: see `rlgraph.core.ExecutionSpec`.
         seed: root of all random numbers; overrides the execution spec's.
-        acting: ``"numpy"``, ``"backend"``, or ``"auto"``: NumPy up to 200,000 parameters, if it can and nothing is
-            convolved; what was chosen, and why, stands in ``executor.choices["acting"]``.
+        acting: ``"numpy"``, ``"backend"``, or ``"auto"``: see ``act_on`` of `rlgraph.core.ExecutionSpec`.
         env: the environment spec that `learn` and `evaluate` use.
     """
 
@@ -116,7 +111,7 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         acting: str = "auto",
         env: Any = None,
     ):
-        if acting not in ("auto", "numpy", "backend"):
+        if acting not in ACT_ON:
             raise SpecError(f"acting: expected 'auto', 'numpy' or 'backend', given {acting!r}")
         self.state_space, self.action_space = state_space, action_space
         self.env_spec = env
@@ -125,14 +120,27 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         execution = dict(execution_spec or {})
         if seed is not None:
             execution["seed"] = seed
-        ExecutionSpec.from_spec(execution)
+        checked = ExecutionSpec.from_spec(execution)
+        if checked.acting_methods or checked.act_on != "auto":
+            raise SpecError(
+                "execution_spec: an agent names its acting_methods by itself; for act_on give acting="
+            )
         if is_collecting():
             raise Stop
         if preprocessor is not None:
             make_room_for_evaluation(preprocessor)
         backend = backend or default_backend()
+        has_state = preprocessor is not None and preprocessor.has_state  # type: ignore[attr-defined]
         self.executor: GraphExecutor = executor_class(backend)(
-            root, input_spaces, action_space=action_space, backend=backend, execution_spec=execution
+            root,
+            input_spaces,
+            action_space=action_space,
+            backend=backend,
+            execution_spec=replace(
+                checked,
+                acting_methods=self._acting_methods(preprocessor is not None, has_state),
+                act_on=acting,
+            ),
         )
         self.seed = self.executor.execution.seed
         self.preprocessing = (
@@ -140,9 +148,8 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         )
         #: Space of the states that policy and memory see.
         self.preprocessed_space = state_space if self.preprocessing is None else self.preprocessing.space
-        self.acting = self._decide_acting(acting)
-        if self.acting == "numpy" and self.preprocessing is not None:
-            self.preprocessing.run_on_numpy()
+        #: Who acts, ``"numpy"`` or ``"backend"``.
+        self.acting = self.executor.acting
         self._acting_raw, self._acting_preprocessed = self._acting_programs()
         #: Environment steps observed, updates done, episodes finished.
         self.timesteps = self.updates = 0
@@ -151,53 +158,27 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         #: Held while updating, and while observing; who needs both takes them in this order.
         self._updating, self._observing = threading.RLock(), threading.RLock()
 
-    def _decide_acting(self, acting: str) -> str:
-        """``"numpy"`` or ``"backend"``: a static rule, so that every run of a configuration acts alike."""
-        if acting == "backend":
-            return acting
-        parameters = self.executor.statistics["trainable_parameters"]
-        effects, plan = self.executor.built.effects, self.executor.plan(self._acting_methods()[0])
-        convolves = any(
-            "convolution" in effects[node.id].families for node in plan.nodes if node.id in effects
-        )
-        if acting == "auto" and (parameters > NUMPY_ACTING_LIMIT or convolves):
-            return self._chosen("backend", "it convolves" if convolves else f"{parameters:,} parameters")
-        try:
-            for method in self._acting_methods():
-                self.executor.numpy_program(method)
-        except CapabilityError:  # a part of it has native kernels only
-            if acting == "numpy":
-                raise
-            return self._chosen("backend", "a part of it has native kernels only")
-        return (
-            acting
-            if acting == "numpy"
-            else self._chosen("numpy", f"{parameters:,} parameters, no convolution")
-        )
-
-    def _chosen(self, acting: str, reason: str) -> str:
-        """`acting`, written down among the choices."""
-        self.executor.backend.choices["acting"] = f"{acting} ({reason})"
-        return acting
-
-    def _acting_methods(self) -> list[str]:
-        suffix = "" if self.preprocessing is None else "_from_preprocessed"
-        return [self.greedy_method + suffix, self.exploring_method + suffix]
+    def _acting_methods(self, preprocesses: bool, has_state: bool) -> list[str]:
+        """The API methods that act, those of preprocessed states first."""
+        raw = [self.greedy_method, self.exploring_method]
+        if not preprocesses:
+            return raw
+        preprocessed = [f"{method}_from_preprocessed" for method in raw]
+        return preprocessed if has_state else [*preprocessed, *raw, "preprocess_states"]
 
     def _acting_programs(self) -> tuple[Acting, Acting]:
         """How it acts on raw states and on preprocessed ones."""
-        make = self.executor.numpy_program if self.acting == "numpy" else self.executor.program
+        greedy, explore, *more = map(self.executor.program, self.executor.execution.acting_methods)
 
-        def acting(methods: Sequence[str], space: Space) -> Acting:
-            rank = len(space.shape) + 1 if hasattr(space, "shape") else -1
-            return Acting(rank, *(make(method) for method in methods))
+        def rank(space: Space) -> int:
+            return len(space.shape) + 1 if hasattr(space, "shape") else -1
 
-        preprocessed = acting(self._acting_methods(), self.preprocessed_space)
+        preprocessed = Acting(rank(self.preprocessed_space), greedy, explore)
         if self.preprocessing is None:
             return preprocessed, preprocessed
         if self.preprocessing.has_state:
             return preprocessed._replace(rank=-1), preprocessed
-        return acting([self.greedy_method, self.exploring_method], self.state_space), preprocessed
+        return Acting(rank(self.state_space), *more[:2]), preprocessed
 
     @classmethod
     def from_spec(cls, spec: Any, *, path: str = "agent", env: Any = None, **kwargs: Any) -> Self:

@@ -42,7 +42,6 @@ class Preprocessing:
     def __init__(self, executor: GraphExecutor, preprocessor: Component, raw: Space):
         self.has_state: bool = preprocessor.has_state  # type: ignore[attr-defined]
         self.raw = raw
-        self._executor = executor
         self.space: Space = preprocessor.get_preprocessed_space(raw)  # type: ignore[attr-defined]
         self._preprocess = executor.program("preprocess_states")
         self._reset = executor.program("reset_preprocessor") if self.has_state else None
@@ -59,11 +58,6 @@ class Preprocessing:
             for layer in self._learning:
                 stack.enter_context(layer.frozen())
             yield
-
-    def run_on_numpy(self) -> None:
-        """Call no backend where states are not kept: for states that a policy on NumPy is shown."""
-        if not self.has_state:
-            self._preprocess = self._executor.numpy_program("preprocess_states")
 
     def __call__(self, states: Any, env_ids: Sequence[str]) -> Any:
         """Preprocessed states of a batch; row i is the newest state of environment ``env_ids[i]``.

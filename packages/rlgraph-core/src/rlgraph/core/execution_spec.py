@@ -13,6 +13,8 @@ from rlgraph.core.graph.passes.devices import Device, device_parts
 
 #: How the updates of a graph use several devices.
 DEVICE_STRATEGIES = ("default", "multi_device_sync")
+#: Who may run the methods that act.
+ACT_ON = ("auto", "numpy", "backend")
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,11 @@ class ExecutionSpec:
         use_kernels: False computes everything from the single source.
         compile: True compiles what gains by it, a list of names exactly these API methods. What is compiled, and how,
             differs from backend to backend; results stay within 1e-6.
+        acting_methods: API methods that act, called at every step of an environment for a row or a few. `act_on` says
+            who runs them; all others run on the backend. Agents name their own.
+        act_on: ``backend``; ``numpy``, on the backend's own memory or copies that are kept fresh; or ``auto``: NumPy
+            where the methods read at most 200,000 parameters, convolve nothing, write nothing, and can be run there.
+            What ``auto`` chose, and why, stands in ``executor.choices["acting"]``.
         device: where everything is placed of which neither `device_map` nor a component says where: a name, or
             ``{"variables": name, "ops": name}``; None: where the backend places it by itself.
         device_map: scope of a component -> where it and all inside it are placed, whatever they say themselves; the
@@ -43,6 +50,8 @@ class ExecutionSpec:
     threads: int | None = None
     use_kernels: bool = True
     compile: bool | Sequence[str] = False
+    acting_methods: Sequence[str] = ()
+    act_on: str = "auto"
     device: Device | None = None
     device_map: Mapping[str, Device] = field(default_factory=dict)
     soft_placement: bool = False
@@ -66,6 +75,14 @@ class ExecutionSpec:
         if not isinstance(self.compile, bool) and not _is_list_of_names(self.compile):
             raise SpecError(
                 f"execution_spec.compile: expected true, false or a list of API methods, given {self.compile!r}"
+            )
+        if not _is_list_of_names(self.acting_methods):
+            raise SpecError(
+                f"execution_spec.acting_methods: expected a list of API methods, given {self.acting_methods!r}"
+            )
+        if self.act_on not in ACT_ON:
+            raise SpecError(
+                f"execution_spec.act_on: given {self.act_on!r}. {nearest(str(self.act_on), ACT_ON)}"
             )
         self._check_devices()
         texts = isinstance(self.choices, Mapping) and all(

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rlgraph.core.acting import choose, read_variables
 from rlgraph.core.backend import Backend, Storage, create_backend, find_backend, load_object
 from rlgraph.core.checkpoint import Checkpoint, Manifest, find_checkpoint, write_checkpoint
 from rlgraph.core.checkpoint.restoring import Restoring, streams_stem
@@ -19,7 +20,7 @@ from rlgraph.core.component import BoundApiMethod, Component
 from rlgraph.core.component.replicas import replication
 from rlgraph.core.component.roots import Roots
 from rlgraph.core.config import default_backend
-from rlgraph.core.errors import InputError, RLGraphError, SpecError, nearest
+from rlgraph.core.errors import CapabilityError, InputError, RLGraphError, SpecError, nearest
 from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.export import choose_methods, write_export
 from rlgraph.core.graph import BuiltGraph, Plan, assemble, build, make_plan, require_kernels
@@ -60,6 +61,7 @@ class GraphExecutor:
               ``nodes_dropped`` needed by nobody; ``nodes`` are left;
             - ``segments`` and ``host_calls``, inside loops and branches too.
         choices: what the backend decided by itself so far (see `Backend.choices`).
+        acting: who runs the acting methods of the execution spec, ``"numpy"`` or ``"backend"``.
         replication: how updates are shared by replicas; None: they are not.
 
     Raises:
@@ -109,7 +111,7 @@ class GraphExecutor:
             ),
         )
         self.replication = replication(place_replicas(self.execution.replicas, self.backend))
-        self._check_compiled(graph.methods)
+        self._check_methods(graph.methods)
         require_kernels(self.built, self.backend.name)
         stored = time.perf_counter()
         self.storage: Storage = self.backend.create_storage(self.built.layout, self.built.variables)
@@ -134,12 +136,36 @@ class GraphExecutor:
             "total_seconds": finished - started,
             "methods": {},
         }
+        self.acting = self._make_acting()
 
-    def _check_compiled(self, methods: Iterable[str]) -> None:
-        wanted = self.execution.compile
-        for name in () if isinstance(wanted, bool) else wanted:
-            if name not in methods:
-                raise SpecError(f"execution_spec.compile: no API method {name!r}. {nearest(name, methods)}")
+    def _check_methods(self, methods: Iterable[str]) -> None:
+        execution = self.execution
+        compiled = () if isinstance(execution.compile, bool) else execution.compile
+        for key, names in (("compile", compiled), ("acting_methods", execution.acting_methods)):
+            for name in names:
+                if name not in methods:
+                    raise SpecError(f"execution_spec.{key}: no API method {name!r}. {nearest(name, methods)}")
+
+    def _make_acting(self) -> str:
+        """Make the programs of acting methods that NumPy runs; who runs them."""
+        methods, acting = self.execution.acting_methods, self.execution.act_on
+        if acting == "backend" or not methods:
+            return "backend"
+        if acting == "auto":
+            acting, reason = choose([self.plan(method) for method in methods])
+        try:
+            programs = {
+                method: self._timed(self.plan(method), partial(self.numpy_program, method))
+                for method in (methods if acting == "numpy" else ())
+            }
+        except CapabilityError:
+            if self.execution.act_on == "numpy":
+                raise
+            acting, programs, reason = "backend", {}, "a part of it has native kernels only"
+        self._programs.update(programs)
+        if self.execution.act_on == "auto":
+            self.backend.choices["acting"] = f"{acting} ({reason})"
+        return acting
 
     @property
     def choices(self) -> dict[str, str]:
@@ -156,7 +182,8 @@ class GraphExecutor:
             actions, values = executor.execute([("get_actions", states), ("get_values", states)])
 
         Several calls share what they have in common: an argument that is the same object is one input, and what
-        all of them compute of it is computed once. The program is made when a combination is first asked for.
+        all of them compute of it is computed once. The program is made when a combination is first asked for, and the
+        backend runs it; of single calls those of acting methods may run on NumPy (``execution_spec.acting_methods``).
 
         Args:
             method: its name, or ``root.method``; or a list of calls, each ``(method, *arguments)``.
@@ -223,11 +250,16 @@ class GraphExecutor:
             if key not in programs:
                 plan = plan_of()
                 self.backend.require(plan)
-                started = time.perf_counter()
-                programs[key] = self._link(plan, self.backend, self.storage)
-                seconds = {"lowering_seconds": time.perf_counter() - started}
-                self.statistics["methods"][plan.name] = {**plan.statistics, **seconds}
+                programs[key] = self._timed(plan, partial(self._link, plan, self.backend, self.storage))
         program: Callable[..., Any] = programs[key]
+        return program
+
+    def _timed(self, plan: Plan, make: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
+        """The program of a plan, and its line among the statistics."""
+        started = time.perf_counter()
+        program = make()
+        seconds = {"lowering_seconds": time.perf_counter() - started}
+        self.statistics["methods"][plan.name] = {**plan.statistics, **seconds}
         return program
 
     def numpy_program(self, method: str) -> Callable[..., Any]:
@@ -244,8 +276,8 @@ class GraphExecutor:
         numpy_backend.require(plan)
         if plan.writes:
             raise RLGraphError(f"{method!r} writes variables: only read-only methods run on borrowed memory")
-        read = frozenset[str]().union(*(self.built.effects[node.id].reads for node in plan.nodes))
-        storage = BorrowedStorage(self.storage, {self.built.layout.group_of[name] for name in read})
+        read = {self.built.layout.group_of[name] for name in read_variables([plan])}
+        storage = BorrowedStorage(self.storage, read)
         program = self._link(plan, numpy_backend, storage)
         if not storage.copied:
             return program
