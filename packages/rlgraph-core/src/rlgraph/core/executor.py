@@ -196,6 +196,10 @@ class GraphExecutor:
             InputError: an argument does not fit its Space.
             CapabilityError: the backend cannot run this method.
         """
+        # The usual case first: asking whether a name is a Sequence takes longer than many a method.
+        program = self._programs.get(method) if type(method) is str else None
+        if program is not None:
+            return program(*args, **kwargs)
         if isinstance(method, Sequence) and not isinstance(method, str):
             if args or kwargs:
                 raise InputError(
