@@ -5,6 +5,7 @@ A block that cannot run is preceded by a line `<!-- skip: the reason -->`.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from copy import copy
@@ -48,11 +49,23 @@ def python_blocks(text: str) -> Iterator[tuple[int, str]]:
         number = end + 1
 
 
+class _EveryTryRaises(ast.NodeTransformer):
+    """A page that catches an error shows it: where there is none any more, the page is out of date."""
+
+    def visit_Try(self, node: ast.Try) -> ast.Try:
+        self.generic_visit(node)
+        if node.handlers and not node.orelse:
+            outdated = ast.parse("raise AssertionError('the page says that this is an error')")
+            node.orelse = ast.increment_lineno(outdated, node.lineno - 1).body
+        return node
+
+
 def run_page(page: Path) -> None:
     """Runs the blocks of a page; a traceback names the page and its line."""
     namespace: dict[str, object] = {"__name__": f"docs_{page.stem}"}
     for line, code in python_blocks(page.read_text(encoding="utf-8")):
-        exec(compile("\n" * line + code, str(page), "exec"), namespace)
+        tree = _EveryTryRaises().visit(ast.parse("\n" * line + code, str(page)))
+        exec(compile(tree, str(page), "exec"), namespace)
 
 
 @pytest.mark.parametrize("page", pages(ROOT), ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -112,6 +125,16 @@ def test_a_failing_block_is_found_with_its_line(tmp_path: Path) -> None:
         run_page(page)
     assert caught.traceback[-1].path == page
     assert caught.traceback[-1].lineno + 1 == 5
+
+
+def test_a_mistake_that_is_none_any_more_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```python\ntry:\n    x = 1\nexcept ValueError as error:\n    print(error)\n```\n", encoding="utf-8"
+    )
+    with pytest.raises(AssertionError, match="says that this is an error") as caught:
+        run_page(page)
+    assert caught.traceback[-1].lineno + 1 == 2
 
 
 GALLERY = sorted((ROOT / "docs" / "gallery").glob("*.md"))
