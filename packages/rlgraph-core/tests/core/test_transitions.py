@@ -174,6 +174,15 @@ def test_next_states_that_are_given_keep_the_last_rows():
         np.testing.assert_array_equal(got[name], values)
 
 
+def test_the_last_row_ends_a_fragment_by_itself():
+    unmarked, marked = (
+        n_step_transitions(batch([1, 2, 3, 4]), np.array([False, True, False, last]), 2, G)
+        for last in (False, True)
+    )
+    np.testing.assert_array_equal(unmarked["states"], [0, 2])
+    assert all(np.array_equal(unmarked[name], marked[name]) for name in marked)
+
+
 def test_a_terminal_row_ends_a_fragment_by_itself():
     got = n_step_transitions(batch([1, 2, 4, 8], terminals=[1]), ends(4), 3, 0.5)
     # Row 3 is not followed by anything; row 2 has one step.

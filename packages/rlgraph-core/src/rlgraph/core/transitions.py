@@ -189,7 +189,7 @@ def n_step_transitions(
 
     Args:
         batch: ``states, actions, rewards, terminals`` [B, ...], and ``next_states`` [B, ...] or none: the next rows.
-        ends: rows behind which another fragment begins [B] bool; a terminal row is one of them in any case.
+        ends: rows behind which another fragment begins [B] bool; a terminal row and the last one are such in any case.
         n_step: rewards summed into one transition.
         discount: discount factor of one step.
 
@@ -199,8 +199,10 @@ def n_step_transitions(
     """
     rewards, terminals = np.asarray(batch["rewards"]), np.asarray(batch["terminals"], bool)
     rows = np.arange(length(rewards))
+    ends = np.asarray(ends, bool) | terminals
+    ends[-1:] = True
     # The last row of the fragment that each row belongs to.
-    last = np.flatnonzero(ends | terminals)[np.cumsum(ends | terminals) - (ends | terminals)]
+    last = np.flatnonzero(ends)[np.cumsum(ends) - ends]
     known = np.full(len(rows), "next_states" in batch) | terminals
     count = np.minimum(n_step, last - rows + known[last])
     returns, discounts = np.zeros(len(rows)), np.ones(len(rows))

@@ -371,6 +371,14 @@ def test_an_empty_memory(backend):
         draw(memory(3, backend), 1)
 
 
+def test_fewer_records_than_none():
+    test = memory(3)
+    insert(test, [1])
+    assert len(draw(test, 0)[1]) == 0
+    with pytest.raises(InputError, match="memory: num_records: expected a number >= 0, given -1"):
+        draw(test, -1)
+
+
 def test_specs():
     made = Component.from_spec({"type": "prioritized_replay", "capacity": 10, "beta": [0.4, 1.0]})
     assert isinstance(made, PrioritizedReplay)

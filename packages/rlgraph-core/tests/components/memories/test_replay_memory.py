@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from rlgraph.components import ReplayMemory
 from rlgraph.components.memories.memory import stacked, store
-from rlgraph.core import RLGraphError, SpecError
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
+from rlgraph.core import InputError, RLGraphError, SpecError
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, TextBox, Tuple
 from rlgraph.testing import ComponentTest
 
 FLAT = Dict(state=FloatBox(shape=(2,)), action=IntBox(3), terminal=BoolBox(), add_batch_rank=True)
@@ -212,3 +212,45 @@ def test_room_that_is_not_used_takes_no_memory():
     test = memory(500_000, space=Dict(state=FloatBox(shape=(100,)), add_batch_rank=True))  # 200 MB
     test.test(("insert_records", [{"state": np.ones((10, 100), np.float32)}]))
     assert megabytes() - before < 50
+
+
+def test_records_may_be_fragments(backend):
+    """R2D2 replays stretches of steps: a record is [T, ...]."""
+    space = Dict(state=FloatBox(shape=(2,)), reward=FloatBox(), add_batch_rank=True, add_time_rank=3)
+    test = memory(4, backend, space)
+    given = {"state": np.arange(36.0, dtype="float32").reshape(6, 3, 2), "reward": np.ones((6, 3), "float32")}
+    given["reward"] *= np.arange(6)[:, None]
+    test.test(("insert_records", [{key: values[:1] for key, values in given.items()}]))
+    test.test(("insert_records", [{key: values[1:] for key, values in given.items()}]))
+    drawn = test.test(("get_records", [40]))
+    numbers = drawn["reward"][:, 0].astype(int)
+    assert set(numbers) == {2, 3, 4, 5}
+    assert np.array_equal(drawn["state"], given["state"][numbers])
+    assert np.array_equal(drawn["reward"], given["reward"][numbers])
+
+
+@pytest.mark.parametrize(
+    ("space", "said"),
+    [
+        (
+            FLAT.with_batch_rank(False),
+            r"records must be a Dict with batch rank, Dict\(..., add_batch_rank=True\)",
+        ),
+        (FLAT.with_time_rank(), "records: expected fragments .* of one length, add_time_rank=20"),
+        (
+            Dict(state=Dict(order=TextBox()), add_batch_rank=True),
+            "records/state/order: expected numbers, given TextBox",
+        ),
+    ],
+)
+def test_records_it_cannot_keep(space, said):
+    with pytest.raises(SpaceError, match=said):
+        memory(3, space=space)
+
+
+def test_fewer_records_than_none():
+    test = memory(3)
+    test.test(("insert_records", [records([1])]))
+    assert len(test.test(("get_records", [0]))["action"]) == 0
+    with pytest.raises(InputError, match="memory: num_records: expected a number >= 0, given -2"):
+        test.test(("get_records", [-2]))

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlgraph.components import RingBuffer
-from rlgraph.core import RLGraphError
+from rlgraph.core import InputError, RLGraphError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 from rlgraph.testing import ComponentTest
 
@@ -109,3 +109,22 @@ def test_as_a_list(capacity, inserts):
         test.test(("get_episodes", number), which="number", expected_outputs=expected)
     with pytest.raises(RLGraphError, match=f"it holds {len(whole)} in"):
         test.test(("get_episodes", len(whole) + 1))
+
+
+@pytest.mark.parametrize(
+    ("method", "name"), [("get_records", "num_records"), ("get_episodes", "num_episodes")]
+)
+def test_fewer_than_none(method, name):
+    test = made(5)
+    test.test(("insert_records", [records(range(4), terminals=[1, 3])]))
+    assert len(test.test((method, 0))["number"]) == 0
+    with pytest.raises(InputError, match=f"memory: {name}: expected a number >= 0, given -1"):
+        test.test((method, -1))
+
+
+def test_flags_of_several_numbers_end_no_episodes():
+    spaces = {**SPACES, "records": Dict(terminals=BoolBox(shape=(2,)), add_batch_rank=True)}
+    test = ComponentTest(RingBuffer(5), spaces, backend="numpy")
+    test.test(("insert_records", [{"terminals": np.ones((3, 2), bool)}]))
+    with pytest.raises(RLGraphError, match="no bool field terminals or truncations"):
+        test.test(("get_episodes", 1))

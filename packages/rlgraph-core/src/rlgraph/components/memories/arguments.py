@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlgraph.core import InputError
 from rlgraph.spaces import BoxSpace, FloatBox, IntBox, Space, SpaceError
 
 
@@ -25,6 +26,18 @@ def check_indices(space: Any, name: str) -> None:
 def check_numbers(space: Any, name: str) -> None:
     """Raise `SpaceError` unless an argument is a number for each record, [N]."""
     _check(space, name, FloatBox, 1, "a number for each record, FloatBox(add_batch_rank=True)")
+
+
+def number_of(value: Any, where: str, name: str = "num_records") -> int:
+    """How many of something are wanted, as an int.
+
+    Raises:
+        InputError: fewer than none.
+    """
+    number = int(value)
+    if number < 0:
+        raise InputError(f"{where}: {name}: expected a number >= 0, given {number}")
+    return number
 
 
 def _check(space: Any, name: str, kind: type[BoxSpace], axes: int, wanted: str) -> None:

@@ -8,18 +8,16 @@ from typing import Any
 import numpy as np
 
 from rlgraph.components.memories.handover import Handover
-from rlgraph.components.memories.memory import Memory, record_space, stacked
+from rlgraph.components.memories.memory import Memory, record_space
 from rlgraph.core import InputError, graph_fn, rlgraph_api
-from rlgraph.spaces import Dict, Space, SpaceError
-from rlgraph.spaces.ranks import is_fixed
+from rlgraph.spaces import Space
 
 
 class FIFOQueue(Memory, Handover):
     """A queue between threads: who inserts waits for room, who gets waits for records.
 
-    It links actors with a learner in IMPALA (Espeholt et al., 2018, section 3, https://arxiv.org/abs/1802.01561). A
-    record may be a whole fragment: then its Space has a time rank of a fixed size, ``Dict(..., add_batch_rank=True,
-    add_time_rank=20)``, batch first.
+    It links actors with a learner in IMPALA (Espeholt et al., 2018, section 3, https://arxiv.org/abs/1802.01561),
+    where a record is a whole fragment (see `Memory`).
 
     Records come and go all together or not at all: of several threads each gets records that came one after the other.
     Who has waited longest is not served first.
@@ -31,7 +29,7 @@ class FIFOQueue(Memory, Handover):
 
     Raises:
         SpecError: capacity below 1; a timeout below 0 or not finite.
-        SpaceError: the records are no `Dict` with batch rank, or fragments of unknown length.
+        SpaceError: the records are no `Dict` of numbers with batch rank, or fragments of unknown length.
     """
 
     def __init__(
@@ -43,20 +41,9 @@ class FIFOQueue(Memory, Handover):
     ):
         super().__init__(capacity, scope=scope, timeout=timeout, **kwargs)
 
-    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        super().check_input_spaces(input_spaces, action_space)
-        space = input_spaces["records"]
-        if space.has_time_rank and (space.time_major or not is_fixed(space.time_rank)):
-            raise SpaceError(
-                f"{self.scope_path}: records: expected fragments [B, T, ...] of one length, add_time_rank=20, given "
-                f"{space!r}"
-            )
-
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        space = input_spaces["records"]
-        Memory.create_variables(self, {**input_spaces, "records": _time_in_shapes(space)}, action_space)
+        Memory.create_variables(self, input_spaces, action_space)
         Handover.create_variables(self, input_spaces, action_space)
-        self.record_space = space
 
     @rlgraph_api
     def insert_records(self, records: Any) -> Any:
@@ -111,11 +98,3 @@ def _length(records: Any) -> int:
     while isinstance(records, dict | tuple):
         records = next(iter(records.values())) if isinstance(records, dict) else records[0]
     return len(records)
-
-
-def _time_in_shapes(space: Dict) -> Any:
-    """The same records with their time rank as the first axis of every field."""
-    if not space.has_time_rank:
-        return space
-    time = int(space.time_rank)
-    return space.map(lambda _, box: stacked(box, time)).with_batch_rank(space.batch_rank)

@@ -13,7 +13,8 @@ from rlgraph.components.memories.arguments import check_count
 from rlgraph.components.memories.frame_stack import FrameStack
 from rlgraph.components.memories.frame_store import FrameStore
 from rlgraph.core import Component, PerformanceWarning, RLGraphError, SpecError, graph_fn, rlgraph_api
-from rlgraph.spaces import BoolBox, BoxSpace, Dict, IntBox, Space, SpaceError
+from rlgraph.spaces import BoolBox, BoxSpace, Dict, IntBox, Space, SpaceError, TextBox
+from rlgraph.spaces.ranks import is_fixed
 
 
 def record_space(memory: Any, num_records: Any) -> Space:
@@ -30,7 +31,9 @@ def record_space(memory: Any, num_records: Any) -> Space:
 class Memory(Component):
     """A ring of records; what comes out of it is for the classes below to say.
 
-    It lives on the host, in NumPy: an insert costs well under a microsecond per field, on every backend.
+    It lives on the host, in NumPy: an insert costs well under a microsecond per field, on every backend. A record may
+    be a whole fragment: then its Space has a time rank of a fixed size, ``Dict(..., add_batch_rank=True,
+    add_time_rank=20)``, batch first.
 
     Args:
         capacity: number of records kept.
@@ -38,7 +41,7 @@ class Memory(Component):
 
     Raises:
         SpecError: capacity below 1.
-        SpaceError: the records are no `Dict` with batch rank.
+        SpaceError: the records are no `Dict` of numbers with batch rank, or fragments of unknown length.
     """
 
     ranks_may_differ = False
@@ -55,11 +58,22 @@ class Memory(Component):
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         space = input_spaces["records"]
         if not isinstance(space, Dict) or not space.has_batch_rank:
-            raise SpaceError(f"{self.scope_path}: records must be a Dict with batch rank, given {space!r}")
+            raise SpaceError(
+                f"{self.scope_path}: records must be a Dict with batch rank, Dict(..., add_batch_rank=True), given "
+                f"{space!r}"
+            )
+        if space.has_time_rank and (space.time_major or not is_fixed(space.time_rank)):
+            raise SpaceError(
+                f"{self.scope_path}: records: expected fragments [B, T, ...] of one length, add_time_rank=20, given "
+                f"{space!r}"
+            )
+        for path, box in space.flatten().items():
+            if isinstance(box, TextBox):
+                raise SpaceError(f"{self.scope_path}: records/{path}: expected numbers, given {box!r}")
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         self.record_space: Dict = input_spaces["records"]
-        leaves: Any = self.record_space.flatten()
+        leaves: Any = _time_in_shapes(self.record_space).flatten()
         #: Paths of the leaves that are stacks of frames, by what shares its frames.
         self.stacks = {} if self.frame_stack is None else self.frame_stack.parts(leaves, self.scope_path)
         self.frame_variables = {
@@ -174,7 +188,7 @@ class Memory(Component):
         """The number of records held.
 
         Raises:
-            RLGraphError: none.
+            RLGraphError: it is empty.
         """
         size = int(self.cursor[1])  # type: ignore[index]
         if size == 0:
@@ -201,6 +215,14 @@ def stacked(box: BoxSpace, number: int) -> BoxSpace:
     if isinstance(box, BoolBox):
         return BoolBox(shape=shape)
     return type(box)(shape=shape, dtype=box.dtype)  # type: ignore[call-arg]
+
+
+def _time_in_shapes(space: Dict) -> Any:
+    """The same records with their time rank as the first axis of every field."""
+    if not space.has_time_rank:
+        return space
+    time = int(space.time_rank)
+    return space.map(lambda _, box: stacked(box, time)).with_batch_rank(space.batch_rank)
 
 
 def _part(records: Any, keys: list[str | int]) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.components.common.schedules import Schedule
-from rlgraph.components.memories.arguments import check_fraction, check_indices, check_numbers
+from rlgraph.components.memories.arguments import check_fraction, check_indices, check_numbers, number_of
 from rlgraph.components.memories.frame_stack import FrameStack
 from rlgraph.components.memories.memory import Memory, record_space
 from rlgraph.components.memories.segment_tree import MinTree, SumTree
@@ -56,8 +56,8 @@ class PrioritizedReplay(Memory):
     Raises:
         SpecError: capacity below 1, alpha, beta or epsilon below 0 or not finite, no schedule, or no frame stack;
             another `max_weight_of`.
-        SpaceError: the records are no `Dict` with batch rank, or have no stacks of frames; another argument is of
-            another kind.
+        SpaceError: the records are no `Dict` of numbers with batch rank, or have no stacks of frames; another argument
+            is of another kind.
     """
 
     def __init__(
@@ -114,6 +114,7 @@ class PrioritizedReplay(Memory):
 
         Raises:
             RLGraphError: the memory is empty, or all priorities are 0.
+            InputError: a number below 0.
         """
         return self._sample_prioritized(num_records, time_percentage)
 
@@ -144,7 +145,7 @@ class PrioritizedReplay(Memory):
 
     @graph_fn(returns=3, host=True, spaces=_drawn, shares=())
     def _sample_prioritized(self, num_records: np.ndarray, time_percentage: np.ndarray) -> Any:
-        size, number = self.filled(), int(num_records)
+        size, number = self.filled(), number_of(num_records, self.scope_path)
         rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
         shares = rng.random(number)
         shares += np.arange(number)

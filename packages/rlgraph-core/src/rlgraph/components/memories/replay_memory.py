@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.components.memories.arguments import number_of
 from rlgraph.components.memories.frame_stack import FrameStack
 from rlgraph.components.memories.memory import Memory, record_space
 from rlgraph.core import graph_fn, rlgraph_api
@@ -22,7 +23,7 @@ class ReplayMemory(Memory):
 
     Raises:
         SpecError: capacity below 1, or no such number or mapping.
-        SpaceError: the records are no `Dict` with batch rank, or have no such stacks.
+        SpaceError: the records are no `Dict` of numbers with batch rank, or have no such stacks.
     """
 
     def __init__(self, capacity: int = 1000, frame_stack: Any = None, scope: str = "memory", **kwargs: Any):
@@ -35,14 +36,15 @@ class ReplayMemory(Memory):
 
         Raises:
             RLGraphError: the memory is empty.
+            InputError: a number below 0.
         """
         return self._sample(num_records)
 
     @graph_fn(host=True, spaces=record_space, shares=())
     def _sample(self, num_records: np.ndarray) -> Any:
-        size = self.filled()
+        size, number = self.filled(), number_of(num_records, self.scope_path)
         rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
-        places = (rng.random(int(num_records)) * size).astype(np.int64)
+        places = (rng.random(number) * size).astype(np.int64)
         if oldest := self.oldest():
             places = (places + oldest) % self.capacity
         return self.read(places)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.memories.arguments import check_count
+from rlgraph.components.memories.arguments import check_count, number_of
 from rlgraph.components.memories.memory import Memory, record_space
 from rlgraph.core import RLGraphError, graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, Space
@@ -32,14 +32,14 @@ class RingBuffer(Memory):
 
     Raises:
         SpecError: capacity below 1.
-        SpaceError: the records are no `Dict` with batch rank.
+        SpaceError: the records are no `Dict` of numbers with batch rank.
     """
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         super().create_variables(input_spaces, action_space)
         #: Whether the oldest record begins an episode; [1].
         self.begins = self.get_variable("begins", BoolBox(shape=(1,)), initializer=True, host=True)
-        self.ends = [name for name in ENDS if isinstance(self.record_space.get(name), BoolBox)]
+        self.ends = [name for name in ENDS if self._is_flag(self.record_space.get(name))]
 
     @rlgraph_api
     def get_records(self, num_records: Any) -> Any:
@@ -47,6 +47,7 @@ class RingBuffer(Memory):
 
         Raises:
             RLGraphError: there are not so many.
+            InputError: a number below 0.
         """
         return self._latest(num_records)
 
@@ -56,6 +57,7 @@ class RingBuffer(Memory):
 
         Raises:
             RLGraphError: there are not so many, or the records have no field that says where an episode ends.
+            InputError: a number below 0.
         """
         return self._episodes(num_episodes)
 
@@ -71,14 +73,14 @@ class RingBuffer(Memory):
 
     @graph_fn(host=True, spaces=record_space, shares=())
     def _latest(self, num_records: np.ndarray) -> Any:
-        number, held = int(num_records), self.in_order()
+        number, held = number_of(num_records, self.scope_path), self.in_order()
         if number > len(held):
             raise RLGraphError(f"{self.scope_path}: expected {number} records, it holds {len(held)}")
         return self.read(held[len(held) - number :])
 
     @graph_fn(host=True, spaces=_episodes_space, shares=())
     def _episodes(self, num_episodes: np.ndarray) -> Any:
-        number, held = int(num_episodes), self.in_order()
+        number, held = number_of(num_episodes, self.scope_path, "num_episodes"), self.in_order()
         if not self.ends:
             raise RLGraphError(
                 f"{self.scope_path}: records have no bool field {' or '.join(ENDS)}: nobody knows where episodes end"
@@ -99,6 +101,10 @@ class RingBuffer(Memory):
     @graph_fn(returns=0, host=True, spaces=())
     def _clear(self) -> None:
         self.cursor[:], self.begins[0] = 0, True  # type: ignore[index]
+
+    @staticmethod
+    def _is_flag(space: Any) -> bool:
+        return isinstance(space, BoolBox) and space.shape == () and not space.has_time_rank
 
     def in_order(self) -> np.ndarray:
         """Where the records are, the oldest first; for host functions only."""
