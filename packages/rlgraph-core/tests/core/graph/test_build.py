@@ -528,25 +528,6 @@ def test_bounds_and_names_of_unknown_sizes_may_differ():
     assert [str(part) for part in result(graph)] == ["float32[B, 2]", "float32[demo, 2]"]
 
 
-def test_deadlock_of_two_components():
-    one, two = Layer(scope="one"), Layer(scope="two")
-
-    class Root(Component):
-        @rlgraph_api
-        def run(self, x):
-            first = one.call(x)
-            second = two.call(first)
-            return one.call(second)
-
-    with pytest.raises(BuildError) as error:
-        built(Root(one, two, scope="root"), x=FloatBox(shape=(2,), add_batch_rank=True))
-    lines = str(error.value).splitlines()
-    assert lines[0] == "the build cannot go on:"
-    assert "  one: argument x of call has no Space; it is supplied by output 0 of two._call" in lines
-    assert "  two: argument x of call has no Space; it is supplied by output 0 of one._call" in lines
-    assert "  one._call waits for its component one" in lines
-
-
 def test_deadlock_on_variables():
     layer = Layer(scope="layer")
 

@@ -392,17 +392,22 @@ def test_inside_of_a_loss_that_was_computed_outside(refused):
 
     refused(
         wiring,
-        "root.gradients: it is taken inside a loop or branch, and cell._weigh, from which the loss is computed, is "
-        "called outside: call it inside as well",
+        "root.gradients: it is taken inside a loop or branch, and cell._weigh, which reads cell/w and from which the "
+        "loss is computed, is called outside: call it inside as well",
     )
 
 
 def test_inside_of_a_loss_that_began_outside(refused):
-    def wiring(cell, other, counter, x):
-        outside = cell.weigh(x)
-        return loop(2, lambda i: cell.descend(gradients(cell.weigh(outside), cell.variables()), 0.1))
+    """Of the one variable the derivative is there, of the other it is not."""
 
-    refused(wiring, "cell._weigh, from which the loss is computed, is called outside: call it inside as well")
+    def wiring(cell, other, counter, x):
+        outside = other.weigh(cell.weigh(x))
+        variables = cell.variables() + other.variables()
+        return loop(2, lambda i, _: cell.first(gradients(cell.weigh(outside), variables)), 0.0)
+
+    refused(
+        wiring, "and other._weigh, which reads other/w and from which the loss is computed, is called outside"
+    )
 
 
 def test_a_derivative_of_derivatives(refused):

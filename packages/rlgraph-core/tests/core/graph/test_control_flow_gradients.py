@@ -1,6 +1,7 @@
 """Derivatives through loops and branches, and inside of them, against formulas and loops written out in NumPy."""
 
 import numpy as np
+import pytest
 
 from rlgraph.components import Adam
 from rlgraph.core import Component, branch, gradients, graph_fn, loop, rlgraph_api
@@ -411,6 +412,109 @@ def test_carried_values_are_data_to_a_derivative_inside(executor, cell, trainer)
     same(last, h)
     same(found, losses)
     same(made.get_weights()["cell/w"], w)
+
+
+def test_captured_values_are_data_to_a_derivative_inside(executor, cell, trainer):
+    """As what is carried: ``outside`` was made with the weight, and is a number to the derivative of (w outside)^2."""
+
+    def run(self, x):
+        outside = cell.weigh(x)
+
+        def body(i):
+            inside = cell.weigh(outside)
+            loss = cell.multiply(inside, inside)
+            cell.descend(gradients(loss, cell.variables()), 0.01)
+            return (), loss
+
+        return loop(3, body, collect=True)[1]
+
+    w, expected = 1.5, []
+    outside = 2.0 * w
+    for _ in range(3):
+        expected.append((w * outside) ** 2)
+        w -= 0.01 * 2 * w * outside**2
+    made = executor(run, cell, backend=trainer, x=NUMBER)
+    made.set_weights({"cell/w": 1.5})
+    same(made.execute("run", 2.0), expected)
+    same(made.get_weights()["cell/w"], w)
+
+
+@pytest.mark.parametrize("kind", ["loop", "branch", "loop in a loop"])
+def test_captured_values_of_a_forward_that_is_differentiated_outside(executor, cell, other, kind, trainer):
+    """Two derivatives of one forward, of which that inside begins behind it; nothing is written in between."""
+
+    def run(self, x):
+        weighed = cell.weigh(x)
+        outside = {"a": weighed, "b": (loop(2, lambda i, v: cell.weigh(v), x),)}
+        first = cell.multiply(weighed, outside["b"][0])
+
+        def taken():
+            inside = cell.multiply(cell.weigh(outside["a"]), outside["b"][0])
+            return derivative(cell, inside)
+
+        if kind == "branch":
+            inside = branch(cell.above(x, 0.0), taken, lambda: 0.0)
+        elif kind == "loop":
+            inside = loop(2, lambda i, _: taken(), 0.0)
+        else:
+            inside = loop(2, lambda i, v: loop(2, lambda j, _: taken(), v), 0.0)
+        last = cell.multiply(weighed, first)
+        return inside, derivative(cell, first), derivative(cell, last)
+
+    # first = w^3 x^2, inside = w a b, last = w^4 x^3
+    made = executor(run, cell, backend=trainer, x=NUMBER)
+    made.set_weights({"cell/w": 1.5})
+    w, x = 1.5, 2.0
+    same(made.execute("run", x), [(w * x) * (w * w * x), 3 * w**2 * x**2, 4 * w**3 * x**3])
+
+
+def test_captured_values_that_a_host_function_made_of_outputs(executor, cell, trainer):
+    """It has no derivative, and none is asked for."""
+
+    def run(self, x):
+        outside = cell.host_add(cell.weigh(x), 1.0)
+        return loop(1, lambda i, _: derivative(cell, cell.multiply(cell.weigh(x), outside)), 0.0)
+
+    made = executor(run, cell, backend=trainer, x=NUMBER)
+    made.set_weights({"cell/w": 1.5})
+    same(made.execute("run", 2.0), 2.0 * (1.5 * 2.0 + 1.0))
+
+
+class Records(Component):
+    """A container out of a graph function that is called once, and out of one that is called for each leaf."""
+
+    @rlgraph_api(must_be_complete=False)
+    def whole(self, x, y):
+        return self._whole(x, y)
+
+    @rlgraph_api(must_be_complete=False)
+    def split(self, x, y):
+        return self._split({"x": x, "y": {"z": y}})
+
+    @graph_fn
+    def _whole(self, ops, x, y):
+        return {"x": 2.0 * x, "y": {"z": 2.0 * y}}
+
+    @graph_fn(flatten_ops=True, split_ops=True)
+    def _split(self, ops, leaf):
+        return 2.0 * leaf
+
+
+@pytest.mark.parametrize("method", ["whole", "split"])
+def test_captured_containers_are_data(executor, cell, method, trainer):
+    records = Records(scope="records")
+
+    def run(self, x):
+        made = getattr(records, method)(cell.weigh(x), x)
+
+        def body(i, _):
+            return derivative(cell, cell.multiply(cell.weigh(made["x"]), made["y"]["z"]))
+
+        return derivative(cell, cell.multiply(made["x"], x)), loop(2, body, 0.0)
+
+    made = executor(run, cell, records, backend=trainer, x=NUMBER)
+    made.set_weights({"cell/w": 1.5})
+    same(made.execute("run", 3.0), [2 * 3.0 * 3.0, (2 * 1.5 * 3.0) * 6.0])
 
 
 def test_two_derivatives_of_one_forward_inside(executor, cell, other, trainer):

@@ -38,7 +38,13 @@ from rlgraph.tf.storage import TfStorage
 from rlgraph.tf.variables import SegmentVariables
 
 # Arrays become tensors outside the traced function; a value that was read is never changed by a later write.
-DIALECT = Dialect(receive="{}".format, give=lambda text, _sliced: text, copy="{}".format)
+DIALECT = Dialect(
+    receive="{}".format,
+    give=lambda text, _sliced: text,
+    copy="{}".format,
+    detach="stop_gradient({})".format,
+    namespace={"stop_gradient": tf.stop_gradient},
+)
 
 
 class TfBackend(Backend):

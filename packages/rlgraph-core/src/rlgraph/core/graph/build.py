@@ -212,6 +212,9 @@ class _Worklist:
                 del pending[id_]
                 progress = True
             progress = progress or len(self.values) > number  # a loop was entered
+            progress = progress or self._create_ahead(waiting)
+        for scope in list(self.components.ahead):
+            self._confirm(scope)
         if pending or waiting:
             self.place = frozenset(), frozenset(waiting)
             raise BuildError(Deadlock(self.components, pending, waiting, self.deferred).message())
@@ -281,9 +284,22 @@ class _Worklist:
 
     # Components and nodes.
 
-    def _try_create(self, scope: str) -> bool:
+    def _try_create(self, scope: str, *, ahead: bool = False) -> bool:
         self.place = frozenset(), frozenset((scope,))
-        return self.components.try_create(scope)
+        return self.components.try_create(scope, ahead=ahead)
+
+    def _create_ahead(self, waiting: list[str]) -> bool:
+        """Create that component for which some of its calls will do, the first in program order."""
+        for scope in sorted(waiting, key=lambda scope: next(self.graph.calls_of(scope)).id):
+            if self._try_create(scope, ahead=True):
+                waiting.remove(scope)
+                return True
+        return False
+
+    def _confirm(self, scope: str) -> None:
+        if scope in self.components.ahead:
+            self.place = frozenset(), frozenset((scope,))
+            self.components.confirm(scope)
 
     def _try_infer(self, node: Node) -> bool:
         if isinstance(node, VariablesOf):
@@ -302,6 +318,8 @@ class _Worklist:
             return False
         if self.components.needs_variables(node) and self.components.lacking(node.component):
             return False
+        self._confirm(node.component)
+        self.place = frozenset((node.id,)), frozenset()
         if isinstance(node, Gradients):
             self._infer_gradients(node, arguments)
         elif self._is_written_out(node):

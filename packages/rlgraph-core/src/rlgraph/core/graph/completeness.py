@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,9 @@ from rlgraph.core.graph.values import Value, compatible, describe, difference, s
 from rlgraph.core.graph.variables import VariableList, joined
 from rlgraph.spaces import Space, SpaceError
 
+#: An argument of a call of an API method: the call, the name and what is given.
+Argument = tuple[ApiCall, str, Expression]
+
 
 @dataclass
 class Components:
@@ -37,6 +40,7 @@ class Components:
         input_spaces: root method -> argument -> Space, as far as known.
         action_space: handed to the components' build hooks.
         created: the scopes whose variables are created.
+        ahead: those among them that were created while the Spaces of some of their calls were not known.
     """
 
     graph: ComponentGraph
@@ -44,6 +48,7 @@ class Components:
     input_spaces: Mapping[str, Mapping[str, Space]]
     action_space: Space | None
     created: set[str] = field(default_factory=set)
+    ahead: set[str] = field(default_factory=set)
 
     def is_reached(self, scope: str) -> bool:
         """Whether a component is built: it needs no Spaces, or it is called."""
@@ -77,45 +82,73 @@ class Components:
                 f"{parent}.{name} in an API method, or expose it there as well"
             )
 
-    def arguments(self, scope: str) -> Iterator[tuple[ApiCall, str, Expression]]:
-        """(call, argument, expression) of all calls of a component that its completeness depends on."""
+    def arguments(self, scope: str) -> Iterator[Argument]:
+        """The arguments of all calls of a component that its completeness depends on."""
         component = self.graph.components[scope]
         for call in self.graph.calls_of(scope):
             if component.api_method(call.method).must_be_complete:
                 for name, expression in call.arguments:
                     yield call, name, expression
 
-    def try_create(self, scope: str) -> bool:
+    def try_create(self, scope: str, *, ahead: bool = False) -> bool:
         """Create the variables of the component at `scope` if the Spaces of its arguments are known.
+
+        Args:
+            scope: the component's scope.
+            ahead: one call of which all Spaces are known is enough for each argument; `confirm` checks the others.
 
         Raises:
             BuildError: two calls give an argument Spaces that do not go together.
             SpaceError: the component refuses a Space.
         """
-        component = self.graph.components[scope]
-        if component.needs_input_spaces():
+        if self.graph.components[scope].needs_input_spaces():
             arguments = list(self.arguments(scope))
-            given = [
-                known(f"{scope}.{call.method}", {name: e}, self.values)[name] for call, name, e in arguments
-            ]
-            if any(value is UNKNOWN for value in given):
-                return False
-            sets = self._space_sets(scope, arguments)
-            try:
-                for spaces in sets:
-                    component.check_input_spaces(spaces, self.action_space)
-                # What only later calls give, has its Space of these.
-                spaces = {name: space for given in reversed(sets) for name, space in given.items()}
-                component.create_variables(spaces, self.action_space)
-            except SpaceError as error:
-                named = re.search(rf"(?<![\w-]){re.escape(scope)}[:/.]", str(error))
-                raise _with_argument(error if named else error.under(scope), spaces) from error
+            ready = self._ready(scope, arguments)
+            if len(ready) < len(arguments):
+                if not ahead or _given(ready) != _given(arguments):
+                    return False
+                self.ahead.add(scope)
+            self._check_spaces(scope, ready, create=True)
         self.created.add(scope)
         return True
 
-    def _space_sets(
-        self, scope: str, arguments: list[tuple[ApiCall, str, Expression]]
-    ) -> list[dict[str, Any]]:
+    def confirm(self, scope: str) -> None:
+        """Check that a component that was created ahead fits all of its calls that are known by now.
+
+        Raises:
+            BuildError, SpaceError: as `try_create`.
+        """
+        arguments = list(self.arguments(scope))
+        ready = self._ready(scope, arguments)
+        self._check_spaces(scope, ready)
+        if len(ready) == len(arguments):
+            self.ahead.remove(scope)
+
+    def _ready(self, scope: str, arguments: Sequence[Argument]) -> list[Argument]:
+        """The arguments of those calls of which all Spaces are known."""
+        unknown = {
+            call.id
+            for call, name, e in arguments
+            if known(f"{scope}.{call.method}", {name: e}, self.values)[name] is UNKNOWN
+        }
+        return [argument for argument in arguments if argument[0].id not in unknown]
+
+    def _check_spaces(self, scope: str, arguments: Sequence[Argument], *, create: bool = False) -> None:
+        """Let a component check the Spaces of its arguments and, if asked to, create its variables of them."""
+        component = self.graph.components[scope]
+        sets = self._space_sets(scope, arguments)
+        try:
+            for spaces in sets:
+                component.check_input_spaces(spaces, self.action_space)
+            if create:
+                # What only later calls give, has its Space of these.
+                spaces = {name: space for given in reversed(sets) for name, space in given.items()}
+                component.create_variables(spaces, self.action_space)
+        except SpaceError as error:
+            named = re.search(rf"(?<![\w-]){re.escape(scope)}[:/.]", str(error))
+            raise _with_argument(error if named else error.under(scope), spaces) from error
+
+    def _space_sets(self, scope: str, arguments: Sequence[Argument]) -> list[dict[str, Any]]:
         """The Spaces that a component is called with, first those of the first call of each method.
 
         Calls of a method may differ in batch and time ranks. Each that differs from those before makes a set of its
@@ -222,6 +255,11 @@ class Components:
         if trainable_only:
             found = [v for v in found if v.trainable]
         return joined(found)
+
+
+def _given(arguments: Iterable[Argument]) -> set[tuple[str, str]]:
+    """The (method, name) of those arguments that are no constants."""
+    return {(call.method, name) for call, name, expression in arguments if not isinstance(expression, Const)}
 
 
 def _named(methods: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -50,7 +50,8 @@ def loop(
         body: ``body(i, *carried)`` wires one iteration and returns the carried values for the next: one value, or a
             tuple of as many as there are. `i` is a symbol of the iteration's number, from 0. With `collect` it
             returns a pair ``(carried, collected)``.
-        carried: the values with which the first iteration starts; symbols, containers of them, or numbers.
+        carried: the values with which the first iteration starts; symbols, containers of them, or numbers. They, and
+            what else `body` uses from outside, are data to derivatives that are taken inside.
         until: ``until(*carried)`` wires one bool of the new carried values; the loop ends when it is true.
         collect: stack what every iteration collects along a new first axis of size `count`.
 

@@ -94,6 +94,7 @@ class Plan:
         nodes: what remains of its nodes, in execution order.
         results: what it returns.
         slices: gradient node -> the nodes between its variables and its loss.
+        data: outputs that a loop or branch takes from outside, and through which no derivative taken inside goes back.
         copies: outputs that share memory with a variable and must be copied.
         steps: segments, host calls, and loops and branches around such, in execution order.
         statistics: seconds spent and sizes (see `rlgraph.core.GraphExecutor`).
@@ -104,6 +105,7 @@ class Plan:
     nodes: tuple[Node, ...]
     results: Expression
     slices: Mapping[int, frozenset[int]]
+    data: frozenset[Output]
     copies: frozenset[Output]
     steps: tuple[Step, ...]
     statistics: Mapping[str, float | int]

@@ -35,7 +35,7 @@ def make_plan(built: BuiltGraph, method: str, replication: Replication | None = 
     if replication is not None:
         built, nodes, results = replicate(built, method, nodes, results, replication)
         effects = built.effects
-    slices = gradient_slices(nodes, effects)
+    slices, data = gradient_slices(nodes, effects)
     warn_of_large_copies(nodes, effects, built.variables)
     steps = split_into_segments(built, nodes, results)
     plan = Plan(
@@ -44,6 +44,7 @@ def make_plan(built: BuiltGraph, method: str, replication: Replication | None = 
         nodes=tuple(nodes),
         results=results,
         slices=slices,
+        data=data,
         copies=find_snapshots(nodes, results, effects),
         steps=steps,
         statistics={**_statistics(sizes, steps), "planning_seconds": time.perf_counter() - started},

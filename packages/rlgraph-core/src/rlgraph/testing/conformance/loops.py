@@ -334,3 +334,22 @@ def derivatives_through_loops(subject: Subject) -> None:
         executor.execute("gathered", 2.0), floats(2.0 * (1 + 2 * 3 + 3 * 9)), 1e-12, "of collected values"
     )
     assert_same(executor.execute("chosen", 2.0), floats(3.0 * 2 * 3), 1e-12, "with a branch")
+
+
+@check("loops", capabilities=NEEDS)
+def derivatives_of_what_enters(subject: Subject) -> None:
+    """What a loop or branch takes from outside is data to a derivative by the same variable that is taken inside."""
+
+    def run(self: Any, n: Any, x: Any) -> Any:
+        outside = self.cell.weigh(x)
+
+        def inside(i: Any, _: Any) -> Any:
+            return derived(self, self.cell.weigh(self.cell.weigh(outside)))
+
+        chosen = branch(self.cell.above(x, 0.0), lambda: inside(0, x), lambda: 0.0)
+        return loop(n, inside, 0.0), chosen, derived(self, self.cell.weigh(outside))
+
+    executor = wired(subject, run, n=INTEGER, x=NUMBER)
+    executor.set_weights({"cell/w": np.asarray(3.0)})
+    # w^2 (w x) inside, w (w x) outside
+    assert_same(executor.execute("run", 2, 2.0), floats(2 * 3 * 6.0, 2 * 3 * 6.0, 2 * 3 * 2.0), 1e-12)

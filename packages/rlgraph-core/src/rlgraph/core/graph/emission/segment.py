@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -36,6 +37,7 @@ from rlgraph.core.graph.nodes import (
     arguments_of,
     outputs_of,
     references,
+    regions_of,
     walk_nodes,
 )
 from rlgraph.core.graph.plan import Leaf, Plan, Segment
@@ -56,6 +58,7 @@ class _SegmentEmitter:
         # The results of these stand whole under one name; of everything else the leaves have names.
         self.called = {node.id for node in nodes if isinstance(node, GraphFunctionCall | Gradients)}
         self.sliced = frozenset[int]().union(*plan.slices.values()) if plan.slices else frozenset()
+        self.data = {output for output in plan.data if output.node in {node.id for node in nodes}}
         self.in_slice = False
         self.depth = 1  # of the API calls that are open, the root's own one among them
         self.cuts = self._list_cuts(nodes)
@@ -136,10 +139,9 @@ class _SegmentEmitter:
                 self._switch(node.id in self.sliced)
             if isinstance(node, Gradients):
                 self.function.lines.append(self._gradients(node))
-            elif isinstance(node, Loop):
-                self._emit_loop(node)
-            elif isinstance(node, Branch):
-                self._emit_branch(node)
+            elif isinstance(node, Loop | Branch):
+                with self._data_of(node):
+                    self._emit_loop(node) if isinstance(node, Loop) else self._emit_branch(node)
             elif isinstance(node, GraphFunctionCall):
                 self.function.lines.append(self._call(node))
             for output in outputs_of(node):
@@ -213,20 +215,17 @@ class _SegmentEmitter:
         return f"{', '.join(outputs)} = {call}" if outputs else call
 
     def _emit_copy(self, output: Output) -> None:
-        value = self.plan.built.values[output]
-        if output.node in self.called:
-            name = self.function.local(Leaf(output))
-            self.function.lines.append(f"{name} = {self._copied(name, value)}")
-        else:
-            names = [self.function.local(leaf) for leaf, _ in self.writer.leaves(output)]
-            self.function.lines.extend(f"{name} = {self.dialect.copy(name)}" for name in names)
+        for leaf, text in self._changed(output, self.dialect.copy):
+            self.function.lines.append(f"{self.function.local(leaf)} = {text}")
 
-    def _copied(self, text: str, value: Value) -> str:
-        """A value whose every tensor is a copy."""
-        if is_leaf(value):
-            return self.dialect.copy(text)
-        kind, keys = (dict, value.keys()) if isinstance(value, dict) else (tuple, range(len(value)))
-        return literal(kind, [(key, self._copied(f"{text}[{key!r}]", value[key])) for key in keys])
+    def _changed(self, output: Output, change: Callable[[str], str]) -> Iterator[tuple[Leaf, str]]:
+        """What has a name of an output, with every tensor in it changed."""
+        if output.node in self.called:
+            leaf = Leaf(output)
+            yield leaf, _mapped(change, self.function.local(leaf), self.plan.built.values[output])
+        else:
+            for leaf, _ in self.writer.leaves(output):
+                yield leaf, change(self.function.local(leaf))
 
     def _derive(self, node: Gradients) -> Callable[[Any], Any]:
         """The backend's function that takes a derivative."""
@@ -332,6 +331,22 @@ class _SegmentEmitter:
     def _emit_region(self, region: Region) -> None:
         self._emit_nodes(region.nodes)
 
+    @contextmanager
+    def _data_of(self, node: Loop | Branch) -> Iterator[None]:
+        """What is data to the derivatives taken inside has names of its own there, and no record of how it was made."""
+        taken = any(isinstance(inner, Gradients) for region in regions_of(node) for inner in region.nodes)
+        captured = dict.fromkeys(ref.source for ref in references(node.captured)) if taken else {}
+        around: dict[Leaf, str] = {}
+        for source in captured:
+            if isinstance(source, Output) and source in self.data:
+                for leaf, text in self._changed(source, self.dialect.detach):
+                    around[leaf] = self.function.local(leaf)
+                    self.function.adopt(leaf, self.function.fresh(f"data_{around[leaf]}"))
+                    self.function.lines.append(f"{self.function.local(leaf)} = {text}")
+        yield
+        for leaf, name in around.items():
+            self.function.adopt(leaf, name)
+
     def _scalar(self, expression: Expression) -> str:
         value = self.plan.built.value_of(expression)
         if not isinstance(value, TensorSpec):
@@ -406,3 +421,11 @@ class _SegmentEmitter:
             return [self._handle(variable) for variable in variables]
         blocks = self.plan.built.layout.blocks(variables, self.cuts[node.id])
         return [self.linker.block(block) for block in blocks]
+
+
+def _mapped(change: Callable[[str], str], text: str, value: Value) -> str:
+    """A value of which every tensor is changed, from its source."""
+    if is_leaf(value):
+        return change(text)
+    kind, keys = (dict, value.keys()) if isinstance(value, dict) else (tuple, range(len(value)))
+    return literal(kind, [(key, _mapped(change, f"{text}[{key!r}]", value[key])) for key in keys])

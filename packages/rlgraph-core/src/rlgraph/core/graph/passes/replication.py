@@ -110,7 +110,7 @@ def _shared(
 
 
 def _members(copying: Copying, nodes: Sequence[Node], outer: Sequence[Node]) -> Members:
-    slices = gradient_slices(nodes, copying.effects, outer)
+    slices, _ = gradient_slices(nodes, copying.effects, outer)
     here = {node.id: node for node in nodes}
     symbols: dict[str, Node] = {}
     sliced: set[int] = set()

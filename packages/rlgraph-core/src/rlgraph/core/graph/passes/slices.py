@@ -23,8 +23,11 @@ from rlgraph.core.errors import BuildError
 from rlgraph.core.graph.nodes import (
     Gradients,
     Node,
+    Output,
     arguments_of,
     label,
+    outputs_of,
+    references,
     regions_of,
     walk_nodes,
 )
@@ -34,68 +37,93 @@ from rlgraph.core.ops.effects import Effects
 
 def gradient_slices(
     nodes: Sequence[Node], effects: Mapping[int, Effects], outer: Sequence[Node] = ()
-) -> dict[int, frozenset[int]]:
+) -> tuple[dict[int, frozenset[int]], frozenset[Output]]:
     """For each `gradients` node the ids of the nodes on a path from its variables to its loss.
 
-    A loop or branch on such a path is in the slice with everything inside it.
+    A loop or branch on such a path is in the slice with everything inside it. The slice of a derivative that is taken
+    in a region lies in that region: what was made outside enters as data.
 
     Args:
         nodes: a plan's nodes, or those of a region.
         effects: of all nodes.
         outer: the nodes ahead of the region, where `nodes` are those of one.
 
+    Returns:
+        The slices, and the outputs that enter regions as data though variables of a derivative inside went into them.
+
     Raises:
         BuildError: a host function lies on such a path; it cannot be differentiated. A variable that was read on
-            such a path is written before the derivative is taken, which backends would not notice. A path begins
-            outside of the region in which the derivative is taken.
+            such a path is written before the derivative is taken, which backends would not notice. A variable is read
+            outside of the region in which the derivative is taken, and not inside.
     """
-    by_id = {node.id: node for node in [*outer, *nodes]}
+    here = {node.id: node for node in nodes}
+    everything = {node.id: node for node in outer} | here
     slices: dict[int, frozenset[int]] = {}
+    data = frozenset[Output]()
     for position, node in enumerate(nodes):
         for region in regions_of(node):
-            slices |= gradient_slices(region.nodes, effects, [*outer, *nodes[:position]])
+            inner, entering = gradient_slices(region.nodes, effects, [*outer, *nodes[:position]])
+            slices, data = slices | inner, data | entering
         if not isinstance(node, Gradients):
             continue
-        inside = _slice(node, by_id, effects)
-        _check_place(node, inside, nodes, by_id)
-        _check_regions(node, inside, by_id, effects)
+        inside = _slice(node, here, effects)
+        whole = _slice(node, everything, effects) if outer else inside
+        if not whole:
+            raise BuildError(f"{label(node)}: the loss does not depend on any of the variables")
+        outside = [everything[id_] for id_ in sorted(whole - here.keys())]
+        _check_place(node, inside, outside, effects)
+        _check_host(node, inside, here, effects)
+        _check_regions(node, inside, here, effects)
         _check_writes(node, inside, nodes, effects)
-        slices[node.id] = frozenset(n.id for n in walk_nodes(by_id[id_] for id_ in sorted(inside)))
+        slices[node.id] = frozenset(n.id for n in walk_nodes(here[id_] for id_ in sorted(inside)))
+        data |= _entering([here[id_] for id_ in whole & here.keys()], outside)
     _check_order(nodes, slices)
-    return slices
+    return slices, data
 
 
 def _slice(node: Gradients, by_id: Mapping[int, Node], effects: Mapping[int, Effects]) -> set[int]:
+    """The nodes among `by_id` on a path from the variables to the loss."""
     above = _ancestors(node, by_id, effects)
     differentiated = effects[node.id].reads
     inside: set[int] = set()
     for id_, other in by_id.items():
         if id_ not in above or isinstance(other, Gradients):
             continue
-        inputs = _differentiable_inputs(other, effects)
-        if effects[id_].reads & differentiated or inputs & inside:
-            if effects[id_].host:
-                raise BuildError(
-                    f"{label(node)}: the host function {_host_label(other, effects)} lies between a differentiated "
-                    "variable and the loss; host functions have no derivative. Compute this part in a graph function"
-                )
+        if effects[id_].reads & differentiated or _differentiable_inputs(other, effects) & inside:
             inside.add(id_)
-    if not inside:
-        raise BuildError(f"{label(node)}: the loss does not depend on any of the variables")
     return inside
 
 
-def _host_label(node: Node, effects: Mapping[int, Effects]) -> str:
-    return next(label(n) for n in walk_nodes([node]) if effects[n.id].host and not regions_of(n))
+def _entering(inside: Sequence[Node], outside: Sequence[Node]) -> frozenset[Output]:
+    """What the nodes `outside` make and those `inside` use."""
+    made = {output for node in outside for output in outputs_of(node)}
+    used = (ref.source for n in inside for _, e in arguments_of(n) for ref in references(e))
+    return frozenset(source for source in used if isinstance(source, Output) and source in made)
 
 
-def _check_place(node: Gradients, inside: set[int], nodes: Sequence[Node], by_id: Mapping[int, Node]) -> None:
-    outside = sorted(inside - {other.id for other in nodes})
-    if outside:
-        raise BuildError(
-            f"{label(node)}: it is taken inside a loop or branch, and {label(by_id[outside[0]])}, from which the loss "
-            "is computed, is called outside: call it inside as well"
-        )
+def _check_place(
+    node: Gradients, inside: set[int], outside: Sequence[Node], effects: Mapping[int, Effects]
+) -> None:
+    """A variable that is read outside only has no derivative inside."""
+    missing = effects[node.id].reads.difference(*(effects[id_].reads for id_ in inside))
+    for other in outside:
+        for name in sorted(effects[other.id].reads & missing):
+            raise BuildError(
+                f"{label(node)}: it is taken inside a loop or branch, and {label(other)}, which reads {name} and from "
+                "which the loss is computed, is called outside: call it inside as well"
+            )
+
+
+def _check_host(
+    node: Gradients, inside: set[int], by_id: Mapping[int, Node], effects: Mapping[int, Effects]
+) -> None:
+    for other in (by_id[id_] for id_ in sorted(inside)):
+        if effects[other.id].host:
+            called = next(label(n) for n in walk_nodes([other]) if effects[n.id].host and not regions_of(n))
+            raise BuildError(
+                f"{label(node)}: the host function {called} lies between a differentiated variable and the loss; host "
+                "functions have no derivative. Compute this part in a graph function"
+            )
 
 
 def _check_regions(
