@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
 """100 steps of CartPole-v1 in one call, by a policy of 64-64 that samples: `EnvironmentStepper` against a loop by hand.
 
-The loops by hand call the same environment and write the same arrays: states, actions, rewards, ends. The acting plan
-(`GraphExecutor.numpy_program`) is that of the same graph for NumPy, with kernels, on arrays borrowed from the backend;
-small networks act by it, whatever the backend is.
+The loops by hand call the same environment and write the same arrays: states, actions, rewards, ends. `execute("step")`
+of an executor whose `acting_methods` name it runs the graph on NumPy, with kernels, on arrays borrowed from the
+backend; without them the backend runs it.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from measure import Row, arguments, interleaved, report, use_one_thread
 
 TARGETS = {"numpy": 1.10, "torch": 1.25}
 STEPS, ACTIONS = 100, 2
-ACTING = "rlgraph, acting plan"
 DISTRIBUTIONS = {
     "numpy": ("rlgraph-core", "numpy", "gymnasium"),
     "torch": ("rlgraph-core", "rlgraph-torch", "torch", "numpy", "gymnasium"),
@@ -28,18 +28,18 @@ def main() -> None:
     parser = arguments(__doc__, backends=("numpy", "torch", "tf"))
     options = parser.parse_args()
     use_one_thread()
-    executor = make_executor(options.backend)
-    weights = list(executor.get_weights().values())
+    acting, own = make_executor(options.backend, ["step"]), make_executor(options.backend, [])
+    weights = list(own.get_weights().values())
     subjects: dict[str, Callable[[], Any]] = {
         "by hand": BY_HAND[options.backend](weights),
-        "rlgraph": executor.program("step"),
-        ACTING: executor.numpy_program("step"),
+        "rlgraph": partial(acting.execute, "step"),
+        "rlgraph, acting_methods=[]": partial(own.execute, "step"),
     }
     figures = interleaved(subjects, blocks=30, clock=time.process_time)
     rows = []
     for name, figure in figures.items():
         ratio = None if name == "by hand" else figure.over(figures["by hand"])
-        target = TARGETS.get(options.backend) if name == ACTING else None
+        target = TARGETS.get(options.backend) if name == "rlgraph" else None
         rows.append(Row(name, figure.times(1e6 / STEPS), "us/step", ratio, target))
     report(f"environment_stepper, {options.backend}", rows, DISTRIBUTIONS[options.backend], options.json)
 
@@ -60,7 +60,7 @@ class CartPole:
         return self.gym.reset(seed=seed)[0]
 
 
-def make_executor(backend: str) -> Any:
+def make_executor(backend: str, acting_methods: list[str]) -> Any:
     from rlgraph.components import EnvironmentStepper, Policy
     from rlgraph.core import GraphExecutor
     from rlgraph.spaces import IntBox
@@ -68,7 +68,8 @@ def make_executor(backend: str) -> Any:
     layers = [{"type": "dense", "units": 64, "activation": "tanh"}] * 2
     policy = Policy(layers, IntBox(ACTIONS), deterministic=False)
     stepper = EnvironmentStepper(CartPole, policy, STEPS)
-    return GraphExecutor(stepper, {}, backend=backend, execution_spec={"threads": 1, "seed": 1})
+    execution = {"threads": 1, "seed": 1, "acting_methods": acting_methods}
+    return GraphExecutor(stepper, {}, backend=backend, execution_spec=execution)
 
 
 def rollout(act: Callable[[Any], int]) -> Callable[[], Any]:

@@ -527,6 +527,9 @@ class GraphExecutor:
                 if scope is None:
                     restoring.add_streams(self.backend.name, self._stream_names())
                 restoring.write()
+                for path, component in self.built.graph.components.items():
+                    if f"{path}/".startswith(prefix):
+                        component.after_load()
                 self._locks.notify_all()
         return dict(checkpoint.manifest.facts)
 

@@ -67,6 +67,23 @@ class Echo(Component):
         return (previous_action + 1) % 4
 
 
+class Flat(Component):
+    """State and previous action as numbers in a row, for a recurrent policy."""
+
+    def __init__(self, policy):
+        self.policy = policy
+        super().__init__(policy, scope="flat")
+
+    @rlgraph_api
+    def get_action(self, states, internal_states):
+        return self.policy.get_action(self._join(states), internal_states=internal_states)
+
+    @graph_fn
+    def _join(self, ops, states):
+        previous = ops.astype(states["previous_action"], "float")
+        return ops.concat([states["state"] * 0.01, ops.expand_dims(previous, -1)], axis=-1)
+
+
 def stepper(environment, actor, num_steps=5, backend="numpy", spaces=None, seed=10, **options):
     component = EnvironmentStepper(environment, actor, num_steps, **options)
     return ComponentTest(component, spaces or {}, backend=backend, seed=seed)
@@ -299,6 +316,53 @@ def test_reset_begins_new_episodes():
     assert len(environment.seeds) == 2
 
 
+class Wandering(Counting):
+    """Counts from a number that its own random numbers give."""
+
+    def reset(self, seed=None):
+        self.rng = np.random.default_rng(seed) if seed is not None else self.rng
+        self.offset = self.rng.integers(100)
+        return super().reset(seed)
+
+    def _state(self):
+        return super()._state() + np.float32(self.offset)
+
+
+def test_a_checkpoint_is_a_reset_point(backend, tmp_path):
+    def make(seed):
+        policy = Policy([{"type": "lstm", "units": 4}], IntBox(4), deterministic=False)
+        options = {
+            "add_previous_action_to_state": True,
+            "internal_states_space": policy.internal_states_space,
+        }
+        return stepper(lambda: Wandering(7), Flat(policy), 5, backend, seed=seed, **options).executor
+
+    first, resumed = make(1), make(2)
+    first.execute("step")
+    first.save(tmp_path / "checkpoint")
+    first.execute("reset")
+    expected = [first.execute("step") for _ in range(2)]
+    resumed.execute("step")  # what went on before is given up
+    resumed.load(tmp_path / "checkpoint")
+    for before in expected:
+        found = resumed.execute("step")
+        for name in ("states", "actions", "rewards", "terminated"):
+            np.testing.assert_array_equal(found[name], before[name])
+        np.testing.assert_equal(found["internal_states"], before["internal_states"])
+    remembered = first.root.internal_space.flatten_sample(expected[0]["internal_states"])
+    assert all(rows[1].any() and not rows[0].any() for rows in remembered.values())
+
+
+def test_loading_a_part_of_it_lets_environments_go_on(tmp_path):
+    made = stepper(Counting(9), Policy(LAYERS, IntBox(4)), 3).executor
+    made.save(tmp_path / "checkpoint")
+    made.execute("step")
+    made.load(tmp_path / "checkpoint", scope="policy")
+    assert made.execute("step")["states"][0] == 3.0
+    made.load(tmp_path / "checkpoint")
+    assert made.execute("step")["states"][0] == 0.0
+
+
 def test_seeds():
     """First episodes have a seed of the component's stream, one for each environment; later ones go on from there."""
     runs = []
@@ -324,12 +388,14 @@ def test_environments_are_made_as_said():
     assert named.environments[0].is_terminated
 
 
-def test_acting_by_the_numpy_plan(trainer):
-    policy = Policy(LAYERS, IntBox(4), deterministic=True)
+def test_acting_on_numpy(trainer):
     rows = []
-    for program in ("program", "numpy_program"):
-        test = stepper(Counting(5), policy if program == "program" else Policy(LAYERS, IntBox(4)), 9, trainer)
-        rows.append(getattr(test.executor, program)("step")())
+    for acting_methods in ([], ["step"]):
+        component = EnvironmentStepper(Counting(5), Policy(LAYERS, IntBox(4), deterministic=True), 9)
+        spec = {"seed": 10, "acting_methods": acting_methods}
+        executor = GraphExecutor(component, {}, backend=trainer, execution_spec=spec)
+        assert executor.acting == ("numpy" if acting_methods else "backend")
+        rows.append(executor.execute("step"))
     for name, values in rows[0].items():
         np.testing.assert_allclose(rows[1][name], values, atol=1e-6)
 

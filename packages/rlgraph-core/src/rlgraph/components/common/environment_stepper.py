@@ -30,9 +30,10 @@ class EnvironmentStepper(Component):
     ``time_percentage`` or ``use_exploration``, it is given them.
 
     Environments go on from call to call. One that ends is reset in the same step; then what is remembered of its
-    episode (internal states, previous action and reward) is zero. No checkpoint knows where environments are: behind a
-    load call `reset`, and all of them begin anew. Small networks act fastest by ``executor.numpy_program("step")``,
-    whatever the backend is.
+    episode (internal states, previous action and reward) is zero. No checkpoint knows where environments are, so it is
+    a reset point: behind a load all of them begin anew, with seeds from this component's stream. A run that goes on
+    behind a save is the same as one that is resumed from it if it calls `reset` there. Small networks act fastest with
+    ``execution_spec={"acting_methods": ["step"]}``, whatever the backend is.
 
     Args:
         environment_spec: an environment, its registered name, a mapping with ``type`` and arguments, a function that
@@ -125,6 +126,9 @@ class EnvironmentStepper(Component):
         """The next call of `step` begins new episodes in all environments."""
         self._reset()
 
+    def after_load(self) -> None:
+        self.rollout.begins_anew = True
+
     def terminate(self) -> None:
         """Release what the environments hold."""
         for environment in self.environments:
@@ -212,7 +216,7 @@ class EnvironmentStepper(Component):
 
     @graph_fn(host=True, returns=0, spaces=())
     def _reset(self) -> None:
-        self.rollout.present = None
+        self.rollout.begins_anew = True
 
 
 def _space(spec: Any, where: str) -> Space | None:

@@ -42,11 +42,15 @@ class Rollout:
         self.state_space = environments[0].state_space.without_ranks()
         self.action_space = environments[0].action_space.without_ranks()
         self.internal_space = internal_states_space
-        #: Where the environments are, and what is remembered of their episodes: rows by leaf; None: nowhere yet.
+        #: Where the environments are, and what is remembered of their episodes: rows by leaf; None: nowhere.
         self.present: dict[str, Arrays] | None = None
+        #: The next steps begin new episodes, wherever the environments are.
+        self.begins_anew = False
         self.unproven = set(range(self.number))
-        self.began = [0] * self.number
-        self.clock = 0
+        #: Steps of each environment in earlier calls, and where among all its steps its episode began.
+        self.clock, self.began = 0, [0] * self.number
+        self.rewards: list[float] = []
+        self.numbers: list[Any] = []
 
     def begin(self, num_steps: int, dtype: str, rng: np.random.Generator) -> Any:
         """Make room for `num_steps` steps from here, in new arrays; new episodes where none are under way.
@@ -61,22 +65,25 @@ class Rollout:
             zeros(space, rows, dtype) for space in (self.state_space, self.internal_space)
         )
         self.actions = zeros(self.action_space, (num_steps, self.number), dtype)
-        self.rewards = np.zeros((num_steps, self.number), dtype)
+        self.clock, self.dtype = self._now(), dtype
+        # Numbers are cheapest to keep in lists: rewards, and actions that are numbers.
+        self.rewards, self.numbers = [], []
         self.terminated, self.truncated = np.zeros((2, num_steps, self.number), bool)
         self.final_states: list[tuple[int, int, Arrays]] = []
         previous = {
             "previous_action": zeros(self.action_space, (self.number,), dtype),
             "previous_reward": {"": np.zeros(self.number, dtype)},
         }
-        if self.present is None:
+        if self.present is None or self.begins_anew:
+            self.begins_anew = False
             for index, seed in enumerate(rng.integers(2**31, size=self.number).tolist()):
                 self._reset(index, 0, seed)
         else:
             for arrays, name in ((self.states, "states"), (self.internals, "internal_states")):
                 for path, row in self.present[name].items():
                     arrays[path][0] = row
-            previous = {name: self.present[name] for name in previous}
-        self.turns = self._run(num_steps, previous)
+            previous = {name: self.present[name] for name in self.added}
+        self.turns = self._run_alone(num_steps) if self._is_simple() else self._run(num_steps, previous)
         return next(self.turns)
 
     def results(self) -> dict[str, Any]:
@@ -85,10 +92,12 @@ class Rollout:
         for t, index, leaves in self.final_states:
             for path, value in leaves.items():
                 next_states[path][t, index] = value
+        if self.numbers:
+            self.actions[""].reshape(-1)[...] = self.numbers
         found = {
             "states": self.state_space.unflatten_sample(self.states),
             "actions": self.action_space.unflatten_sample(self.actions),
-            "rewards": self.rewards,
+            "rewards": np.array(self.rewards, self.dtype).reshape(self.terminated.shape),
             "terminated": self.terminated,
             "truncated": self.truncated,
             "next_states": self.state_space.unflatten_sample(next_states),
@@ -97,51 +106,84 @@ class Rollout:
             found["internal_states"] = self.internal_space.unflatten_sample(self.internals)
         return found
 
-    # The loop; where it yields it is the actor's turn.
+    # The loops; where they yield it is the actor's turn.
 
     def _run(self, num_steps: int, previous: dict[str, Arrays]) -> Generator[Any, Any, None]:
         self.present = None  # until all steps are through
         steps = [environment.step for environment in self.environments]
-        # For a state without parts and an actor without memory all there is to a step is written out here.
-        states, rewards, unproven = self.states.get(""), self.rewards, self.unproven
-        remembers, added = self.internal_space is not None, bool(self.added)
-        plain = None if remembers or added else states
-        split = self._splitter()
+        states, split = self.states.get(""), self._splitter()
+        keep_reward, unproven = self.rewards.append, self.unproven
         for t in range(num_steps):
-            actions, internal_states = (
-                yield self._given(t, previous) if plain is None else {"states": plain[t]}
-            )
+            actions, internal_states = yield self._given(t, previous)
             ended, index, action = [], 0, None
             try:
                 for index, action in enumerate(split(t, actions)):
                     state, reward, terminated, truncated, _ = steps[index](action)
                     if not isfinite(reward):
                         raise InputError(f"the reward is {reward}; it must be finite")
-                    rewards[t, index] = reward
                     if index in unproven:
                         self._check(state)
                     if terminated or truncated:
-                        self.terminated[t, index], self.truncated[t, index] = terminated, truncated
-                        self._end(t, index, state)
+                        self._end(t, index, state, terminated, truncated)
                         ended.append(index)
                     elif states is not None:
                         states[t + 1, index] = state
                     else:
                         self._write(t + 1, index, state)
+                    keep_reward(reward)
             except Exception as error:
                 error.add_note(f"{self._place(index)}, action {action!r}")
                 raise
-            self.clock += 1
             for index in ended:
                 self._reset(index, t + 1)
-            if remembers:
+            if self.internal_space is not None:
                 self._keep(t + 1, internal_states, ended)
-            if added or t + 1 == num_steps:
+            if self.added:
                 previous = self._previous(t, ended)
+        yield self._leave(num_steps, previous)
+
+    def _run_alone(self, num_steps: int) -> Generator[Any, Any, None]:
+        """The same for what `_is_simple`: every look-up beside the environment would be felt.
+
+        What is written at every step has its place and its list already.
+        """
+        self.present, step, unproven = None, self.environments[0].step, self.unproven
+        keep_action, keep_reward, states = self.numbers.append, self.rewards.append, self.states[""]
+        places = states[1:].reshape(num_steps, *(states.shape[2:] or (1,)))
+        for t, (row, place) in enumerate(zip(states[:-1], places, strict=True)):
+            actions, _ = yield {"states": row}
+            action = actions.item()
+            try:
+                state, reward, terminated, truncated, _ = step(action)
+                if not isfinite(reward):
+                    raise InputError(f"the reward is {reward}; it must be finite")
+                if unproven:
+                    self._check(state)
+                if terminated or truncated:
+                    self._end(t, 0, state, terminated, truncated)
+                else:
+                    place[...] = state
+            except Exception as error:
+                error.add_note(f"{self._place(0)}, action {action!r}")
+                raise
+            keep_action(action)
+            keep_reward(reward)
+            if terminated or truncated:
+                self._reset(0, t + 1)
+        yield self._leave(num_steps, {})
+
+    def _is_simple(self) -> bool:
+        """One environment, numbers as actions, states without parts, an actor without memory."""
+        is_number = isinstance(self.action_space, BoxSpace) and self.action_space.shape == ()
+        remembers = self.internal_space is not None or self.added
+        return self.number == 1 and is_number and "" in self.states and not remembers
+
+    def _leave(self, num_steps: int, previous: dict[str, Arrays]) -> dict[str, Any]:
+        """Keep where the environments are for the next call; what the actor would act on."""
         following = {"states": self.states, "internal_states": self.internals}
-        rows = {n: {path: rows[-1].copy() for path, rows in each.items()} for n, each in following.items()}
-        self.present = {**rows, **previous}
-        yield self._given(num_steps, previous)
+        last = {n: {path: rows[-1].copy() for path, rows in each.items()} for n, each in following.items()}
+        self.present = {**last, **previous}
+        return self._given(num_steps, previous)
 
     def _given(self, t: int, previous: Mapping[str, Arrays]) -> dict[str, Any]:
         """What the actor acts on at t."""
@@ -159,13 +201,18 @@ class Rollout:
         Numbers are Python's, which environments are fastest with.
         """
         if isinstance(self.action_space, BoxSpace):
-            rows, is_number = self.actions[""], self.action_space.shape == ()
+            rows, keep = self.actions[""], self.numbers.extend
+
+            def split_numbers(_: int, actions: Any) -> Sequence[Any]:
+                numbers: list[Any] = actions.tolist()
+                keep(numbers)
+                return numbers
 
             def split(t: int, actions: Any) -> Sequence[Any]:
                 rows[t] = actions
-                return actions.tolist() if is_number else actions
+                return actions
 
-            return split
+            return split_numbers if self.action_space.shape == () else split
 
         def split_parts(t: int, actions: Any) -> Sequence[Any]:
             leaves = self.action_space.flatten_sample(actions)
@@ -187,9 +234,11 @@ class Rollout:
             self.internals[path][t, ended] = 0
 
     def _previous(self, t: int, ended: list[int]) -> dict[str, Arrays]:
+        if self.numbers:
+            self.actions[""][t] = self.numbers[-self.number :]
         previous = {
             "previous_action": {path: rows[t].copy() for path, rows in self.actions.items()},
-            "previous_reward": {"": self.rewards[t].copy()},
+            "previous_reward": {"": np.array(self.rewards[-self.number :], self.dtype)},
         }
         for arrays in previous.values():
             for rows in arrays.values():
@@ -198,17 +247,19 @@ class Rollout:
 
     # One environment.
 
-    def _end(self, t: int, index: int, state: Any) -> None:
-        """Keep the last state of an episode, which the environment may overwrite."""
+    def _end(self, t: int, index: int, state: Any, terminated: bool, truncated: bool) -> None:
+        """Note an end, and keep the last state of the episode, which the environment may overwrite."""
+        self.terminated[t, index], self.truncated[t, index] = terminated, truncated
         leaves = self.state_space.flatten_sample(state)
         self.final_states.append((t, index, {path: np.array(value) for path, value in leaves.items()}))
         self.unproven.discard(index)
 
     def _reset(self, index: int, t: int, seed: int | None = None) -> None:
-        self.began[index] = self.clock
+        self.began[index] = self._now()
         try:
             state = self.environments[index].reset(seed=seed)
-            self._check(state)
+            if index in self.unproven:
+                self._check(state)
         except Exception as error:
             error.add_note(f"{self._place(index)}, reset")
             raise
@@ -222,9 +273,13 @@ class Rollout:
         for path, value in self.state_space.flatten_sample(state).items():
             self.states[path][t, index] = value
 
+    def _now(self) -> int:
+        """The steps of each environment so far."""
+        return self.clock + len(self.rewards) // self.number
+
     def _place(self, index: int) -> str:
         """Environment and step of the episode, for messages."""
-        step = self.clock - self.began[index]
+        step = self._now() - self.began[index]
         return f"{self.where}: environment {index}, {name_of(self.environments[index])}, step {step} of its episode"
 
 

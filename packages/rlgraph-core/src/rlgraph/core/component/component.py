@@ -144,6 +144,13 @@ class Component(Composition):
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         """Called after `check_input_spaces`. Declare variables here with `get_variable`."""
 
+    def after_load(self) -> None:
+        """Called when a checkpoint was loaded, into the variables of this component too.
+
+        For what a component keeps outside of variables, such as environments: it no longer belongs to their values.
+        Nothing else runs meanwhile.
+        """
+
     @classmethod
     def needs_input_spaces(cls) -> bool:
         """Whether the build must know the Spaces of all arguments before this component can be created."""

@@ -318,7 +318,8 @@ def _emit_check(
     conditions = [f"{type_of}({name}) is not {ndarray}", f"{name}.dtype is not {dtype}"]
     fixed = [dim if isinstance(dim, int) else None for dim in spec.shape]
     leading = next((i for i, dim in enumerate(fixed) if dim is not None), len(fixed))
-    conditions.append(f"{name}.ndim != {len(fixed)}")
+    if leading or not fixed or None in fixed:  # else the shape says it
+        conditions.append(f"{name}.ndim != {len(fixed)}")
     if leading < len(fixed) and None not in fixed[leading:]:
         tail = f"{name}.shape[{leading}:]" if leading else f"{name}.shape"
         conditions.append(f"{tail} != {tuple(fixed[leading:])!r}")
