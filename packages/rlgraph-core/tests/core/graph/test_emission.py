@@ -6,7 +6,15 @@ import traceback
 import numpy as np
 import pytest
 
-from rlgraph.core import Component, GraphExecutor, InputError, RLGraphError, graph_fn, rlgraph_api
+from rlgraph.core import (
+    AssemblyError,
+    Component,
+    GraphExecutor,
+    InputError,
+    RLGraphError,
+    graph_fn,
+    rlgraph_api,
+)
 from rlgraph.core.graph.emission import SourceFunction, identifier
 from rlgraph.spaces import Dict, FloatBox, IntBox, Tuple
 
@@ -545,3 +553,73 @@ def test_host_functions_may_reuse_their_buffer(backend):
     kept = [made.execute("next"), made.execute("reshaped"), made.execute("next")]
     made.execute("thrice")
     assert [float(x.reshape(-1)[0]) for x in kept] == [4.0, 5.0, 6.0]
+
+
+# Fast paths.
+
+
+class Log(Component):
+    """A host function that keeps what it is given, with a fast path for single numbers."""
+
+    def __init__(self, **kwargs):
+        self.fast, self.slow = [], []
+        super().__init__(**kwargs)
+
+    @rlgraph_api
+    def add(self, x, y, number=None):
+        parts = {"b": y, "a": x}
+        return self._add(x, parts) if number is None else self._add(x, parts, number)
+
+    @graph_fn(returns=0, host=True, spaces=())
+    def _add(self, x, parts, number=None):
+        self.slow.append((x, parts))
+
+    @_add.fast_path
+    def _add_one(self):
+        def add(*leaves):
+            if type(leaves[0]) is not str:
+                return False
+            self.fast.append(leaves)
+            return True
+
+        return add
+
+
+def log(method, **options):
+    logged = Log(scope="log")
+    return logged, executor(method(logged), logged, spaces={"x": BATCH, "y": BATCH}, **options)
+
+
+def test_a_fast_path_is_given_all_leaves_as_they_came(backend):
+    logged, made = log(lambda log: lambda self, x, y: log.add(x, y), backend=backend)
+    assert made.execute("run", "one", "two") is None
+    assert (logged.fast, logged.slow) == ([("one", "one", "two")], [])
+    made.execute("run", [1.0], X[:1])
+    ((x, parts),) = logged.slow
+    assert (x.tolist(), parts["a"].tolist(), parts["b"].tolist()) == ([1.0], [1.0], [1.0])
+    with pytest.raises(InputError, match="argument y: expected"):
+        made.execute("run", X, "two")
+    assert len(logged.fast) == len(logged.slow) == 1
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        lambda log: lambda self, x, y: (log.add(x, y), x)[1],
+        lambda log: lambda self, x, y: (log.add(x, y), log.add(y, x))[0],
+        lambda log: lambda self, x, y: log.add(x, y, 2),
+    ],
+    ids=["a result", "another call", "an argument of its own"],
+)
+def test_a_plan_that_does_more_has_no_fast_path(method):
+    logged, made = log(method, backend="numpy")
+    made.execute("run", X, X)
+    assert not logged.fast and logged.slow
+    assert "fast_" not in made.program("run").__source__
+
+
+def test_a_fast_path_is_for_host_functions_without_outputs():
+    for options in ({}, {"returns": 0}, {"host": True, "spaces": BATCH}):
+        function = graph_fn(**options)(lambda self, ops, x: x)
+        with pytest.raises(AssemblyError, match="a fast path is for host functions without outputs"):
+            function.fast_path(lambda self: None)

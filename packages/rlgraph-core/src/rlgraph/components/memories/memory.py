@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from rlgraph.components.memories import one_record
 from rlgraph.components.memories.arguments import check_count
 from rlgraph.components.memories.frame_stack import FrameStack
 from rlgraph.components.memories.frame_store import FrameStore
@@ -109,6 +110,10 @@ class Memory(Component):
     def _insert(self, records: Any) -> None:
         self.write(records)
 
+    @_insert.fast_path
+    def _insert_one(self) -> Callable[..., bool] | None:
+        return self.writer_of_one()
+
     @graph_fn(host=True, spaces=IntBox(), shares=())
     def _size(self) -> np.ndarray:
         return np.array(self.cursor[1])  # type: ignore[index]
@@ -130,6 +135,13 @@ class Memory(Component):
         self._write_rows(fields, index, count)
         cursor[0], cursor[1] = (index + count) % self.capacity, min(size + count, self.capacity)
         return index, count
+
+    def writer_of_one(self) -> Callable[..., bool] | None:
+        """`write` of a single record, given as its fields, if that is so simple that it pays (see `one_record`)."""
+        if self.stacks or type(self).write is not Memory.write:
+            return None
+        rows: Any = self.rows
+        return one_record.writer(list(rows.values()), self.cursor)  # type: ignore[arg-type]
 
     def _write_rows(self, fields: Sequence[Any], index: int, count: int) -> None:
         """Put plain fields into their rows from `index` on."""

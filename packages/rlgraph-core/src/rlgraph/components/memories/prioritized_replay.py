@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -133,6 +133,23 @@ class PrioritizedReplay(Memory):
     def _insert(self, records: Any) -> None:
         index, count = self.write(records)
         self._fill(index, count, float(self.largest[0]))  # type: ignore[index]
+
+    @_insert.fast_path
+    def _insert_one(self) -> Callable[..., bool] | None:
+        write = self.writer_of_one()
+        if write is None:
+            return None
+        cursor: Any = self.cursor
+        largest: Any = self.largest
+
+        def insert(*fields: Any) -> bool:
+            index = int(cursor[0])
+            if not write(*fields):
+                return False
+            self._fill_range(index, index + 1, float(largest[0]))
+            return True
+
+        return insert
 
     def forget(self, index: int, count: int) -> None:
         self._fill(index, count, 0.0)

@@ -93,6 +93,7 @@ class GraphFunction(Member):
         shares: of a function without a body, the variables whose memory its outputs may share, in the form of `writes`;
             None: all that it can read. Of a host function ``()``: its outputs are new arrays at every call.
         kernels: backend name -> native implementation with the same arguments.
+        make_fast: what `fast_path` has declared.
     """
 
     kind = "graph function"
@@ -128,6 +129,7 @@ class GraphFunction(Member):
         self.space_of = space_of
         self._check_space_of()
         self.kernels: dict[str, Callable[..., Any]] = {}
+        self.make_fast: Callable[[Any], Callable[..., bool] | None] | None = None
 
     def _check_takes_ops(self) -> None:
         second = list(self.signature.parameters.values())[1:2]
@@ -178,6 +180,29 @@ class GraphFunction(Member):
             return implementation
 
         return register
+
+    def fast_path(self, make: Callable[[Any], Callable[..., bool] | None]) -> Any:
+        """Declare how to do the work of a host function without outputs before anything was looked at.
+
+        For what is called so often that the checks of its arguments cost as much as its work. Where an API method of
+        the root does nothing else, its arguments go there first, as they came.
+
+        Args:
+            make: ``make(self) -> f``, called once for every program, or None for no fast path. ``f(*leaves) -> bool``
+                is given the leaves of all arguments, in the order of their Spaces, under the lock of the component. It
+                has to make sure itself that they are what it can take, and says whether it has done the work. False:
+                nothing has happened, and they are checked, converted, and given to the function.
+
+        Raises:
+            AssemblyError: the function has outputs, or is no host function.
+        """
+        if not self.host or self.returns:
+            raise AssemblyError(
+                f"{self.function.__qualname__}: a fast path is for host functions without outputs: "
+                "@graph_fn(host=True, returns=0, spaces=())"
+            )
+        self.make_fast = make
+        return make
 
     @property
     def tensor_parameters(self) -> list[inspect.Parameter]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -15,11 +16,13 @@ from rlgraph.core.graph.nodes import (
     Branch,
     Const,
     Expression,
+    GraphFunctionCall,
     Input,
     Loop,
     Output,
     Pack,
     Path,
+    Ref,
     arguments_of,
     label,
     outputs_of,
@@ -60,12 +63,14 @@ def emit_driver(
     ]
     inputs = _used_inputs(plan)
     _emit_parts(function, plan, [leaf for leaf, _ in inputs])
+    steps = _Steps(function, plan, lowered, host_view, guard)
+    steps.emit_fast_path()
     for leaf, spec in inputs:
         _emit_check(function, leaf, spec, convert(plan.name, leaf, spec))
     for names in method.size_groups or (method.parameters,):
         group = [(leaf, spec) for leaf, spec in inputs if leaf.source in {Input(plan.name, n) for n in names}]
         _emit_sizes(function, plan.name, group)
-    _Steps(function, plan, lowered, host_view, guard).emit(plan.steps)
+    steps.emit(plan.steps)
     result = _driver_expression(plan, plan.results, function)
     function.lines.append(f"return {result}" if result != "()" else "return None")
     return function
@@ -88,6 +93,22 @@ class _Steps:
             function, plan.built.values.__getitem__, self._scalar, self._tensor, self._copied, self._stack
         )
 
+    def emit_fast_path(self) -> None:
+        """Where the plan is one call whose function has a fast path, that goes first, in front of all checks."""
+        node = _only_call(self.plan)
+        given = None if node is None else _given_leaves(self.plan, Pack(tuple, node.arguments))
+        if node is None or given is None:
+            return
+        function = self.plan.built.graph.components[node.component].graph_function(node.function)
+        view = self.host_view(node.component)
+        fast = None if function.make_fast is None or view is None else function.make_fast(view)
+        if fast is None:
+            return
+        name = self.function.bind(f"fast_{identifier(node.component, node.function)}", fast)
+        call = f"{name}({', '.join(map(self.function.local, given))})"
+        with self._guarded(HostStep(node, frozenset())):
+            self.function.lines.extend([f"if {call}:", "    return None"])
+
     def emit(self, steps: Sequence[Step]) -> None:
         for step in steps:
             if isinstance(step, HostStep | Segment):
@@ -101,13 +122,16 @@ class _Steps:
 
     def _emit_guarded(self, step: HostStep | Segment) -> None:
         emit = self._emit_segment if isinstance(step, Segment) else self._emit_host_call
+        with self._guarded(step):
+            emit(step)  # type: ignore[arg-type]
+
+    def _guarded(self, step: HostStep | Segment) -> AbstractContextManager[None]:
+        """What is written inside runs in the guard of a step, if that has one."""
         guard = self.guard(step)
         if guard is None:
-            emit(step)  # type: ignore[arg-type]
-            return
+            return nullcontext()
         name = step.name if isinstance(step, Segment) else identifier(step.node.component, step.node.function)
-        with self.function.block(f"with {self.function.bind(f'lock_{name}', guard)}:"):
-            emit(step)  # type: ignore[arg-type]
+        return self.function.block(f"with {self.function.share(f'lock_{name}', guard)}:")
 
     def _emit_host_call(self, step: HostStep) -> None:
         _emit_host_step(self.function, self.plan, step, self.host_view(step.node.component))
@@ -150,6 +174,25 @@ class _Steps:
 
     def _stack(self, name: str) -> str:
         return f"{self.function.share('stack', np.stack)}({name})"
+
+
+def _only_call(plan: Plan) -> GraphFunctionCall | None:
+    """The host call that a plan consists of, if it does nothing else and returns nothing."""
+    if len(plan.steps) != 1 or tensor_leaves(plan.built, [plan.results]):
+        return None
+    (step,) = plan.steps
+    return step.node if isinstance(step, HostStep) else None
+
+
+def _given_leaves(plan: Plan, expression: Expression) -> list[Leaf] | None:
+    """The leaves of an argument, if all of them come from the caller."""
+    if isinstance(expression, Pack):
+        parts = [_given_leaves(plan, item) for _, item in expression.items]
+        return None if None in parts else [leaf for part in parts for leaf in part]  # type: ignore[union-attr]
+    if not isinstance(expression, Ref) or not isinstance(expression.source, Input):
+        return None
+    paths = (path for path, _ in leaves(plan.built.value_of(expression)))
+    return [Leaf(expression.source, (*expression.path, *path)) for path in paths]
 
 
 def _emit_host_step(function: SourceFunction, plan: Plan, step: HostStep, view: Any) -> None:

@@ -1,0 +1,70 @@
+"""A single record, as one environment brings it, into the rows of a memory by one straight line of Python.
+
+NumPy takes longer to look at an array than to copy four floats. So all that is known of the records at the build stands
+in the source of a function: what an array must be like is compared directly, a number goes through the memory's buffer,
+and the few bytes of a small row are one item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from rlgraph.core.graph.emission import SourceFunction
+
+#: Formats of numbers that a memoryview writes.
+FORMATS = "bBhHiIlLqQfd?"
+#: Bytes of the largest row that is copied twice, since it is an item then.
+SMALL = 512
+
+
+def writer(rows: Sequence[np.ndarray], cursor: np.ndarray) -> Callable[..., bool] | None:
+    """A function that puts one record where the cursor stands, and moves it on.
+
+    Args:
+        rows: of each field, ``[capacity, ...]``.
+        cursor: where the next record goes, and how many there are; [2].
+
+    Returns:
+        ``f(*fields) -> bool``, the fields ``[1, ...]``. False: they are not exactly that, with the dtypes of the rows;
+        then nothing has happened. None where a field is text.
+    """
+    if any(row.dtype == object for row in rows):
+        return None
+    function = SourceFunction("write", [f"field_{i}" for i in range(len(rows))])
+    conditions = [_fits(function, name, row) for name, row in zip(function.parameters, rows, strict=True)]
+    capacity, at = len(rows[0]), function.bind("cursor", cursor.data)
+    function.lines = [
+        f"if not ({' and '.join(conditions)}):",
+        "    return False",
+        f"index = {at}[0]",
+        *(_write(function, name, row) for name, row in zip(function.parameters, rows, strict=True)),
+        "index += 1",
+        f"{at}[0] = 0 if index == {capacity} else index",
+        f"if {at}[1] < {capacity}:",
+        f"    {at}[1] += 1",
+        "return True",
+    ]
+    return function.compile()
+
+
+def _fits(function: SourceFunction, name: str, row: np.ndarray) -> str:
+    """Source of the question whether a field is one row exactly."""
+    array, dtype = function.share("ndarray", np.ndarray), function.share(f"dtype_{row.dtype}", row.dtype)
+    shape = (
+        f"{name}.shape == {(1, *row.shape[1:])}" if row.ndim > 1 else f"{name}.ndim == 1 and len({name}) == 1"
+    )
+    return f"type({name}) is {array} and {name}.dtype is {dtype} and {shape}"
+
+
+def _write(function: SourceFunction, name: str, row: np.ndarray) -> str:
+    """Source of the write of a field that fits."""
+    size = row[:1].nbytes
+    if row.ndim == 1:
+        column, value = (row.data if row.data.format in FORMATS else row), f"{name}.item()"
+    elif 0 < size <= SMALL:
+        column, value = np.ndarray(len(row), f"S{size}", row.data), f"{name}.tobytes()"
+    else:
+        column, value = row, name
+    return f"{function.bind(f'rows_of_{name}', column)}[index] = {value}"
