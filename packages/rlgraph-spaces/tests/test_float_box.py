@@ -44,6 +44,22 @@ def test_unbounded_is_without_any_bound():
     assert not FloatBox(1.0).unbounded
 
 
+@pytest.mark.parametrize(
+    ("space", "expected"),
+    [
+        (FloatBox(0.0, None), True),
+        (FloatBox(high=3.0, shape=(2,)), True),
+        (FloatBox([0.0, None], [None, 1.0]), True),
+        (FloatBox([0.0, None], None), False),
+        (FloatBox([0.0, None], [1.0, 1.0]), False),
+        (FloatBox(1.0), False),
+        (FloatBox(shape=(2,)), False),
+    ],
+)
+def test_half_bounded_is_with_one_bound_in_every_element(space, expected):
+    assert space.half_bounded is expected
+
+
 def test_bounds_beyond_64_bits():
     assert FloatBox(0, 10**30) == FloatBox(0.0, 1e30)
 

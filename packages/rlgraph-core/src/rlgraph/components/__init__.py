@@ -9,6 +9,7 @@ from rlgraph.components.action_adapters.gumbel_softmax_distribution_adapter impo
     GumbelSoftmaxDistributionAdapter,
 )
 from rlgraph.components.action_adapters.joint_action_adapter import JointActionAdapter
+from rlgraph.components.action_adapters.log_normal_distribution_adapter import LogNormalDistributionAdapter
 from rlgraph.components.action_adapters.multivariate_normal_distribution_adapter import (
     MultivariateNormalDistributionAdapter,
 )
@@ -31,6 +32,7 @@ from rlgraph.components.distributions.categorical import Categorical
 from rlgraph.components.distributions.distribution import Distribution
 from rlgraph.components.distributions.gumbel_softmax import GumbelSoftmax
 from rlgraph.components.distributions.joint_cumulative_distribution import JointCumulativeDistribution
+from rlgraph.components.distributions.log_normal import LogNormal
 from rlgraph.components.distributions.mixture_distribution import MixtureDistribution
 from rlgraph.components.distributions.multivariate_normal import MultivariateNormal
 from rlgraph.components.distributions.normal import Normal
@@ -192,6 +194,8 @@ __all__ = [
     "LargeIMPALANetwork",
     "LayerNorm",
     "LocalResponseNorm",
+    "LogNormal",
+    "LogNormalDistributionAdapter",
     "LossFunction",
     "MaxPool2D",
     "Memory",

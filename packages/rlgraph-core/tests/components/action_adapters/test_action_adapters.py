@@ -14,6 +14,8 @@ from rlgraph.components import (
     GumbelSoftmax,
     GumbelSoftmaxDistributionAdapter,
     JointCumulativeDistribution,
+    LogNormal,
+    LogNormalDistributionAdapter,
     MultivariateNormal,
     MultivariateNormalDistributionAdapter,
     Normal,
@@ -87,6 +89,13 @@ def test_normal(backend):
     same(single, ([5.0], [1.0]))
 
 
+def test_log_normal(backend):
+    adapter = LogNormalDistributionAdapter(FloatBox([0.0, None], [None, 1.0]))
+    outputs = [[1.0, 2.0, 0.0, np.log(3.0)], [-100.0, 100.0, -100.0, 100.0]]
+    expected = ([[1.0, 2.0], [-20.0, 20.0]], [[1.0, 3.0], [np.exp(-20.0), np.exp(2.0)]])
+    same(parameters_of(adapter, outputs, backend), expected)
+
+
 def test_outputs_over_time(backend):
     outputs = np.random.default_rng(0).normal(size=(3, 5, 4)).astype("float32")
     over_time = FloatBox(shape=(4,), add_batch_rank=True, add_time_rank=True, time_major=True)
@@ -148,6 +157,8 @@ def test_the_layer_and_the_network_before_it(backend):
         (BoolBox(), {}, BernoulliDistributionAdapter, Bernoulli),
         (FloatBox(-1.0, 1.0), {}, BetaDistributionAdapter, Beta),
         (FloatBox(shape=(2,)), {}, NormalDistributionAdapter, Normal),
+        (FloatBox(0.0, None, shape=(2,)), {}, LogNormalDistributionAdapter, LogNormal),
+        (FloatBox(high=3.0), {"half_bounded_distribution_type": "normal"}, NormalDistributionAdapter, Normal),
         (
             FloatBox(-1.0, [1.0, 2.0]),
             {"bounded_distribution_type": "squashed"},
@@ -211,6 +222,7 @@ ACTIONS = Dict(
     jump=BoolBox(),
     move=IntBox(3),
     push=FloatBox(shape=(2, 2)),
+    throttle=FloatBox([0.0, None], [None, 1.0]),
     type=IntBox(2, shape=(2,), dtype="int32"),
 )
 
@@ -310,8 +322,12 @@ def test_an_adapter_of_somebody_else(monkeypatch):
         ),
         (lambda: choose_adapter(object()), r"action-adapter.action_space: "),
         (
-            lambda: choose_adapter(Dict(a=Tuple(FloatBox(0.0, None)))),
-            r"action_space, part 'a/0': .*both sides or on none",
+            lambda: choose_adapter(Dict(a=Tuple(FloatBox([0.0, 1.0], [1.0, None])))),
+            r"action_space, part 'a/0': expected both bounds in every element, or one .*make it a Dict or Tuple",
+        ),
+        (
+            lambda: LogNormalDistributionAdapter(FloatBox()),
+            r"expected a FloatBox with one bound, low or high, in every element, given FloatBox\(\)",
         ),
         (
             lambda: choose_adapter(IntBox()),

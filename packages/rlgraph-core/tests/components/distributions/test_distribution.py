@@ -13,6 +13,7 @@ from rlgraph.components import (
     Distribution,
     GumbelSoftmax,
     JointCumulativeDistribution,
+    LogNormal,
     MixtureDistribution,
     MultivariateNormal,
     NegativeLogLikelihoodLoss,
@@ -176,6 +177,8 @@ SAMPLES, ESTIMATES = ("sample_stochastic", "sample_and_log_prob"), ("entropy", "
 DIFFERENTIABLE = {
     "gumbel_softmax": (lambda: GumbelSoftmax(0.6), MEAN, (*SAMPLES, *ESTIMATES)),
     "joint": (lambda: JointCumulativeDistribution(("normal",)), Tuple(Tuple(MEAN, POSITIVE)), SAMPLES),
+    "log_normal": (LogNormal, Tuple(MEAN, POSITIVE), SAMPLES),
+    "log_normal_bounds": (lambda: LogNormal([-1, None], [None, 0.5]), Tuple(MEAN, POSITIVE), SAMPLES),
     "mixture": (lambda: MixtureDistribution(["normal", "normal"]), MIXTURE, ESTIMATES),
     "multivariate_normal": (MultivariateNormal, Tuple(MEAN, POSITIVE), SAMPLES),
     "normal": (Normal, Tuple(MEAN, POSITIVE), SAMPLES),
@@ -280,7 +283,8 @@ def test_who_learns_through_samples_is_told_which_have_no_derivatives():
 
 
 def test_what_is_not_reparameterized_says_so(trainer):
-    assert [kind.reparameterized for kind in (Normal, SquashedNormal, GumbelSoftmax)] == [True] * 3
+    kinds = (Normal, SquashedNormal, GumbelSoftmax, LogNormal)
+    assert [kind.reparameterized for kind in kinds] == [True] * 4
     assert [kind.reparameterized for kind in (Categorical, Bernoulli, MixtureDistribution)] == [False] * 3
     assert [Beta(reparameterize=flag).reparameterized for flag in (True, False)] == [True, False]
     joint = [
@@ -353,6 +357,41 @@ def test_likelihoods_of_samples_and_of_their_values_near_the_bounds(backend):
     )
 
 
+def test_one_bound_for_each_element(backend):
+    """The first from 2 on, the second up to -1."""
+    rng = np.random.default_rng(0)
+    mean, stddev = rng.normal(size=(50, 2)).astype("float32"), np.full((50, 2), 0.5, "float32")
+    test = make(LogNormal([2.0, None], [np.inf, -1.0]), backend=backend)
+    values, log_probs = test.test("sample_and_log_prob", (mean, stddev))
+    distances = np.stack([values[:, 0] - 2.0, -1.0 - values[:, 1]], 1).astype("float64")
+    assert (distances > 0.0).all()
+    expected = stats.lognorm.logpdf(distances, stddev, scale=np.exp(mean)).sum(1)
+    np.testing.assert_allclose(log_probs, expected, atol=1e-4)
+    test.test("log_prob", (mean, stddev), values, expected_outputs=expected, decimals=4)
+    fixed = np.stack([2.0 + np.exp(mean[:, 0]), -1.0 - np.exp(mean[:, 1])], 1)
+    test.test("sample_deterministic", (mean, stddev), expected_outputs=fixed, decimals=5)
+
+
+def test_half_bounded_values_stay_within_and_finite_as_far_as_adapters_go(backend):
+    """Means of 20 with a standard deviation of e^2, and values on the bound."""
+    test = make(LogNormal(5.0), backend=backend)
+    mean = np.tile(np.array([[20.0, -20.0]], "float32"), (5000, 1))
+    stddev = np.full_like(mean, np.exp(2.0))
+    values, log_probs = test.test("sample_and_log_prob", (mean, stddev))
+    assert np.isfinite(values).all()
+    assert np.isfinite(log_probs).all()
+    assert (values >= 5.0).all()
+    assert (values[:, 1] == 5.0).any()  # in single precision
+    for spread in (stddev, np.full_like(mean, np.exp(-20.0))):
+        assert np.isfinite(test.test("log_prob", (mean, spread), values)).all()
+        assert np.isfinite(test.test("entropy", (mean, spread))).all()
+    # What is on the bound counts as e^-20 away from it.
+    at_the_bound = np.full((1, 2), 5.0, "float32")
+    given = test.test("log_prob", (mean[:1], stddev[:1]), at_the_bound)
+    expected = stats.lognorm.logpdf(np.exp(-20.0), np.exp(2.0), scale=np.exp([20.0, -20.0])).sum()
+    np.testing.assert_allclose(given, expected, rtol=1e-5)
+
+
 # Mistakes.
 
 
@@ -365,6 +404,16 @@ def test_likelihoods_of_samples_and_of_their_values_near_the_bounds(backend):
         ),
         (lambda: SquashedNormal(0.0, np.inf), r"expected finite bounds"),
         (lambda: Beta([0.0, 0.0], [1.0, 1.0, 1.0]), r"beta: expected low and high to be numbers"),
+        (
+            lambda: LogNormal(0.0, 1.0),
+            r"log-normal: expected one bound for each element, low or high, given 0.0",
+        ),
+        (lambda: LogNormal([0.0, None], [None, None]), r"log-normal: expected one bound for each element"),
+        (
+            lambda: LogNormal([0.0, 1.0], [np.inf] * 3),
+            r"log-normal: expected low and high to be numbers of one",
+        ),
+        (lambda: LogNormal({}), r"log-normal: expected low and high to be numbers"),
         (lambda: Beta("a", 1.0), r"beta: expected low and high to be numbers"),
         (lambda: GumbelSoftmax(0.0), r"gumbel-softmax.temperature: expected a number above 0, given 0.0"),
         (lambda: GumbelSoftmax("hot"), r"gumbel-softmax.temperature: expected a number, given 'hot'"),
@@ -406,6 +455,7 @@ def test_wrong_arguments(make_it, message):
         (Categorical(), FloatBox(add_batch_rank=True), r"logits of shape \[..., categories\], given \[\]"),
         (Categorical(), IntBox(3, add_batch_rank=True), r"expected a FloatBox of logits, given IntBox"),
         (Beta([0.0] * 3, 1.0), NORMAL, r"expected shape \[3\], as low and high have, given \[2\]"),
+        (LogNormal([0.0, 1.0, 2.0]), NORMAL, r"expected shape \[3\], as low and high have, given \[2\]"),
         (
             MultivariateNormal(False),
             NORMAL,
@@ -433,6 +483,7 @@ DECIDED = "which the parameters decide, given"
         (Normal(), NORMAL, {"values": COLUMN}, rf"values: .* \[B, 2\], {DECIDED} \[B, 1\]"),
         (Normal(), NORMAL, {"values": STEPS}, rf"values: .* \[B, 2\], {DECIDED} \[T, B, 2\]"),
         (SquashedNormal(), Tuple(ONE, ONE), {"values": COLUMN}, rf"values: .* {DECIDED}"),
+        (LogNormal(), Tuple(ONE, ONE), {"values": COLUMN}, rf"values: .* {DECIDED}"),
         (Beta(), Tuple(ONE, ONE), {"values": COLUMN}, rf"values: .* {DECIDED}"),
         (MultivariateNormal(), NORMAL, {"values": COLUMN}, rf"values: .* {DECIDED}"),
         (Bernoulli(), PAIR, {"values": BoolBox(add_batch_rank=True)}, rf"values: .* {DECIDED} \[B\]"),
@@ -458,7 +509,7 @@ DECIDED = "which the parameters decide, given"
         (Bernoulli(), PAIR, {"other_parameters": ONE}, rf"other_parameters: .* {DECIDED}"),
         *(
             (kind(), NORMAL, {"other_parameters": Tuple(PAIR, COLUMN)}, rf"other_parameters: .* {DECIDED}")
-            for kind in (Normal, SquashedNormal, Beta, MultivariateNormal)
+            for kind in (Normal, SquashedNormal, LogNormal, Beta, MultivariateNormal)
         ),
         (Normal(), NORMAL, {"other_parameters": PAIR}, "other_parameters: expected mean, stddev, given 1"),
     ],

@@ -15,6 +15,7 @@ from rlgraph.components import (
     Categorical,
     GumbelSoftmax,
     JointCumulativeDistribution,
+    LogNormal,
     MixtureDistribution,
     MultivariateNormal,
     Normal,
@@ -156,6 +157,27 @@ def multivariate(kind, spread, other_spread):
     )
 
 
+def log_normal(bound, sign, parameters, other):
+    """The other way round, ``bound - d``, the distances d are still log-normal."""
+    points = np.linspace(-7.0, 8.0, 1501)
+
+    def of(values, p):
+        return {"x": sign * (values - bound), "s": p[1], "scale": np.exp(p[0])}
+
+    def cdf(values, p):
+        return (stats.lognorm.cdf if sign > 0.0 else stats.lognorm.sf)(**of(values, p))
+
+    return Law(
+        lambda: LogNormal(**{"low" if sign > 0.0 else "high": bound}),
+        parameters,
+        other,
+        bound + sign * np.exp(points),
+        np.exp(points) * 0.01,
+        lambda values, p: stats.lognorm.logpdf(**of(values, p)),
+        kolmogorov(cdf),
+    )
+
+
 LINE = np.linspace(-12.0, 12.0, 2401)
 GRID = np.linspace(-7.0, 7.0, 101), 0.14
 PLANE = np.stack(np.meshgrid(GRID[0], GRID[0]), -1).reshape(-1, 2)
@@ -230,6 +252,8 @@ LAWS = {
             ),
         )[0],
     ),
+    "log_normal": log_normal(1.0, 1.0, (0.4, 0.7), (-0.2, 0.9)),
+    "log_normal_below": log_normal(-2.0, -1.0, (-0.5, 0.9), (0.6, 0.6)),
     "mixture": Law(
         lambda: MixtureDistribution(["normal", "normal"]),
         {"categorical": [0.3, -0.6], "parameters0": (-1.0, 0.5), "parameters1": (2.0, 1.2)},
@@ -356,6 +380,8 @@ def test_log_prob_of_samples(name, backend):
         ("categorical", 2),
         ("gumbel_softmax", [1.0, 0.0]),
         ("joint", {"a": 0.5, "b": (True,)}),
+        ("log_normal", 1.0 + np.exp(0.4)),
+        ("log_normal_below", -2.0 - np.exp(-0.5)),
         ("mixture", -1.0),
         ("multivariate_normal", [0.3, -0.5]),
         ("multivariate_normal_covariance", [0.3, -0.5]),

@@ -31,6 +31,12 @@ from rlgraph.core.functional.distributions.gumbel_softmax import (
     gumbel_softmax,
     gumbel_softmax_log_prob,
 )
+from rlgraph.core.functional.distributions.log_normal import (
+    from_half_line,
+    log_normal_entropy,
+    log_normal_log_prob,
+    to_half_line,
+)
 from rlgraph.core.functional.distributions.multivariate_normal import (
     cholesky,
     diagonal,
@@ -76,6 +82,14 @@ def close(given, expected, tolerance=1e-9):
 def test_normal(values, mean, stddev):
     close(normal_log_prob(OPS, values, mean, stddev), stats.norm.logpdf(values, mean, stddev))
     close(normal_entropy(OPS, stddev), stats.norm.entropy(mean, stddev))
+
+
+@quick
+@given(floats(-8, 8), MEANS, STDDEVS)
+def test_log_normal(x, mean, stddev):
+    law = stats.lognorm(s=stddev, scale=np.exp(mean))
+    close(log_normal_log_prob(OPS, x, mean, stddev), law.logpdf(np.exp(x)))
+    close(log_normal_entropy(OPS, mean, stddev), law.entropy())
 
 
 @quick
@@ -211,6 +225,20 @@ def test_squash_to_its_bounds():
     close(log_half_range(OPS, 1.0, 5.0), np.log(2.0))
     close(log_half_range(OPS, np.array([0.0]), np.array([4.0])), [np.log(2.0)])
     assert np.isfinite(unsquash(OPS32, np.array([-1.0, 1.0], "float32"), -1.0, 1.0)).all()
+
+
+@quick
+@given(floats(-10, 20), st.floats(-3, 3), st.sampled_from([-1.0, 1.0]))
+def test_the_half_line_and_back(x, bound, sign):
+    values = to_half_line(OPS, x, bound, sign)
+    assert (sign * values >= sign * bound).all()
+    close(from_half_line(OPS, values, bound, sign), x, 1e-6)
+
+
+def test_half_lines_end_at_their_bounds():
+    close(to_half_line(OPS, np.array([-np.inf, 0.0]), 2.0, 1.0), [2.0, 3.0])
+    close(to_half_line(OPS, np.zeros(2), np.array([2.0, 5.0]), np.array([1.0, -1.0])), [3.0, 4.0])
+    close(from_half_line(OPS32, np.array([2.0, 1.0], "float32"), 2.0, 1.0), [-20.0, -20.0])
 
 
 @pytest.mark.parametrize("mean", [0.0, 1.5, -6.0])

@@ -118,6 +118,13 @@ class BoxSpace(Space):
         return self.bounded_below and self.bounded_above
 
     @property
+    def half_bounded(self) -> bool:
+        """True if every element is bounded on one side, on whichever."""
+        low = np.isfinite(-np.inf if self.low is None else self.low)
+        high = np.isfinite(np.inf if self.high is None else self.high)
+        return bool(np.all(low != high))
+
+    @property
     def unbounded(self) -> bool:
         """True if no element has a bound on either side."""
         return self.low is None and self.high is None

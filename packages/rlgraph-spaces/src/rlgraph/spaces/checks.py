@@ -47,7 +47,7 @@ def _covers(general: Space, special: Space) -> bool:
 def is_bounded_space(space: BoxSpace) -> bool:
     """Whether a leaf has both bounds in every element (True) or no bound at all (False).
 
-    That is what the choice of a distribution over it depends on. Raises SpaceError for anything between.
+    Raises SpaceError for anything between.
     """
     if not isinstance(space, BoxSpace):
         raise mismatch("", "a BoxSpace", repr(space), "ask for each leaf of space.flatten()")

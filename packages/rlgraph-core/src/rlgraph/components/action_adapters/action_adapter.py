@@ -119,6 +119,11 @@ class ActionAdapter(Component):
     _parameters: Any
     _masked_parameters: Any
 
+    def halves(self, ops: Any, outputs: Any) -> tuple[Any, ...]:
+        """``[B, 2 num_elements]`` -> twice ``[B, ...]``, with the shape of one action; for use in graph functions."""
+        halves = ops.split(outputs, [self.num_elements] * 2, axis=-1)
+        return tuple(self.shaped(ops, half) for half in halves)
+
     def shaped(self, ops: Any, outputs: Any, *more: int) -> Any:
         """``[B, k] -> [B, ...]`` with the shape of one action, and `more` axes behind; for use in graph functions."""
         shape = (*self.action_space.shape, *more)

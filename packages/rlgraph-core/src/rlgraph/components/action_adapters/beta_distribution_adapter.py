@@ -42,5 +42,4 @@ class BetaDistributionAdapter(ActionAdapter):
 
     @graph_fn
     def _parameters(self, ops: Any, outputs: Any) -> Any:
-        halves = ops.split(ops.softplus(outputs) + 1.0, [self.num_elements] * 2, axis=-1)
-        return tuple(self.shaped(ops, half) for half in halves)
+        return self.halves(ops, ops.softplus(outputs) + 1.0)

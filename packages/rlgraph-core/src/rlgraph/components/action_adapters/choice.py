@@ -18,7 +18,6 @@ from rlgraph.spaces import (
     Space,
     SpaceError,
     from_spec,
-    is_bounded_space,
 )
 
 #: Option of `choose_adapter` -> the distribution that it names if it is not given.
@@ -26,6 +25,7 @@ DEFAULTS = {
     "bool_distribution_type": "bernoulli",
     "bounded_distribution_type": "beta",
     "discrete_distribution_type": "categorical",
+    "half_bounded_distribution_type": "log_normal",
     "unbounded_distribution_type": "normal",
 }
 #: What RLgraph 0.5 called some of them.
@@ -41,15 +41,15 @@ def choose_adapter(
     """An action adapter for any action Space; of a Dict or Tuple one that holds an adapter for each part.
 
     An ``IntBox(n)`` gets a categorical distribution, a `BoolBox` a Bernoulli distribution, a `FloatBox` with both
-    bounds a beta distribution, one without bounds a normal one. The distribution itself is
-    ``adapter.make_distribution()``.
+    bounds a beta distribution, one with one bound in every element a log-normal, one without bounds a normal one. The
+    distribution itself is ``adapter.make_distribution()``.
 
     Args:
         action_space: of one action; ranks are left out.
         distributions_spec: other choices, by ``bool_distribution_type``, ``discrete_distribution_type``,
-            ``bounded_distribution_type`` and ``unbounded_distribution_type``: a name, of which the adapter is found in
-            the registry as ``<name>_distribution_adapter``, or the spec of an adapter. ``gumbel_softmax_temperature``
-            is the temperature of Gumbel-softmax distributions.
+            ``bounded_distribution_type``, ``half_bounded_distribution_type`` and ``unbounded_distribution_type``: a
+            name, of which the adapter is found in the registry as ``<name>_distribution_adapter``, or the spec of an
+            adapter. ``gumbel_softmax_temperature`` is the temperature of Gumbel-softmax distributions.
         action_adapter_spec: arguments for all adapters, such as ``pre_network_spec``; with ``type`` the adapter of all.
         scope: of the adapter.
 
@@ -117,7 +117,11 @@ def _option(box: BoxSpace, at: str) -> str:
         return "discrete_distribution_type"
     if not isinstance(box, FloatBox):
         raise SpecError(f"{at}: expected numbers or bools, given {box!r}")
-    try:
-        return "bounded_distribution_type" if is_bounded_space(box) else "unbounded_distribution_type"
-    except SpaceError as error:
-        raise SpecError(f"{at}: {error}") from None
+    kinds = {"bounded": box.bounded, "half_bounded": box.half_bounded, "unbounded": box.unbounded}
+    for kind, found in kinds.items():
+        if found:
+            return f"{kind}_distribution_type"
+    raise SpecError(
+        f"{at}: expected both bounds in every element, or one in every element, or none at all, given {box!r}: make it "
+        "a Dict or Tuple of boxes, one for the elements of each kind"
+    )

@@ -35,7 +35,5 @@ class NormalDistributionAdapter(ActionAdapter):
 
     @graph_fn
     def _parameters(self, ops: Any, outputs: Any) -> Any:
-        mean, log_stddev = (
-            self.shaped(ops, half) for half in ops.split(outputs, [self.num_elements] * 2, axis=-1)
-        )
+        mean, log_stddev = self.halves(ops, outputs)
         return mean, stddev_of(ops, log_stddev)

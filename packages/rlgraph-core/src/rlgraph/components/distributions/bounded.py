@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from rlgraph.components.distributions.distribution import Distribution
+from rlgraph.components.distributions.with_constants import DistributionWithConstants, read_bounds
 from rlgraph.core import SpecError
-from rlgraph.spaces import FloatBox, Space, SpaceError
 
 
-class BoundedDistribution(Distribution):
+class BoundedDistribution(DistributionWithConstants):
     """A distribution over values between `low` and `high`.
 
     Args:
@@ -24,34 +22,11 @@ class BoundedDistribution(Distribution):
         SpaceError: there is a bound for each element, and not as many as the parameters have.
     """
 
+    low: Any
+    high: Any
+
     def __init__(self, low: Any, high: Any, scope: str, **kwargs: Any):
-        try:
-            lows, highs = np.broadcast_arrays(np.asarray(low, np.float64), np.asarray(high, np.float64))
-        except ValueError:
-            raise SpecError(
-                f"{scope}: expected low and high to be numbers, given {low!r}, {high!r}"
-            ) from None
+        lows, highs = read_bounds(low, high, scope)
         if not (np.isfinite(lows).all() and np.isfinite(highs).all() and (lows < highs).all()):
             raise SpecError(f"{scope}: expected finite bounds low < high, given {low!r}, {high!r}")
-        # Bounds that all elements share are numbers in the graph; others are constants kept in variables.
-        shared = np.ptp(lows) == np.ptp(highs) == 0.0
-        self.low: Any = float(lows.flat[0]) if shared else lows
-        self.high: Any = float(highs.flat[0]) if shared else highs
-        self.shape = lows.shape
-        super().__init__(scope=scope, **kwargs)
-
-    def check_parameters(self, boxes: list[FloatBox]) -> None:
-        super().check_parameters(boxes)
-        if self.shape and self.shape != boxes[0].shape:
-            raise SpaceError(
-                f"parameters: expected shape {list(self.shape)}, as low and high have, given {list(boxes[0].shape)}"
-            )
-
-    def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        if isinstance(self.low, np.ndarray):
-            for name in ("low", "high"):
-                bound = getattr(self, name)
-                variable = self.get_variable(
-                    name, FloatBox(shape=bound.shape), initializer=bound, trainable=False
-                )
-                setattr(self, name, variable)
+        super().__init__({"low": lows, "high": highs}, scope, **kwargs)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rlgraph.components.distributions.bounded import BoundedDistribution
-from rlgraph.core import graph_fn, rlgraph_api
-from rlgraph.core.functional.distributions.normal import normal_kl
+from rlgraph.components.distributions.transformed_normal import TransformedNormal
 from rlgraph.core.functional.distributions.squashed_normal import (
     squash,
     squashed_normal_entropy,
@@ -15,7 +14,7 @@ from rlgraph.core.functional.distributions.squashed_normal import (
 )
 
 
-class SquashedNormal(BoundedDistribution):
+class SquashedNormal(TransformedNormal, BoundedDistribution):
     """``low + (tanh(x) + 1) (high - low) / 2`` of normal x: ``parameters (mean, stddev)`` of x, both ``[B, ...]``.
 
     The distribution of the actions of Soft Actor-Critic (Haarnoja et al., 2018, https://arxiv.org/abs/1801.01290,
@@ -35,58 +34,17 @@ class SquashedNormal(BoundedDistribution):
             not as many as the parameters have.
     """
 
-    parameter_names = ("mean", "stddev")
-
     def __init__(self, low: Any = -1.0, high: Any = 1.0, scope: str = "squashed-normal", **kwargs: Any):
         super().__init__(low, high, scope, **kwargs)
 
-    @rlgraph_api(returns=2)
-    def sample_and_log_prob(self, parameters: Any, deterministic: Any = None) -> Any:
-        """What `draw` gives ``[B, ...]``, and its log-probability ``[B]``."""
-        mean = parameters[0]
-        if deterministic is True:
-            x = mean
-        elif deterministic is None or deterministic is False:
-            x = self._sample_unsquashed(parameters)
-        else:
-            x = self._choose(deterministic, mean, self._sample_unsquashed(parameters))
-        return self._squash_with_log_prob(parameters, x)
+    def transform(self, ops: Any, x: Any) -> Any:
+        return squash(ops, x, self.low, self.high)
 
-    @graph_fn
-    def _sample(self, ops: Any, parameters: Any) -> Any:
-        return squash(ops, self._unsquashed(ops, parameters), self.low, self.high)
+    def invert(self, ops: Any, values: Any) -> Any:
+        return unsquash(ops, values, self.low, self.high)
 
-    @graph_fn
-    def _mode(self, ops: Any, parameters: Any) -> Any:
-        return squash(ops, parameters[0], self.low, self.high)
+    def log_density(self, ops: Any, x: Any, mean: Any, stddev: Any) -> Any:
+        return squashed_normal_log_prob(ops, x, mean, stddev, self.low, self.high)
 
-    @graph_fn
-    def _log_prob(self, ops: Any, parameters: Any, values: Any) -> Any:
-        self.check_values(values, parameters)
-        return self._density(ops, parameters, unsquash(ops, values, self.low, self.high))
-
-    @graph_fn
-    def _entropy(self, ops: Any, parameters: Any) -> Any:
-        mean, stddev = parameters
-        return self.sum_own(ops, squashed_normal_entropy(ops, mean, stddev, self.low, self.high))
-
-    @graph_fn
-    def _kl_divergence(self, ops: Any, parameters: Any, other_parameters: Any) -> Any:
-        self.check_others(other_parameters, parameters)
-        return self.sum_own(ops, normal_kl(ops, *parameters, *other_parameters))
-
-    @graph_fn
-    def _sample_unsquashed(self, ops: Any, parameters: Any) -> Any:
-        return self._unsquashed(ops, parameters)
-
-    @graph_fn(returns=2)
-    def _squash_with_log_prob(self, ops: Any, parameters: Any, x: Any) -> Any:
-        return squash(ops, x, self.low, self.high), self._density(ops, parameters, x)
-
-    def _unsquashed(self, ops: Any, parameters: Any) -> Any:
-        mean, stddev = parameters
-        return mean + stddev * ops.random_normal(ops.shape(mean))
-
-    def _density(self, ops: Any, parameters: Any, x: Any) -> Any:
-        mean, stddev = parameters
-        return self.sum_own(ops, squashed_normal_log_prob(ops, x, mean, stddev, self.low, self.high))
+    def entropies(self, ops: Any, mean: Any, stddev: Any) -> Any:
+        return squashed_normal_entropy(ops, mean, stddev, self.low, self.high)

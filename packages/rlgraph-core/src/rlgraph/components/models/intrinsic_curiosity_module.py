@@ -11,6 +11,8 @@ from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.functional.curiosity import inverse_and_forward_loss
 from rlgraph.spaces import SpaceError, from_spec
 
+#: Distributions of actions that lie on their bounds, too.
+AT_THEIR_BOUNDS = {"bounded_distribution_type": "normal", "half_bounded_distribution_type": "normal"}
 HIDDEN = ({"type": "dense", "units": 256, "activation": "relu"},)
 
 
@@ -30,8 +32,8 @@ class IntrinsicCuriosityModule(Component):
         forward_spec: the hidden layers of the forward model.
         beta: weight of the loss of the forward model, in [0, 1]; the inverse model's is 1 - beta.
         eta: what the error of the forward model is multiplied by to be a reward.
-        distributions_spec: which distributions of actions (see `choose_adapter`). Of bounded actions it is the normal
-            one if nothing else is said: they may lie on their bounds.
+        distributions_spec: which distributions of actions (see `choose_adapter`). Of actions with bounds it is the
+            normal one if nothing else is said: they may lie on their bounds.
         optimizer_spec: the optimizer of all three.
         scope: name among its siblings.
 
@@ -69,7 +71,7 @@ class IntrinsicCuriosityModule(Component):
             num_features,
             inverse_spec,
             forward_spec,
-            {"bounded_distribution_type": "normal", **(distributions_spec or {})},
+            {**AT_THEIR_BOUNDS, **(distributions_spec or {})},
             where=scope,
         )
         self.optimizer = Optimizer.from_spec(optimizer_spec, path=f"{scope}.optimizer_spec")

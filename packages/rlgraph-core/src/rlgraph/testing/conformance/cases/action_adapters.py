@@ -43,6 +43,9 @@ CASES: dict[str, Case] = {
     ),
     "gumbel_softmax_distribution_adapter": _case(_adapter("gumbel_softmax", IntBox(4))),
     "joint_action_adapter": _case(lambda: choose_adapter(PARTS)),
+    "log_normal_distribution_adapter": _case(
+        _adapter("log_normal", FloatBox([0.0, None], [None, 1.0]), activation="tanh")
+    ),
     "multivariate_normal_distribution_adapter": _case(_adapter("multivariate_normal", FloatBox(shape=(3,)))),
     "multivariate_normal_distribution_adapter_full": _case(
         _adapter("multivariate_normal", FloatBox(shape=(3,)), full_covariance=True)

@@ -23,6 +23,12 @@ from rlgraph.core.functional.distributions.categorical import (
     mask_logits,
 )
 from rlgraph.core.functional.distributions.gumbel_softmax import gumbel_softmax, gumbel_softmax_log_prob
+from rlgraph.core.functional.distributions.log_normal import (
+    from_half_line,
+    log_normal_entropy,
+    log_normal_log_prob,
+    to_half_line,
+)
 from rlgraph.core.functional.distributions.multivariate_normal import (
     cholesky,
     forward_substitution,
@@ -46,6 +52,7 @@ _STDDEV, _OTHER_STDDEV = _RNG.uniform(0.5, 2.0, (2, *_SHAPE))
 _UNIT = _RNG.uniform(0.1, 0.9, _SHAPE)
 _BOUNDS = {"low": -1.0, "high": 2.0}
 _NORMAL = {"mean": _MEAN, "stddev": _STDDEV}
+_HALF_LINE = {"bound": 2.0, "sign": -1.0}
 _BETA = {"alpha": _STDDEV + 0.5, "beta": _OTHER_STDDEV + 0.5}
 _LOGITS = {"logits": _MEAN, "other_logits": _OTHER_MEAN}
 _FACTOR, _OTHER_FACTOR = (
@@ -82,6 +89,7 @@ FUNCTIONS: dict[str, FunctionCase] = {
     "forward_substitution": FunctionCase(
         forward_substitution, {"lower": _FACTOR, "right": _X[..., None]}, by=("lower", "right")
     ),
+    "from_half_line": FunctionCase(from_half_line, {"values": 2.0 - _STDDEV, **_HALF_LINE}, by=("values",)),
     "gumbel_softmax": FunctionCase(
         gumbel_softmax, {"logits": _X, "uniforms": _UNIT, "temperature": 0.5}, by=("logits",)
     ),
@@ -97,6 +105,8 @@ FUNCTIONS: dict[str, FunctionCase] = {
             "boost": _UNIT,
         },
     ),
+    "log_normal_entropy": FunctionCase(log_normal_entropy, _NORMAL, by=tuple(_NORMAL)),
+    "log_normal_log_prob": FunctionCase(log_normal_log_prob, {"x": _X, **_NORMAL}, by=("x", *_NORMAL)),
     "mask_logits": FunctionCase(mask_logits, {"logits": _X, "mask": _MASK}),
     "multivariate_normal_entropy": FunctionCase(
         multivariate_normal_entropy, {"scale_tril": _FACTOR}, by=("scale_tril",)
@@ -130,5 +140,6 @@ FUNCTIONS: dict[str, FunctionCase] = {
     "squashed_normal_log_prob": FunctionCase(
         squashed_normal_log_prob, {"x": _X, **_NORMAL, **_BOUNDS}, by=("x", *_NORMAL)
     ),
+    "to_half_line": FunctionCase(to_half_line, {"x": _X, **_HALF_LINE}, by=("x",)),
     "unsquash": FunctionCase(unsquash, {"values": 3.0 * _UNIT - 1.0, **_BOUNDS}, by=("values",)),
 }

@@ -61,6 +61,7 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "categorical_distribution_adapter",
             "gumbel_softmax",
             "gumbel_softmax_distribution_adapter",
+            "log_normal_distribution_adapter",
             "multivariate_normal_distribution_adapter",
             "noisy_greedy",
             "normal_distribution_adapter",

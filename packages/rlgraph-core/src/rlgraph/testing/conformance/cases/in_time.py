@@ -20,6 +20,7 @@ SAME_WITH_EVERY_STEP = (
     "conv2d_transpose",
     "dueling_policy",
     "gumbel_softmax_distribution_adapter",
+    "log_normal_distribution_adapter",
     "max_pool2d",
     "multivariate_normal_distribution_adapter",
     "network",
