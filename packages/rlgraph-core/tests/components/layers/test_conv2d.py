@@ -155,6 +155,12 @@ def test_wrong_arguments(arguments, message):
     assert message in str(error.value)
 
 
+@pytest.mark.parametrize("layer", ["conv2d", "conv2d_transpose"])
+def test_what_the_weights_were_called(layer):
+    with pytest.raises(SpecError, match="It is 'weights_spec' here"):
+        Component.from_spec({"type": layer, "filters": 8, "kernel_size": 3, "kernel_spec": "xavier"})
+
+
 @pytest.mark.parametrize(
     ("space", "message"),
     [

@@ -92,6 +92,11 @@ def test_starting_values(backend):
     assert 0.98 * limit < np.abs(values["dense/weights"]).max() <= limit * (1 + 1e-6)
 
 
+def test_units_that_numpy_counted():
+    units = Dense(np.prod((3, 4))).units
+    assert (units, type(units)) == (12, int)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -277,7 +277,9 @@ def test_weights_can_be_saved(backend, tmp_path):
     ("make", "arguments", "message"),
     [
         (LSTM, {"units": 0}, "lstm.units: expected an integer >= 1, given 0"),
-        (LSTM, {"units": 2, "cell_clip": -1.0}, "lstm.cell_clip: expected a number > 0 or None, given -1.0"),
+        (LSTM, {"units": 2, "cell_clip": -1.0}, "lstm.cell_clip: expected a number > 0, or None, given -1.0"),
+        (LSTM, {"units": 2, "cell_clip": True}, "lstm.cell_clip: expected a number > 0, or None, given True"),
+        (LSTM, {"units": 2, "forget_bias": "1"}, "lstm.forget_bias: expected a number, given '1'"),
         (GRU, {"units": "2"}, "gru.units: expected an integer >= 1, given '2'"),
         (MultiLSTM, {"num_lstms": 1, "units": 2}, "multi-lstm.num_lstms: expected an integer >= 2, given 1"),
         (
@@ -294,7 +296,17 @@ def test_weights_can_be_saved(backend, tmp_path):
         (
             MultiLSTM,
             {"num_lstms": 2, "units": 3, "skip_connections": [True, True]},
-            "multi-lstm.skip_connections: expected at most 1 entries",
+            "multi-lstm.skip_connections: expected a list of at most 1 entries",
+        ),
+        (
+            MultiLSTM,
+            {"num_lstms": 2, "units": 3, "skip_connections": True},
+            "multi-lstm.skip_connections: expected a list of at most 1 entries",
+        ),
+        (
+            MultiLSTM,
+            {"num_lstms": 2, "units": 3, "skip_connections": [1]},
+            "each True or a list of bools, given [1]",
         ),
         (
             MultiLSTM,

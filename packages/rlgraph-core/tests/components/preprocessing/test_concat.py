@@ -60,6 +60,8 @@ def test_several_tensors(backend):
         ({"axis": 1.0}, SpecError, "concat.axis: expected an integer, given 1.0"),
         ({"dict_keys": "a"}, SpecError, "concat.dict_keys: expected a list of different paths, given 'a'"),
         ({"dict_keys": ["a", "a"]}, SpecError, "concat.dict_keys: expected a list of different paths"),
+        ({"dict_keys": 5}, SpecError, "concat.dict_keys: expected a list of different paths, given 5"),
+        ({"dict_keys": []}, SpecError, "concat.dict_keys: expected a list of different paths, given []"),
         ({"dict_keys": ["b/e"]}, SpaceError, "concat.dict_keys: there is no leaf 'b/e'. Did you mean 'b/"),
         ({"axis": 2}, SpaceError, "concat: there is no axis 2 in the shapes"),
         ({"axis": -3}, SpaceError, "concat: there is no axis -3 in the shapes"),

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rlgraph.components import ImageCrop, PreprocessorStack, Sequence
+from rlgraph.components import ImageCrop, MovingStandardize, PreprocessorStack, Sequence
 from rlgraph.core import Component, GraphExecutor, InputError, SpecError, rlgraph_api
 from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError
 from rlgraph.testing import ComponentTest
@@ -66,7 +66,7 @@ def test_the_parts_of_a_container(backend):
 
 def test_what_came_out_stays_as_it_was(backend):
     spaces = {"inputs": FloatBox(shape=(2,), add_batch_rank=True), **INDICES}
-    for layers in ([Sequence(2)], [Sequence(2), ImageCrop(1, 1)]):  # a view of it
+    for layers in ([Sequence(2)], [Sequence(2), ImageCrop(width=1, height=1)]):  # a view of it
         made = GraphExecutor(PreprocessorStack(layers), spaces, backend=backend)
         first = made.execute("preprocess", np.ones((1, 2), np.float32), np.array([0]))
         made.execute("preprocess", np.full((1, 2), 5.0, np.float32), np.array([0]))
@@ -107,6 +107,36 @@ def test_wrong_use():
         Sequence(2, num_environments=2.0, scope="s")
     with pytest.raises(SpaceError, match="sequence: without add_rank it needs a Space with a last axis"):
         Sequence(2, add_rank=False).get_preprocessed_space(float)
+
+
+@pytest.mark.parametrize("layer", [Sequence, MovingStandardize])
+@pytest.mark.parametrize(
+    ("argument", "space", "message"),
+    [
+        (
+            "inputs",
+            FloatBox(shape=(3,), add_batch_rank=True, add_time_rank=True),
+            "a state of each environment",
+        ),
+        ("inputs", FloatBox(shape=(3,)), "inputs: expected a batch rank and no time rank"),
+        (
+            "env_indices",
+            FloatBox(add_batch_rank=True),
+            r"env_indices: expected IntBox\(add_batch_rank=True\)",
+        ),
+        ("env_indices", int, "env_indices: expected IntBox"),
+    ],
+)
+def test_wrong_ranks(layer, argument, space, message):
+    spaces = {"inputs": FloatBox(add_batch_rank=True), **INDICES, argument: space}
+    with pytest.raises(SpaceError, match=message):
+        GraphExecutor(layer(), spaces, backend="numpy")
+
+
+@pytest.mark.parametrize("layer", ["sequence", "moving_standardize"])
+def test_what_the_room_for_environments_was_called(layer):
+    with pytest.raises(SpecError, match="It is 'num_environments' here"):
+        PreprocessorStack.from_spec([{"type": layer, "batch_size": 4}])
 
 
 @pytest.mark.parametrize(

@@ -196,5 +196,5 @@ def test_wrong_spaces():
     stack = DictPreprocessorStack(PARTS)
     with pytest.raises(SpaceError, match="for a single Space give a list of layers"):
         stack.get_preprocessed_space(float)
-    with pytest.raises(SpaceError, match="romo"):
+    with pytest.raises(SpaceError, match=r"preprocessor\.preprocessors\.romo"):
         DictPreprocessorStack({"romo": []}).get_preprocessed_space(STATES)

@@ -26,6 +26,7 @@ def test_an_operation_is_an_activation_without_anything_around_it():
 def test_dropout():
     x, uniform = np.array([1.0, 2.0, 3.0, 4.0]), np.array([0.0, 0.19, 0.2, 0.99])
     np.testing.assert_allclose(dropout(OPS, x, uniform, 0.2), [0.0, 0.0, 3.75, 5.0])
+    np.testing.assert_array_equal(dropout(OPS, x, np.zeros(4), 0.0), x)  # a draw may be 0
 
 
 def test_factorised_noise():

@@ -69,6 +69,7 @@ def test_value_losses():
 def test_standardize():
     # Mean 2, variance (1 + 1) / 2 of the population.
     np.testing.assert_allclose(standardize(OPS, np.array([1.0, 3.0])), [-1.0, 1.0], rtol=1e-6)
+    np.testing.assert_allclose(standardize(OPS, np.array([1e-5, 3e-5])), [-1.0, 1.0], rtol=2e-3)
     mask = np.array([[True, True], [False, True]])
     given = standardize(OPS, np.array([[1.0, 4.0], [1e6, 7.0]]), mask)
     deviation = math.sqrt((9.0 + 0.0 + 9.0) / 3.0)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from rlgraph.components import CategoricalDQNLoss, QuantileDQNLoss
 from rlgraph.core import Component, GraphExecutor, gradients, graph_fn, rlgraph_api
-from rlgraph.core.functional import policy_gradient, soft_actor_critic, td3
+from rlgraph.core.functional import off_policy, policy_gradient, q_learning, soft_actor_critic, td3
 from rlgraph.spaces import FloatBox
 
 ITEMS, ALL, ALPHA = np.array([-1.0, -2.0]), np.array([[-1.0, -2.0], [-0.5, -0.1]]), np.array(0.5)
@@ -53,6 +54,30 @@ class Moved(Component):
         return ops.sum(derivatives[0])
 
 
+def q_learning_target(ops, rewards, next_values):
+    return q_learning.q_learning_target(ops, rewards, rewards > 0.0, next_values, 0.9)
+
+
+def v_trace(ops, **arguments):
+    targets, advantages = off_policy.v_trace(ops, **arguments)
+    return targets + 2.0 * advantages
+
+
+def categorical_targets(ops, rewards, next_logits):
+    return _targets_of(CategoricalDQNLoss(low=-3.0, high=3.0), ops, rewards, next_logits)
+
+
+def quantile_targets(ops, rewards, next_quantiles):
+    return _targets_of(QuantileDQNLoss(), ops, rewards, next_quantiles)
+
+
+def _targets_of(loss, ops, rewards, following):
+    """Weighted, as what a distribution sums up to has no derivative."""
+    rewards = ops.expand_dims(rewards, 1)
+    targets = loss.targets(ops, ops.expand_dims(following, 1), rewards, rewards > 0.0, 0.9)
+    return targets[..., 0] + 2.0 * targets[..., 1]
+
+
 def _scaled(value, factor):
     """Other numbers for every argument: between equal ones there is no gradient at all."""
     if isinstance(value, list):
@@ -98,3 +123,24 @@ def test_fixed_arguments(function, arguments, fixed, trainer):
             continue
         executor = GraphExecutor(Moved(function, arguments, name), {"zero": FloatBox()}, backend=trainer)
         assert (executor.execute("get", 0.0) == 0.0) == (name in fixed), name
+
+
+STEPS = dict.fromkeys(("discounts", "rewards", "next_values"), ITEMS)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (q_learning_target, {"rewards": ITEMS, "next_values": ITEMS}),
+        (v_trace, {"ratios": -ITEMS, **STEPS, "values": ITEMS}),
+        (off_policy.retrace, {"ratios": -ITEMS, **STEPS, "q_values": ITEMS}),
+        (categorical_targets, {"rewards": ITEMS, "next_logits": ALL}),
+        (quantile_targets, {"rewards": ITEMS, "next_quantiles": ALL}),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_targets(function, arguments, trainer):
+    """Whatever they are made of, they stay where they are."""
+    for name in arguments:
+        executor = GraphExecutor(Moved(function, arguments, name), {"zero": FloatBox()}, backend=trainer)
+        assert executor.execute("get", 0.0) == 0.0, name

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from rlgraph.components.layers.activations import apply_activation, check_activation
 from rlgraph.components.layers.inputs import check_inputs
 from rlgraph.components.layers.rows import over_images
 from rlgraph.components.layers.windows import check_fits, check_padding, check_pair
-from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.components.preprocessing.preprocess_layer import check_whole
+from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.spaces import FloatBox, Space
 
 
@@ -32,6 +34,8 @@ class Conv2D(Component):
         SpaceError: the input is no float [H, W, C], or smaller than the filter.
     """
 
+    other_names = MappingProxyType({"kernel_spec": "weights_spec"})
+
     def __init__(
         self,
         filters: int,
@@ -44,9 +48,7 @@ class Conv2D(Component):
         scope: str = "conv2d",
         **kwargs: Any,
     ):
-        if isinstance(filters, bool) or not isinstance(filters, int) or filters < 1:
-            raise SpecError(f"{scope}.filters: expected an integer >= 1, given {filters!r}")
-        self.filters = filters
+        self.filters = check_whole(filters, f"{scope}.filters", least=1)
         self.kernel_size = check_pair(kernel_size, f"{scope}.kernel_size")
         self.strides = check_pair(strides, f"{scope}.strides")
         self.padding = check_padding(padding, f"{scope}.padding")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from rlgraph.components.layers.activations import apply_activation, check_activation
@@ -34,6 +35,8 @@ class Conv2DTranspose(Component):
         SpecError: a size below 1, an unknown padding or activation.
         SpaceError: the input is no batch of floats [H, W, C].
     """
+
+    other_names = MappingProxyType({"kernel_spec": "weights_spec"})
 
     def __init__(
         self,

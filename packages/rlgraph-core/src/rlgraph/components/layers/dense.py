@@ -8,7 +8,8 @@ from typing import Any
 from rlgraph.components.layers.activations import apply_activation, check_activation
 from rlgraph.components.layers.inputs import check_inputs
 from rlgraph.components.layers.rows import over_rows
-from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.components.preprocessing.preprocess_layer import check_whole
+from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.spaces import FloatBox, Space
 
 
@@ -38,9 +39,7 @@ class Dense(Component):
         scope: str = "dense",
         **kwargs: Any,
     ):
-        if isinstance(units, bool) or not isinstance(units, int) or units < 1:
-            raise SpecError(f"{scope}.units: expected an integer >= 1, given {units!r}")
-        self.units = units
+        self.units = check_whole(units, f"{scope}.units", least=1)
         self.activation = check_activation(activation, f"{scope}.activation")
         self.weights_spec = weights_spec
         self.biases_spec = biases_spec

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.components.helpers.steps import check_limit
 from rlgraph.components.layers.recurrent import RecurrentLayer
-from rlgraph.core import SpecError, graph_fn, rlgraph_api
+from rlgraph.components.preprocessing.preprocess_layer import check_number
+from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.component.initializers import resolve_initializer
 from rlgraph.core.functional.recurrent import lstm_step
 from rlgraph.spaces import FloatBox, Space
@@ -35,7 +37,7 @@ class LSTM(RecurrentLayer):
         scope: name among its siblings.
 
     Raises:
-        SpecError: units below 1, or a cell_clip that is not above 0.
+        SpecError: units below 1, a cell_clip that is not above 0, or a forget_bias that is no number.
         SpaceError: inputs that are no float of rank 1; states or lengths that do not fit.
     """
 
@@ -58,11 +60,9 @@ class LSTM(RecurrentLayer):
         **kwargs: Any,
     ):
         super().__init__(units, return_sequences, time_major, scope, **kwargs)
-        if cell_clip is not None and (not isinstance(cell_clip, int | float) or not cell_clip > 0.0):
-            raise SpecError(f"{scope}.cell_clip: expected a number > 0 or None, given {cell_clip!r}")
         self.use_peepholes = use_peepholes
-        self.cell_clip = None if cell_clip is None else float(cell_clip)
-        self.forget_bias = forget_bias
+        self.cell_clip = check_limit(cell_clip, f"{scope}.cell_clip")
+        self.forget_bias = check_number(forget_bias, f"{scope}.forget_bias")
         self.weights_spec = weights_spec
         self.recurrent_weights_spec = recurrent_weights_spec
         self.biases_spec = biases_spec

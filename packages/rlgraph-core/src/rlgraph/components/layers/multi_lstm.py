@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rlgraph.components.layers.lstm import LSTM
+from rlgraph.components.preprocessing.preprocess_layer import check_whole
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import Space, Tuple
 from rlgraph.spaces.errors import mismatch
@@ -45,8 +46,7 @@ class MultiLSTM(Component):
         scope: str = "multi-lstm",
         **kwargs: Any,
     ):
-        if isinstance(num_lstms, bool) or not isinstance(num_lstms, int) or num_lstms < 2:
-            raise SpecError(f"{scope}.num_lstms: expected an integer >= 2, given {num_lstms!r}")
+        self.num_lstms = check_whole(num_lstms, f"{scope}.num_lstms", least=2)
         options: dict[str, Any] = {
             "units": units,
             "use_peepholes": use_peepholes,
@@ -58,7 +58,6 @@ class MultiLSTM(Component):
                 raise SpecError(
                     f"{scope}.{name}: expected one value, or {num_lstms}, one per layer, given {value!r}"
                 )
-        self.num_lstms = num_lstms
         self.sources = _sources(skip_connections or (), num_lstms, f"{scope}.skip_connections")
         self.lstms = [
             LSTM(
@@ -112,10 +111,13 @@ class MultiLSTM(Component):
 
 def _sources(connections: Sequence[Any], num_lstms: int, where: str) -> list[list[int]]:
     """For each layer the numbers of what it gets: 0 the inputs, ``i + 1`` the outputs of layer ``i``."""
-    if len(connections) > num_lstms - 1:
+    is_list = isinstance(connections, list | tuple) and all(
+        isinstance(entry, list | tuple | bool) for entry in connections
+    )
+    if not is_list or len(connections) > num_lstms - 1:
         raise SpecError(
-            f"{where}: expected at most {num_lstms - 1} entries, for the layers from the second on, "
-            f"given {connections!r}"
+            f"{where}: expected a list of at most {num_lstms - 1} entries, for the layers from the second on, each True "
+            f"or a list of bools, given {connections!r}"
         )
     sources = [[i] for i in range(num_lstms)]
     for i, entry in enumerate(connections, start=1):

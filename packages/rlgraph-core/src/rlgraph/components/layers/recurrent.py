@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.layers.inputs import check_inputs
-from rlgraph.core import Component, SpecError
+from rlgraph.components.preprocessing.preprocess_layer import check_whole
+from rlgraph.core import Component
 from rlgraph.core.functional.recurrent import Step, project, reset, unroll
 from rlgraph.spaces import BoolBox, FloatBox, IntBox, Space, Tuple
 from rlgraph.spaces.errors import mismatch
@@ -40,9 +41,7 @@ class RecurrentLayer(Component):
     def __init__(
         self, units: int, return_sequences: bool, time_major: bool | None, scope: str, **kwargs: Any
     ):
-        if isinstance(units, bool) or not isinstance(units, int) or units < 1:
-            raise SpecError(f"{scope}.units: expected an integer >= 1, given {units!r}")
-        self.units = units
+        self.units = check_whole(units, f"{scope}.units", least=1)
         self.return_sequences = return_sequences
         self.time_major = time_major
         super().__init__(scope=scope, **kwargs)

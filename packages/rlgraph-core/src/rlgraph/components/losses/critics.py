@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.core import SpecError
+from rlgraph.components.preprocessing.preprocess_layer import check_whole
 from rlgraph.spaces import BoxSpace, SpaceError, Tuple
 
 
 def check_number_of_critics(number: Any, where: str) -> int:
     """`number`, if there is a critic; else raises `SpecError`."""
-    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-        raise SpecError(f"{where}.num_q_functions: expected an integer >= 1, given {number!r}")
-    return number
+    return check_whole(number, f"{where}.num_q_functions", least=1)
 
 
 def check_critics(input_spaces: Mapping[str, Any], name: str, number: int, axes: int) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.components.preprocessing.preprocess_layer import check_whole
 from rlgraph.core import AssemblyError, Component, InputError, SpecError, graph_fn, loop, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.core.ops import leaves_of
@@ -51,9 +52,8 @@ class IterativeOptimization(Component):
         scope: str = "iterative-optimization",
         **kwargs: Any,
     ):
-        for name, value in (("num_epochs", num_epochs), ("num_minibatches", num_minibatches)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise SpecError(f"{scope}.{name}: expected an integer >= 1, given {value!r}")
+        self.num_epochs = check_whole(num_epochs, f"{scope}.num_epochs", least=1)
+        self.num_minibatches = check_whole(num_minibatches, f"{scope}.num_minibatches", least=1)
         self.updated = Component.from_spec(sub_component, path=f"{scope}.sub_component")
         methods = self.updated.api_methods()
         if api_method_name not in methods:
@@ -63,7 +63,6 @@ class IterativeOptimization(Component):
             )
         if isinstance(results, str) or not results:
             raise SpecError(f"{scope}.results: expected names of numbers, given {results!r}")
-        self.num_epochs, self.num_minibatches = num_epochs, num_minibatches
         self.results = list(results)
         self.stop_position, self.limit = _stop(stop_if, self.results, f"{scope}.stop_if")
         self.api_method_name = api_method_name

@@ -23,7 +23,7 @@ class Concat(PreprocessLayer):
         scope: name among its siblings.
 
     Raises:
-        SpecError: `dict_keys` is no list of paths, or names one twice.
+        SpecError: `dict_keys` is no list of paths, is empty, or names one twice.
         SpaceError: the leaves do not fit together or are no floats, or there is no such leaf or axis.
     """
 
@@ -36,7 +36,8 @@ class Concat(PreprocessLayer):
     ):
         if isinstance(axis, bool) or not isinstance(axis, int):
             raise SpecError(f"{scope}.axis: expected an integer, given {axis!r}")
-        if dict_keys is not None and (isinstance(dict_keys, str) or len(set(dict_keys)) != len(dict_keys)):
+        is_list = isinstance(dict_keys, list | tuple) and dict_keys
+        if dict_keys is not None and (not is_list or len(set(dict_keys)) != len(dict_keys)):
             raise SpecError(f"{scope}.dict_keys: expected a list of different paths, given {dict_keys!r}")
         self.axis, self.dict_keys = axis, None if dict_keys is None else tuple(dict_keys)
         super().__init__(scope=scope, **kwargs)

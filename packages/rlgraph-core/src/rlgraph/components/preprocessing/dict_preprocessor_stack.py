@@ -61,7 +61,11 @@ class DictPreprocessorStack(Component):
                 "for a single Space give a list of layers"
             )
         for path, stack in self.stacks.items():
-            part = stack.get_preprocessed_space(space.flat_key_lookup(path))
+            try:
+                part = space.flat_key_lookup(path)
+            except SpaceError as error:
+                raise error.under(f"{self.scope_path}.preprocessors.{path}") from error
+            part = stack.get_preprocessed_space(part)
             space = from_spec(_replaced(space, _keys(path), part))
         return space
 

@@ -24,7 +24,7 @@ class ImageCrop(PreprocessLayer):
     """
 
     def __init__(
-        self, width: int, height: int, x: int = 0, y: int = 0, scope: str = "image-crop", **kwargs: Any
+        self, x: int = 0, y: int = 0, *, width: int, height: int, scope: str = "image-crop", **kwargs: Any
     ):
         self.x, self.y = check_whole(x, f"{scope}.x", least=0), check_whole(y, f"{scope}.y", least=0)
         self.width = check_whole(width, f"{scope}.width", least=1)

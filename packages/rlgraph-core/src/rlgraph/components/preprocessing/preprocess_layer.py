@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 
 from rlgraph.core import Component, InputError, SpecError
 from rlgraph.spaces import BoxSpace, FloatBox, IntBox, Space, SpaceError, TextBox, from_spec
+from rlgraph.spaces.errors import mismatch
 
 
 class PreprocessLayer(Component):
@@ -45,7 +47,8 @@ class PreprocessLayer(Component):
         try:
             return self.preprocessed_box(box)
         except SpaceError as error:
-            raise error.under(path) if path else error from error
+            named = error if str(error).startswith(self.scope_path) else error.under(self.scope_path)
+            raise named.under(path) if path else named from error
 
     def preprocessed_box(self, box: BoxSpace) -> BoxSpace:
         """`get_preprocessed_space` of a leaf; a layer for whole containers has its own `get_preprocessed_space`."""
@@ -62,10 +65,20 @@ class StatefulLayer(PreprocessLayer):
 
     has_state = True
     ranks_may_differ = False
+    other_names = MappingProxyType({"batch_size": "num_environments"})
 
     def __init__(self, num_environments: int = 64, scope: str = "", **kwargs: Any):
         super().__init__(scope=scope, **kwargs)
         self.num_environments = check_whole(num_environments, f"{self.scope}.num_environments", least=1)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        inputs, indices = input_spaces["inputs"], input_spaces["env_indices"]
+        if not inputs.has_batch_rank or inputs.has_time_rank:
+            hint = "a state of each environment at a time, before they become sequences"
+            raise mismatch("inputs", "a batch rank and no time rank", repr(inputs), hint)
+        single = isinstance(indices, IntBox) and not indices.shape
+        if not single or not indices.has_batch_rank or indices.has_time_rank:
+            raise mismatch("env_indices", "IntBox(add_batch_rank=True), one for each state", repr(indices))
 
     def rows_of(self, env_indices: np.ndarray, number: int) -> slice | np.ndarray:
         """What to index host variables ``[num_environments, ...]`` with; a slice for neighbours in order.
@@ -95,23 +108,24 @@ class StatefulLayer(PreprocessLayer):
 
 
 def check_whole(value: Any, where: str, least: int) -> int:
-    """`value`.
+    """`value`, Python's integer or one of NumPy's, as Python's.
 
     Raises:
         SpecError: it is no integer of at least `least`.
     """
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise SpecError(f"{where}: expected an integer >= {least}, given {value!r}")
-    return value
+    return int(value)
 
 
 def check_number(value: Any, where: str) -> float:
-    """`value` as a float.
+    """`value`, Python's number or one of NumPy's, as a float.
 
     Raises:
         SpecError: it is no finite number.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
+    is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not is_number or not np.isfinite(value):
         raise SpecError(f"{where}: expected a number, given {value!r}")
     return float(value)
 
