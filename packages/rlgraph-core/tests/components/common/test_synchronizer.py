@@ -97,7 +97,7 @@ def test_variables_that_do_not_fit():
         GraphExecutor(Pair(other=other), {"x": X}, backend="numpy")
 
 
-@pytest.mark.parametrize("tau", [0.0, 1.5, -1.0])
+@pytest.mark.parametrize("tau", [0.0, 1.5, -1.0, "1", None, float("nan")])
 def test_wrong_tau(tau):
-    with pytest.raises(SpecError, match=r"synchronizer.tau: expected a number in \(0, 1\]"):
+    with pytest.raises(SpecError, match=r"synchronizer.tau: expected a number"):
         Synchronizer(tau)

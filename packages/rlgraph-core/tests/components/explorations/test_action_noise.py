@@ -299,6 +299,8 @@ def test_time_is_a_number():
         ({"type": "gaussian_noise", "sd": 0.1}, r"e.noise_spec.sd: .* It is 'stddev' here"),
         ({"type": "gaussian_noise", "stddev": "a"}, r"stddev: expected a number"),
         ({"type": "gaussian_noise", "mean": "a"}, r"mean: "),
+        ({"type": "gaussian_noise", "stddev": [0.1, -0.1]}, r"stddev: expected values >= 0, given -0.1"),
+        ({"type": "ornstein_uhlenbeck", "sigma": -0.2}, r"sigma: expected values >= 0, given -0.2"),
         ({"type": "constant_noise", "value": None}, r"value: expected a number"),
         ({"type": "ornstein_uhlenbeck", "theta": 0.0}, r"theta: expected a number > 0, given 0.0"),
         ({"type": "ornstein_uhlenbeck", "dt": -1.0}, r"dt: expected a number > 0, given -1.0"),

@@ -144,6 +144,12 @@ def test_wrong_actions():
         EpsilonGreedy(FloatBox())
 
 
+@pytest.mark.parametrize("epsilon", [1.5, -0.1, [0.5, -0.5], ["exp", 2.0, 0.1]])
+def test_epsilon_is_a_probability(epsilon):
+    with pytest.raises(SpecError, match=r"e.epsilon_spec: expected values in \[0, 1\], given"):
+        EpsilonGreedy(IntBox(2), epsilon, scope="e")
+
+
 def test_a_decay_spec_is_the_schedule_itself():
     """``{"decay_spec": ...}`` is how configurations of RLgraph 0.5 have it."""
     schedule = {"type": "linear_decay", "from": 0.8, "to": 0.2}

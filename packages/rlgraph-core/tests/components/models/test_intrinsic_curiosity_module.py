@@ -164,8 +164,10 @@ def test_curiosity_goes_where_it_has_not_been(trainer):
     ("options", "message"),
     [
         ({"beta": 1.5}, r"beta: expected a number in \[0, 1\], given 1.5"),
-        ({"eta": -1.0}, "eta: expected a finite number >= 0, given -1.0"),
-        ({"num_features": 0}, "units: expected an integer >= 1, given 0"),
+        ({"eta": -1.0}, "eta: expected a number >= 0, given -1.0"),
+        ({"beta": "0.2"}, r"beta: expected a number in \[0, 1\], given '0.2'"),
+        ({"eta": None}, "eta: expected a number, given None"),
+        ({"num_features": 0}, "num_features: expected an integer >= 1, given 0"),
         ({"encoder_spec": [{"type": "dens"}]}, r"module.encoder_spec\[0\].*Did you mean 'dense'"),
         ({"action_space": "an action"}, "module.action_space"),
         ({"action_space": IntBox()}, "action_space"),
@@ -180,3 +182,17 @@ def test_mistakes(options, message):
 def test_actions_of_another_space(wrong):
     with pytest.raises(SpaceError, match="actions: expected those of"):
         built(IntBox(4), "numpy", actions=wrong.with_batch_rank())
+
+
+@pytest.mark.parametrize(
+    ("space", "first", "categories"),
+    [(IntBox(-2, 2), -2, 4), (IntBox([3, 5]), [0, 0], 5), (IntBox([1, -4], [3, 0]), [1, -4], 4)],
+)
+def test_integers_that_begin_anywhere(space, first, categories, backend):
+    """The forward model is given them one-hot from their lowest value on, as many categories as the largest has."""
+    actions = space.with_batch_rank().sample(5, rng=np.random.default_rng(3))
+    test = built(space, backend, eta=1.0)
+    one_hot = np.eye(categories)[actions - np.array(first)].reshape(5, -1)
+    expected = ByHand(test).forward_error(X, one_hot, NEXT)
+    test.test(("get_intrinsic_rewards", [X, actions, NEXT]), expected_outputs=expected, decimals=4)
+    assert space.with_batch_rank().contains(test.test(("predict_actions", [X, NEXT])))

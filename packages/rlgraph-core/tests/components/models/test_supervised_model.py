@@ -204,3 +204,20 @@ def test_mistakes(make, message):
 def test_labels_that_do_not_fit(component, labels, message):
     with pytest.raises(SpaceError, match=message):
         built(component, labels.with_batch_rank(), "numpy")
+
+
+def test_what_does_not_train_is_left_alone(trainer):
+    """Labels of which some elements have fewer categories than others, and a frozen layer."""
+    space, network = IntBox([2, 3]), [{**LAYERS[0], "scope": "frozen", "trainable": False}]
+    labels = np.array([[0, 2], [1, 1], [1, 0], [0, 0], [1, 2]])
+    test = built(model(space, network), space.with_batch_rank(), trainer)
+    before = test.read_variable_values()
+    losses = [float(test.test(("update", [X, labels]))["loss"]) for _ in range(3)]
+    assert losses[0] > losses[-1]
+    after = test.read_variable_values()
+    changed = {
+        name
+        for name in before
+        if name.startswith("predictor") and not np.array_equal(before[name], after[name])
+    }
+    assert changed == {f"predictor/label-adapter/action-layer/{name}" for name in ("weights", "biases")}

@@ -111,3 +111,10 @@ def test_copies_have_variables_of_their_own(backend):
 def test_mistakes(make, message):
     with pytest.raises(SpecError, match=message):
         make()
+
+
+def test_api_methods_that_are_one_name():
+    with pytest.raises(
+        SpecError, match=r"stack.api_methods: expected a list .* given 'call': write \['call'\]"
+    ):
+        Stack(Plus(1.0), api_methods="call")

@@ -6,8 +6,8 @@ from scipy import stats
 from scipy.special import softmax
 
 from rlgraph.components import Policy, SharedValueFunctionPolicy, ValueFunction
-from rlgraph.core import SpecError
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
+from rlgraph.core import AssemblyError, BuildError, SpecError
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest
 
 STATES = FloatBox(shape=(3,), add_batch_rank=True)
@@ -123,3 +123,33 @@ def test_a_value_function_of_its_own(backend):
 def test_mistakes(arguments, message):
     with pytest.raises(SpecError, match=message):
         Policy(NETWORK, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("actions", "mask", "said"),
+    [
+        (
+            IntBox(4),
+            BoolBox(shape=(3,), add_batch_rank=True),
+            r"expected a BoolBox of shape \[4\], given BoolBox",
+        ),
+        (
+            IntBox(4),
+            FloatBox(shape=(4,), add_batch_rank=True),
+            r"expected a BoolBox of shape \[4\], given FloatBox",
+        ),
+        (
+            Dict(a=IntBox(4)),
+            BoolBox(shape=(4,), add_batch_rank=True),
+            "expected a container of masks .*, a, given one",
+        ),
+    ],
+)
+def test_masks_that_do_not_fit(actions, mask, said):
+    with pytest.raises((AssemblyError, BuildError, SpaceError), match=f"action_mask: {said}"):
+        built(Policy(NETWORK, actions), "numpy", actions=actions.with_batch_rank(), action_mask=mask)
+
+
+def test_actions_that_are_no_integers():
+    with pytest.raises((BuildError, SpaceError), match="values: expected integers, given FloatBox"):
+        built(Policy(NETWORK, IntBox(4)), "numpy", actions=FloatBox(add_batch_rank=True))

@@ -72,13 +72,21 @@ def test_actions_of_a_smaller_type(backend):
 
 
 @pytest.mark.parametrize(
-    "space", [FloatBox(), IntBox(), IntBox(0, None), IntBox([1, 0], [3, 5]), IntBox(1, 4), None]
+    "space", [FloatBox(), IntBox(), IntBox(0, None), IntBox([1, 0], [3, 5]), IntBox(1, 4)]
 )
 def test_wrong_action_spaces(space):
     with pytest.raises(
-        SpecError, match=r"pi: Q-learning needs categorical actions, an IntBox\(n\), .*given (F|I|N)"
+        SpecError, match=r"pi: Q-learning needs categorical actions, an IntBox\(n\), .*given (F|I)"
     ):
         QPolicy(NETWORK, space, scope="pi")
+
+
+def test_what_stands_for_an_action_space():
+    policy = QPolicy(NETWORK, {"move": IntBox(3, add_batch_rank=True), "jump": bool})
+    assert policy.action_space == Dict(move=IntBox(3), jump=BoolBox())
+    for given in (None, 4):
+        with pytest.raises(SpecError, match=f"pi.action_space: expected a Space, .*given {given}"):
+            QPolicy(NETWORK, given, scope="pi")
 
 
 def test_the_wrong_part_is_named():
@@ -106,10 +114,14 @@ def test_elements_with_different_numbers_of_actions(kind, backend):
     assert q.shape == (50, 3, 4)
     missing = np.isneginf(q)
     assert (missing == np.array([[0, 0, 1, 1], [0, 0, 0, 0], [0, 0, 0, 1]], bool)).all()
-    if kind is QPolicy:
-        w = test.read_variable_values()
-        hidden = np.tanh(x @ w["network/dense-0/weights"] + w["network/dense-0/biases"])
-        heads = (hidden @ w["q-values/weights"] + w["q-values/biases"]).reshape(50, 3, 4)
-        np.testing.assert_allclose(q[~missing], heads[~missing], atol=1e-5)
+    w = test.read_variable_values()
+    hidden = np.tanh(x @ w["network/dense-0/weights"] + w["network/dense-0/biases"])
+    head = "q-values" if kind is QPolicy else "advantages"
+    expected = (hidden @ w[f"{head}/weights"] + w[f"{head}/biases"]).reshape(50, 3, 4)
+    if kind is DuelingPolicy:  # the mean is that of the actions that there are
+        for element, number in enumerate([2, 4, 3]):
+            expected[:, element] -= expected[:, element, :number].mean(axis=-1, keepdims=True)
+        expected += (hidden @ w["value/weights"] + w["value/biases"])[:, None]
+    np.testing.assert_allclose(q[~missing], expected[~missing], atol=1e-5)
     actions = test.test(("get_deterministic_action", [x]))
     assert (actions.max(axis=0) < [2, 4, 3]).all() and (actions == q.argmax(axis=-1)).all()

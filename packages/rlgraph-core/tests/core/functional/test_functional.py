@@ -23,6 +23,10 @@ OPS = NumpyOps("float64")
 def test_dueling():
     q = dueling_q_values(OPS, np.array([[10.0], [0.0]]), np.array([[1.0, 2.0, 6.0], [0.0, 0.0, 3.0]]))
     np.testing.assert_allclose(q, [[8.0, 9.0, 13.0], [-1.0, -1.0, 2.0]])
+    two = dueling_q_values(
+        OPS, np.array([[10.0]]), np.array([[1.0, 2.0, np.inf]]), np.array([True, True, False])
+    )
+    np.testing.assert_allclose(two[:, :2], [[9.5, 10.5]])
 
 
 def test_action_values():

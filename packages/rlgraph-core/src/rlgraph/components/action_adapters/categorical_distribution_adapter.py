@@ -48,12 +48,6 @@ class CategoricalDistributionAdapter(ActionAdapter):
     def distribution_spec(self) -> dict[str, Any]:
         return {"type": "categorical", "dtype": self.action_space.dtype, "low": self.action_space.low}
 
-    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        mask = input_spaces.get("action_mask")
-        shape = (*self.action_space.shape, self.num_categories)
-        if mask is not None and not (isinstance(mask, BoolBox) and mask.shape == shape):
-            raise SpaceError(f"action_mask: expected a BoolBox of shape {list(shape)}, given {mask!r}")
-
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         counts = self._counts()
         self.existing = None
@@ -67,10 +61,16 @@ class CategoricalDistributionAdapter(ActionAdapter):
         logits = self.shaped(ops, outputs, self.num_categories)
         return logits if self.existing is None else mask_logits(ops, logits, self.existing)
 
-    @graph_fn
-    def _masked_parameters(self, ops: Any, outputs: Any, mask: Any) -> Any:
+    @graph_fn(space_of="mask")
+    def _masked_parameters(self, ops: Any, space: Space, outputs: Any, mask: Any) -> Any:
+        self._check_mask(space)
         logits = self.shaped(ops, outputs, self.num_categories)
         if self.existing is not None:
             # An element whose mask allows nothing has all actions that exist.
             logits, mask = mask_logits(ops, logits, self.existing), mask & self.existing
         return mask_logits(ops, logits, mask)
+
+    def _check_mask(self, space: Space) -> None:
+        shape = (*self.action_space.shape, self.num_categories)
+        if not isinstance(space, BoolBox) or space.shape != shape:
+            raise SpaceError(f"action_mask: expected a BoolBox of shape {list(shape)}, given {space!r}")

@@ -76,6 +76,11 @@ class JointActionAdapter(Component):
         known: list[str] = []
         map_parts(known.append, self.paths)
         for path, mask in masks.items():
+            if mask is not None and not path:
+                raise AssemblyError(
+                    f"{self.scope_path}: action_mask: expected a container of masks by parts of the action, "
+                    f"{', '.join(known)}, given one mask"
+                )
             if mask is not None and path not in known:
                 raise AssemblyError(
                     f"{self.scope_path}: action_mask has a part {path!r}, the action has none. {nearest(path, known)}"

@@ -29,6 +29,13 @@ class Schedule(ABC):
         """Whether it needs no ``time_percentage``."""
         return False
 
+    def check_values(self, low: float, high: float, path: str) -> None:
+        """Raise `SpecError` if a value is outside of ``[low, high]``."""
+        for time in (0.0, 1.0):  # schedules go from one end to the other without a turn
+            if not low <= (value := self.value(time)) <= high:
+                wanted = f"values >= {low:g}" if high == math.inf else f"values in [{low:g}, {high:g}]"
+                raise SpecError(f"{path}: expected {wanted}, given {value:g}")
+
     def check_time(self, space: Any, where: str = "time_percentage") -> None:
         """Raise `SpaceError` unless `space` is one fraction of training, or None where none is needed."""
         if space is None and self.is_constant:

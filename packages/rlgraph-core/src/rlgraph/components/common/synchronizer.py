@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.components.preprocessing.preprocess_layer import check_number
 from rlgraph.core import BuildError, Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import Space
 
@@ -17,12 +18,16 @@ class Synchronizer(Component):
     Args:
         tau: share of the source in (0, 1].
         scope: name among its siblings.
+
+    Raises:
+        SpecError: `tau` outside of (0, 1].
+        BuildError: source and target differ in their variables.
     """
 
     def __init__(self, tau: float = 1.0, scope: str = "synchronizer", **kwargs: Any):
-        if not 0.0 < tau <= 1.0:
+        self.tau = check_number(tau, f"{scope}.tau")
+        if not 0.0 < self.tau <= 1.0:
             raise SpecError(f"{scope}.tau: expected a number in (0, 1], given {tau!r}")
-        self.tau = float(tau)
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:

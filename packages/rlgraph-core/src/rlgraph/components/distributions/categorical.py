@@ -92,6 +92,8 @@ class Categorical(Distribution):
     @graph_fn(space_of="values")
     def _log_prob(self, ops: Any, space: Any, log_p: Any, values: Any) -> Any:
         self.check_values(values, log_p)
+        if isinstance(space, FloatBox):
+            raise SpaceError(f"values: expected integers, given {space!r}")
         categories = values if space.dtype == "int64" else ops.astype(values, "int64")
         if not self.starts_at_zero:
             categories = categories - self.low

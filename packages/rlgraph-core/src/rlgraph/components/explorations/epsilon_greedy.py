@@ -27,7 +27,7 @@ class EpsilonGreedy(Exploration):
         scope: name among its siblings.
 
     Raises:
-        SpecError: an action has no categories, or no schedule.
+        SpecError: an action has no categories, no schedule, or one that leaves [0, 1].
     """
 
     def __init__(
@@ -43,7 +43,9 @@ class EpsilonGreedy(Exploration):
             "decay_spec"
         }:  # as RLgraph 0.5 wrote it
             epsilon_spec, path = epsilon_spec["decay_spec"], f"{path}.decay_spec"
-        super().__init__(action_space, Schedule.from_spec(epsilon_spec, path=path), scope=scope, **kwargs)
+        epsilon = Schedule.from_spec(epsilon_spec, path=path)
+        epsilon.check_values(0.0, 1.0, path)
+        super().__init__(action_space, epsilon, scope=scope, **kwargs)
         self.categories = categories(self.action_space, scope)
         self.choices = {path: choices(box) for path, box in self.boxes.items()}
         #: The number of actions of the usual Space: one number of type int64; a draw of it is several times faster.

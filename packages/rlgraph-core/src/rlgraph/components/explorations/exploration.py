@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
+from rlgraph.components.common.action_spaces import action_space_of
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.core import Component, SpecError, registry
-from rlgraph.spaces import BoolBox, FloatBox, Space, SpaceError, check_space_equivalence, from_spec
+from rlgraph.spaces import BoolBox, FloatBox, Space, check_space_equivalence
 from rlgraph.spaces.errors import mismatch
 
 
@@ -39,7 +40,7 @@ class Exploration(Component):
     get_action: Any
 
     def __init__(self, action_space: Any, amount: Schedule, scope: str = "exploration", **kwargs: Any):
-        self.action_space = _space_of(action_space, f"{scope}.action_space")
+        self.action_space = action_space_of(action_space, f"{scope}.action_space")
         self.boxes = self.action_space.flatten()
         self.amount = amount
         super().__init__(scope=scope, **kwargs)
@@ -82,15 +83,8 @@ class Exploration(Component):
         return {}
 
 
-def _space_of(action_space: Any, where: str) -> Space:
-    try:
-        return from_spec(action_space).without_ranks()
-    except SpaceError as error:
-        raise SpecError(f"{where}: {error}") from None
-
-
 def _has_floats(action_space: Any) -> bool:
-    space = None if action_space is None else _space_of(action_space, "action_space")
+    space = None if action_space is None else action_space_of(action_space, "action_space")
     return space is not None and any(isinstance(box, FloatBox) for box in space.flatten().values())
 
 

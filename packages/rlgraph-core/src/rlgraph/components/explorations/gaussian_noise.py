@@ -24,7 +24,7 @@ class GaussianNoise(ActionNoise):
         scope: name among its siblings.
 
     Raises:
-        SpecError: an action without floats, or no schedule.
+        SpecError: an action without floats, no schedule, or a standard deviation below 0.
     """
 
     other_names = MappingProxyType(dict.fromkeys(("sd", "std", "sigma", "scale"), "stddev"))
@@ -39,6 +39,7 @@ class GaussianNoise(ActionNoise):
     ):
         self.mean = check_number(mean, f"{scope}.mean")
         amount = Schedule.from_spec(stddev, path=f"{scope}.stddev")
+        amount.check_values(0.0, float("inf"), f"{scope}.stddev")
         super().__init__(action_space, amount, scope=scope, **kwargs)
 
     def draw(self, path: str, shape: tuple[int, ...], amount: float) -> Any:

@@ -34,7 +34,7 @@ class NoisyGreedy(Exploration):
         scope: name among its siblings.
 
     Raises:
-        SpecError: an action has no categories, or an unknown noise, key or schedule.
+        SpecError: an action has no categories, an unknown noise, key or schedule, or a scale below 0.
     """
 
     explores: ClassVar[str] = "q_values"
@@ -99,4 +99,6 @@ def _read(spec: Any, path: str) -> tuple[str, Schedule]:
     kind = spec.get("type", "gaussian")
     if kind not in NOISES:
         raise SpecError(f"{path}.type: unknown noise {kind!r}. {nearest(str(kind), NOISES)}")
-    return kind, Schedule.from_spec(spec.get("scale", 1.0), path=f"{path}.scale")
+    scale = Schedule.from_spec(spec.get("scale", 1.0), path=f"{path}.scale")
+    scale.check_values(0.0, float("inf"), f"{path}.scale")
+    return kind, scale

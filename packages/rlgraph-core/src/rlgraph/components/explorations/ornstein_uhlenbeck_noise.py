@@ -36,7 +36,8 @@ class OrnsteinUhlenbeckNoise(ActionNoise):
         scope: name among its siblings.
 
     Raises:
-        SpecError: an action without floats, no schedule, or a `theta` and `dt` with which it does not come back.
+        SpecError: an action without floats, no schedule, a `sigma` below 0, or a `theta` and `dt` with which it does
+            not come back.
         InputError: more actions than environments.
     """
 
@@ -63,6 +64,7 @@ class OrnsteinUhlenbeckNoise(ActionNoise):
             )
         self.num_environments = check_whole(num_environments, f"{scope}.num_environments", least=1)
         amount = Schedule.from_spec(sigma, path=f"{scope}.sigma")
+        amount.check_values(0.0, float("inf"), f"{scope}.sigma")
         super().__init__(action_space, amount, scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:

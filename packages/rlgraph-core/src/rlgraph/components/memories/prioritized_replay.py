@@ -76,9 +76,7 @@ class PrioritizedReplay(Memory):
                 raise SpecError(f"{scope}.{name}: expected a number >= 0, given {value!r}")
         self.alpha, self.epsilon = float(alpha), float(epsilon)
         self.beta = Schedule.from_spec(beta, path=f"{scope}.beta")
-        # Schedules go from one end to the other without a turn.
-        if min(self.beta.value(0.0), self.beta.value(1.0)) < 0.0:
-            raise SpecError(f"{scope}.beta: expected values >= 0, given {beta!r}")
+        self.beta.check_values(0.0, float("inf"), f"{scope}.beta")
         if max_weight_of not in MAX_WEIGHT_OF:
             raise SpecError(
                 f"{scope}.max_weight_of: given {max_weight_of!r}. {nearest(str(max_weight_of), MAX_WEIGHT_OF)}"

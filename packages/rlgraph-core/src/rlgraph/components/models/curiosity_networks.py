@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.models.supervised_predictor import SupervisedPredictor
 from rlgraph.components.networks.neural_network import NeuralNetwork
@@ -84,10 +86,18 @@ class CuriosityNetworks(Component):
         for path, box in self.action_space.flatten().items():
             action, categories = actions[path], 1
             if isinstance(box, IntBox):
-                categories = int(box.high)  # type: ignore[arg-type]
-                action = ops.one_hot(ops.astype(action, "int64"), categories)
+                categories = int(np.max(np.asarray(box.high) - np.asarray(box.low)))
+                action = ops.one_hot(self._from_zero(ops, box, ops.astype(action, "int64")), categories)
             parts.append(ops.reshape(ops.astype(action, "float"), (*items, prod(box.shape) * categories)))
         return ops.concat(parts, axis=-1)
+
+    @staticmethod
+    def _from_zero(ops: Any, box: IntBox, action: Any) -> Any:
+        """Integers that begin at `box.low`, as integers that begin at 0."""
+        if isinstance(box.low, int):
+            return action - box.low if box.low else action
+        lows = ops.stack([ops.full((), int(low), "int64") for low in np.asarray(box.low).flat])
+        return action - ops.reshape(lows, box.shape)
 
     @graph_fn
     def _error(self, ops: Any, predictions: Any, features: Any) -> Any:

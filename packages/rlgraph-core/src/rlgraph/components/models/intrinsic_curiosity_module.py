@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.components.common.action_spaces import action_space_of
+from rlgraph.components.helpers.steps import check_fraction
 from rlgraph.components.models.curiosity_networks import CuriosityNetworks
 from rlgraph.components.optimizers.optimizer import Optimizer
+from rlgraph.components.preprocessing.preprocess_layer import check_number, check_whole
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.functional.curiosity import inverse_and_forward_loss
-from rlgraph.spaces import SpaceError, from_spec
 
 #: Distributions of actions that lie on their bounds, too.
 AT_THEIR_BOUNDS = {"bounded_distribution_type": "normal", "half_bounded_distribution_type": "normal"}
@@ -56,15 +58,11 @@ class IntrinsicCuriosityModule(Component):
         scope: str = "intrinsic-curiosity-module",
         **kwargs: Any,
     ):
-        if not 0.0 <= beta <= 1.0:
-            raise SpecError(f"{scope}.beta: expected a number in [0, 1], given {beta!r}")
-        if not 0.0 <= eta < float("inf"):
-            raise SpecError(f"{scope}.eta: expected a finite number >= 0, given {eta!r}")
-        try:
-            self.action_space = from_spec(action_space).without_ranks()
-        except SpaceError as error:
-            raise SpecError(f"{scope}.action_space: {error}") from None
-        self.beta, self.eta = float(beta), float(eta)
+        self.beta, self.eta = check_fraction(beta, f"{scope}.beta"), check_number(eta, f"{scope}.eta")
+        if self.eta < 0.0:
+            raise SpecError(f"{scope}.eta: expected a number >= 0, given {eta!r}")
+        check_whole(num_features, f"{scope}.num_features", least=1)
+        self.action_space = action_space_of(action_space, f"{scope}.action_space")
         self.networks = CuriosityNetworks(
             encoder_spec,
             self.action_space,
@@ -115,7 +113,7 @@ class IntrinsicCuriosityModule(Component):
         """
         losses = self._losses(states, actions, next_states)
         rewards = self.get_intrinsic_rewards(states, actions, next_states)
-        self.optimizer.step(self.networks.variables(), losses["loss"], time_percentage)
+        self.optimizer.step(self.networks.variables(trainable_only=True), losses["loss"], time_percentage)
         return {**losses, "intrinsic_rewards": rewards}
 
     def _losses(self, *transition: Any) -> dict[str, Any]:

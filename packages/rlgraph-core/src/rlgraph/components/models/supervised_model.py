@@ -91,7 +91,7 @@ class SupervisedModel(Component):
             ``{"loss": [], "loss_per_item": [B]}`` as they were before the step.
         """
         losses = self._losses(True, inputs, labels, sequence_length, importance_weights)
-        self.optimizer.step(self.predictor.variables(), losses["loss"], time_percentage)
+        self.optimizer.step(self.predictor.variables(trainable_only=True), losses["loss"], time_percentage)
         return losses
 
     def _losses(self, training: bool, inputs: Any, labels: Any, *rest: Any) -> dict[str, Any]:

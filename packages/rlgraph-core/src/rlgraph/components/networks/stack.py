@@ -56,6 +56,10 @@ class Stack(TimeFolding):
     ):
         if not sub_components:
             raise SpecError(f"{scope}: expected components or specs of them, given none")
+        if isinstance(api_methods, str):
+            raise SpecError(
+                f"{scope}.api_methods: expected a list of API methods, given {api_methods!r}: write [{api_methods!r}]"
+            )
         self.stacked = [
             Component.from_spec(spec, path=f"{scope}[{i}]") for i, spec in enumerate(sub_components)
         ]

@@ -8,7 +8,7 @@ from typing import Any
 from rlgraph.components.distributions.normal import Normal
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.neural_network import sub_network
-from rlgraph.components.preprocessing.preprocess_layer import check_whole
+from rlgraph.components.preprocessing.preprocess_layer import check_number, check_whole
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.core.functional.variational import (
@@ -41,7 +41,8 @@ class VariationalAutoEncoder(Component):
         scope: name among its siblings.
 
     Raises:
-        SpecError: `z_units` below 1, an unknown likelihood, `stddev` not above 0, or a wrong spec of a network.
+        SpecError: `z_units` below 1, an unknown likelihood, `stddev` not above 0, `beta` below 0, or a wrong spec
+            of a network.
         SpaceError: inputs that are no floats, or a decoder whose output has another shape.
     """
 
@@ -61,15 +62,18 @@ class VariationalAutoEncoder(Component):
             raise SpecError(
                 f"{scope}.likelihood: there is no {likelihood!r}. {nearest(str(likelihood), LIKELIHOODS)}"
             )
-        if isinstance(stddev, bool) or not isinstance(stddev, int | float) or not stddev > 0.0:
+        stddev, beta = check_number(stddev, f"{scope}.stddev"), check_number(beta, f"{scope}.beta")
+        if stddev <= 0.0:
             raise SpecError(f"{scope}.stddev: expected a number > 0, given {stddev!r}")
+        if beta < 0.0:
+            raise SpecError(f"{scope}.beta: expected a number >= 0, given {beta!r}")
         self.encoder = sub_network(encoder_network_spec, "encoder", f"{scope}.encoder_network_spec")
         self.decoder = sub_network(decoder_network_spec, "decoder", f"{scope}.decoder_network_spec")
         self.mean_layer = Dense(z_units, scope="mean")
         self.log_variance_layer = Dense(z_units, scope="log-variance")
         self.distribution = Normal(scope="code")
         layers = (self.mean_layer, self.log_variance_layer)
-        self.bound = EvidenceLowerBound(likelihood, float(stddev), float(beta))
+        self.bound = EvidenceLowerBound(likelihood, stddev, beta)
         super().__init__(
             self.encoder, *layers, self.distribution, self.decoder, self.bound, scope=scope, **kwargs
         )

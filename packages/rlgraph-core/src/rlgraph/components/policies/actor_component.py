@@ -174,7 +174,7 @@ class ActorComponent(Component):
             or states.keys() & others.keys()
         ):
             raise SpaceError(
-                f"{self.scope_path}: other_nn_inputs: expected a Dict beside preprocessed states that are a Dict of "
+                "other_nn_inputs: expected a Dict beside preprocessed states that are a Dict of "
                 "other parts: all parts become one Dict for the policy"
             )
         return {**states, **others}

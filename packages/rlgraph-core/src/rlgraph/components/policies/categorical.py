@@ -19,8 +19,7 @@ def categories(action_space: Space, where: str) -> dict[str, int]:
         SpecError: a leaf is no `IntBox` with categories and no `BoolBox`; names it.
     """
     found = {}
-    leaves = action_space.flatten() if isinstance(action_space, Space) else {"": action_space}
-    for path, box in leaves.items():
+    for path, box in action_space.flatten().items():
         number = int(np.max(choices(box))) if _is_categorical(box) else None
         if not number:
             part = f", part {path!r} of {action_space!r}" if path else ""

@@ -6,9 +6,9 @@ from typing import Any
 
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.policies.q_policy import QPolicy
+from rlgraph.components.preprocessing.preprocess_layer import check_whole
 from rlgraph.core import Component, graph_fn
 from rlgraph.core.functional.dueling import dueling_q_values
-from rlgraph.spaces import Space
 
 
 class DuelingPolicy(QPolicy):
@@ -22,18 +22,23 @@ class DuelingPolicy(QPolicy):
         units_state_value_stream: units of one hidden layer in each stream; 0 for none.
         activation: activation of these hidden layers.
         scope: name among its siblings.
+
+    Raises:
+        SpecError: as `QPolicy`; units below 0.
     """
 
     def __init__(
         self,
         network_spec: Any,
-        action_space: Space,
+        action_space: Any,
         units_state_value_stream: int = 0,
         activation: str | None = "relu",
         scope: str = "policy",
         **kwargs: Any,
     ):
-        self.units_state_value_stream = units_state_value_stream
+        self.units_state_value_stream = check_whole(
+            units_state_value_stream, f"{scope}.units_state_value_stream", least=0
+        )
         self.stream_activation = activation
         super().__init__(network_spec, action_space, scope=scope, **kwargs)
 
@@ -52,7 +57,9 @@ class DuelingPolicy(QPolicy):
         value_features = self.streams[0].call(features) if self.streams else features
         state_values = self.value_head.call(value_features)
         q_values = {
-            path: (self._combine_elements if self.boxes[path].shape else self._combine)(state_values, part)
+            path: self._combine_elements(state_values, part, path)
+            if self.boxes[path].shape
+            else self._combine(state_values, part)
             for path, part in self._advantages(features).items()
         }
         return self.as_action_values(q_values)
@@ -71,8 +78,9 @@ class DuelingPolicy(QPolicy):
         return dueling_q_values(ops, state_values, advantages)
 
     @graph_fn
-    def _combine_elements(self, ops: Any, state_values: Any, advantages: Any) -> Any:
+    def _combine_elements(self, ops: Any, state_values: Any, advantages: Any, path: str) -> Any:
         """``state_values [B, 1], advantages [B, ..., A] -> [B, ..., A]``."""
         missing = len(advantages.shape) - len(state_values.shape)
         aligned = ops.reshape(state_values, (*ops.shape(state_values), *[1] * missing))
-        return dueling_q_values(ops, aligned, advantages)
+        existing = self.existing(ops, path) if self.differs(path) else None
+        return dueling_q_values(ops, aligned, advantages, existing)

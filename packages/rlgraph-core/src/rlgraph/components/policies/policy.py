@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.action_adapters.choice import choose_adapter
+from rlgraph.components.common.action_spaces import action_space_of
 from rlgraph.components.networks.layer_chain import features_of
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.core import Component, SpecError, rlgraph_api
-from rlgraph.spaces import Dict, SpaceError, from_spec
+from rlgraph.spaces import Dict
 
 
 class Policy(Component):
@@ -51,10 +52,7 @@ class Policy(Component):
     ):
         if not isinstance(deterministic, bool):
             raise SpecError(f"{scope}.deterministic: expected true or false, given {deterministic!r}")
-        try:
-            self.action_space = from_spec(action_space).without_ranks()
-        except SpaceError as error:
-            raise SpecError(f"{scope}.action_space: {error}") from None
+        self.action_space = action_space_of(action_space, f"{scope}.action_space")
         self.deterministic = deterministic
         self.network = NeuralNetwork.from_spec(network_spec, path=f"{scope}.network_spec")
         self.action_adapter = choose_adapter(self.action_space, distributions_spec, action_adapter_spec)

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.components.common.action_spaces import action_space_of
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.layer_chain import features_of
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.policies.categorical import categories, choices
 from rlgraph.core import Component, graph_fn, rlgraph_api
-from rlgraph.spaces import Dict, Space
+from rlgraph.spaces import Dict
 
 
 class QPolicy(Component):
@@ -33,13 +34,13 @@ class QPolicy(Component):
         scope: name among its siblings.
 
     Raises:
-        SpecError: an action has no categories.
+        SpecError: no Space, or an action without categories.
     """
 
-    def __init__(self, network_spec: Any, action_space: Space, scope: str = "policy", **kwargs: Any):
-        self.action_space = action_space
-        self.categories = categories(action_space, scope)
-        self.boxes = action_space.flatten()
+    def __init__(self, network_spec: Any, action_space: Any, scope: str = "policy", **kwargs: Any):
+        self.action_space = action_space_of(action_space, f"{scope}.action_space")
+        self.categories = categories(self.action_space, scope)
+        self.boxes = self.action_space.flatten()
         self.network = NeuralNetwork.from_spec(network_spec, path=f"{scope}.network_spec")
         heads = self.make_heads()
         super().__init__(self.network, *heads, scope=scope, **kwargs)
@@ -92,10 +93,19 @@ class QPolicy(Component):
     def as_action_values(self, q_values: dict[str, Any]) -> Any:
         """Values by path in the structure of an action, for use in API methods; -inf where there is no such action."""
         existing = {
-            path: self._without_missing(values, path) if np.ndim(choices(self.boxes[path])) else values
+            path: self._without_missing(values, path) if self.differs(path) else values
             for path, values in q_values.items()
         }
         return self.action_space.unflatten_sample(existing)
+
+    def differs(self, path: str) -> bool:
+        """Whether the elements of a part have different numbers of actions."""
+        return np.ndim(choices(self.boxes[path])) > 0
+
+    def existing(self, ops: Any, path: str) -> Any:
+        """Which actions the elements of such a part have, bool ``[k, A]``; for use in graph functions."""
+        numbers = ops.stack([ops.full((), int(n), "int64") for n in np.ravel(choices(self.boxes[path]))])
+        return ops.arange(self.categories[path]) < ops.reshape(numbers, (*self.boxes[path].shape, 1))
 
     def head_outputs(self, heads: dict[str, Dense], features: Any) -> dict[str, Any]:
         """What each head says, for use in API methods: by path, ``[B, ..., A]``."""
@@ -122,13 +132,7 @@ class QPolicy(Component):
     @graph_fn
     def _without_missing(self, ops: Any, q_values: Any, path: str) -> Any:
         """``[B, k, A] -> [B, k, A]``."""
-        shape = (*self.boxes[path].shape, 1)
-        numbers = ops.reshape(
-            ops.stack([ops.full((), int(n), "int64") for n in np.ravel(choices(self.boxes[path]))]), shape
-        )
-        return ops.where(
-            ops.arange(self.categories[path]) < numbers, q_values, ops.full_like(q_values, -np.inf)
-        )
+        return ops.where(self.existing(ops, path), q_values, ops.full_like(q_values, -np.inf))
 
     @graph_fn(flatten_ops=True, split_ops=True, add_auto_key_as_first_param=True)
     def _argmax(self, ops: Any, key: str, q_values: Any) -> Any:

@@ -7,9 +7,18 @@ from typing import Any
 Tensor = Any
 
 
-def dueling_q_values(ops: Any, state_values: Tensor, advantages: Tensor) -> Tensor:
+def dueling_q_values(
+    ops: Any, state_values: Tensor, advantages: Tensor, existing: Tensor | None = None
+) -> Tensor:
     """``V + A - mean(A)``: ``state_values [B, 1], advantages [B, A] -> [B, A]``.
 
-    Wang et al. (2016), eq. 9, https://arxiv.org/abs/1511.06581.
+    Wang et al. (2016), eq. 9, https://arxiv.org/abs/1511.06581. The mean is that of the actions which `existing`, bool
+    ``[A]``, says that there are; default: of all.
     """
-    return state_values + advantages - ops.mean(advantages, axis=-1, keepdims=True)
+    if existing is None:
+        mean = ops.mean(advantages, axis=-1, keepdims=True)
+    else:
+        kept = ops.where(existing, advantages, ops.zeros_like(advantages))
+        number = ops.sum(ops.astype(existing, "float"), axis=-1, keepdims=True)
+        mean = ops.sum(kept, axis=-1, keepdims=True) / number
+    return state_values + advantages - mean
