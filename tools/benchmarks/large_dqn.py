@@ -343,7 +343,7 @@ class LargeDQN(Component):
         self.policy = PredictingPolicy(layers, IntBox(NUM_ACTIONS), units_state_value_stream=UNITS)
         self.target_policy = self.policy.copy(scope="target-policy", trainable=False)
         self.memory = PrioritizedReplay(CAPACITY)
-        self.exploration = EpsilonGreedy(NUM_ACTIONS)
+        self.exploration = EpsilonGreedy(IntBox(NUM_ACTIONS))
         self.loss, self.optimizer, self.synchronizer = (
             WeightedLoss(),
             Adam(clip_grad_norm=10.0),
