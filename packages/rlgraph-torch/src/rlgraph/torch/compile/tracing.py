@@ -20,6 +20,7 @@ from torch.fx import GraphModule
 from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
 from rlgraph.core.graph.nodes import walk_nodes
 from rlgraph.core.graph.plan import Plan, Segment
+from rlgraph.torch.compile.rewriting import DECOMPOSITIONS, store_numbers
 from rlgraph.torch.ops import TorchOps
 from rlgraph.torch.storage import TorchStorage
 
@@ -133,6 +134,7 @@ class Tracer:
         graph = self._graph(arrays, noted, ())
         if noted:
             graph = self._graph(arrays, [], noted)
+        store_numbers(graph)
         groups = len(arrays) + len(self.groups)
         used = _drop_unused_inputs(graph, groups)
         return Traced(
@@ -161,7 +163,8 @@ class Tracer:
             )
 
         with torch.no_grad():
-            return make_fx(program, tracing_mode="fake")(*arrays, *buffers, *numbers)
+            make = make_fx(program, decomposition_table=DECOMPOSITIONS, tracing_mode="fake")
+            return make(*arrays, *buffers, *numbers)
 
     def _emitted(self, storage: TorchStorage, ops: TorchOps) -> Any:
         linker = Linker(

@@ -1,0 +1,104 @@
+"""What inductor would compute slowly, in a form that it computes fast.
+
+**Products.** A product of matrices is a call of BLAS, and one with a short axis (a layer of four inputs, one of two
+actions) costs as much there as one sixteen times its size. Written as multiplications and a sum it is a loop, and is
+fused with what is around it.
+
+**Biases.** Added by BLAS they are one more pass over the result; behind it they are in the loop of the activation.
+
+**Numbers.** Inductor writes what a number is computed of into the loops of those who use it. The compiler cannot take
+that out again, since the arrays that are written there might be where the number comes from: powers and roots of a
+single number, computed once for every eight elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.fx import GraphModule, Node
+
+aten = torch.ops.aten
+
+#: The longest axis that is short, and the multiplications from which on BLAS is faster all the same.
+SHORT, LARGE = 8, 65536
+
+
+def product(a: Tensor, b: Tensor) -> Tensor:
+    """`aten.mm`, if it is small and one of its axes is short; else BLAS does it."""
+    (rows, inner), columns = a.shape, b.shape[1]
+    if min(rows, inner, columns) > SHORT or rows * inner * columns > LARGE or not a.is_floating_point():
+        return NotImplemented
+    if inner <= SHORT:
+        return _by_columns(a, b if _is_in_rows(b) else _stored(b))
+    if columns <= SHORT:
+        return _by_rows(a, b) if _is_in_rows(a) else _by_columns(b.t(), a.t()).t().contiguous()
+    return _by_columns(a, b) if _is_in_rows(b) else _by_rows(b.t(), a.t()).t().contiguous()
+
+
+def affine(biases: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """`aten.addmm`, with the biases apart."""
+    if beta != 1 or alpha != 1:
+        return NotImplemented
+    # Behind another axis: inductor would put the two together again.
+    return (torch.mm(a, b).unsqueeze(0) + biases).squeeze(0)
+
+
+#: Operation -> what is traced instead of it; NotImplemented: the operation.
+DECOMPOSITIONS: dict[Any, Callable[..., Tensor]] = {aten.mm.default: product, aten.addmm.default: affine}
+
+
+def _is_in_rows(x: Tensor) -> bool:
+    return x.stride(1) == 1
+
+
+def _by_columns(a: Tensor, b: Tensor) -> Tensor:
+    """The inner loop goes along the rows of `b`."""
+    return (a.unsqueeze(2) * b.unsqueeze(0)).sum(1)
+
+
+def _by_rows(a: Tensor, b: Tensor) -> Tensor:
+    """The inner loop goes along the rows of `a` and the columns of `b`, which are few."""
+    return (a.unsqueeze(1) * _stored(b.t()).unsqueeze(0)).sum(2)
+
+
+def _stored(x: Tensor) -> Tensor:
+    """A copy in rows, in memory: a view by strides is one of something that is there."""
+    copy = x.clone(memory_format=torch.contiguous_format)
+    return torch.as_strided(copy, copy.shape, copy.stride())
+
+
+def store_numbers(module: GraphModule) -> None:
+    """Compute every number once that larger tensors are computed of."""
+    graph = module.graph
+    for node in list(graph.nodes):
+        larger = [user for user in node.users if user.op == "call_function" and not _is_number(user)]
+        if not larger or not _is_computed_number(node):
+            continue
+        number = node.meta["val"]
+        with graph.inserting_after(node):
+            stored = graph.call_function(
+                aten.as_strided.default, (node, list(number.shape), list(number.stride()))
+            )
+        stored.meta = dict(node.meta)
+        for user in larger:
+            user.replace_input_with(node, stored)
+    module.recompile()
+
+
+def _is_number(node: Node) -> bool:
+    value = node.meta.get("val")
+    return isinstance(value, Tensor) and value.numel() == 1
+
+
+def _is_computed_number(node: Node) -> bool:
+    """Neither a constant nor a view of what is in memory already."""
+    target = node.target
+    return (
+        _is_number(node)
+        and isinstance(target, torch._ops.OpOverload)
+        and not target.is_view
+        and bool(node.all_input_nodes)
+    )

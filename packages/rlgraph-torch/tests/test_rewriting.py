@@ -1,0 +1,112 @@
+"""What is written another way before it is compiled: the same results, and what becomes of the graph."""
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from rlgraph.torch.compile.rewriting import DECOMPOSITIONS, LARGE, SHORT, affine, product, store_numbers
+
+aten = torch.ops.aten
+
+
+def matrix(rows, columns, layout="rows", seed=0, dtype=np.float64):
+    """Random numbers in rows, in columns, or every second of longer rows."""
+    numbers = np.random.default_rng(seed).normal(size=(rows, columns)).astype(dtype)
+    if layout == "columns":
+        return torch.from_numpy(np.ascontiguousarray(numbers.T)).t()
+    if layout == "gaps":
+        return torch.from_numpy(np.repeat(numbers, 2, axis=1))[:, ::2]
+    return torch.from_numpy(numbers)
+
+
+def traced(function, *inputs):
+    return make_fx(function, decomposition_table=DECOMPOSITIONS, tracing_mode="fake")(*inputs)
+
+
+def operations(module):
+    return [node.target for node in module.graph.nodes if node.op == "call_function"]
+
+
+@pytest.mark.parametrize("sizes", [(9, 4, 10), (9, 10, 2), (2, 10, 9), (9, 1, 9), (9, 10, 1), (1, 1, 1)])
+@pytest.mark.parametrize("layout_a", ["rows", "columns", "gaps"])
+@pytest.mark.parametrize("layout_b", ["rows", "columns", "gaps"])
+def test_products_with_a_short_axis(sizes, layout_a, layout_b):
+    rows, inner, columns = sizes
+    a, b = matrix(rows, inner, layout_a), matrix(inner, columns, layout_b, 1)
+    result = product(a, b)
+    np.testing.assert_allclose(result.numpy(), a.numpy() @ b.numpy(), rtol=1e-12, atol=1e-12)
+    assert result.is_contiguous()  # as that of `aten.mm`: what follows may look at its memory
+    module = traced(torch.mm, a, b)
+    assert aten.mm.default not in operations(module)
+    np.testing.assert_allclose(module(a, b).numpy(), a.numpy() @ b.numpy(), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (matrix(SHORT + 1, SHORT + 1), matrix(SHORT + 1, SHORT + 1)),
+        (matrix(LARGE + 1, 1), matrix(1, 1)),
+        (torch.ones(2, 2, dtype=torch.int64), torch.ones(2, 2, dtype=torch.int64)),
+    ],
+)
+def test_products_that_are_left_to_blas(a, b):
+    assert product(a, b) is NotImplemented
+    assert operations(traced(torch.mm, a, b)) == [aten.mm.default]
+
+
+@pytest.mark.parametrize("columns", [3, 20])
+def test_biases_are_apart(columns):
+    a, b, biases = matrix(9, 10), matrix(10, columns, seed=1), matrix(1, columns, seed=2)[0]
+    module = traced(torch.addmm, biases, a, b)
+    assert aten.addmm.default not in operations(module)
+    assert (aten.mm.default in operations(module)) == (columns == 20)
+    np.testing.assert_allclose(
+        module(biases, a, b).numpy(), a.numpy() @ b.numpy() + biases.numpy(), rtol=1e-12
+    )
+    assert affine(biases, a, b, beta=2) is NotImplemented
+    assert affine(biases, a, b, alpha=2) is NotImplemented
+
+
+def test_derivatives_of_products_with_a_short_axis():
+    def squares(x: Tensor, w: Tensor) -> Tensor:
+        w = w.detach().requires_grad_()
+        with torch.enable_grad():
+            loss = torch.relu(torch.mm(x, w)).square().sum()
+        return torch.autograd.grad(loss, w)[0]
+
+    x, w = matrix(20, 4), matrix(4, 20, seed=1)
+    module = traced(squares, x, w)
+    assert aten.mm.default not in operations(module)
+    expected = 2 * x.numpy().T @ np.maximum(x.numpy() @ w.numpy(), 0)
+    np.testing.assert_allclose(module(x, w).numpy(), expected, rtol=1e-12)
+
+
+def test_numbers_are_stored_where_larger_tensors_are_computed_of_them():
+    def scaled(x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
+        norm = torch.sqrt((x * x).sum() + 1.0)
+        return x / norm + x * torch.ones(()), (0.9**t).expand(3)
+
+    x, t = torch.arange(1.0, 4.0), torch.tensor(2.0)
+    module = traced(scaled, x, t)
+    before = operations(module)
+    store_numbers(module)
+    stored = [node.args[0].target for node in module.graph.nodes if node.target is aten.as_strided.default]
+    # Neither the sum, of which only a number is made, nor the constant, nor a view of an input.
+    assert stored == [aten.sqrt.default, aten.pow.Scalar]
+    assert len(operations(module)) == len(before) + 2
+    first, second = module(x, t)
+    np.testing.assert_allclose(first.numpy(), np.arange(1, 4) / np.sqrt(15) + np.arange(1, 4), rtol=1e-6)
+    np.testing.assert_allclose(second.numpy(), [0.81] * 3, rtol=1e-6)
+
+
+def test_a_number_of_rank_two_keeps_its_rank():
+    def scaled(x: Tensor) -> Tensor:
+        return x / x.sum((0, 1), keepdim=True)
+
+    x = torch.ones(3, 4)
+    module = traced(scaled, x)
+    store_numbers(module)
+    assert aten.as_strided.default in operations(module)
+    np.testing.assert_allclose(module(x).numpy(), np.full((3, 4), 1 / 12), rtol=1e-6)
