@@ -383,6 +383,10 @@ def test_likelihoods_of_samples_and_of_their_values_near_the_bounds(backend):
             lambda: JointCumulativeDistribution({"a": {"b": "dense"}}),
             r"distribution_specs.a.b.type: 'dense' is a Dense",
         ),
+        (
+            lambda: JointCumulativeDistribution([JointCumulativeDistribution(["normal"], per_part=True)]),
+            r"distribution_specs: joint-cumulative-distribution has per_part=True",
+        ),
     ],
 )
 def test_wrong_arguments(make_it, message):
