@@ -432,6 +432,10 @@ def test_half_bounded_values_stay_within_and_finite_as_far_as_adapters_go(backen
             lambda: JointCumulativeDistribution({"a": {"b": "dense"}}),
             r"distribution_specs.a.b.type: 'dense' is a Dense",
         ),
+        (
+            lambda: JointCumulativeDistribution([JointCumulativeDistribution(["normal"], per_part=True)]),
+            r"distribution_specs: joint-cumulative-distribution has per_part=True",
+        ),
     ],
 )
 def test_wrong_arguments(make_it, message):

@@ -133,6 +133,11 @@ def test_picking():
     np.testing.assert_array_equal(OPS.take(x, np.array([1, 0, 1])), [[3, 4, 5], [0, 1, 2], [3, 4, 5]])
     np.testing.assert_array_equal(OPS.take(x, np.array([2, 0]), axis=1), [[2, 0], [5, 3]])
     np.testing.assert_array_equal(OPS.take_along_axis(x, np.array([[2], [1]]), axis=1), [[2], [4]])
+    np.testing.assert_array_equal(OPS.take_along_axis(x, np.array([[2, 0], [1, 1]])), [[2, 0], [4, 4]])
+    np.testing.assert_array_equal(OPS.take_along_axis(x, np.array([[1, 0, 1]]), axis=0), [[3, 1, 5]])
+    assert OPS.take_along_axis(x[:0], np.zeros((0, 1), np.int64)).shape == (0, 1)
+    with pytest.raises(IndexError):
+        OPS.take_along_axis(x, np.array([[3], [0]]))
     assert OPS.take(x, np.zeros(0, np.int64)).shape == (0, 3)
     with pytest.raises(IndexError, match=r"ops\.take: indices are not counted from the back, given -2"):
         OPS.take(x, np.array([1, -2]))

@@ -17,13 +17,13 @@ from torch import Tensor, add, addmm, argmax, gather, mean, mm
 from rlgraph.core.functional.activations import activation
 from rlgraph.torch import optimizers
 from rlgraph.torch.convolution import convolve
-from rlgraph.torch.policy_gradient import (
+from rlgraph.torch.distributions import (
+    bernoulli_log_prob,
     categorical_entropy,
     categorical_log_prob,
-    ppo_pg_loss,
-    ppo_sum,
-    ppo_value_loss,
+    categorical_log_probabilities,
 )
+from rlgraph.torch.policy_gradient import ppo_pg_loss, ppo_sum, ppo_value_loss
 from rlgraph.torch.recurrent import lstm
 
 #: What `torch.nn.functional` calls, without expanding the operands first. The third argument: 0 per item, 1 the mean.
@@ -148,8 +148,10 @@ KERNELS: dict[str, Callable[[Any, Any], Callable[..., Any] | None]] = {
     "rlgraph.components.layers.dense:Dense._call": dense,
     "rlgraph.components.layers.lstm:LSTM._call": lstm,
     "rlgraph.components.common.synchronizer:Synchronizer._sync": synchronizer_sync,
+    "rlgraph.components.distributions.bernoulli:Bernoulli._log_prob": bernoulli_log_prob,
     "rlgraph.components.distributions.categorical:Categorical._entropy": categorical_entropy,
     "rlgraph.components.distributions.categorical:Categorical._log_prob": categorical_log_prob,
+    "rlgraph.components.distributions.categorical:Categorical._log_probabilities": categorical_log_probabilities,
     "rlgraph.components.losses.dqn_loss:DQNLoss._loss": dqn_loss,
     "rlgraph.components.losses.ppo_loss:PPOLoss._pg_loss": ppo_pg_loss,
     "rlgraph.components.losses.ppo_loss:PPOLoss._sum": ppo_sum,

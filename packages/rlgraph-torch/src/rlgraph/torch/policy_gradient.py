@@ -80,25 +80,3 @@ def ppo_sum(self: Any, ops: Any) -> Callable[..., Tensor] | None:
         return torch.add(pg_loss, value_function_loss, alpha=weight)
 
     return weighted
-
-
-def categorical_log_prob(self: Any, ops: Any) -> Callable[[Any, Tensor, Tensor], Tensor] | None:
-    """`Categorical._log_prob` of single categories from 0 on."""
-    if self.own_axes or not self.starts_at_zero:
-        return None
-
-    def log_prob(space: Any, log_p: Tensor, values: Tensor) -> Tensor:
-        return torch.gather(log_p, -1, values.long().unsqueeze(-1)).squeeze(-1)
-
-    return log_prob
-
-
-def categorical_entropy(self: Any, ops: Any) -> Callable[[Tensor], Tensor] | None:
-    """`Categorical._entropy` of single categories."""
-    if self.own_axes:
-        return None
-
-    def entropy(log_p: Tensor) -> Tensor:
-        return torch.sum(torch.exp(log_p) * log_p, -1).neg_()
-
-    return entropy

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
 from typing import Any
 
 from rlgraph.components.distributions.distribution import Distribution
 from rlgraph.components.distributions.parts import map_parts
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
+from rlgraph.core.ops import leaves_of
 from rlgraph.spaces import Space
 
 
@@ -39,6 +41,11 @@ class JointCumulativeDistribution(Distribution):
         if not found or isinstance(self.parts, Distribution):
             raise SpecError(
                 f"{scope}.distribution_specs: expected a dict or tuple of distributions, given {distribution_specs!r}"
+            )
+        several = [part.scope for part in found if not per_part and getattr(part, "per_part", False)]
+        if several:
+            raise SpecError(
+                f"{scope}.distribution_specs: {several[0]} has per_part=True: one number is added up"
             )
         self.reparameterized = all(part.reparameterized for part in found)
         super().__init__(*found, scope=scope, **kwargs)
@@ -91,12 +98,11 @@ class JointCumulativeDistribution(Distribution):
         )
 
     def _joint(self, numbers: Any) -> Any:
-        return numbers if self.per_part else self._add(numbers)
+        return numbers if self.per_part else reduce(self._add, leaves_of(numbers))
 
-    @graph_fn(flatten_ops=True)
-    def _add(self, ops: Any, numbers: Any) -> Any:
-        first, *others = numbers.values()
-        return sum(others, start=first)
+    @graph_fn
+    def _add(self, ops: Any, first: Any, second: Any) -> Any:
+        return first + second
 
 
 class _Pair:

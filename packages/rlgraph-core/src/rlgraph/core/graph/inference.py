@@ -107,12 +107,19 @@ def _evaluated(
         hazard=recorder.hazard,
         aliases=tuple(names - arguments.keys() for names in shared),
         views=tuple(names & arguments.keys() for names in shared),
+        same=() if function.kernels else tuple(_same(output, operands) for output in outputs),
         carries=_union(outputs, "carries"),
         whole_reads=frozenset(recorder.whole_reads),
         overwrites=frozenset(recorder.overwrites),
         families=frozenset(recorder.families),
     )
     return specs, effects
+
+
+def _same(output: Any, operands: dict[str, Any]) -> str:
+    """The name of the argument that `output` is; empty if it is none, or of several tensors."""
+    names = (name for name, operand in operands.items() if operand is output)
+    return next(names, "") if isinstance(output, SymbolicTensor) else ""
 
 
 def _flat(variable: Variable) -> TensorSpec:

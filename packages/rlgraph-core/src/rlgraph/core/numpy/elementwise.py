@@ -94,7 +94,7 @@ class Elementwise:
 
     @staticmethod
     def softplus(x: Array) -> Array:
-        return np.logaddexp(x, np.zeros_like(x))
+        return np.logaddexp(x, 0.0)
 
     @staticmethod
     def softsign(x: Array) -> Array:
@@ -102,4 +102,4 @@ class Elementwise:
 
     @staticmethod
     def log_sigmoid(x: Array) -> Array:
-        return -np.logaddexp(-x, np.zeros_like(x))
+        return -np.logaddexp(-x, 0.0)

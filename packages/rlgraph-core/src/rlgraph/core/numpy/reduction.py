@@ -8,6 +8,15 @@ import numpy as np
 
 Array = Any
 
+# `np.sum` and its like are Python functions around these, which take longer than small arrays do.
+# Their arguments by position: x, axis, dtype, out, keepdims.
+_add: Any = np.add.reduce
+_multiply: Any = np.multiply.reduce
+_maximum: Any = np.maximum.reduce
+_minimum: Any = np.minimum.reduce
+_and: Any = np.logical_and.reduce
+_or: Any = np.logical_or.reduce
+
 
 class Reductions:
     """Operations that fold axes or work along one."""
@@ -17,37 +26,36 @@ class Reductions:
 
     @staticmethod
     def mean(x: Array, axis: Any = None, keepdims: bool = False) -> Array:
-        # The sum and a division are all there is to it; `np.mean` takes twice as long.
-        total: Array = np.add.reduce(x, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
+        total: Array = _add(x, axis, None, None, keepdims)
         return total / (x.size // (total.size or 1))
 
     @staticmethod
     def sum(x: Array, axis: Any = None, keepdims: bool = False) -> Array:
-        return np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+        return _add(x, axis, x.dtype, None, keepdims)
 
     @staticmethod
     def prod(x: Array, axis: Any = None, keepdims: bool = False) -> Array:
-        return np.prod(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+        return _multiply(x, axis, x.dtype, None, keepdims)
 
     @staticmethod
     def max(x: Array, axis: Any = None, keepdims: bool = False) -> Array:
-        return np.max(x, axis=axis, keepdims=keepdims)
+        return _maximum(x, axis, None, None, keepdims)
 
     @staticmethod
     def min(x: Array, axis: Any = None, keepdims: bool = False) -> Array:
-        return np.min(x, axis=axis, keepdims=keepdims)
+        return _minimum(x, axis, None, None, keepdims)
 
     @staticmethod
     def all(x: Array, axis: Any = None, keepdims: bool = False) -> Array:
-        return np.all(x, axis=axis, keepdims=keepdims)
+        return _and(x, axis, None, None, keepdims)
 
     @staticmethod
     def any(x: Array, axis: Any = None, keepdims: bool = False) -> Array:
-        return np.any(x, axis=axis, keepdims=keepdims)
+        return _or(x, axis, None, None, keepdims)
 
     @staticmethod
     def count_nonzero(x: Array, axis: Any = None, keepdims: bool = False) -> Array:
-        return np.sum(x != 0, axis=axis, keepdims=keepdims, dtype=np.int64)
+        return _add(x != 0, axis, np.int64, None, keepdims)
 
     @staticmethod
     def var(x: Array, axis: Any = None, keepdims: bool = False, correction: int = 0) -> Array:
@@ -59,9 +67,9 @@ class Reductions:
 
     @staticmethod
     def logsumexp(x: Array, axis: Any = None, keepdims: bool = False) -> Array:
-        top = np.max(x, axis=axis, keepdims=True)
+        top = _maximum(x, axis, None, None, True)
         shift = np.where(np.isfinite(top), top, 0).astype(x.dtype)
-        total = np.log(np.sum(np.exp(x - shift), axis=axis, keepdims=True)) + shift
+        total = np.log(_add(np.exp(x - shift), axis, None, None, True)) + shift
         return total if keepdims else np.squeeze(total, axis)
 
     @staticmethod
@@ -82,20 +90,20 @@ class Reductions:
 
     @staticmethod
     def softmax(x: Array, axis: int = -1) -> Array:
-        e = np.exp(x - np.max(x, axis=axis, keepdims=True))
-        return e / np.sum(e, axis=axis, keepdims=True)
+        e = np.exp(x - _maximum(x, axis, None, None, True))
+        return e / _add(e, axis, None, None, True)
 
     @staticmethod
     def log_softmax(x: Array, axis: int = -1) -> Array:
-        shifted = x - np.max(x, axis=axis, keepdims=True)
-        return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+        shifted = x - _maximum(x, axis, None, None, True)
+        return shifted - np.log(_add(np.exp(shifted), axis, None, None, True))
 
     @staticmethod
     def layer_norm(
         x: Array, scale: Array | None = None, offset: Array | None = None, epsilon: float = 1e-5
     ) -> Array:
-        centred = x - np.mean(x, axis=-1, keepdims=True)
-        y = centred / np.sqrt(np.mean(centred * centred, axis=-1, keepdims=True) + epsilon)
+        centred = x - Reductions.mean(x, -1, True)
+        y = centred / np.sqrt(Reductions.mean(centred * centred, -1, True) + epsilon)
         y = y if scale is None else y * scale
         return y if offset is None else y + offset
 
@@ -106,7 +114,7 @@ class Reductions:
 
     @staticmethod
     def vecdot(x: Array, y: Array, axis: int = -1) -> Array:
-        return np.sum(x * y, axis=axis)
+        return _add(x * y, axis)
 
     @staticmethod
     def einsum(equation: str, *tensors: Array) -> Array:

@@ -34,6 +34,7 @@ class Effects:
         hazard: it writes a variable that it has read before (a read must then be a copy).
         aliases: per output the variables whose memory the output may share.
         views: per output the arguments whose memory the output may share.
+        same: per output the argument that it is, as it came; empty for none.
         carries: names of the arguments that some output can be differentiated by.
         whole_reads: names of the variables of which it takes the whole value: by `ops.read`, or by indexing.
         overwrites: those of them that it writes afterwards.
@@ -46,6 +47,7 @@ class Effects:
     hazard: bool = False
     aliases: tuple[frozenset[str], ...] = ()
     views: tuple[frozenset[str], ...] = ()
+    same: tuple[str, ...] = ()
     carries: frozenset[str] = frozenset()
     whole_reads: frozenset[str] = frozenset()
     overwrites: frozenset[str] = frozenset()

@@ -31,6 +31,14 @@ class Piece(Component):
         return self._weigh(x)
 
     @api
+    def same(self, x, y):
+        return self._same(x, y)
+
+    @api
+    def declared(self, x):
+        return self._declared(x)
+
+    @api
     def total(self, x):
         return self._total(x)
 
@@ -122,6 +130,18 @@ class Piece(Component):
     @graph_fn
     def _weigh(self, ops, x):
         return x * self.w
+
+    @graph_fn(returns=2)
+    def _same(self, ops, x, y):
+        return y, x * self.w
+
+    @graph_fn
+    def _declared(self, ops, x):
+        return x
+
+    @_declared.kernel("torch")
+    def _declared_torch(self, ops, x):
+        return x
 
     @graph_fn
     def _total(self, ops, x):

@@ -5,7 +5,7 @@ import pytest
 
 from rlgraph.core import Component, GraphExecutor, branch, gradients, loop, rlgraph_api
 from rlgraph.core.graph import planning
-from rlgraph.core.graph.nodes import Const, GraphFunctionCall, Output, Ref
+from rlgraph.core.graph.nodes import Const, GraphFunctionCall, Input, Output, Ref
 from rlgraph.core.graph.passes.merging import merge_equal_calls
 from rlgraph.core.ops import Effects
 from rlgraph.spaces import FloatBox
@@ -41,6 +41,26 @@ def test_results_and_all_outputs_are_renamed(plan):
     first = made.nodes[0].id
     assert str(made.results).count(f"node={first}") == 3
     assert made.nodes[1].arguments == (("x", Ref(Output(first, 1))),)
+
+
+def test_an_argument_that_comes_back_is_another_name_for_it(plan):
+    def wiring(p, q, x):
+        seen = p.pure(x)
+        there, weighed = q.same(x, seen)
+        again, _ = p.same(weighed, there)
+        return q.total(again), weighed, loop(2, lambda i, v: p.same(v, q.pure(v))[0], again)
+
+    made = plan(wiring)
+    assert plan.after(made) == ["p._pure", "q._same", "q._total", ("Loop", ["q._pure"])]
+    pure, same, total, _ = made.nodes
+    assert same.arguments == (("x", Ref(Input("run", "x"))), ("y", Ref(Output(pure.id))))
+    assert total.arguments == (("x", Ref(Output(pure.id))),)
+    assert dict(made.results.items)[1] == Ref(Output(same.id, 1))
+
+
+def test_who_has_kernels_is_called(plan):
+    """A kernel that watches what goes by does so."""
+    assert plan.after(plan(lambda p, q, x: p.declared(x))) == ["p._declared"]
 
 
 def test_another_component_function_or_argument(plan):

@@ -13,6 +13,8 @@ After::
     %2 = policy.head(%1)
     %4 = value_function.head(%1)
 
+What gives back an argument as it came is another name for it; nobody needs the call any more.
+
 Calls are equal if component, function and arguments are, and no variable they read was written in between. What
 writes, draws or runs on the host is never merged. A region sees what was computed before it; what it computes stays
 inside. A derivative that is taken in a region needs all of its slice there.
@@ -21,7 +23,7 @@ inside. A derivative that is taken in a region needs all of its slice there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rlgraph.core.graph.nodes import (
@@ -38,6 +40,7 @@ from rlgraph.core.graph.nodes import (
     Ref,
     Region,
     VariablesOf,
+    descend,
     outputs_of,
     walk_nodes,
     with_expressions,
@@ -61,7 +64,7 @@ class _Merging:
         self.effects = effects
         self.first: dict[Any, Node] = {}
         self.versions: Counter[str] = Counter()
-        self.names: dict[Output, Output] = {}
+        self.names: dict[Output, Expression] = {}
 
     def merge(self, nodes: Sequence[Node]) -> list[Node]:
         left = []
@@ -73,8 +76,10 @@ class _Merging:
             node = self._merged_inside(self._renamed_node(node))
             key = self._key(node)
             if key is not None and key in self.first:
-                self.names.update(zip(outputs_of(node), outputs_of(self.first[key]), strict=True))
+                first = map(Ref, outputs_of(self.first[key]))
+                self.names.update(zip(outputs_of(node), first, strict=True))
                 continue
+            self.names.update(self._arguments_given_back(node))
             if key is not None:
                 self.first[key] = node
             self.versions.update(writes)
@@ -85,8 +90,15 @@ class _Merging:
         if isinstance(expression, Pack):
             return Pack(expression.kind, tuple((key, self.renamed(item)) for key, item in expression.items))
         if isinstance(expression, Ref) and isinstance(expression.source, Output):
-            return Ref(self.names.get(expression.source, expression.source), expression.path)
+            return descend(self.names.get(expression.source, Ref(expression.source)), expression.path)
         return expression
+
+    def _arguments_given_back(self, node: Node) -> Iterator[tuple[Output, Expression]]:
+        if isinstance(node, GraphFunctionCall):
+            arguments = dict(node.arguments)
+            for index, name in enumerate(self.effects[node.id].same):
+                if name:
+                    yield Output(node.id, index), arguments[name]
 
     def _renamed_node(self, node: Node) -> Node:
         return with_expressions(node, self.renamed) if self.names else node
