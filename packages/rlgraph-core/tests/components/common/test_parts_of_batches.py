@@ -76,5 +76,11 @@ def test_mistakes():
         BatchSplitter(2, 0)
     with pytest.raises(SpecError, match="sampler.sampling_strategy: unknown 'uniformly'.*'uniform'"):
         Sampler(2, "uniformly")
-    with pytest.raises(SpaceError, match="sampler: inputs need a batch rank"):
-        ComponentTest(Sampler(2), {"inputs": FloatBox(shape=(3,))}, backend="numpy")
+    time_major = FloatBox(add_batch_rank=True, add_time_rank=True, time_major=True)
+    for space in (FloatBox(shape=(3,)), time_major):
+        with pytest.raises(SpaceError, match="sampler: inputs need a batch rank, ahead of a time rank"):
+            ComponentTest(Sampler(2), {"inputs": space}, backend="numpy")
+        with pytest.raises(
+            SpaceError, match="batch-splitter: inputs need a batch rank, ahead of a time rank"
+        ):
+            ComponentTest(BatchSplitter(1, 2), {"inputs": space}, backend="numpy")

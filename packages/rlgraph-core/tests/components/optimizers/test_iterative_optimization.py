@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rlgraph.components import Adam, Dense, IterativeOptimization
-from rlgraph.core import AssemblyError, Component, InputError, SpecError, graph_fn, rlgraph_api
+from rlgraph.core import AssemblyError, BuildError, Component, InputError, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError
 from rlgraph.testing import ComponentTest
 
@@ -156,3 +156,18 @@ def test_records_that_do_not_do():
 def test_a_number_that_is_not_returned():
     with pytest.raises(AssemblyError, match="results: update of average returns no 'loss'. Known: size, x"):
         ComponentTest(IterativeOptimization(Average(scope="average")), {"records": RECORDS}, backend="numpy")
+
+
+@pytest.mark.parametrize("stop_if", [None, ("value", 1.0)])
+def test_a_result_that_is_no_single_number(stop_if):
+    class Vector(Component):
+        @rlgraph_api
+        def update(self, records):
+            return {"value": records["value"]}
+
+    component = IterativeOptimization(Vector(scope="vector"), 2, 3, results=["value"], stop_if=stop_if)
+    with pytest.raises(
+        (BuildError, SpaceError),
+        match=r"results: expected 'value' to be one number \[\], given a tensor with 1 axes",
+    ):
+        ComponentTest(component, {"records": RECORDS}, backend="numpy")

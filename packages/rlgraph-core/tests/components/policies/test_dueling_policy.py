@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from rlgraph.components import DuelingPolicy
+from rlgraph.core import SpecError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 from rlgraph.testing import ComponentTest
 
@@ -68,3 +69,14 @@ def test_the_parts_of_an_action_share_the_state_value(units, backend):
     test.test(("get_q_values", [x]), expected_outputs={"jump": jump, "move": move}, decimals=5)
     actions = {"jump": np.argmax(jump, axis=1).astype(bool), "move": np.argmax(move, axis=2)}
     test.test(("get_deterministic_action", [x]), expected_outputs=actions)
+
+
+def test_mistakes():
+    for units in (-1, "8"):
+        with pytest.raises(
+            SpecError, match="policy.units_state_value_stream: expected an integer >= 0, given"
+        ):
+            DuelingPolicy(NETWORK, IntBox(2), units)
+    spec = {"type": "dueling_policy", "network_spec": NETWORK, "activation_state_value_stream": "tanh"}
+    with pytest.raises(SpecError, match="activation_state_value_stream: .* It is 'activation' here"):
+        DuelingPolicy.from_spec(spec, action_space=IntBox(2))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.components.common.rows import check_rows
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.spaces import Space
 
 
 class BatchSplitter(Component):
@@ -17,6 +20,7 @@ class BatchSplitter(Component):
 
     Raises:
         SpecError: a number below 1.
+        SpaceError: the inputs have no batch rank, or time in front of it.
     """
 
     def __init__(self, num_shards: int, shard_size: int, scope: str = "batch-splitter", **kwargs: Any):
@@ -25,6 +29,9 @@ class BatchSplitter(Component):
                 raise SpecError(f"{scope}.{name}: expected an integer >= 1, given {value!r}")
         self.num_shards, self.shard_size = num_shards, shard_size
         super().__init__(scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        check_rows(input_spaces["inputs"], self.scope_path)
 
     @rlgraph_api
     def split_batch(self, inputs: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from keyword import iskeyword
 from typing import Any
 
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
@@ -18,7 +19,8 @@ class ContainerMerger(Component):
         scope: name among its siblings.
 
     Raises:
-        SpecError: neither names nor one number >= 1, a name that occurs twice, or names beside `merge_tuples_into_one`.
+        SpecError: neither names nor one number >= 1, a name that is none or occurs twice, or names beside
+            `merge_tuples_into_one`.
     """
 
     def __init__(
@@ -35,6 +37,8 @@ class ContainerMerger(Component):
         )
         if not all(isinstance(name, str) for name in given if number is None) or not names:
             raise SpecError(f"{scope}: expected names of inputs, or one number of them, given {given!r}")
+        if wrong := [name for name in names if not name.isidentifier() or iskeyword(name)]:
+            raise SpecError(f"{scope}: {wrong[0]!r} is no name of an input: letters, digits and _ make one")
         if len(set(names)) < len(names):
             raise SpecError(f"{scope}: a name of an input occurs twice: {', '.join(names)}")
         if merge_tuples_into_one and number is None:

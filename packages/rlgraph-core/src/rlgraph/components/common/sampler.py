@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.components.common.rows import check_rows
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
-from rlgraph.spaces import Space, SpaceError
+from rlgraph.spaces import Space
 
 STRATEGIES = ("uniform",)
 
@@ -22,7 +23,7 @@ class Sampler(Component):
 
     Raises:
         SpecError: a size below 1, or an unknown strategy.
-        SpaceError: the inputs have no batch rank.
+        SpaceError: the inputs have no batch rank, or time in front of it.
     """
 
     def __init__(
@@ -39,10 +40,7 @@ class Sampler(Component):
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        if not input_spaces["inputs"].has_batch_rank:
-            raise SpaceError(
-                f"{self.scope_path}: inputs need a batch rank, rows to draw from; given {input_spaces['inputs']!r}"
-            )
+        check_rows(input_spaces["inputs"], self.scope_path)
 
     @rlgraph_api
     def sample(self, inputs: Any) -> Any:

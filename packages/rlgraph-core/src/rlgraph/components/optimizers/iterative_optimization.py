@@ -38,7 +38,7 @@ class IterativeOptimization(Component):
 
     Raises:
         SpecError: a number below 1, no such API method, or a `stop_if` of another form.
-        SpaceError: the records are no container with a batch rank.
+        SpaceError: the records are no container with a batch rank, or a result is no single number.
     """
 
     def __init__(
@@ -139,13 +139,23 @@ class IterativeOptimization(Component):
 
     @graph_fn(returns=3)
     def _added(self, ops: Any, sums: Any, count: Any, numbers: Any) -> Any:
+        self._check_numbers(numbers, 0)
         return sums + ops.stack(list(numbers)), count + 1, numbers[self.stop_position] > self.limit
 
     @graph_fn
     def _averages(self, ops: Any, collected: Any) -> Any:
         """``[updates]`` of each number ``-> []``, and how many updates there were."""
+        self._check_numbers(collected, 1)
         means = {name: ops.mean(x) for name, x in zip(self.results, collected, strict=True)}
         return {**means, "num_updates": ops.full((), self.num_epochs * self.num_minibatches, dtype="int64")}
+
+    def _check_numbers(self, numbers: Any, rank: int) -> None:
+        for name, number in zip(self.results, numbers, strict=True):
+            if len(number.shape) != rank:
+                raise SpaceError(
+                    f"results: expected {name!r} to be one number [], given a tensor with {len(number.shape) - rank} "
+                    f"axes: {self.updated.scope_path}.{self.api_method_name} returns it"
+                )
 
     @graph_fn
     def _means(self, ops: Any, sums: Any, count: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any
 
 from rlgraph.components.layers.dense import Dense
@@ -26,6 +27,8 @@ class DuelingPolicy(QPolicy):
     Raises:
         SpecError: as `QPolicy`; units below 0.
     """
+
+    other_names = MappingProxyType({"activation_state_value_stream": "activation"})
 
     def __init__(
         self,
