@@ -38,8 +38,13 @@ def lstm(self: Any, ops: Any) -> Callable[..., tuple[Tensor, ...]]:
         outputs, h, c = torch.lstm(
             inputs,
             (h, c),
-            # It has two biases, and adds them up.
-            (weights.t(), recurrent_weights.t(), biases, torch.zeros_like(biases)),
+            # Transposed here, or it transposes them once more for the derivatives. It has two biases, and adds them up.
+            (
+                weights.t().contiguous(),
+                recurrent_weights.t().contiguous(),
+                biases,
+                torch.zeros_like(biases),
+            ),
             has_biases=True,
             num_layers=1,
             dropout=0.0,
