@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -82,6 +83,8 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
             without are not used.
         input_spaces: Spaces of the root's API arguments.
         preprocessor: the part of `root` that preprocesses states; None: there is none.
+        exploration: the part of `root` that explores. Where it has an API method ``reset``, the root has
+            ``reset_exploration(env_indices)``, and `reset` calls it.
         backend: name of a backend; default: `rlgraph.core.default_backend`.
         execution_spec: see `rlgraph.core.ExecutionSpec`.
         seed: root of all random numbers; overrides the execution spec's.
@@ -105,6 +108,7 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         input_spaces: Mapping[str, Any],
         *,
         preprocessor: Component | None = None,
+        exploration: Component | None = None,
         backend: str | None = None,
         execution_spec: Mapping[str, Any] | None = None,
         seed: int | None = None,
@@ -146,6 +150,11 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         self.preprocessing = (
             None if preprocessor is None else Preprocessing(self.executor, preprocessor, state_space)
         )
+        #: What makes exploration forget episodes, and of how many environments it remembers them.
+        self._reset_exploration: Callable[..., Any] | None = None
+        if exploration is not None and "reset" in exploration.api_methods():
+            self._reset_exploration = self.executor.program("reset_exploration")
+            self._explored_rows: int = exploration.num_environments  # type: ignore[attr-defined]
         #: Space of the states that policy and memory see.
         self.preprocessed_space = state_space if self.preprocessing is None else self.preprocessing.space
         #: Who acts, ``"numpy"`` or ``"backend"``.
@@ -312,7 +321,9 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         return row(batch, 0) if was_added else batch
 
     def reset(self, env_id: Any = None) -> None:
-        """Tell the agent that a new episode begins: the preprocessor forgets the one before.
+        """Tell the agent that a new episode begins: preprocessor and exploration forget the one before.
+
+        Workers do so. Row i of the states that are explored is environment ``i``, or ``"env_i"``.
 
         What waits in the buffers of `observe` stays: the last steps may not have been observed yet. An episode that is
         given up without a terminal or truncated step is ended by `flush_buffers` or `reset_env_buffers`.
@@ -322,6 +333,10 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         """
         if self.preprocessing is not None:
             self.preprocessing.reset(None if env_id is None else self._ids(env_id))
+        if self._reset_exploration is not None:
+            ids = _numbered(self._explored_rows) if env_id is None else self._ids(env_id)
+            rows = [int(i.removeprefix("env_")) for i in ids if _NUMBERED_ID.fullmatch(i)]
+            self._reset_exploration(np.array(rows, np.int64))
 
     @staticmethod
     def _ids(env_id: Any) -> list[str]:
@@ -593,6 +608,10 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
             self.reset_env_buffers()
             self._get_actions = self.observe = self.update = refuse  # type: ignore[method-assign]
             self._acting_raw = self._acting_preprocessed = Acting(-1, refuse, refuse)
+
+
+#: The name of an environment by its number.
+_NUMBERED_ID = re.compile(r"env_\d+")
 
 
 @lru_cache(64)

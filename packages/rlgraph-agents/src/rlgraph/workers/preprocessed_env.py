@@ -31,7 +31,9 @@ class PreprocessedVectorEnv(VectorEnv):
         self._final_states: Rows = None
 
     def reset(self, seed: int | None = None) -> Rows:
-        return self._begin(self.vector.reset(seed))
+        states = self.vector.reset(seed)
+        self.agent.reset(self._ids)
+        return self._begin(states)
 
     def step(self, actions: Any) -> VectorStepResult:
         return self.see(self.vector.step(actions))
@@ -71,7 +73,6 @@ class PreprocessedVectorEnv(VectorEnv):
         return self._begin(self.vector.set_states(states))
 
     def _begin(self, states: Rows) -> Rows:
-        self.agent.reset(self._ids)
         self.finished, self.dropped = [], ()
         seen = self._final_states = self.agent.preprocess_states(states, env_id=self._ids)
         return seen

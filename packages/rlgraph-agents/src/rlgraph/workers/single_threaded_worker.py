@@ -354,9 +354,16 @@ class SingleThreadedWorker:
             return vector.set_states(environments)
         agent = self.agent
         # A run that goes on with a trained agent must not see the episodes of the first one again.
-        return vector.reset(
+        states = vector.reset(
             seed=environment_seed(agent.seed, 0, agent.timesteps) if agent.timesteps else agent.seed
         )
+        self._begin_episodes(range(self.num_envs))
+        return states
+
+    def _begin_episodes(self, environments: Sequence[int]) -> None:
+        """Tell the agent, where the environments as it sees them have not done so."""
+        if self.agent.preprocessing is None:
+            self.agent.reset(environments)
 
     def _observe_kept(self, vector: VectorEnv, observe: Callable[..., None], columns: Any) -> int:
         """Observe a step without the rows that are no transition; the number of rows that are left."""
@@ -364,6 +371,7 @@ class SingleThreadedWorker:
         for i in vector.dropped:
             self.agent.reset_env_buffers(i)
             self.episodes.forget(i)
+        self._begin_episodes(vector.dropped)
         self.dropped_steps += len(vector.dropped) - len(vector.idle)
         if kept:
             observe(*(take_rows(column, kept) for column in columns), batched=True, env_id=kept)
@@ -372,6 +380,7 @@ class SingleThreadedWorker:
     def _finish_episodes(
         self, course: Course, finished: Sequence[int], infos: Sequence[Mapping[str, Any]]
     ) -> None:
+        self._begin_episodes(finished)
         for i in finished:
             ended = self.episodes.end(i, infos[i])
             if ended is not None:

@@ -461,6 +461,10 @@ def test_an_environment_may_use_its_arrays_again(backend):
     assert found["next_states"][:, 0].tolist() == [1.0, 2.0, 3.0, 1.0]
 
 
+class Several(Counting):
+    num_environments = 2
+
+
 class Wrong(Counting):
     def __init__(self, state=None, reward=0.0, at_reset=False):
         super().__init__()
@@ -501,6 +505,10 @@ def test_what_an_environment_must_not_return(environment, said, place):
         ({"num_steps": 0}, "environment-stepper.num_steps: expected an integer >= 1, given 0"),
         ({"num_environments": 0}, "num_environments: expected an integer >= 1, given 0"),
         ({"environment_spec": 3}, r"environment_spec: expected an environment.*3 has no state_space"),
+        (
+            {"environment_spec": Several()},
+            "environment_spec: expected single environments, given .*Several.*, a vector of 2.*: give a list",
+        ),
         ({"environment_spec": {"steps": 3}}, r"environment_spec: a mapping needs 'type'"),
         ({"environment_spec": {"type": Counting, "steps": 3}}, r"environment_spec.steps: "),
         ({"environment_spec": []}, "environment_spec: expected some environments, given 0"),

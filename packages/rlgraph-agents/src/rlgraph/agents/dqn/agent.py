@@ -113,6 +113,7 @@ class DQNAgent(MemoryAgent):
             root,
             root.get_input_spaces(state_space, action_space),
             preprocessor=preprocessor,
+            exploration=root.exploration,
             update_spec=updates,
             discount=discount,
             n_step=n_step,

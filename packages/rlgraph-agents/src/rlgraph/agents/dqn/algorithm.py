@@ -75,7 +75,7 @@ class DQN(Component):
             *parts,
             *([] if preprocessor is None else [preprocessor]),
             scope=scope,
-            switched_off_apis=_unused_methods(preprocessor),
+            switched_off_apis=_unused_methods(preprocessor, exploration),
         )
 
     def get_input_spaces(self, state_space: Space, action_space: Space) -> dict[str, Any]:
@@ -102,6 +102,8 @@ class DQN(Component):
                 spaces["get_greedy_actions.states"] = spaces["get_actions.states"] = states
             states = spaces["preprocessed_states"] = self.preprocessor.get_preprocessed_space(states)
         spaces["states"] = spaces["next_states"] = states
+        if "reset_exploration" not in self.switched_off_apis:
+            spaces["reset_exploration.env_indices"] = IntBox(add_batch_rank=True)
         if "get_actions" not in self.switched_off_apis:
             spaces["get_actions.time_percentage"] = time
         if self.has_discounts:
@@ -125,6 +127,11 @@ class DQN(Component):
     def reset_preprocessor(self, env_indices: Any) -> Any:
         """The environments ``env_indices [N]`` begin new episodes."""
         return self.preprocessor.reset(env_indices)  # type: ignore[union-attr]
+
+    @rlgraph_api
+    def reset_exploration(self, env_indices: Any) -> Any:
+        """The environments ``env_indices [N]`` begin new episodes."""
+        return self.exploration.reset(env_indices)  # type: ignore[attr-defined]
 
     @rlgraph_api
     def get_greedy_actions(self, states: Any) -> Any:
@@ -272,13 +279,16 @@ class DQN(Component):
         return self.synchronizer.sync(self.policy.variables(), self.target_policy.variables())
 
 
-def _unused_methods(preprocessor: Any) -> set[str]:
-    """The API methods that there is no use for with this preprocessor."""
+def _unused_methods(preprocessor: Any, exploration: Exploration) -> set[str]:
+    """The API methods that there is no use for with this preprocessor and this exploration."""
+    forgets = set() if "reset" in exploration.api_methods() else {"reset_exploration"}
     if preprocessor is None:
         return {
+            *forgets,
             "preprocess_states",
             "reset_preprocessor",
             "get_greedy_actions_from_preprocessed",
             "get_actions_from_preprocessed",
         }
-    return {"get_greedy_actions", "get_actions"} if preprocessor.has_state else {"reset_preprocessor"}
+    unused = {"get_greedy_actions", "get_actions"} if preprocessor.has_state else {"reset_preprocessor"}
+    return forgets | unused

@@ -51,7 +51,7 @@ class EnvironmentStepper(Component):
         scope: name among its siblings.
 
     Raises:
-        SpecError: what is no environment; an actor without such a method; a number below 1.
+        SpecError: what is no environment, or a vector of them; an actor without such a method; a number below 1.
         AssemblyError: the actor returns no dict, or lacks a part.
         InputError: a state that is not in its Space, a reward that is not finite. All that comes out of an environment
             names environment and step.

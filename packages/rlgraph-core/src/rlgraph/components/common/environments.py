@@ -24,7 +24,8 @@ def make_environments(spec: Any, number: int | None, where: str) -> list[Environ
         where: the place of the spec; named in errors.
 
     Raises:
-        SpecError: none of these, environments of different Spaces, or one instance for several environments.
+        SpecError: none of these, a vector of environments, environments of different Spaces, or one instance for
+            several environments.
     """
     listed = isinstance(spec, Sequence) and not isinstance(spec, str)
     specs = list(spec) if listed else [spec] * (number or 1)
@@ -62,6 +63,12 @@ def _make(spec: Any, where: str) -> Environment:
         environment = call_checked(kind, [], plain_copy(named), where)
     elif not _is_environment(spec) and callable(spec):
         environment = spec()
+    if hasattr(environment, "num_environments"):
+        raise SpecError(
+            f"{where}: expected single environments, given {environment!r}, a vector of "
+            f"{environment.num_environments}. A vector has steps that are no transition, where it has replaced an "
+            "environment, and results have no place for that: give a list, or a function and num_environments"
+        )
     missing = [part for part in PARTS if not hasattr(environment, part)]
     if missing:
         raise SpecError(

@@ -1,0 +1,98 @@
+"""Exploration that remembers an episode begins anew with the next one, in the rows of the environments that ended."""
+
+import numpy as np
+import pytest
+
+from rlgraph.components import Exploration
+from rlgraph.components.common.schedules import Schedule
+from rlgraph.components.explorations.exploration import action_batch
+from rlgraph.core import graph_fn, rlgraph_api
+from rlgraph.environments import Environment, SequentialVectorEnv
+from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.testing.environments import CountingEnvironment
+from rlgraph.workers import Callback, SingleThreadedWorker
+
+ACTIONS = 6
+
+
+class StepsOfEpisode(Exploration):
+    """Actions count the steps of each environment since its last reset."""
+
+    def __init__(self, action_space, num_environments=4, scope="exploration"):
+        self.num_environments = num_environments
+        super().__init__(action_space, Schedule.from_spec(0.0, path="amount"), scope=scope)
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.steps = self.get_variable("steps", IntBox(shape=(self.num_environments,)), host=True)
+
+    @rlgraph_api
+    def get_action(self, actions, time_percentage=None, use_exploration=None):
+        return self._count(actions)
+
+    @rlgraph_api
+    def reset(self, env_indices=None):
+        self._reset(env_indices)
+
+    @graph_fn(host=True, spaces=action_batch)
+    def _count(self, actions):
+        steps = self.steps[: len(actions)]
+        counted = steps % ACTIONS
+        steps += 1
+        return counted
+
+    @graph_fn(host=True, returns=0, spaces=())
+    def _reset(self, env_indices):
+        self.steps[env_indices] = 0
+
+
+class Counting(CountingEnvironment, Environment):
+    def __init__(self, steps_to_end):
+        CountingEnvironment.__init__(self, steps_to_end, action_space=IntBox(ACTIONS))
+
+
+class Actions(Callback):
+    def __init__(self):
+        self.rows = []
+
+    def on_step(self, worker, step):
+        self.rows.append(step.actions.tolist())
+
+
+def agent_of(make_agent, backend, **options):
+    options = {"exploration_spec": {"type": StepsOfEpisode}, "update_spec": {"do_updates": False}, **options}
+    return make_agent(backend, state_space=FloatBox(shape=(1,)), action_space=IntBox(ACTIONS), **options)
+
+
+@pytest.mark.parametrize("preprocessing", [[], [{"type": "divide", "divisor": 2.0}]])
+def test_each_environment_begins_anew_where_its_episode_does(make_agent, backend, preprocessing):
+    agent = agent_of(make_agent, backend, **({"preprocessing_spec": preprocessing} if preprocessing else {}))
+    listening = Actions()
+    vector = SequentialVectorEnv([Counting(3), Counting(5)])
+    worker = SingleThreadedWorker(agent, vector, num_envs=2)
+    worker.execute_timesteps(24, callbacks=[listening])
+    expected = [[t % 3, t % 5] for t in range(12)]
+    assert listening.rows == expected
+    # A new run begins new episodes.
+    listening.rows.clear()
+    worker.execute_timesteps(4, callbacks=[listening])
+    assert listening.rows == [[0, 0], [1, 1]]
+
+
+def test_reset_of_some_and_of_all(make_agent, one_backend):
+    agent = agent_of(make_agent, one_backend)
+    states = np.zeros((3, 1), np.float32)
+    assert agent.get_actions(states).tolist() == [0, 0, 0]
+    agent.reset(1)
+    assert agent.get_actions(states).tolist() == [1, 0, 1]
+    agent.reset(["env_0", "env_2", "someone"])  # who has no number has no row
+    assert agent.get_actions(states).tolist() == [0, 1, 0]
+    agent.reset("evaluation_1")
+    assert agent.get_actions(states).tolist() == [1, 2, 1]
+    agent.reset()
+    assert agent.get_actions(states).tolist() == [0, 0, 0]
+
+
+def test_an_exploration_without_memory_is_not_asked(make_agent, one_backend):
+    agent = make_agent(one_backend)
+    assert "reset_exploration" not in agent.executor.methods
+    agent.reset(0)
