@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from rlgraph.components import PrioritizedReplay, ReplayMemory
-from rlgraph.components.memories.memory import Memory
 from rlgraph.components.memories.one_record import SMALL, writer
 from rlgraph.core import GraphExecutor, InputError, graph_fn
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
@@ -79,7 +78,7 @@ def test_every_bit_is_kept_and_the_oldest_are_overwritten(memory, backend):
 def test_any_kind_of_number(dtype, shape):
     rows, cursor = np.zeros((3, *shape), dtype), np.zeros(2, np.int64)
     given = np.random.default_rng(0).integers(0, 100, (4, 1, *shape)).astype(dtype)
-    write = writer([rows], cursor)
+    write = writer(3, [rows], cursor)
     assert all(write(value) for value in given)
     assert rows.tobytes() == given[[3, 1, 2], 0].tobytes()
     assert cursor.tolist() == [1, 3]
@@ -208,9 +207,93 @@ def test_what_a_class_does_of_its_own_is_not_left_out(kind):
     assert fast_path(made) is None
 
 
-def test_texts_and_frames_that_are_kept_once_have_none():
-    assert writer([np.zeros(3, object)], np.zeros(2, np.int64)) is None
-    images = IntBox(0, 256, shape=(8, 8, 4), dtype="uint8")
-    space = Dict(states=images, next_states=images, add_batch_rank=True)
-    assert fast_path(executor(ReplayMemory(3, frame_stack=4), space)) is None
-    assert Memory._insert.make_fast is not None
+def test_texts_have_none():
+    assert writer(3, [np.zeros(3, object)], np.zeros(2, np.int64)) is None
+
+
+# Frames that are kept once.
+
+
+class Plain(ReplayMemory):
+    """Has no fast path."""
+
+    def write(self, records):
+        return super().write(records)
+
+
+def frames_of(rng, environment, axis, steps):
+    """States and next states [1, ...] of an environment with a few frames, whose episodes end by chance."""
+    history = []
+    for _ in range(steps):
+        if not history or rng.random() < 0.1:
+            history = [np.full((8, 8), rng.integers(3) + 10 * environment, np.uint8)] * 4
+        stack = history[-4:]
+        history.append(rng.integers(0, 3, (8, 8)).astype(np.uint8) if rng.random() < 0.8 else history[-1])
+        yield tuple(np.stack(frames, axis=axis)[None] for frames in (stack, history[-4:]))
+
+
+@pytest.mark.parametrize("environments", [1, 3])
+@pytest.mark.parametrize("axis", [-1, 0])
+@pytest.mark.parametrize("use_kernels", [True, False])
+def test_frames_come_to_lie_where_they_would_without_it(environments, axis, use_kernels):
+    shape = (8, 8, 4) if axis == -1 else (4, 8, 8)
+    image = IntBox(0, 256, shape=shape, dtype="uint8")
+    space = Dict(number=IntBox(), states=image, next_states=image, add_batch_rank=True)
+    spaces = {"records": space, "num_records": IntBox()}
+    options = {"size": 4, "axis": axis, "frames_per_record": 1.5}
+    fast, plain = (
+        GraphExecutor(
+            kind(30, frame_stack=options, scope="memory"),
+            spaces,
+            backend="numpy",
+            execution_spec={"use_kernels": use_kernels},
+        )
+        for kind in (ReplayMemory, Plain)
+    )
+    rng, inserted, taken = np.random.default_rng(environments), [], 0
+    streams = [frames_of(rng, i, axis, 200) for i in range(environments)]
+    for number in range(200):
+        state, next_state = next(streams[number % environments])
+        inserted.append((state, next_state))
+        given = {"number": np.array([number]), "states": state, "next_states": next_state}
+        took = fast_path(fast)(given["next_states"], given["number"], given["states"])
+        taken += took
+        if not took:
+            fast.execute("insert_records", given)
+        plain.execute("insert_records", given)
+        for name, array in plain.storage.host.items():
+            if not name.endswith("/frames"):  # what nobody points to may be anything
+                np.testing.assert_array_equal(fast.storage.host[name], array, err_msg=name)
+        drawn = fast.execute("get_records", 8)
+        for i, which in enumerate(drawn["number"]):
+            np.testing.assert_array_equal(drawn["states"][i], inserted[which][0][0])
+            np.testing.assert_array_equal(drawn["next_states"][i], inserted[which][1][0])
+    assert taken > 200 / 3
+    assert (fast_path(plain), len(fast.storage.host)) == (None, len(plain.storage.host))
+
+
+@pytest.mark.parametrize("use_kernels", [True, False])
+@pytest.mark.parametrize("place", [0, 17, 30, 255])
+def test_one_byte_that_differs_is_seen(place, use_kernels):
+    image = IntBox(0, 256, shape=(8, 8, 4), dtype="uint8")
+    space = Dict(states=image, next_states=image, add_batch_rank=True)
+    made = GraphExecutor(
+        ReplayMemory(30, frame_stack=4),
+        {"records": space, "num_records": IntBox()},
+        backend="numpy",
+        execution_spec={"use_kernels": use_kernels},
+    )
+    frames = np.random.default_rng(0).integers(0, 256, (8, 8, 20)).astype(np.uint8)
+    stack = lambda t: frames[None, :, :, t : t + 4]  # noqa: E731
+    for t in range(5):
+        made.execute("insert_records", {"states": stack(t), "next_states": stack(t + 1)})
+    for field in ("states", "next_states"):
+        given = {"states": stack(5).copy(), "next_states": stack(6).copy()}
+        newest = field == "next_states" and place % 4 == 3
+        given[field].reshape(-1)[place] ^= 1
+        before = snapshot(made)
+        assert fast_path(made)(given["next_states"], given["states"]) == newest
+        if not newest:
+            same = {k: v for k, v in snapshot(made).items() if not k.endswith("/frames")}
+            assert same.items() <= before.items()
+    assert newest or fast_path(made)(stack(6), stack(5))

@@ -9,6 +9,8 @@ environments in any order, at the borders of episodes, for n-step records, and f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +26,7 @@ class FrameStore:
 
     Args:
         axis: along which axis of a stack frames are, 0 or -1.
+        use_kernels: compare stacks of four frames of bytes with Numba where that is installed.
         arrays: what is kept, by the owner: a checkpoint of it is one of the store. Of ``k`` frames to a stack, ``F``
             fields, ``N`` frames in all:
 
@@ -37,7 +40,7 @@ class FrameStore:
               among the tails and how many frames ago the last stack was found.
     """
 
-    def __init__(self, axis: int, arrays: Mapping[str, np.ndarray]):
+    def __init__(self, axis: int, arrays: Mapping[str, np.ndarray], use_kernels: bool = False):
         self.axis = axis
         self.frames, self.pointers, self.users = arrays["frames"], arrays["pointers"], arrays["users"]
         self.free, self.state = arrays["free"], arrays["state"]
@@ -48,10 +51,15 @@ class FrameStore:
         self._raw = self.tails.reshape(len(self.tails), -1).view(np.uint8)
         # Single numbers are read and written several times faster through a memoryview.
         self._free, self._tail_users, self._state = self.free.data, self.tail_users.data, self.state.data
+        self._users, self._all_pointers = self.users.data, self.pointers.reshape(-1).data
+        self._all_tail_pointers = self.tail_pointers.reshape(-1).data
         axes = range(1, self.tails.ndim)
         #: Axes of stacks ``[n, ...]``, that of frames second.
         self._frames_first = (0, *axes) if axis == 0 else (0, axes[-1], *axes[:-1])
         self._prepare_comparison()
+        # Four frames of bytes, a pixel of them a word.
+        words = axis == -1 and (self.shift, self.size) == (1, 4)
+        self._kernels = numba_kernels() if words and use_kernels else None
 
     def _prepare_comparison(self) -> None:
         """What `_moved_on` needs: of two stacks as bytes, the one after is the one before, moved by `shift`."""
@@ -81,6 +89,76 @@ class FrameStore:
         return stacks if self.axis == 0 else np.moveaxis(stacks, 2, -1)  # type: ignore[return-value]
 
     # Writing.
+
+    def add_next(self, state: np.ndarray, next_state: np.ndarray, record: int, oldest: int) -> bool:
+        """Take in one record as most are: its state is one that came before, its next state one frame ahead.
+
+        Args:
+            state, next_state: stacks ``[1, ...]``.
+            record, oldest: numbers, as in `add`.
+
+        Returns:
+            Whether it is such a record, going on from where the last one did. If not, nothing has happened.
+        """
+        if self._kernels is not None:
+            found: bool = self._kernels.add_next(
+                self.tails,
+                self.tail_pointers,
+                self.tail_users,
+                self.frames,
+                self.free,
+                self.pointers,
+                self.users,
+                self.state,
+                state,
+                next_state,
+                record,
+                oldest,
+            )
+            return found
+        count, left, lag, moved, next_lag, next_moved = self._state.tolist()
+        if moved or not next_moved or not left or not 0 < lag <= count or not 0 < next_lag <= count:
+            return False
+        tail, before = (count - lag) % len(self.tails), (count - next_lag) % len(self.tails)
+        if self._tail_users[tail] <= oldest or self._tail_users[before] <= oldest:
+            return False
+        last, slot, user = count % len(self.tails), self._free[left - 1], record + 1
+        if not self._store_next((tail, state), (before, next_state), last, slot):
+            return False
+        kept, following = self.tail_pointers[tail].tolist(), self.tail_pointers[before].tolist()
+        following[:-1], following[-1] = following[1:], slot
+        place = record % self.capacity * self.size
+        self._point(self._all_pointers, place, kept, user)
+        self._point(self._all_pointers, place + self.capacity * self.size, following, user)
+        self._point(self._all_tail_pointers, last * self.size, following, user)
+        self._tail_users[tail] = self._tail_users[last] = user
+        self._state[0], self._state[1] = count + 1, left - 1
+        return True
+
+    def _store_next(
+        self, same: tuple[int, np.ndarray], moved: tuple[int, np.ndarray], last: int, slot: int
+    ) -> bool:
+        """Whether one stack is a tail, and another one frame ahead of a tail.
+
+        If so, that one becomes the last tail, and its new frame goes into a free slot.
+        """
+        (tail, state), (before, next_state) = same, moved
+        if self._raw[tail].tobytes() != state.tobytes():
+            return False
+        raw = next_state.reshape(-1).view(np.uint8)
+        if not self._moved_on(self._raw[before], raw):
+            return False
+        self.frames[slot] = next_state.transpose(self._frames_first)[0, -self.width :]
+        self._raw[last] = raw
+        return True
+
+    def _point(self, pointers: memoryview, place: int, frames: list[int], user: int) -> None:
+        """Let the pointers from `place` on be these frames, whose last user is this one."""
+        users = self._users
+        for frame in frames:
+            pointers[place] = frame
+            users[frame] = user
+            place += 1
 
     def add(self, fields: Sequence[np.ndarray], number: int, oldest: int) -> int:
         """Take in the stacks ``[n, ...]`` of records.
@@ -188,8 +266,20 @@ class FrameStore:
         return self._moved_on(before, raw) if moved else before.tobytes() == raw.tobytes()
 
     def _moved_on(self, before: np.ndarray, raw: np.ndarray) -> bool:
+        if self.axis == 0:
+            return before[self.shift :].tobytes() == raw[: -self.shift].tobytes()
         np.not_equal(before[self.shift :], raw[: -self.shift], self._behind_first)
         if self._words is not None:
             return bool(np.maximum.reduce(self._words) <= self._most)
         np.bitwise_and(self._differs, self._counts, self._differs)
         return not self._differs.any()
+
+
+@cache
+def numba_kernels() -> Any:
+    """The functions compiled by Numba; None where that is not installed."""
+    try:
+        from rlgraph.components.memories import frame_kernels
+    except ImportError:
+        return None
+    return frame_kernels

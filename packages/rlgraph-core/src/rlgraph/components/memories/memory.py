@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -138,10 +138,18 @@ class Memory(Component):
 
     def writer_of_one(self) -> Callable[..., bool] | None:
         """`write` of a single record, given as its fields, if that is so simple that it pays (see `one_record`)."""
-        if self.stacks or type(self).write is not Memory.write:
+        if type(self).write is not Memory.write:
             return None
-        rows: Any = self.rows
-        return one_record.writer(list(rows.values()), self.cursor)  # type: ignore[arg-type]
+        rows, cursor, inserted = (cast(Any, held) for held in (self.rows, self.cursor, self.inserted))
+        if not self.stacks:
+            return one_record.writer(self.capacity, list(rows.values()), cursor)
+        ((place, paths),) = self.stacks.items() if len(self.stacks) == 1 else (("", ()),)
+        if len(paths) != 2:
+            return None
+        frames = self.frame_stores[place]
+        fields = [rows.get(path, frames.tails) for path in self.paths]
+        stacks = one_record.Stacks([self.paths.index(path) for path in paths], frames.add_next, inserted)
+        return one_record.writer(self.capacity, fields, cursor, stacks)
 
     def _write_rows(self, fields: Sequence[Any], index: int, count: int) -> None:
         """Put plain fields into their rows from `index` on."""
@@ -181,6 +189,7 @@ class Memory(Component):
             place: FrameStore(
                 self.frame_stack.axis,  # type: ignore[union-attr]
                 {name: array for (at, name), array in arrays.items() if at == place},
+                self.use_kernels,  # type: ignore[attr-defined]
             )
             for place in self.stacks
         }

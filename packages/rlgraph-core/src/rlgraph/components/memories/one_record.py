@@ -8,6 +8,7 @@ and the few bytes of a small row are one item.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,12 +20,32 @@ FORMATS = "bBhHiIlLqQfd?"
 SMALL = 512
 
 
-def writer(rows: Sequence[np.ndarray], cursor: np.ndarray) -> Callable[..., bool] | None:
+@dataclass(frozen=True)
+class Stacks:
+    """Fields that are stacks of frames which are kept once.
+
+    Attributes:
+        positions: of these fields among all.
+        add: takes them in, ``[1, ...]`` each, with the record's number and that of the oldest one that is to be there
+            afterwards; False: it cannot, and nothing has happened.
+        inserted: how many records there have ever been, [1].
+    """
+
+    positions: Sequence[int]
+    add: Callable[..., bool]
+    inserted: np.ndarray
+
+
+def writer(
+    capacity: int, rows: Sequence[np.ndarray], cursor: np.ndarray, stacks: Stacks | None = None
+) -> Callable[..., bool] | None:
     """A function that puts one record where the cursor stands, and moves it on.
 
     Args:
-        rows: of each field, ``[capacity, ...]``.
+        capacity: number of records kept.
+        rows: of each field, ``[capacity, ...]``; of stacks only the dtype and the other axes count.
         cursor: where the next record goes, and how many there are; [2].
+        stacks: the fields that go elsewhere.
 
     Returns:
         ``f(*fields) -> bool``, the fields ``[1, ...]``. False: they are not exactly that, with the dtypes of the rows;
@@ -33,20 +54,34 @@ def writer(rows: Sequence[np.ndarray], cursor: np.ndarray) -> Callable[..., bool
     if any(row.dtype == object for row in rows):
         return None
     function = SourceFunction("write", [f"field_{i}" for i in range(len(rows))])
-    conditions = [_fits(function, name, row) for name, row in zip(function.parameters, rows, strict=True)]
-    capacity, at = len(rows[0]), function.bind("cursor", cursor.data)
+    fields = list(zip(function.parameters, rows, strict=True))
+    plain = [field for i, field in enumerate(fields) if stacks is None or i not in stacks.positions]
+    at = function.bind("cursor", cursor.data)
     function.lines = [
-        f"if not ({' and '.join(conditions)}):",
+        f"if not ({' and '.join(_fits(function, name, row) for name, row in fields)}):",
         "    return False",
-        f"index = {at}[0]",
-        *(_write(function, name, row) for name, row in zip(function.parameters, rows, strict=True)),
+        f"index, size = {at}",
+        *([] if stacks is None else _add_stacks(function, stacks, capacity)),
+        *(_write(function, name, row) for name, row in plain),
         "index += 1",
         f"{at}[0] = 0 if index == {capacity} else index",
-        f"if {at}[1] < {capacity}:",
-        f"    {at}[1] += 1",
+        f"if size < {capacity}:",
+        f"    {at}[1] = size + 1",
         "return True",
     ]
     return function.compile()
+
+
+def _add_stacks(function: SourceFunction, stacks: Stacks, capacity: int) -> list[str]:
+    """Source that takes in the stacks, or gives up."""
+    inserted, add = function.bind("inserted", stacks.inserted.data), function.bind("add", stacks.add)
+    names = ", ".join(function.parameters[i] for i in stacks.positions)
+    return [
+        f"number = {inserted}[0]",
+        f"if not {add}({names}, number, number - size + (size == {capacity})):",
+        "    return False",
+        f"{inserted}[0] = number + 1",
+    ]
 
 
 def _fits(function: SourceFunction, name: str, row: np.ndarray) -> str:
