@@ -46,27 +46,33 @@ def dense(self: Any, ops: Any) -> Callable[[Tensor], Tensor]:
     else:
         activate = IN_PLACE.get(self.activation) or activation(ops, self.activation)
 
+    # Each looks at the rank itself: one more Python call is felt in small networks.
+
     def linear(inputs: Tensor) -> Tensor:
-        return mm(inputs, weights) if biases is None else addmm(biases, inputs, weights)
+        if inputs.dim() != 2:
+            return _over_rows(linear, inputs)
+        return addmm(biases, inputs, weights)
 
     def activated(inputs: Tensor) -> Tensor:
+        if inputs.dim() != 2:
+            return _over_rows(activated, inputs)
         return activate(addmm(biases, inputs, weights))  # type: ignore[misc]
 
-    def activated_without_biases(inputs: Tensor) -> Tensor:
-        return activate(mm(inputs, weights))  # type: ignore[misc]
+    def without_biases(inputs: Tensor) -> Tensor:
+        if inputs.dim() != 2:
+            return _over_rows(without_biases, inputs)
+        outputs = mm(inputs, weights)
+        return outputs if activate is None else activate(outputs)
 
-    if activate is None:
-        layer = linear
-    else:
-        layer = activated_without_biases if biases is None else activated
+    if biases is None:
+        return without_biases
+    return linear if activate is None else activated
 
-    def over_rows(inputs: Tensor) -> Tensor:
-        if inputs.dim() == 2:
-            return layer(inputs)
-        outputs = layer(inputs.reshape(-1, inputs.shape[2]))
-        return outputs.view(*inputs.shape[:2], outputs.shape[1])
 
-    return over_rows
+def _over_rows(layer: Callable[[Tensor], Tensor], inputs: Tensor) -> Tensor:
+    """``layer`` of all rows at once: ``[T, B, N] -> [T, B, units]``."""
+    outputs = layer(inputs.reshape(-1, inputs.shape[2]))
+    return outputs.view(*inputs.shape[:2], outputs.shape[1])
 
 
 def conv2d(self: Any, ops: Any) -> Callable[[Tensor], Tensor]:

@@ -128,7 +128,7 @@ class ActionAdapter(Component):
         """``[B, k] -> [B, ...]`` with the shape of one action, and `more` axes behind; for use in graph functions."""
         shape = (*self.action_space.shape, *more)
         if not shape:
-            return ops.squeeze(outputs, axis=-1)
+            return ops.squeeze(outputs, -1)
         return outputs if len(shape) == 1 else ops.reshape(outputs, (*ops.shape(outputs)[:-1], *shape))
 
 
