@@ -131,6 +131,14 @@ def test_a_cut_behind_a_waiting_step_bootstraps_from_its_state():
     assert not buffers.windows
 
 
+def test_nothing_is_left_in_a_window_that_was_cut():
+    window = Window(2, G)
+    assert [window.add(step(1, 4, 2)), window.add(step(2, 8, None))] == [[], []]
+    assert [record.state for record in window.flush()] == [1.0]
+    assert not window
+    assert window.add(step(5, 16, None)) == [] and window.flush() == []
+
+
 def test_a_cut_without_the_state_behind_it():
     """The next step is of another episode: its state is not where this one led."""
     window = Window(2, G)

@@ -57,6 +57,17 @@ def test_an_episode_without_its_beginning_is_none():
     test.test(("get_episodes", 2), which="number", expected_outputs=[2, 3, 4, 5, 6])
 
 
+@pytest.mark.parametrize(("last", "whole"), [(2, [3, 4, 5, 6]), (5, [6])])
+def test_as_many_as_there_is_room_for(last, whole):
+    """All that was held goes; whether an episode begins with what comes, the last record that went says."""
+    test = made(5)
+    test.test(("insert_records", [records(range(3), terminals=[last])]))
+    test.test(("insert_records", [records(range(3, 8), terminals=[last, 6])]))
+    test.test(("get_episodes", 1), which="number", expected_outputs=whole)
+    with pytest.raises(RLGraphError, match="it holds 1 in 5 of 5 records"):
+        test.test(("get_episodes", 2))
+
+
 def test_cleared():
     test = made(5)
     test.test(("insert_records", [records(range(7), terminals=[3])]))

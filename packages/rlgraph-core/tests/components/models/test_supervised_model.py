@@ -135,7 +135,8 @@ def test_dropout_is_for_updates_only(trainer):
     fixed, again = (test.test(("get_loss", [X, zeros]), which="loss") for _ in range(2))
     drawn, other = (test.test(("update", [X, zeros]), which="loss") for _ in range(2))
     assert fixed == again and drawn != other and drawn > fixed
-    np.testing.assert_array_equal(test.test(("predict", [X])), test.test(("predict", [X])))
+    for method in ("predict", "get_distribution_parameters"):
+        np.testing.assert_array_equal(test.test((method, [X])), test.test((method, [X])))
 
 
 def test_a_learning_rate_that_falls(trainer):

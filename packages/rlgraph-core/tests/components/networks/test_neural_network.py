@@ -139,3 +139,10 @@ def test_what_a_network_cannot_take_names_the_layer_that_converts_it(space, laye
 def test_no_layer_of_a_network_has_state():
     with pytest.raises(SpecError, match="network.layers: sequence-0 remembers something of each environment"):
         NeuralNetwork([{"type": "sequence"}])
+
+
+def test_a_layer_without_a_type():
+    with pytest.raises(SpecError, match=r"net\[1\].type: missing; a layer is a mapping with 'type', given"):
+        NeuralNetwork.from_spec([LAYERS[0], {"units": 4}], path="net")
+    with pytest.raises(SpecError, match=r"network.layers\[0\].type: missing"):
+        NeuralNetwork([{"units": 4}])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rlgraph.components import RepeaterStack, Stack
+from rlgraph.components import NeuralNetwork, RepeaterStack, Stack
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import FloatBox
 from rlgraph.testing import ComponentTest
@@ -78,6 +78,17 @@ def test_time_folded(backend):
     x = np.arange(12.0, dtype=np.float32).reshape(2, 3, 2)
     folded = {"api": "call", "fold_time_rank": True, "unfold_time_rank": True}
     ComponentTest(Stack(Rows(scope="rows"), api_methods=[folded]), {"x": space}, backend=backend).test(
+        ("call", x), expected_outputs=x.sum(-1, keepdims=True)
+    )
+
+
+def test_time_is_folded_of_the_arguments_that_are_given(backend):
+    """A network has arguments for states and training, which may be left out."""
+    space = FloatBox(shape=(2,), add_batch_rank=True, add_time_rank=True)
+    x = np.arange(12.0, dtype=np.float32).reshape(2, 3, 2)
+    network = NeuralNetwork([{"type": "dense", "units": 1, "weights_spec": 1.0}])
+    folded = {"api": "call", "fold_time_rank": True, "unfold_time_rank": True}
+    ComponentTest(Stack(network, api_methods=[folded]), {"inputs": space}, backend=backend).test(
         ("call", x), expected_outputs=x.sum(-1, keepdims=True)
     )
 

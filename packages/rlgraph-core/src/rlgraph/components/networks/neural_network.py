@@ -143,6 +143,8 @@ def _layer_graph(layers: Any, inputs: Any, outputs: Any, scope: str) -> LayerGra
 
 
 def _layer(spec: Any, path: str, position: int) -> Component:
+    if isinstance(spec, dict) and "type" not in spec:
+        raise SpecError(f"{path}.type: missing; a layer is a mapping with 'type', given {spec!r}")
     if isinstance(spec, dict) and "scope" not in spec:
         kind = spec.get("type", "layer")
         name = kind.__name__.lower() if isinstance(kind, type) else kind

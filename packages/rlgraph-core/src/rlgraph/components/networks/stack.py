@@ -98,7 +98,7 @@ class Stack(TimeFolding):
 
         def wired(self: Stack, *args: Any, **kwargs: Any) -> Any:
             given = (*args, *kwargs.values())
-            values = tuple(self._fold_time(x) for x in given) if method.fold_time_rank else given
+            values = tuple(self._folded(x) for x in given) if method.fold_time_rank else given
             for component in self.stacked:
                 result = getattr(component, method.called)(*values)
                 values = result if isinstance(result, tuple) else (result,)
@@ -111,6 +111,10 @@ class Stack(TimeFolding):
         wired.__signature__ = inspect.signature(first)  # type: ignore[attr-defined]
         wired.__doc__ = f"`{method.called}` of every component, one after the other."
         return wired
+
+    def _folded(self, value: Any) -> Any:
+        """`value` without time rank; what is no tensor, such as an argument that is left out, as it is."""
+        return value if value is None or isinstance(value, bool | int | float) else self._fold_time(value)
 
     def _carrying(self, method: StackMethod) -> Callable[..., Any]:
         """`call` of components some of which are recurrent; and `call_with_states` beside it (see `LayerChain`)."""
