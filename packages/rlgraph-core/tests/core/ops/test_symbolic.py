@@ -128,7 +128,15 @@ REFUSED = {
     ),
     "clip promotes": (lambda: OPS.clip(INT, 0.5, 1), "the Python scalar 0.5"),
     "indices": (lambda: OPS.take(X, X), "needs int32 or int64 indices"),
-    "indices of another shape": (lambda: OPS.take_along_axis(X, INT[:, 0], axis=1), "does not index"),
+    "indices of another rank": (
+        lambda: OPS.take_along_axis(X, INT[:, 0], axis=1),
+        "take_along_axis: expected indices [B, any] for float32[B, 3] along axis 1, given int64[B]; sizes of 1",
+    ),
+    "indices that would be spread": (
+        lambda: OPS.take_along_axis(X, INT[:, :1], axis=0),
+        "expected indices [any, 3] for float32[B, 3] along axis 0, given int64[B, 1]; sizes of 1 are not spread: "
+        "ops.broadcast_to does that",
+    ),
     "reshape": (lambda: OPS.reshape(X, (B, 4)), "has 3*B elements, the shape (B, 4) has 4*B"),
     "reshape with a rest": (lambda: OPS.reshape(X, (-1, 4)), "does not fit the shape (-1, 4)"),
     "reshape with two unknowns": (lambda: OPS.reshape(X, (-1, -1)), "only one size"),

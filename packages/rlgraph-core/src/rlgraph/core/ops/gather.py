@@ -19,12 +19,19 @@ def take(x: TensorSpec, indices: TensorSpec, axis: int = 0) -> TensorSpec:
 
 @operation("gather")
 def take_along_axis(x: TensorSpec, indices: TensorSpec, axis: int = -1) -> TensorSpec:
-    """One element of `x` per index: `indices` has the rank of `x` and its sizes except along `axis`."""
+    """One element of `x` per index: `indices` has the rank of `x` and its sizes except along `axis`.
+
+    NumPy spreads sizes of 1; here `broadcast_to` has to say so.
+    """
     require_indices("take_along_axis", indices)
     position = normalize_axis(axis, len(x.shape), "take_along_axis")
     others = [(a, b) for i, (a, b) in enumerate(zip(x.shape, indices.shape, strict=False)) if i != position]
     if len(x.shape) != len(indices.shape) or any(a != b for a, b in others):
-        raise InferenceError(f"ops.take_along_axis: {indices} does not index {x} along axis {axis}")
+        wanted = ", ".join("any" if i == position else str(size) for i, size in enumerate(x.shape))
+        raise InferenceError(
+            f"ops.take_along_axis: expected indices [{wanted}] for {x} along axis {axis}, given {indices}; sizes of 1 "
+            "are not spread: ops.broadcast_to does that"
+        )
     return x.with_shape(indices.shape)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,16 +25,19 @@ SIZES = {"B": 3, "T": 3}
 STEP, TOLERANCE = 1e-5, 1e-6
 
 
-def difference_quotient(function: Callable[[], float], values: np.ndarray) -> np.ndarray:
-    """The derivative of ``function()`` by the elements of `values` [...], which it reads; [n]."""
-    flat, result = values.reshape(-1), np.empty(values.size)
-    for index, value in enumerate(flat.copy()):
+def difference_quotient(
+    function: Callable[[], float], values: np.ndarray, elements: Iterable[int] | None = None
+) -> np.ndarray:
+    """The derivative of ``function()`` by the elements of `values` [...], which it reads, or by some of them; [n]."""
+    flat, result = values.reshape(-1), []
+    for index in range(flat.size) if elements is None else elements:
+        value = flat[index]
         flat[index] = value + STEP
         above = function()
         flat[index] = value - STEP
-        result[index] = (above - function()) / (2 * STEP)
+        result.append((above - function()) / (2 * STEP))
         flat[index] = value
-    return result
+    return np.array(result)
 
 
 class SmoothCall:

@@ -75,7 +75,7 @@ def checks_of(component: str) -> dict[str, list[str]]:
     """Column -> the checks of it, as ``section/name``."""
     cases = cases_of(component)
     forward = {name: f"{'kernels' if case.trains else 'components'}/{name}" for name, case in cases.items()}
-    derived = [f"derivatives/{name}" for name, case in cases.items() if case.by]
+    derived = [f"derivatives/{name}" for name, case in cases.items() if case.is_derived]
     return {
         "forward": list(forward.values()),
         "gradient": [*derived, *(forward[name] for name, case in cases.items() if case.trains)],

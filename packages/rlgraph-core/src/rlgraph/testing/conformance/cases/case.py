@@ -30,6 +30,8 @@ class Case:
         trains: it takes gradients.
         by: names of arguments; the derivatives of what the methods return, by these and by the trainable variables, are
             compared with difference quotients.
+        elements: of a component with too many variables for that, by how many elements of each they are compared; then
+            `by` may be empty.
     """
 
     make: Callable[[], Component]
@@ -37,6 +39,12 @@ class Case:
     methods: tuple[str, ...]
     trains: bool = False
     by: tuple[str, ...] = ()
+    elements: int | None = None
+
+    @property
+    def is_derived(self) -> bool:
+        """Whether derivatives are compared."""
+        return bool(self.by) or self.elements is not None
 
 
 @dataclass(frozen=True)

@@ -26,10 +26,6 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "gives targets, which have none": ("generalized_advantage_estimation", "v_trace_function"),
         "copies variables": ("synchronizer",),
         "changes dtypes": ("convert_type",),
-        "too many variables for difference quotients; its layers have them": (
-            "large_impala_network",
-            "small_impala_network",
-        ),
     },
     "nested Space": {
         "one tensor": (

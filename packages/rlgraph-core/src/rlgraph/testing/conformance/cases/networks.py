@@ -78,7 +78,7 @@ def _values(
 
 
 def _impala(kind: Callable[..., Component], size: int) -> Case:
-    """Sequences of everything. For difference quotients there are too many variables."""
+    """Sequences of everything; derivatives by some elements of all variables."""
     space = Dict(
         image=IntBox(256, shape=(size, size, 1), dtype="uint8"),
         previous_action=Dict(move=IntBox(3), turn=FloatBox(shape=(2,))),
@@ -89,6 +89,7 @@ def _impala(kind: Callable[..., Component], size: int) -> Case:
         lambda: kind(units=2, image_units=3, text_key="text"),
         {"inputs": space.with_extra_ranks(True, True, True)},
         ("call", "call_with_states"),
+        elements=3,
     )
 
 
