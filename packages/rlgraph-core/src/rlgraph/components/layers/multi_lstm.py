@@ -116,8 +116,8 @@ def _sources(connections: Sequence[Any], num_lstms: int, where: str) -> list[lis
     )
     if not is_list or len(connections) > num_lstms - 1:
         raise SpecError(
-            f"{where}: expected a list of at most {num_lstms - 1} entries, for the layers from the second on, each True "
-            f"or a list of bools, given {connections!r}"
+            f"{where}: expected a list of at most {num_lstms - 1} entries, for the layers from the second on, each "
+            f"True or a list of bools, given {connections!r}"
         )
     sources = [[i] for i in range(num_lstms)]
     for i, entry in enumerate(connections, start=1):
