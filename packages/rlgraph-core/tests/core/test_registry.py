@@ -125,6 +125,15 @@ def test_ours_come_through_the_same_door():
     assert registry("rlgraph.components") is registry("rlgraph.components")
 
 
+@pytest.mark.parametrize(
+    ("name", "here"),
+    [("DenseLayer", "dense"), ("max-pool2d-layer", "max_pool2d"), ("AdamOptimizer", "adam")],
+)
+def test_classes_that_had_longer_names(name, here):
+    with pytest.raises(SpecError, match=f'unknown component {name!r}. It is "{here}" here'):
+        registry("rlgraph.components").load(name)
+
+
 def test_names_differ_by_more_than_writing():
     assert canonical("Dueling-Policy") == canonical("dueling policy") == "dueling_policy"
 
