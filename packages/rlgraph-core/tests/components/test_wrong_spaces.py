@@ -27,14 +27,10 @@ TAKES_TEXT = {
 }
 #: Arguments that are given and, with the options of a component's cases, not looked at.
 UNUSED = {
-    ("categorical_distribution_adapter", "adapter_outputs"),
     ("categorical_dqn_loss", "q_next"),
-    ("categorical_dqn_loss", "q_values"),
     ("dqn_loss", "q_next"),
-    ("gumbel_softmax_distribution_adapter", "adapter_outputs"),
     ("ppo_loss", "entropy"),
     ("quantile_dqn_loss", "q_next"),
-    ("quantile_dqn_loss", "q_values"),
 }
 ALLOWED = {(case, argument) for name, argument in UNUSED for case in cases_of(name)}
 #: By its own name, or by that of the argument that it becomes inside; or which part of it is not there.

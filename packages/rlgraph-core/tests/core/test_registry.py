@@ -6,6 +6,7 @@ import pytest
 from rlgraph.core import Component, PluginError, Registry, SpecError, registry
 from rlgraph.core.errors import nearest
 from rlgraph.core.registry import OTHER_NAMES, canonical
+from rlgraph.spaces import IntBox
 
 
 def distribution(folder, name, version, entries):
@@ -92,10 +93,14 @@ def test_unknown_names():
 
 def test_what_others_call_it():
     components = registry("rlgraph.components")
+    needed = {
+        "linear": {"units": 2},
+        "epsilonexploration": {"action_space": IntBox(2)},
+        "neuralnetwork": {"layers": ["activation"]},
+    }
     for name, spec in OTHER_NAMES["rlgraph.components"].items():
         assert name not in components
-        options = {"units": 2} if name == "linear" else {}
-        assert isinstance(Component.from_spec(json.loads(spec), **options), Component)
+        assert isinstance(Component.from_spec(json.loads(spec), **needed.get(name, {})), Component)
     with pytest.raises(SpecError, match="net: unknown component 'Linear'. It is \"dense\" here"):
         components.load("Linear", where="net")
     with pytest.raises(SpecError, match='It is {"type": "reshape", "flatten": true} here'):
@@ -123,6 +128,15 @@ def test_ours_come_through_the_same_door():
     for name in names:
         assert issubclass(registry("rlgraph.components").load(name), Component)
     assert registry("rlgraph.components") is registry("rlgraph.components")
+
+
+@pytest.mark.parametrize(
+    ("name", "here"),
+    [("DenseLayer", "dense"), ("max-pool2d-layer", "max_pool2d"), ("AdamOptimizer", "adam")],
+)
+def test_classes_that_had_longer_names(name, here):
+    with pytest.raises(SpecError, match=f'unknown component {name!r}. It is "{here}" here'):
+        registry("rlgraph.components").load(name)
 
 
 def test_names_differ_by_more_than_writing():

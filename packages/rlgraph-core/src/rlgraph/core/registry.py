@@ -43,12 +43,18 @@ OTHER_NAMES = {
         "linear": '"dense"',
         "flatten": '{"type": "reshape", "flatten": true}',
         "gae": '"generalized_advantage_estimation"',
+        "epsilonexploration": '"epsilon_greedy"',
+        "memprioritizedreplay": '"prioritized_replay"',
+        "neuralnetwork": '"network"',
         **{
             name: f'{{"type": "activation", "activation": "{name}"}}'
             for name in ("relu", "tanh", "sigmoid", "elu", "gelu", "silu")
         },
     },
 }
+
+#: What classes of others are called behind what a name is here: group -> endings.
+OTHER_ENDINGS = {"rlgraph.components": ("layer", "optimizer")}
 
 
 @dataclass(frozen=True)
@@ -165,6 +171,10 @@ class Registry:
         if distribution:
             return f"{self.kind} {name!r} is not installed: pip install {distribution}"
         other = OTHER_NAMES.get(self.group, {}).get(_key(name))
+        for ending in OTHER_ENDINGS.get(self.group, ()):
+            shorter = self._plugins.get(_key(name).removesuffix(ending))
+            if shorter:
+                other = f'"{canonical(shorter[0].name)}"'
         hint = f"It is {other} here." if other else nearest(canonical(name), self.names())
         return f"unknown {self.kind} {name!r}. {hint}"
 

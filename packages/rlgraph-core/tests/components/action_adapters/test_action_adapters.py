@@ -342,6 +342,10 @@ def test_an_adapter_of_somebody_else(monkeypatch):
             r"distributions_spec.bounded_distribution_type: unknown distribution 'bta'. Did you mean 'beta'",
         ),
         (
+            lambda: choose_adapter(FloatBox(0.0, 1.0), {"bounded_distribution_type": "squash"}),
+            r"unknown distribution 'squash'. Did you mean 'squashed'",
+        ),
+        (
             lambda: choose_adapter(BoolBox(), None, {"weight_spec": 1.0}),
             r"no such key. Did you mean 'weights_spec'",
         ),
@@ -350,6 +354,28 @@ def test_an_adapter_of_somebody_else(monkeypatch):
 def test_wrong_arguments(make, message):
     with pytest.raises(SpecError, match=message):
         make()
+
+
+def test_wrong_outputs():
+    spaces = {"nn_outputs": FEATURES, "adapter_outputs": FloatBox(shape=(5,), add_batch_rank=True)}
+    for actions, number in ((IntBox(4), 4), (BoolBox(shape=(2,)), 2)):
+        adapter = choose_adapter(actions)
+        given = {**spaces, "action_mask": BoolBox(shape=(4,), add_batch_rank=True)} if number == 4 else spaces
+        with pytest.raises(SpaceError, match=f"adapter_outputs: expected {number} numbers for each item"):
+            ComponentTest(adapter, given, backend="numpy")
+
+
+def test_a_mask_that_allows_nothing_allows_what_exists(backend):
+    spaces = {
+        "nn_outputs": FEATURES,
+        "adapter_outputs": FloatBox(shape=(10,), add_batch_rank=True),
+        "action_mask": BoolBox(shape=(2, 5), add_batch_rank=True),
+    }
+    test = ComponentTest(choose_adapter(IntBox([3, 5])), spaces, backend=backend)
+    outputs, mask = np.arange(10.0)[None], np.zeros((1, 2, 5), bool)
+    mask[0, 1, [0, 4]] = True
+    logits = test.test("get_parameters_from_adapter_outputs", outputs, mask)[0]
+    np.testing.assert_array_equal(logits > -1e29, [[1, 1, 1, 0, 0], [1, 0, 0, 0, 1]])
 
 
 def test_wrong_masks():

@@ -526,6 +526,22 @@ def test_other_shapes_are_not_spread_over_all_pairs(distribution, parameters, sp
         make(distribution, parameters, **{**values, **spaces})
 
 
+@pytest.mark.parametrize(
+    ("distribution", "parameters", "values", "kind"),
+    [
+        (Normal(), NORMAL, IntBox(3, shape=(2,), add_batch_rank=True), "float"),
+        (Categorical(), TRIPLE, FloatBox(add_batch_rank=True), "int"),
+        (Bernoulli(), PAIR, PAIR, "bool"),
+    ],
+)
+def test_values_of_another_kind(distribution, parameters, values, kind):
+    """No category is 2.7, and 0.3 is not true."""
+    with pytest.raises(
+        SpaceError, match=f'{distribution.scope}: values: expected {kind}.*"to_dtype": "{kind}"'
+    ):
+        make(distribution, parameters, values=values)
+
+
 def test_users_of_distributions_refuse_them_too():
     policy = Policy([{"type": "dense", "units": 3}], FloatBox())
     spaces = {"nn_inputs": PAIR, "actions": COLUMN, "deterministic": bool}

@@ -4,7 +4,7 @@ from scipy import stats
 
 from rlgraph.components import Dropout, NeuralNetwork
 from rlgraph.core import Component, SpecError, gradients, graph_fn, rlgraph_api
-from rlgraph.spaces import FloatBox, SpaceError
+from rlgraph.spaces import BoolBox, FloatBox, SpaceError
 from rlgraph.testing import ComponentTest, record_draws, replay_draws
 
 INPUTS = {"inputs": FloatBox(shape=(50,), add_batch_rank=True)}
@@ -129,3 +129,7 @@ def test_mistakes():
             Dropout(rate)
     with pytest.raises(SpaceError, match="dropout/inputs"):
         ComponentTest(Dropout(), {"inputs": bool}, backend="numpy")
+    inputs = FloatBox(shape=(2,), add_batch_rank=True)
+    for training in (float, BoolBox(add_batch_rank=True)):
+        with pytest.raises(SpaceError, match=r"dropout/training: expected BoolBox\(\)"):
+            ComponentTest(Dropout(), {"inputs": inputs, "training": training}, backend="numpy")

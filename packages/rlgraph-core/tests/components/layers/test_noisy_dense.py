@@ -167,3 +167,6 @@ def test_wrong_arguments(arguments, message):
 def test_wrong_inputs():
     with pytest.raises(SpaceError, match="noisy-dense/inputs: expected a FloatBox of rank 1 with batch rank"):
         ComponentTest(NoisyDense(2), {"inputs": IntBox(3, add_batch_rank=True)}, backend="numpy")
+    spaces = {"inputs": FloatBox(shape=(2,), add_batch_rank=True), "training": float}
+    with pytest.raises(SpaceError, match=r"noisy-dense/training: expected BoolBox\(\)"):
+        ComponentTest(NoisyDense(2), spaces, backend="numpy")

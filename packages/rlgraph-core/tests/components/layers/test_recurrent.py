@@ -5,7 +5,7 @@ import pytest
 
 from rlgraph.components import GRU, LSTM, Adam, MultiLSTM
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
-from rlgraph.spaces import FloatBox, IntBox, SpaceError, Tuple
+from rlgraph.spaces import BoolBox, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest
 
 STEPS, BATCH, SIZE, UNITS = 4, 3, 2, 3
@@ -133,6 +133,32 @@ def test_the_order_of_batch_and_time_is_that_of_the_inputs(backend):
         outputs, states = make({"inputs": TIME_MAJOR}, backend).test("call", X)
         test = make({"inputs": BATCH_MAJOR}, backend)
         test.test("call", X.swapaxes(0, 1), expected_outputs=(outputs.swapaxes(0, 1), states))
+
+
+RESETS = np.zeros((STEPS, BATCH), bool)
+RESETS[2, 0] = RESETS[1, 2] = RESETS[3, 2] = True
+
+
+def by_pieces(by_loops, weights):
+    """Outputs of each row, whose pieces begin where there are resets, each with states of zero."""
+    outputs = np.zeros((STEPS, BATCH, UNITS))
+    for n in range(BATCH):
+        for piece in np.split(np.arange(STEPS), np.flatnonzero(RESETS[:, n])):
+            outputs[piece, n] = by_loops(weights, X[piece][:, [n]])[0][:, 0]
+    return outputs
+
+
+@pytest.mark.parametrize(("make", "by_loops"), [(lstm_test, lstm_by_loops), (gru_test, gru_by_loops)])
+def test_resets_begin_new_sequences(make, by_loops, backend):
+    flags = BoolBox(add_batch_rank=True, add_time_rank=True, time_major=True)
+    test = make({"inputs": TIME_MAJOR, "resets": flags}, backend)
+    expected = by_pieces(by_loops, test.read_variable_values())
+    outputs, states = test.test(("call", {"inputs": X, "resets": RESETS}))
+    np.testing.assert_allclose(outputs, expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(states[-1] if len(states) == 2 else states, expected[-1], rtol=1e-5, atol=1e-6)
+    test = make({"inputs": BATCH_MAJOR, "resets": flags.with_extra_ranks(time_major=False)}, backend)
+    given = {"inputs": X.swapaxes(0, 1), "resets": RESETS.T}
+    test.test(("call", given), expected_outputs=(outputs.swapaxes(0, 1), states))
 
 
 def test_the_last_output_is_that_of_the_last_step_that_counts(backend):

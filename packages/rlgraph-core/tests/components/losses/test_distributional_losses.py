@@ -165,6 +165,17 @@ def test_only_the_action_taken_learns(kind, derivative, trainer):
     assert not derivative(kind(), spaces(ATOMS), given, "q_next_target", trainer).any()
 
 
+@pytest.mark.parametrize(
+    ("kind", "shape", "least"),
+    [(CategoricalDQNLoss, (3,), 2), (CategoricalDQNLoss, (3, 1), 2), (QuantileDQNLoss, (3,), 1)],
+)
+def test_values_that_are_no_distributions(kind, shape, least):
+    values = FloatBox(shape=shape, add_batch_rank=True)
+    given = {**spaces(ATOMS), **dict.fromkeys(("q_values", "q_next", "q_next_target"), values)}
+    with pytest.raises(SpaceError, match=rf"q_values: expected .*\[B, A, N\], N at least {least}"):
+        ComponentTest(kind(), given, backend="numpy")
+
+
 def test_wrong_options():
     with pytest.raises(
         SpecError, match="categorical-dqn-loss.high: expected a number above low, 1.0, given 0"

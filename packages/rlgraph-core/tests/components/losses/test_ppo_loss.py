@@ -228,6 +228,8 @@ PARTS_IN_TIME = PARTS.with_extra_ranks(True, True, time_major=True)
             "prev_log_probs/move: expected the ranks of state_values",
         ),
         ({**SPACES, "log_probs": PARTS}, "prev_log_probs: expected the parts of log_probs"),
+        ({**SPACES, "time_percentage": int}, "time_percentage: expected the fraction of training"),
+        ({**SPACES, "time_percentage": FLOATS}, "time_percentage: expected the fraction of training"),
         (
             {**SPACES, "log_probs": Dict(log_likelihood=float, nn_outputs=float, add_batch_rank=True)},
             r'log_probs: .*all that a policy puts out.*take \["log_likelihood"\]',

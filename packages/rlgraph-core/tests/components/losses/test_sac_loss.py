@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from rlgraph.components import SACLoss
-from rlgraph.core import SpecError
+from rlgraph.core import AssemblyError, SpecError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest
 
@@ -145,6 +145,10 @@ def test_gradients_stay_with_their_part(derivative, trainer):
             r"q_values\[1\]: expected \[B\].*squeeze",
         ),
         ({"rewards": FloatBox(shape=(1,), add_batch_rank=True)}, "rewards: expected one number per item"),
+        (
+            {"alpha": FloatBox(shape=(1,), add_batch_rank=True)},
+            "alpha: expected one temperature for all items",
+        ),
     ],
 )
 def test_wrong_spaces(spaces, message):
@@ -180,4 +184,13 @@ def test_categorical_actions_have_one_tensor_of_log_probabilities(log_probs):
     spaces |= dict.fromkeys(("q_values_next_sampled", "q_values", "q_values_sampled"), both)
     spaces |= dict.fromkeys(("log_probs_next_sampled", "log_probs_sampled"), log_probs)
     with pytest.raises(SpaceError, match=r"log_probs_next_sampled: with discrete=True expected .*\[B, A\]"):
+        ComponentTest(SACLoss(discrete=True), spaces, backend="numpy")
+
+
+def test_discrete_critics_need_the_actions():
+    values = FloatBox(shape=(3,), add_batch_rank=True)
+    pairs = ("q_values_next_sampled", "q_values", "q_values_sampled")
+    spaces = {name: Tuple(values, values) if name in pairs else space for name, space in SPACES.items()}
+    spaces |= dict.fromkeys(("log_probs_next_sampled", "log_probs_sampled"), values)
+    with pytest.raises(AssemblyError, match="with discrete=True give the argument actions"):
         ComponentTest(SACLoss(discrete=True), spaces, backend="numpy")

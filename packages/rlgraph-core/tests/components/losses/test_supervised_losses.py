@@ -9,7 +9,7 @@ from rlgraph.components import (
     EuclidianDistanceLoss,
     NegativeLogLikelihoodLoss,
 )
-from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest
 
@@ -195,9 +195,22 @@ def test_a_list_with_lengths(backend):
     # The mean distance, twice; the sum of what is unlikely.
     test.test("loss_per_item", parameters, labels, [2], expected_outputs=[2.0 * 3.0 + 4.0])
     test.test("loss_per_item", parameters, labels, [1], expected_outputs=[2.0 * 1.0 + 1.0])
+    test.test(
+        "loss_per_item", parameters, labels, [0], expected_outputs=[0.0]
+    )  # a mean of no steps is no NaN
 
 
 # Mistakes.
+
+
+def test_a_distribution_and_what_it_needs():
+    with pytest.raises(
+        SpecError, match=r"distribution_spec: expected a component with an API method log_prob"
+    ):
+        NegativeLogLikelihoodLoss({"type": "clip"})
+    spaces = {"parameters": Tuple(FloatBox(), FloatBox(), add_batch_rank=True)}
+    with pytest.raises(AssemblyError, match="with a distribution give the argument labels"):
+        ComponentTest(NegativeLogLikelihoodLoss("normal"), spaces, backend="numpy")
 
 
 @pytest.mark.parametrize(

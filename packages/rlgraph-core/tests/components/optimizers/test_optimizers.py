@@ -16,7 +16,7 @@ from rlgraph.core import (
     graph_fn,
     rlgraph_api,
 )
-from rlgraph.spaces import FloatBox
+from rlgraph.spaces import FloatBox, SpaceError
 
 START = {
     "pair/left/bias": np.array([0.5, -1.0]),
@@ -404,6 +404,9 @@ def test_a_scheduled_rate(trainer):
 def test_a_scheduled_rate_needs_the_time(trainer):
     with pytest.raises(AssemblyError, match="optimizer needs time_percentage, the fraction of training done"):
         built(RMSProp([0.1, 0.0]), trainer)
+    for space in (int, FloatBox(add_batch_rank=True), FloatBox(0.0, 100.0)):
+        with pytest.raises(SpaceError, match="time_percentage: expected the fraction of training"):
+            built(RMSProp([0.1, 0.0]), trainer, time_percentage=space)
 
 
 # Wrong arguments.

@@ -376,3 +376,10 @@ def test_a_single_bool_is_flattened_like_other_numbers(backend):
     assert layer.get_preprocessed_space(space) == BoolBox(shape=(1,), add_batch_rank=True)
     test = ComponentTest(layer, {"inputs": space}, backend=backend)
     test.test(("call", [np.array([True, False])]), expected_outputs=np.array([[True], [False]]))
+
+
+def test_only_means_of_channels_stay_within_their_bounds():
+    colours = FloatBox(0.0, 1.0, shape=(4, 4, 2))
+    assert GrayScale([0.25, 0.75]).get_preprocessed_space(colours) == FloatBox(0.0, 1.0, shape=(4, 4))
+    for weights in ([2.0, -1.0], [1.0, 1.0]):
+        assert GrayScale(weights).get_preprocessed_space(colours) == FloatBox(shape=(4, 4))

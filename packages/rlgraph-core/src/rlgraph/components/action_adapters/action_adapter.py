@@ -10,6 +10,7 @@ from rlgraph.components.distributions.distribution import Distribution
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.core import AssemblyError, Component, SpecError, rlgraph_api
+from rlgraph.core.ops import SymbolicTensor
 from rlgraph.spaces import BoxSpace, SpaceError, from_spec
 
 
@@ -127,6 +128,11 @@ class ActionAdapter(Component):
     def shaped(self, ops: Any, outputs: Any, *more: int) -> Any:
         """``[B, k] -> [B, ...]`` with the shape of one action, and `more` axes behind; for use in graph functions."""
         shape = (*self.action_space.shape, *more)
+        if isinstance(outputs, SymbolicTensor) and outputs.shape[-1] != prod(shape):
+            raise SpaceError(
+                f"adapter_outputs: expected {self.num_outputs()} numbers for each item, given {outputs!r}; "
+                "get_adapter_outputs makes them"
+            )
         if not shape:
             return ops.squeeze(outputs, -1)
         return outputs if len(shape) == 1 else ops.reshape(outputs, (*ops.shape(outputs)[:-1], *shape))

@@ -102,7 +102,9 @@ def _adapter_spec(box: BoxSpace, chosen: Mapping[str, Any], at: str, where: str)
     if adapter not in known:
         ending = "_distribution_adapter"
         names = [other.removesuffix(ending) for other in known.names() if other.endswith(ending)]
-        raise SpecError(f"{where}.{option}: unknown distribution {given!r}. {nearest(given, names)}")
+        raise SpecError(
+            f"{where}.{option}: unknown distribution {given!r}. {nearest(given, [*names, *ALIASES])}"
+        )
     spec: dict[str, Any] = {"type": adapter}
     if name == "gumbel_softmax" and "gumbel_softmax_temperature" in chosen:
         spec["temperature"] = chosen["gumbel_softmax_temperature"]

@@ -38,13 +38,8 @@ class Schedule(ABC):
 
     def check_time(self, space: Any, where: str = "time_percentage") -> None:
         """Raise `SpaceError` unless `space` is one fraction of training, or None where none is needed."""
-        if space is None and self.is_constant:
-            return
-        # One that says nothing of its bounds may be a fraction.
-        high = getattr(space, "high", None)
-        fits = isinstance(space, FloatBox) and space.shape == () and (high is None or high <= 1.0)
-        if not fits or space.has_batch_rank or space.has_time_rank:
-            raise mismatch(where, "the fraction of training that is done, FloatBox(0.0, 1.0)", repr(space))
+        if space is not None or not self.is_constant:
+            check_time_percentage(space, where)
 
     def need_time(self, time_percentage: Any, where: str) -> None:
         """Raise `AssemblyError` if an API method is given no `time_percentage` and the value depends on it."""
@@ -81,6 +76,15 @@ class Schedule(ABC):
             f"{path}: expected a number, [from, to], [type, from, to], [type, from, to, argument] or a mapping with "
             f"'type', given {spec!r}"
         )
+
+
+def check_time_percentage(space: Any, where: str = "time_percentage") -> None:
+    """Raise `SpaceError` unless `space` is one fraction of training."""
+    # One that says nothing of its bounds may be a fraction.
+    high = getattr(space, "high", None)
+    fits = isinstance(space, FloatBox) and space.shape == () and (high is None or high <= 1.0)
+    if not fits or space.has_batch_rank or space.has_time_rank:
+        raise mismatch(where, "the fraction of training that is done, FloatBox(0.0, 1.0)", repr(space))
 
 
 #: What is said of a fraction that is none.

@@ -26,6 +26,7 @@ class Bernoulli(Distribution):
     """
 
     reparameterized = False
+    value_kind = "bool"
 
     def __init__(self, scope: str = "bernoulli", **kwargs: Any):
         super().__init__(scope=scope, **kwargs)

@@ -37,6 +37,7 @@ class Categorical(Distribution):
     """
 
     reparameterized = False
+    value_kind = "int"
     category_rank = 1
 
     def __init__(self, dtype: str = "int64", low: Any = 0, scope: str = "categorical", **kwargs: Any):

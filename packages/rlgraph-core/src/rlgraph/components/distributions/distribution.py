@@ -10,6 +10,9 @@ from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.ops import SymbolicTensor, leaves_of
 from rlgraph.spaces import FloatBox, Space, SpaceError, Tuple
 
+#: What values are -> the dtypes that may hold them.
+VALUE_KINDS = {"float": ("float",), "int": ("int", "uint", "bool"), "bool": ("bool", "int", "uint")}
+
 
 class Distribution(Component):
     """A probability distribution, whose parameters are arguments of its API methods.
@@ -23,12 +26,14 @@ class Distribution(Component):
     Attributes:
         reparameterized: whether derivatives flow from samples into the parameters.
         parameter_names: what the parameters are: of one name a tensor, of several a tuple of tensors of one shape.
+        value_kind: what values are, a key of `VALUE_KINDS`.
         category_rank: how many of the parameters' last axes are categories, over which nothing is summed.
         own_axes: the axes of one action, counted from the back.
     """
 
     reparameterized: bool = True
     parameter_names: ClassVar[tuple[str, ...]] = ("logits",)
+    value_kind: ClassVar[str] = "float"
     category_rank: ClassVar[int] = 0
 
     own_axes: tuple[int, ...]
@@ -88,8 +93,16 @@ class Distribution(Component):
             )
 
     def check_values(self, values: Any, parameters: Any) -> None:
-        """Raise `SpaceError` unless `values` have the axes that `parameters` decide; for use in graph functions."""
+        """Raise `SpaceError` unless `values` are what is drawn, of the axes that `parameters` decide.
+
+        For use in graph functions.
+        """
         if isinstance(values, SymbolicTensor):  # else known at build, or already running
+            if not values.spec.dtype.startswith(VALUE_KINDS[self.value_kind]):
+                raise SpaceError(
+                    f'values: expected {self.value_kind}, given {values!r}; put in front: {{"type": "convert_type", '
+                    f'"to_dtype": "{self.value_kind}"}}'
+                )
             first = leaves_of(parameters)[0]
             check_axes("values", self.value_shape(first.spec.shape), values, self._ranks(first))
 

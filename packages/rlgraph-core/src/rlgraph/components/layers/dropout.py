@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.layers.inputs import check_inputs
+from rlgraph.components.layers.inputs import check_inputs, check_training
 from rlgraph.components.preprocessing.preprocess_layer import check_number
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.functional.dropout import dropout
@@ -35,6 +35,7 @@ class Dropout(Component):
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         check_inputs(input_spaces["inputs"], rank=None)
+        check_training(input_spaces)
 
     @rlgraph_api
     def call(self, inputs: Any, training: Any = None) -> Any:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.spaces import BoxSpace, FloatBox, Space, TextBox
+from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, Space, TextBox
 from rlgraph.spaces.errors import mismatch
 
 
@@ -21,6 +22,13 @@ def check_inputs(space: Any, rank: int | None, *, name: str = "inputs") -> None:
         axes = "1 or more" if rank is None else str(rank)
         wanted = f"a FloatBox of rank {axes} with batch rank"
         raise mismatch(name, wanted, repr(space), _help(space, rank))
+
+
+def check_training(spaces: Mapping[str, Any]) -> None:
+    """Raise `SpaceError` unless the argument ``training``, if it is an input, is one bool."""
+    space = spaces.get("training")
+    if space is not None and space != BoolBox():
+        raise mismatch("training", "BoolBox()", repr(space))
 
 
 def _help(space: Any, rank: int | None) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.layers.activations import apply_activation, check_activation
-from rlgraph.components.layers.inputs import check_inputs
+from rlgraph.components.layers.inputs import check_inputs, check_training
 from rlgraph.components.layers.rows import over_rows
 from rlgraph.components.preprocessing.preprocess_layer import check_number, check_whole
 from rlgraph.core import Component, SpecError, Variable, graph_fn, rlgraph_api
@@ -69,6 +69,7 @@ class NoisyDense(Component):
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         check_inputs(input_spaces["inputs"], rank=1)
+        check_training(input_spaces)
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         size = input_spaces["inputs"].shape[0]

@@ -32,6 +32,8 @@ class CategoricalDQNLoss(DistributionalLoss):
         SpecError: a discount outside [0, 1], or `high` is not above `low`.
     """
 
+    fewest_numbers = 2
+
     def __init__(
         self,
         low: float = -10.0,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from rlgraph.components.losses.action_values import check_action_values
 from rlgraph.components.losses.loss_function import LossFunction, check_discount
 from rlgraph.core import graph_fn, rlgraph_api
-from rlgraph.spaces import Space
+from rlgraph.spaces import FloatBox, Space
+from rlgraph.spaces.errors import join, mismatch
 
 
 class DistributionalLoss(LossFunction):
@@ -30,6 +31,9 @@ class DistributionalLoss(LossFunction):
     item_arguments = ("rewards", "terminals", "importance_weights", "discounts")
     part_arguments = ("q_values",)
 
+    #: How many numbers a distribution has at least.
+    fewest_numbers: ClassVar[int] = 1
+
     def __init__(self, discount: float, double_q: bool, scope: str, **kwargs: Any):
         self.discount = check_discount(discount, scope)
         self.double_q = double_q
@@ -38,7 +42,19 @@ class DistributionalLoss(LossFunction):
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         super().check_input_spaces(input_spaces, action_space)
         if "q_values" in input_spaces:
+            self.check_distributions(input_spaces["q_values"])
             check_action_values(input_spaces, atoms=True)
+
+    def check_distributions(self, values: Space) -> None:
+        """Raise `SpaceError` unless the leaves of `values` are distributions for each action."""
+        for path, box in values.flatten().items():
+            has_numbers = isinstance(box, FloatBox) and len(box.get_shape(True, True)) >= 3
+            if not has_numbers or box.shape[-1] < self.fewest_numbers:
+                raise mismatch(
+                    join("q_values", path),
+                    f"numbers of distributions for each action, [B, A, N], N at least {self.fewest_numbers}",
+                    repr(box),
+                )
 
     @rlgraph_api(returns=2)
     def loss(

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rlgraph.components.common.schedules import Schedule
+from rlgraph.components.common.schedules import Schedule, check_time_percentage
 from rlgraph.components.losses.items import (
     check_items,
     check_lengths,
@@ -72,6 +72,8 @@ class LossFunction(Component):
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         check_lengths(input_spaces)
+        if input_spaces.get("time_percentage") is not None:
+            check_time_percentage(input_spaces["time_percentage"])
         items = {name: input_spaces[name] for name in self.item_arguments if name in input_spaces}
         check_items(items)
         if items:

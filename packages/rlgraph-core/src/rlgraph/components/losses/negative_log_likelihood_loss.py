@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.losses.supervised_loss import SupervisedLoss
-from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.functional.policy_gradient import sum_of_parts
 from rlgraph.spaces import Space
 
@@ -19,6 +19,9 @@ class NegativeLogLikelihoodLoss(SupervisedLoss):
             given instead of parameters.
         average_time_steps: the loss of a sequence is the mean of its steps; False: their sum.
         scope: name among its siblings.
+
+    Raises:
+        SpecError: the component has no `log_prob`.
     """
 
     def __init__(
@@ -31,6 +34,11 @@ class NegativeLogLikelihoodLoss(SupervisedLoss):
         self.distribution: Any = None
         if distribution_spec is not None:
             self.distribution = Component.from_spec(distribution_spec, path=f"{scope}.distribution_spec")
+            if "log_prob" not in self.distribution.api_methods():
+                raise SpecError(
+                    f"{scope}.distribution_spec: expected a component with an API method log_prob(parameters, values), "
+                    f"given {distribution_spec!r}"
+                )
         super().__init__(average_time_steps, scope=scope, **kwargs)
         if self.distribution is not None:
             self.add_components(self.distribution)
@@ -51,6 +59,8 @@ class NegativeLogLikelihoodLoss(SupervisedLoss):
         """
         log_probs = parameters
         if self.distribution is not None:
+            if labels is None:
+                raise AssemblyError(f"{self.scope_path}: with a distribution give the argument labels")
             log_probs = self.distribution.log_prob(parameters, labels)
         return self._loss_per_item(log_probs, sequence_length)
 

@@ -8,7 +8,7 @@ from typing import Any
 from rlgraph.components.losses.critics import check_critics, check_number_of_critics
 from rlgraph.components.losses.loss_function import LossFunction, check_discount
 from rlgraph.components.preprocessing.preprocess_layer import check_number
-from rlgraph.core import SpecError, graph_fn, rlgraph_api
+from rlgraph.core import AssemblyError, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.core.functional.policy_gradient import sum_of_parts
 from rlgraph.core.functional.q_learning import action_values
@@ -22,7 +22,8 @@ from rlgraph.core.functional.soft_actor_critic import (
     sac_target,
     soft_value,
 )
-from rlgraph.spaces import BoxSpace, Space, SpaceError
+from rlgraph.spaces import BoxSpace, FloatBox, Space, SpaceError
+from rlgraph.spaces.errors import mismatch
 
 #: What the loss of the temperature is linear in.
 TEMPERATURES = ("alpha", "log_alpha")
@@ -79,6 +80,9 @@ class SACLoss(LossFunction):
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         super().check_input_spaces(input_spaces, action_space)
+        alpha = input_spaces.get("alpha")
+        if alpha is not None and (not isinstance(alpha, FloatBox) or alpha.get_shape(True, True) != ()):
+            raise mismatch("alpha", "one temperature for all items, FloatBox()", repr(alpha))
         for name in ("q_values_next_sampled", "q_values", "q_values_sampled"):
             check_critics(input_spaces, name, self.num_q_functions, axes=2 if self.discrete else 1)
         for name in self.part_arguments if self.discrete else ():
@@ -149,6 +153,10 @@ class SACLoss(LossFunction):
         discounts: Any = None,
     ) -> Any:
         """The sum of the critics' losses ``[B]``; arguments as of `loss_per_item`."""
+        if self.discrete and actions is None:
+            raise AssemblyError(
+                f"{self.scope_path}: with discrete=True give the argument actions, those taken, [B]"
+            )
         return self._critic_loss(
             alpha,
             log_probs_next_sampled,

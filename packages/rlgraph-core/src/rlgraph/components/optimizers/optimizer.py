@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.components.common.schedules import check_time_percentage
 from rlgraph.components.optimizers.arguments import read_learning_rate, read_limit
 from rlgraph.core import (
     AssemblyError,
@@ -77,6 +78,10 @@ class Optimizer(Component):
             )
         self.non_finite = non_finite
         super().__init__(scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        if input_spaces.get("time_percentage") is not None:
+            check_time_percentage(input_spaces["time_percentage"])
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         variables = input_spaces["variables"]
