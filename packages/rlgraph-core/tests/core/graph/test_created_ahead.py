@@ -136,11 +136,26 @@ class OneKind(Layer):
     ranks_may_differ = False
 
 
+class Around(Component):
+    """It computes nothing itself."""
+
+    check_input_spaces = StepsOnly.check_input_spaces
+
+    def __init__(self):
+        self.inner = Layer(scope="inner")
+        super().__init__(self.inner, scope="layer")
+
+    @rlgraph_api
+    def call(self, x):
+        return self.inner.call(x)
+
+
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
         (Layer, None),
         (StepsOnly, "^layer/x: no sequences"),
+        (Around, "^layer/x: no sequences"),
         (OneKind, "^layer.call is called with different batch and time ranks for 'x': .*B, 3. and .*B, T, 3"),
     ],
 )

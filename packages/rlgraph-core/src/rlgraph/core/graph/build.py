@@ -96,6 +96,10 @@ def build(
 ) -> BuiltGraph:
     """Build an assembled graph. Nothing is executed and no framework is needed.
 
+    A component's variables are created when the Spaces of all its arguments are known. Where the build would stop,
+    because what a call is given comes of the component's own outputs, the first component in program order of whose
+    every argument one call is known is created ahead; its other calls are checked once they are known.
+
     Args:
         graph: what `assemble` gave.
         input_spaces: argument name -> Space (or spec of one) of the root's API methods; ``method.argument`` where
@@ -213,7 +217,7 @@ class _Worklist:
                 progress = True
             progress = progress or len(self.values) > number  # a loop was entered
             progress = progress or self._create_ahead(waiting)
-        for scope in list(self.components.ahead):
+        for scope in sorted(self.components.ahead):
             self._confirm(scope)
         if pending or waiting:
             self.place = frozenset(), frozenset(waiting)

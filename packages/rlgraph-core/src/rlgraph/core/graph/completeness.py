@@ -95,7 +95,7 @@ class Components:
 
         Args:
             scope: the component's scope.
-            ahead: one call of which all Spaces are known is enough for each argument; `confirm` checks the others.
+            ahead: for each argument, one call of which all Spaces are known is enough; `confirm` checks the others.
 
         Raises:
             BuildError: two calls give an argument Spaces that do not go together.
