@@ -261,3 +261,11 @@ def test_wrong_states():
     with pytest.raises(SpaceError, match="resets: expected a BoolBox with the ranks of inputs"):
         spaces = {"inputs": sequences(True), "resets": BoolBox(add_batch_rank=True)}
         ComponentTest(NeuralNetwork(LAYERS), spaces, backend="numpy")
+
+
+def test_scopes_as_names_of_states():
+    """What is no letter, digit or _ becomes one, and no name begins with a digit."""
+    network = NeuralNetwork(
+        [{"type": "gru", "units": UNITS, "scope": scope} for scope in ("1st-layer", "2nd")]
+    )
+    assert network.internal_states_space == Dict({"_1st_layer": STATE, "_2nd": STATE})

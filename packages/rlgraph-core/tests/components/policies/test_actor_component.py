@@ -55,6 +55,16 @@ def test_a_policy_that_samples(backend):
     np.testing.assert_array_equal(calm, found["action_probs"][0].argmax())
 
 
+@pytest.mark.parametrize("use_exploration", [True, False])
+def test_a_policy_that_does_not_sample_needs_no_switch(use_exploration, backend):
+    """The switch is about explorations and samples; this policy has neither."""
+    actor = ActorComponent(HALVES, Policy(LAYERS, ACTIONS, deterministic=True))
+    test = ComponentTest(actor, {"states": STATES, "use_exploration": bool}, backend=backend)
+    many = np.repeat(GIVEN, 40, axis=0)
+    found = test.test((METHOD, {"states": many, "use_exploration": use_exploration}))["action"]
+    np.testing.assert_array_equal(found, logits_of(test, many / np.float32(255)).argmax(-1))
+
+
 @pytest.mark.parametrize(
     "exploration", [{"epsilon_spec": [1.0, 0.0]}, {"noise_spec": {"type": "gumbel", "scale": [1e3, 0.0]}}]
 )
