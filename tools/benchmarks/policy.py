@@ -158,7 +158,7 @@ def by_hand_tf(weights: list[Any]) -> Callable[[Any, Any], Any]:
             tf.TensorSpec([None], tf.int64),
             tf.TensorSpec([None], tf.int64),
         ],
-        shortest=False,
+        shortest=True,
     )
 
     def judge(states: Any, actions: Any) -> Any:
