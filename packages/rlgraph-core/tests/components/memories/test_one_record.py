@@ -232,18 +232,18 @@ def frames_of(rng, environment, axis, steps):
         yield tuple(np.stack(frames, axis=axis)[None] for frames in (stack, history[-4:]))
 
 
-@pytest.mark.parametrize("environments", [1, 3])
+@pytest.mark.parametrize(("capacity", "environments"), [(30, 1), (30, 3), (3, 3)])
 @pytest.mark.parametrize("axis", [-1, 0])
 @pytest.mark.parametrize("use_kernels", [True, False])
-def test_frames_come_to_lie_where_they_would_without_it(environments, axis, use_kernels):
+def test_frames_come_to_lie_where_they_would_without_it(capacity, environments, axis, use_kernels):
     shape = (8, 8, 4) if axis == -1 else (4, 8, 8)
     image = IntBox(0, 256, shape=shape, dtype="uint8")
     space = Dict(number=IntBox(), states=image, next_states=image, add_batch_rank=True)
     spaces = {"records": space, "num_records": IntBox()}
-    options = {"size": 4, "axis": axis, "frames_per_record": 1.5}
+    options = {"size": 4, "axis": axis, "frames_per_record": 8}
     fast, plain = (
         GraphExecutor(
-            kind(30, frame_stack=options, scope="memory"),
+            kind(capacity, frame_stack=options, scope="memory"),
             spaces,
             backend="numpy",
             execution_spec={"use_kernels": use_kernels},
@@ -268,7 +268,8 @@ def test_frames_come_to_lie_where_they_would_without_it(environments, axis, use_
         for i, which in enumerate(drawn["number"]):
             np.testing.assert_array_equal(drawn["states"][i], inserted[which][0][0])
             np.testing.assert_array_equal(drawn["next_states"][i], inserted[which][1][0])
-    assert taken > 200 / 3
+    # With as many environments as records, what a stack goes on from has mostly gone.
+    assert taken > 200 / 3 if capacity > environments else taken < 200 / 3
     assert (fast_path(plain), len(fast.storage.host)) == (None, len(plain.storage.host))
 
 
