@@ -123,17 +123,6 @@ class Stack(TimeFolding):
                 f"{self.scope}.api_methods: recurrent components need the time: no fold_time_rank"
             )
 
-        def call(
-            self: Stack,
-            inputs: Any,
-            internal_states: Any = None,
-            sequence_length: Any = None,
-            resets: Any = None,
-            training: Any = None,
-        ) -> Any:
-            """`call` of every component, one after the other."""
-            return run_layers(self.stacked, inputs, internal_states, sequence_length, resets, training)[0]
-
         def call_with_states(
             self: Stack,
             inputs: Any,
@@ -148,6 +137,11 @@ class Stack(TimeFolding):
             )
             return {"output": output, "internal_states": states}
 
+        def call(self: Stack, *args: Any, **kwargs: Any) -> Any:
+            """`call` of every component, one after the other."""
+            return call_with_states(self, *args, **kwargs)["output"]
+
+        call.__signature__ = inspect.signature(call_with_states)  # type: ignore[attr-defined]
         if method.name == "call":
             self.add_member(rlgraph_api(name="call_with_states")(call_with_states))
         return call
