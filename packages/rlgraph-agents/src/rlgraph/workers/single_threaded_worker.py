@@ -285,7 +285,7 @@ class SingleThreadedWorker:
         vector, get_actions, observe = self._connect()
         set_progress, update, step, add = agent.set_progress, self._updater(), vector.step, episodes.add
         raw, raw_states = agent.preprocessing is None, self.vector_env
-        on_step, number = listeners.to("on_step"), self.num_envs
+        on_step, on_update, number = listeners.to("on_step"), listeners.to("on_update"), self.num_envs
         report = course.report
         states = self._begin(vector, course)
         reached = raw_states.final_states
@@ -326,7 +326,8 @@ class SingleThreadedWorker:
                 self._check_finite(states)
             if (results := update()) is not None:
                 report.add_update(results)
-                course.stop_if(listeners.tell("on_update", self, results))
+                if on_update:
+                    course.stop_if(listeners.tell("on_update", self, results))
             if course.done >= course.next_event:
                 states = self._do_what_is_due(vector, course, states)
         if report.is_new(course.done):

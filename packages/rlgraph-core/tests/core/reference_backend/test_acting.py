@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from rlgraph.components import Dense
+from rlgraph.components import Dense, QPolicy
 from rlgraph.core import Component, GraphExecutor, graph_fn, rlgraph_api
-from rlgraph.spaces import FloatBox
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 
 INPUTS = {"inputs": FloatBox(shape=(3,), add_batch_rank=True)}
 GIVEN = np.linspace(-1.0, 1.0, 12, dtype=np.float32).reshape(4, 3)
@@ -21,6 +21,20 @@ def test_dense(activation, biases):
     act = executor.numpy_program("call")
     np.testing.assert_allclose(act(GIVEN), expected, atol=1e-6)
     np.testing.assert_array_equal(act(GIVEN), executor.execute("call", GIVEN))
+
+
+def test_best_actions():
+    actions = Dict({"whole": IntBox(5), "small": IntBox(3, dtype="uint8"), "truth": BoolBox()})
+    policy = QPolicy([{"type": "dense", "units": 6, "activation": "tanh"}], actions)
+    spaces = {"states": INPUTS["inputs"]}
+    executor = GraphExecutor(policy, spaces, action_space=actions, backend="numpy")
+    values = executor.execute("get_q_values", GIVEN)
+    best = executor.numpy_program("get_deterministic_action")(GIVEN)
+    for key, dtype in {"whole": "int64", "small": "uint8", "truth": "bool"}.items():
+        assert best[key].dtype == dtype
+        np.testing.assert_array_equal(
+            best[key], [max(range(len(row)), key=list(row).__getitem__) for row in values[key]]
+        )
 
 
 class Host(Component):

@@ -8,7 +8,6 @@ maker, given the component's view and `ops`, as those of the other backends are.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,9 @@ def dense(self: Any, ops: Any) -> Callable[[Array], Array]:
     """
     weights, biases = self.weights, self.biases
     row = None if biases is None else biases.reshape(1, -1)
-    activate = _activate(ops, self.activation, np.zeros((1, weights.shape[1]), weights.dtype))
+    if self.activation == "relu" and row is not None:
+        return _rectified(weights, row, np.zeros_like(row))
+    activate = None if self.activation is None else activation(ops, self.activation)
 
     def call(inputs: Array) -> Array:
         outputs: Array = inputs.dot(weights)
@@ -37,20 +38,31 @@ def dense(self: Any, ops: Any) -> Callable[[Array], Array]:
     return call
 
 
-def _activate(ops: Any, name: str | None, zeros: Array) -> Callable[[Array], Array] | None:
-    match name:
-        case None:
-            return None
-        case "relu":
-            return partial(_rectify, zeros)
-    return activation(ops, name)
+def _rectified(weights: Array, biases: Array, zeros: Array) -> Callable[[Array], Array]:
+    """The usual layer, in one Python function."""
+    maximum = np.maximum
+
+    def call(inputs: Array) -> Array:
+        outputs: Array = inputs.dot(weights)
+        outputs += biases
+        result: Array = maximum(outputs, zeros, out=outputs)
+        return result
+
+    return call
 
 
-def _rectify(zeros: Array, outputs: Array) -> Array:
-    result: Array = np.maximum(outputs, zeros, out=outputs)
-    return result
+def argmax(self: Any, ops: Any) -> Callable[[str, Array], Array]:
+    """`QPolicy._argmax`."""
+    dtypes = {key: box.dtype for key, box in self.boxes.items()}
+
+    def call(key: str, q_values: Array) -> Array:
+        best: Array = q_values.argmax(-1)
+        return best if dtypes[key] == "int64" else best.astype(dtypes[key])
+
+    return call
 
 
 ACTING: dict[str, Callable[[Any, Any], Callable[..., Any]]] = {
     "rlgraph.components.layers.dense:Dense._call": dense,
+    "rlgraph.components.policies.q_policy:QPolicy._argmax": argmax,
 }
