@@ -29,6 +29,7 @@ class EmbeddingLookup(Component):
         SpecError: a size below 1.
         SpaceError: the ids are no batch of integers with at most `vocab_size` categories; or `pad_empty` without time
             rank.
+        IndexError: an id outside of its Space, when it runs on NumPy or on PyTorch's CPU.
     """
 
     def __init__(
