@@ -76,6 +76,7 @@ from rlgraph.components.losses.negative_log_likelihood_loss import NegativeLogLi
 from rlgraph.components.losses.ppo_loss import PPOLoss
 from rlgraph.components.losses.quantile_dqn_loss import QuantileDQNLoss
 from rlgraph.components.losses.sac_loss import SACLoss
+from rlgraph.components.losses.supervised_loss import SupervisedLoss
 from rlgraph.components.losses.td3_loss import TD3Loss
 from rlgraph.components.memories.fifo_queue import FIFOQueue
 from rlgraph.components.memories.memory import Memory
@@ -247,6 +248,7 @@ __all__ = [
     "StagingArea",
     "StatefulLayer",
     "StringToHashBucket",
+    "SupervisedLoss",
     "SupervisedModel",
     "SupervisedPredictor",
     "Synchronizer",

@@ -158,7 +158,7 @@ def test_values_in_a_graph_function(spec, points, backend):
         ),
         (
             {"type": "ape_x", "worker": 0, "num_workers": 2, "alpha": -1.0},
-            "agent.rate.alpha: expected a number of at least 0, given -1.0",
+            "agent.rate.alpha: expected a number >= 0, given -1.0",
         ),
         ({"type": "linear", "from": 1.0, "to": 0.0, "end": 1.1}, "agent.rate.end"),
     ],

@@ -128,3 +128,10 @@ def test_wrong_inputs(space, options, message):
     with pytest.raises(SpaceError) as error:
         lookup(space, "numpy", **options)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("wrong", [3, -1])
+def test_ids_outside_of_the_space(wrong):
+    test = ComponentTest(EmbeddingLookup(2, 3), {"ids": IntBox(3, add_batch_rank=True)}, backend="numpy")
+    with pytest.raises(IndexError):
+        test.test("call", np.array([wrong]))

@@ -154,7 +154,7 @@ def test_items_and_steps_share_the_noise(backend):
     [
         ({"units": 0}, "noisy-dense.units: expected an integer >= 1, given 0"),
         ({"units": 2, "noise": "factorized"}, "unknown noise 'factorized'. Did you mean 'factorised'?"),
-        ({"units": 2, "sigma": -1.0}, "noisy-dense.sigma: expected a number of at least 0, given -1.0"),
+        ({"units": 2, "sigma": -1.0}, "noisy-dense.sigma: expected a number >= 0, given -1.0"),
         ({"units": 2, "activation": "rleu"}, "Did you mean 'relu'?"),
     ],
 )

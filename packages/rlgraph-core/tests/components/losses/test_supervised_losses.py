@@ -8,6 +8,7 @@ from rlgraph.components import (
     ContainerLoss,
     EuclidianDistanceLoss,
     NegativeLogLikelihoodLoss,
+    SupervisedLoss,
 )
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
@@ -312,3 +313,29 @@ def test_padding_has_no_derivatives(loss, parameters, labels, derivative, traine
     assert np.isfinite(found).all()
     assert not found[1, 0].any()
     assert found[0, 0].any()
+
+
+class Absolute(SupervisedLoss):
+    """The sum of absolute distances, a loss made of public names only."""
+
+    def __init__(self, scope="absolute"):
+        super().__init__(True, scope)
+
+    @rlgraph_api
+    def loss_per_item(self, parameters, labels, sequence_length=None):
+        return self._distances(parameters, labels, sequence_length)
+
+    @graph_fn
+    def _distances(self, ops, parameters, labels, sequence_length=None):
+        distances = self.sum_of_elements(ops, ops.abs(parameters - labels))
+        return self.over_time(ops, distances, sequence_length, self.average_time_steps)
+
+
+def test_a_loss_of_ones_own():
+    vectors = FloatBox(shape=(2,), add_batch_rank=True)
+    test = ComponentTest(Absolute(), {"parameters": vectors, "labels": vectors}, backend="numpy")
+    parameters, labels = np.array([[1.0, 2.0], [3.0, 5.0]], "f"), np.array([[0.0, 4.0], [3.0, 4.0]], "f")
+    np.testing.assert_allclose(test.test("loss_per_item", parameters, labels), [3.0, 1.0])
+    unbatched = {"parameters": vectors, "labels": FloatBox(shape=(2,))}
+    with pytest.raises(SpaceError, match="labels: expected the batch and time ranks of parameters"):
+        ComponentTest(Absolute(), unbatched, backend="numpy")

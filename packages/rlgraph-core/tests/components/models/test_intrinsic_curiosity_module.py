@@ -166,7 +166,7 @@ def test_curiosity_goes_where_it_has_not_been(trainer):
         ({"beta": 1.5}, r"beta: expected a number in \[0, 1\], given 1.5"),
         ({"eta": -1.0}, "eta: expected a number >= 0, given -1.0"),
         ({"beta": "0.2"}, r"beta: expected a number in \[0, 1\], given '0.2'"),
-        ({"eta": None}, "eta: expected a number, given None"),
+        ({"eta": None}, "eta: expected a number >= 0, given None"),
         ({"num_features": 0}, "num_features: expected an integer >= 1, given 0"),
         ({"encoder_spec": [{"type": "dens"}]}, r"module.encoder_spec\[0\].*Did you mean 'dense'"),
         ({"action_space": "an action"}, "module.action_space"),

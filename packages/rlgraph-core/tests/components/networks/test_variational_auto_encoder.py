@@ -154,7 +154,7 @@ def test_it_learns_a_line(seed, trainer):
         ({"z_units": 0}, "z_units: expected an integer >= 1, given 0"),
         ({"likelihood": "norml"}, "likelihood: there is no 'norml'. Did you mean 'normal'"),
         ({"stddev": 0.0}, "stddev: expected a number > 0, given 0.0"),
-        ({"stddev": float("inf")}, "stddev: expected a number, given inf"),
+        ({"stddev": float("inf")}, "stddev: expected a number > 0, given inf"),
         ({"beta": "high"}, "beta: expected a number, given 'high'"),
         ({"beta": -1}, "beta: expected a number >= 0, given -1"),
         ({"encoder_network_spec": []}, "encoder_network_spec"),

@@ -208,8 +208,8 @@ def test_forward_only_backends():
         ),
         ({"beta1": 1.0}, "optimizer.beta1: expected a number in [0, 1), given 1.0"),
         ({"beta2": -0.1}, "optimizer.beta2: expected a number in [0, 1), given -0.1"),
-        ({"clip_grad_norm": 0}, "optimizer.clip_grad_norm: expected a number > 0 or None, given 0"),
-        ({"clip_grad_norm": "big"}, "optimizer.clip_grad_norm: expected a number > 0 or None, given 'big'"),
+        ({"clip_grad_norm": 0}, "optimizer.clip_grad_norm: expected a number > 0, or None, given 0"),
+        ({"clip_grad_norm": "big"}, "optimizer.clip_grad_norm: expected a number > 0, or None, given 'big'"),
         ({"epsilon": "small"}, "optimizer.epsilon: expected a number >= 0, given 'small'"),
     ],
 )

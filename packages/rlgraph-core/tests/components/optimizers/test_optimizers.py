@@ -429,12 +429,12 @@ def test_a_scheduled_rate_needs_the_time(trainer):
         (
             RMSProp,
             {"clip_grad_value": 0.0},
-            "optimizer.clip_grad_value: expected a number > 0 or None, given 0.0",
+            "optimizer.clip_grad_value: expected a number > 0, or None, given 0.0",
         ),
         (
             RMSProp,
             {"clip_grad_norm_per_variable": -1},
-            "optimizer.clip_grad_norm_per_variable: expected a number > 0 or None, given -1",
+            "optimizer.clip_grad_norm_per_variable: expected a number > 0, or None, given -1",
         ),
         (
             AdamW,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.components.common.arguments import check_whole
 from rlgraph.components.common.rows import check_rows
-from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.spaces import Space
 
 
@@ -24,10 +25,8 @@ class BatchSplitter(Component):
     """
 
     def __init__(self, num_shards: int, shard_size: int, scope: str = "batch-splitter", **kwargs: Any):
-        for name, value in (("num_shards", num_shards), ("shard_size", shard_size)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise SpecError(f"{scope}.{name}: expected an integer >= 1, given {value!r}")
-        self.num_shards, self.shard_size = num_shards, shard_size
+        self.num_shards = check_whole(num_shards, f"{scope}.num_shards", least=1)
+        self.shard_size = check_whole(shard_size, f"{scope}.shard_size", least=1)
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:

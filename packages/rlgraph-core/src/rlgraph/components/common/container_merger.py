@@ -6,6 +6,7 @@ import inspect
 from keyword import iskeyword
 from typing import Any
 
+from rlgraph.components.common.arguments import is_whole
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 
 
@@ -55,7 +56,7 @@ class ContainerMerger(Component):
 
 
 def _items(number: Any, scope: str) -> range:
-    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+    if not is_whole(number) or number < 1:
         raise SpecError(f"{scope}: expected names of inputs, or one number >= 1 of them, given {number!r}")
     return range(number)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.components.common.arguments import check_whole
 from rlgraph.components.common.rows import check_rows
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
@@ -29,14 +30,12 @@ class Sampler(Component):
     def __init__(
         self, sample_size: int, sampling_strategy: str = "uniform", scope: str = "sampler", **kwargs: Any
     ):
-        if isinstance(sample_size, bool) or not isinstance(sample_size, int) or sample_size < 1:
-            raise SpecError(f"{scope}.sample_size: expected an integer >= 1, given {sample_size!r}")
+        self.sample_size = check_whole(sample_size, f"{scope}.sample_size", least=1)
         if sampling_strategy not in STRATEGIES:
             raise SpecError(
                 f"{scope}.sampling_strategy: unknown {sampling_strategy!r}. "
                 f"{nearest(str(sampling_strategy), STRATEGIES)}"
             )
-        self.sample_size = sample_size
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar
 
+from rlgraph.components.common.arguments import check_number, check_whole, is_number
 from rlgraph.core.errors import AssemblyError, InputError, SpecError, nearest, offer
 from rlgraph.spaces import FloatBox
 from rlgraph.spaces.errors import mismatch
@@ -64,7 +65,7 @@ class Schedule(ABC):
         """
         if isinstance(spec, Schedule):
             return spec
-        if _is_number(spec):
+        if is_number(spec):
             return Constant(float(spec))
         if isinstance(spec, Sequence) and not isinstance(spec, str):
             schedule = _from_list(spec, path)
@@ -185,8 +186,7 @@ class PolynomialDecay(Decay):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.power > 0.0:
-            raise SpecError(f"power: expected a number > 0, given {self.power!r}")
+        check_number(self.power, "power", above=0)
 
     def remaining(self, functions: Any, t: Any) -> Any:
         return (1.0 - t) ** self.power
@@ -206,8 +206,7 @@ class ExponentialDecay(Decay):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0.0 < self.decay_rate < 1.0:
-            raise SpecError(f"decay_rate: expected a number in (0, 1), given {self.decay_rate!r}")
+        check_number(self.decay_rate, "decay_rate", above=0, below=1)
 
     def remaining(self, functions: Any, t: Any) -> Any:
         return self.decay_rate**t
@@ -240,18 +239,12 @@ class ApeXEpsilon(Schedule):
     alpha: float = 7.0
 
     def __post_init__(self) -> None:
-        for name in ("worker", "num_workers"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise SpecError(f"{name}: expected an integer, given {value!r}")
-        if self.num_workers < 1:
-            raise SpecError(f"num_workers: expected an integer >= 1, given {self.num_workers!r}")
+        _set(self, "worker", check_whole(self.worker, "worker"))
+        _set(self, "num_workers", check_whole(self.num_workers, "num_workers", least=1))
         if not 0 <= self.worker < self.num_workers:
             raise SpecError(f"worker: expected 0 to {self.num_workers - 1}, given {self.worker!r}")
-        if not _is_number(self.base) or not 0.0 < self.base < 1.0:
-            raise SpecError(f"base: expected a number in (0, 1), given {self.base!r}")
-        if not _is_number(self.alpha) or self.alpha < 0.0:
-            raise SpecError(f"alpha: expected a number of at least 0, given {self.alpha!r}")
+        _set(self, "base", check_number(self.base, "base", above=0, below=1))
+        _set(self, "alpha", check_number(self.alpha, "alpha", least=0))
 
     @property
     def is_constant(self) -> bool:
@@ -324,16 +317,14 @@ def _from_list(spec: Sequence[Any], path: str) -> Schedule | None:
     return _make(target, dict(zip(names, values, strict=True)), path)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
 def _check_numbers(schedule: Any) -> None:
     for part in fields(schedule):
-        value = getattr(schedule, part.name)
-        if not _is_number(value):
-            raise SpecError(f"{_shown(part.name)}: expected a number, given {value!r}")
-        object.__setattr__(schedule, part.name, float(value))
+        _set(schedule, part.name, check_number(getattr(schedule, part.name), _shown(part.name)))
+
+
+def _set(schedule: Any, name: str, value: float) -> None:
+    # Schedules are frozen.
+    object.__setattr__(schedule, name, value)
 
 
 def _make(target: type[Any], arguments: Mapping[str, Any], path: str) -> Schedule:

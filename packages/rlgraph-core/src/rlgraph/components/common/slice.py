@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlgraph.components.common.arguments import is_whole
 from rlgraph.core import AssemblyError, Component, graph_fn, rlgraph_api
 from rlgraph.spaces import SpaceError
 
@@ -35,7 +36,7 @@ class Slice(Component):
                 knows N when it runs, as NumPy and PyTorch do.
         """
         for name, index in (("start_index", start_index), ("end_index", end_index)):
-            if index is not None and (isinstance(index, bool) or not isinstance(index, int)):
+            if index is not None and not is_whole(index):
                 raise AssemblyError(
                     f"{self.scope_path}.slice: {name} is a number known when the graph is assembled, given {index!r}; "
                     "rows by indices that are data: ops.take"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.preprocessing.preprocess_layer import check_number
-from rlgraph.core import BuildError, Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.components.common.arguments import check_number
+from rlgraph.core import BuildError, Component, graph_fn, rlgraph_api
 from rlgraph.spaces import Space
 
 
@@ -25,9 +25,7 @@ class Synchronizer(Component):
     """
 
     def __init__(self, tau: float = 1.0, scope: str = "synchronizer", **kwargs: Any):
-        self.tau = check_number(tau, f"{scope}.tau")
-        if not 0.0 < self.tau <= 1.0:
-            raise SpecError(f"{scope}.tau: expected a number in (0, 1], given {tau!r}")
+        self.tau = check_number(tau, f"{scope}.tau", above=0, most=1)
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:

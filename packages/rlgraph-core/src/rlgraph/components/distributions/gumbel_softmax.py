@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlgraph.components.common.arguments import check_number
 from rlgraph.components.distributions.distribution import Distribution
-from rlgraph.components.preprocessing.preprocess_layer import check_number
-from rlgraph.core import SpecError, graph_fn, rlgraph_api
+from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.functional.distributions.gumbel_softmax import gumbel_softmax, gumbel_softmax_log_prob
 
 
@@ -30,9 +30,7 @@ class GumbelSoftmax(Distribution):
     category_rank = 1
 
     def __init__(self, temperature: float = 1.0, scope: str = "gumbel-softmax", **kwargs: Any):
-        self.temperature = check_number(temperature, f"{scope}.temperature")
-        if self.temperature <= 0.0:
-            raise SpecError(f"{scope}.temperature: expected a number above 0, given {temperature!r}")
+        self.temperature = check_number(temperature, f"{scope}.temperature", above=0)
         super().__init__(scope=scope, **kwargs)
 
     def value_shape(self, shape: tuple[Any, ...]) -> tuple[Any, ...]:

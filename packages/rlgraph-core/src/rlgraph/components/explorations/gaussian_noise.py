@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.components.common.arguments import check_number
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.explorations.action_noise import ActionNoise
-from rlgraph.components.preprocessing.preprocess_layer import check_number
 
 
 class GaussianNoise(ActionNoise):

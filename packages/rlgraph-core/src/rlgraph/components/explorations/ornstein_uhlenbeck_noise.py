@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.components.common.arguments import check_number, check_whole
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.explorations.action_noise import ActionNoise
-from rlgraph.components.preprocessing.preprocess_layer import check_number, check_whole
 from rlgraph.core import InputError, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import FloatBox, IntBox, Space
 from rlgraph.spaces.errors import mismatch
@@ -53,10 +53,8 @@ class OrnsteinUhlenbeckNoise(ActionNoise):
         **kwargs: Any,
     ):
         self.mu = check_number(mu, f"{scope}.mu")
-        self.theta, self.dt = check_number(theta, f"{scope}.theta"), check_number(dt, f"{scope}.dt")
-        for name, value in (("theta", self.theta), ("dt", self.dt)):
-            if value <= 0.0:
-                raise SpecError(f"{scope}.{name}: expected a number > 0, given {value!r}")
+        self.theta = check_number(theta, f"{scope}.theta", above=0)
+        self.dt = check_number(dt, f"{scope}.dt", above=0)
         if self.theta * self.dt >= 2.0:
             raise SpecError(
                 f"{scope}.theta: expected theta * dt < 2, or the noise grows without end; given {self.theta} * "

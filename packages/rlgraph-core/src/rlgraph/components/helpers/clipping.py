@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.preprocessing.preprocess_layer import check_number
-from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.components.common.arguments import check_number
+from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.spaces import FloatBox, Space, SpaceError
 
 
@@ -23,9 +23,7 @@ class Clipping(Component):
     """
 
     def __init__(self, clip_value: float = 0.0, scope: str = "clipping", **kwargs: Any):
-        self.clip_value = check_number(clip_value, f"{scope}.clip_value")
-        if self.clip_value < 0.0:
-            raise SpecError(f"{scope}.clip_value: expected a number >= 0, given {clip_value!r}")
+        self.clip_value = check_number(clip_value, f"{scope}.clip_value", least=0)
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:

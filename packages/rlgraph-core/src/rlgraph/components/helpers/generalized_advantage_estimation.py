@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.components.common.arguments import check_number
 from rlgraph.components.helpers.clipping import Clipping
 from rlgraph.components.helpers.steps import (
     check_bootstrap,
     check_bootstrap_values,
-    check_fraction,
     check_same_ranks,
     check_steps,
 )
@@ -47,8 +47,8 @@ class GeneralizedAdvantageEstimation(Component):
         scope: str = "generalized-advantage-estimation",
         **kwargs: Any,
     ):
-        self.gae_lambda = check_fraction(gae_lambda, f"{scope}.gae_lambda")
-        self.discount = check_fraction(discount, f"{scope}.discount")
+        self.gae_lambda = check_number(gae_lambda, f"{scope}.gae_lambda", least=0, most=1)
+        self.discount = check_number(discount, f"{scope}.discount", least=0, most=1)
         self.bootstrap = check_bootstrap(bootstrap, f"{scope}.bootstrap")
         self.clipping = Clipping(clip_rewards, scope="clip-rewards")
         super().__init__(self.clipping, scope=scope, **kwargs)

@@ -22,22 +22,6 @@ def check_bootstrap(value: Any, where: str) -> str:
     return str(value)
 
 
-def check_fraction(value: Any, where: str) -> float:
-    """`value` as a float, if it is a number in [0, 1]; else raises `SpecError`."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
-        raise SpecError(f"{where}: expected a number in [0, 1], given {value!r}")
-    return float(value)
-
-
-def check_limit(value: Any, where: str) -> float | None:
-    """`value` as a float, if it is a number above 0, None if it is None; else raises `SpecError`."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0.0:
-        raise SpecError(f"{where}: expected a number > 0, or None, given {value!r}")
-    return float(value)
-
-
 def check_steps(spaces: Mapping[str, Any], *names: str, kind: type[BoxSpace], rank: int = 0) -> None:
     """Raise `SpaceError` unless the `spaces` of these arguments, where there are any, hold one item per step.
 

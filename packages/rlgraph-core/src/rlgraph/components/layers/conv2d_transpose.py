@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from rlgraph.components.common.arguments import check_whole
 from rlgraph.components.layers.activations import apply_activation, check_activation
 from rlgraph.components.layers.inputs import check_inputs
 from rlgraph.components.layers.rows import over_images
 from rlgraph.components.layers.windows import check_padding, check_pair
-from rlgraph.components.preprocessing.preprocess_layer import check_whole
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.spaces import FloatBox, Space
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.components.common.arguments import check_number
 from rlgraph.components.layers.inputs import check_inputs, check_training
-from rlgraph.components.preprocessing.preprocess_layer import check_number
-from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.core.functional.dropout import dropout
 from rlgraph.spaces import Space
 
@@ -28,9 +28,7 @@ class Dropout(Component):
     """
 
     def __init__(self, rate: float = 0.5, scope: str = "dropout", **kwargs: Any):
-        self.rate = check_number(rate, f"{scope}.rate")
-        if not 0.0 <= self.rate < 1.0:
-            raise SpecError(f"{scope}.rate: expected a number of at least 0 and below 1, given {rate!r}")
+        self.rate = check_number(rate, f"{scope}.rate", least=0, below=1)
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:

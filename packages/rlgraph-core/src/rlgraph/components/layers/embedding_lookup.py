@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.preprocessing.preprocess_layer import check_whole
+from rlgraph.components.common.arguments import check_whole
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.spaces import BoxSpace, FloatBox, IntBox, Space, TextBox
 from rlgraph.spaces.errors import mismatch
@@ -29,6 +29,7 @@ class EmbeddingLookup(Component):
         SpecError: a size below 1.
         SpaceError: the ids are no batch of integers with at most `vocab_size` categories; or `pad_empty` without time
             rank.
+        IndexError: an id outside of its Space, when it runs on NumPy or on PyTorch's CPU.
     """
 
     def __init__(

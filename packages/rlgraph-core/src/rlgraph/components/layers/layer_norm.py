@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.components.common.arguments import check_number
 from rlgraph.components.layers.inputs import check_inputs
-from rlgraph.components.preprocessing.preprocess_layer import check_number
-from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.spaces import FloatBox, Space
 
 
@@ -36,9 +36,7 @@ class LayerNorm(Component):
         scope: str = "layer-norm",
         **kwargs: Any,
     ):
-        self.epsilon = check_number(epsilon, f"{scope}.epsilon")
-        if self.epsilon <= 0.0:
-            raise SpecError(f"{scope}.epsilon: expected a number above 0, given {epsilon!r}")
+        self.epsilon = check_number(epsilon, f"{scope}.epsilon", above=0)
         self.scale_spec, self.offset_spec = scale_spec, offset_spec
         super().__init__(scope=scope, **kwargs)
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.helpers.steps import check_limit
+from rlgraph.components.common.arguments import check_limit, check_number
 from rlgraph.components.layers.recurrent import RecurrentLayer
-from rlgraph.components.preprocessing.preprocess_layer import check_number
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.component.initializers import resolve_initializer
 from rlgraph.core.functional.recurrent import lstm_step

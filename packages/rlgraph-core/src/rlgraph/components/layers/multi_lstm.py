@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rlgraph.components.common.arguments import check_whole
 from rlgraph.components.layers.lstm import LSTM
-from rlgraph.components.preprocessing.preprocess_layer import check_whole
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import Space, Tuple
 from rlgraph.spaces.errors import mismatch

@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.components.common.arguments import check_number, check_whole
 from rlgraph.components.layers.activations import apply_activation, check_activation
 from rlgraph.components.layers.inputs import check_inputs, check_training
 from rlgraph.components.layers.rows import over_rows
-from rlgraph.components.preprocessing.preprocess_layer import check_number, check_whole
 from rlgraph.core import Component, SpecError, Variable, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.core.functional.noisy_networks import factorised_noise
@@ -59,9 +59,7 @@ class NoisyDense(Component):
         if noise not in SIGMAS:
             raise SpecError(f"{scope}.noise: unknown noise {noise!r}. {nearest(str(noise), SIGMAS)}")
         self.noise = noise
-        self.sigma = SIGMAS[noise] if sigma is None else check_number(sigma, f"{scope}.sigma")
-        if self.sigma < 0.0:
-            raise SpecError(f"{scope}.sigma: expected a number of at least 0, given {sigma!r}")
+        self.sigma = SIGMAS[noise] if sigma is None else check_number(sigma, f"{scope}.sigma", least=0)
         self.noise_per_call = noise_per_call
         if noise_per_call:
             kwargs["switched_off_apis"] = {*kwargs.get("switched_off_apis", ()), "resample_noise"}

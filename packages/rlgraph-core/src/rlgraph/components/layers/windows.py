@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlgraph.components.common.arguments import is_whole
 from rlgraph.core import SpecError
 from rlgraph.core.errors import nearest
 from rlgraph.spaces import BoxSpace, SpaceError
@@ -19,9 +20,9 @@ def check_pair(value: Any, where: str) -> tuple[int, int]:
         SpecError: neither, or a number below 1.
     """
     pair = value if isinstance(value, list | tuple) else (value, value)
-    if len(pair) != 2 or any(isinstance(n, bool) or not isinstance(n, int) or n < 1 for n in pair):
+    if len(pair) != 2 or not all(is_whole(n) and n >= 1 for n in pair):
         raise SpecError(f"{where}: expected an integer >= 1 or a pair of them, given {value!r}")
-    return pair[0], pair[1]
+    return int(pair[0]), int(pair[1])
 
 
 def check_padding(value: Any, where: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlgraph.components.common.arguments import check_number
 from rlgraph.components.losses.distributional_loss import DistributionalLoss
-from rlgraph.components.preprocessing.preprocess_layer import check_number
 from rlgraph.core import SpecError
 from rlgraph.core.functional.distributional import (
     categorical_means,

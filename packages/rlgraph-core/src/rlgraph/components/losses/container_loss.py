@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rlgraph.components.common.arguments import check_number
 from rlgraph.components.losses.loss_function import LossFunction
-from rlgraph.components.preprocessing.preprocess_layer import check_number
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.spaces import Dict, Space, SpaceError, Tuple

@@ -6,8 +6,9 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from rlgraph.components.common.arguments import check_number
 from rlgraph.components.losses.action_values import check_action_values
-from rlgraph.components.losses.loss_function import LossFunction, check_discount
+from rlgraph.components.losses.loss_function import LossFunction
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.spaces import FloatBox, Space
 from rlgraph.spaces.errors import join, mismatch
@@ -35,7 +36,7 @@ class DistributionalLoss(LossFunction):
     fewest_numbers: ClassVar[int] = 1
 
     def __init__(self, discount: float, double_q: bool, scope: str, **kwargs: Any):
-        self.discount = check_discount(discount, scope)
+        self.discount = check_number(discount, f"{scope}.discount", least=0, most=1)
         self.double_q = double_q
         super().__init__(scope=scope, **kwargs)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.components.common.arguments import check_number
 from rlgraph.components.losses.dqn_loss import DQNLoss, flat
 from rlgraph.components.losses.items import check_items
-from rlgraph.core import SpecError, graph_fn, rlgraph_api
+from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.functional.imitation import large_margin_loss
 from rlgraph.spaces import Space
 
@@ -42,10 +43,8 @@ class DQFDLoss(DQNLoss):
         scope: str = "dqfd-loss",
         **kwargs: Any,
     ):
-        for name, value in (("expert_margin", expert_margin), ("supervised_weight", supervised_weight)):
-            if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0.0:
-                raise SpecError(f"{scope}.{name}: expected a number >= 0, given {value!r}")
-        self.expert_margin, self.supervised_weight = float(expert_margin), float(supervised_weight)
+        self.expert_margin = check_number(expert_margin, f"{scope}.expert_margin", least=0)
+        self.supervised_weight = check_number(supervised_weight, f"{scope}.supervised_weight", least=0)
         super().__init__(
             discount,
             double_q,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.components.common.arguments import check_number
 from rlgraph.components.losses.action_values import check_action_values, check_is_one_integer
-from rlgraph.components.losses.loss_function import LossFunction, check_discount
+from rlgraph.components.losses.loss_function import LossFunction
 from rlgraph.components.policies.categorical import is_one_integer
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
@@ -64,7 +65,7 @@ class DQNLoss(LossFunction):
             raise SpecError(
                 f"{scope}.td_aggregation: unknown {td_aggregation!r}. {nearest(str(td_aggregation), TD_AGGREGATIONS)}"
             )
-        self.discount = check_discount(discount, scope)
+        self.discount = check_number(discount, f"{scope}.discount", least=0, most=1)
         self.double_q = double_q
         self.huber_loss = huber_loss
         self.has_parts = not (action_space is None or is_one_integer(action_space))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.helpers.steps import check_bootstrap_values, check_limit
-from rlgraph.components.losses.loss_function import check_discount, read_schedule
+from rlgraph.components.common.arguments import check_limit, check_number
+from rlgraph.components.helpers.steps import check_bootstrap_values
+from rlgraph.components.losses.loss_function import read_schedule
 from rlgraph.components.losses.policy_gradient_loss import PolicyGradientLoss
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
@@ -63,7 +64,7 @@ class IMPALALoss(PolicyGradientLoss):
         if reward_clipping not in REWARD_CLIPPINGS:
             hint = nearest(str(reward_clipping), REWARD_CLIPPINGS[1:])
             raise SpecError(f"{scope}.reward_clipping: unknown {reward_clipping!r}. {hint}")
-        self.discount = check_discount(discount, scope)
+        self.discount = check_number(discount, f"{scope}.discount", least=0, most=1)
         self.reward_clipping = reward_clipping
         self.weight_pg = read_schedule(weight_pg, f"{scope}.weight_pg")
         self.weight_baseline = read_schedule(weight_baseline, f"{scope}.weight_baseline")

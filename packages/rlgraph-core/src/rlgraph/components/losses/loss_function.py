@@ -182,14 +182,3 @@ def read_schedule(spec: Any, where: str) -> Schedule:
     if min(schedule.value(0.0), schedule.value(1.0)) < 0.0:
         raise SpecError(f"{where}: expected a number >= 0 or a schedule of such, given {spec!r}")
     return schedule
-
-
-def check_discount(discount: Any, where: str) -> float:
-    """`discount` as a float.
-
-    Raises:
-        SpecError: it is no number in [0, 1].
-    """
-    if isinstance(discount, bool) or not isinstance(discount, int | float) or not 0.0 <= discount <= 1.0:
-        raise SpecError(f"{where}.discount: expected a number in [0, 1], given {discount!r}")
-    return float(discount)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlgraph.components.common.arguments import check_number
 from rlgraph.components.losses.distributional_loss import DistributionalLoss
-from rlgraph.components.preprocessing.preprocess_layer import check_number
-from rlgraph.core import SpecError
 from rlgraph.core.functional.distributional import (
     distributional_targets,
     quantile_huber_loss,
@@ -37,9 +36,7 @@ class QuantileDQNLoss(DistributionalLoss):
         scope: str = "quantile-dqn-loss",
         **kwargs: Any,
     ):
-        self.huber_delta = check_number(huber_delta, f"{scope}.huber_delta")
-        if self.huber_delta < 0.0:
-            raise SpecError(f"{scope}.huber_delta: expected a number >= 0, given {huber_delta!r}")
+        self.huber_delta = check_number(huber_delta, f"{scope}.huber_delta", least=0)
         super().__init__(discount, double_q, scope=scope, **kwargs)
 
     def means(self, ops: Any, values: Any) -> Any:

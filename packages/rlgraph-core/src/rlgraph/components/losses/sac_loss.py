@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.components.common.arguments import check_number
 from rlgraph.components.losses.critics import check_critics, check_number_of_critics
-from rlgraph.components.losses.loss_function import LossFunction, check_discount
-from rlgraph.components.preprocessing.preprocess_layer import check_number
+from rlgraph.components.losses.loss_function import LossFunction
 from rlgraph.core import AssemblyError, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.core.functional.policy_gradient import sum_of_parts
@@ -72,7 +72,7 @@ class SACLoss(LossFunction):
         self.target_entropy = None
         if target_entropy is not None:
             self.target_entropy = check_number(target_entropy, f"{scope}.target_entropy")
-        self.discount = check_discount(discount, scope)
+        self.discount = check_number(discount, f"{scope}.discount", least=0, most=1)
         self.num_q_functions = check_number_of_critics(num_q_functions, scope)
         self.discrete = discrete
         self.temperature_loss = temperature_loss

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.components.common.arguments import check_number
 from rlgraph.components.losses.critics import check_critics, check_number_of_critics
-from rlgraph.components.losses.loss_function import LossFunction, check_discount
+from rlgraph.components.losses.loss_function import LossFunction
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.functional.td3 import critic_loss, deterministic_policy_gradient_loss, td3_target
 from rlgraph.spaces import Space
@@ -33,7 +34,7 @@ class TD3Loss(LossFunction):
     def __init__(
         self, discount: float = 0.99, num_q_functions: int = 2, scope: str = "td3-loss", **kwargs: Any
     ):
-        self.discount = check_discount(discount, scope)
+        self.discount = check_number(discount, f"{scope}.discount", least=0, most=1)
         self.num_q_functions = check_number_of_critics(num_q_functions, scope)
         super().__init__(scope=scope, **kwargs)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.components.common.arguments import is_number, is_whole
 from rlgraph.core import SpecError
 from rlgraph.core.errors import nearest
 from rlgraph.spaces import BoxSpace, FloatBox, IntBox, SpaceError
@@ -54,12 +55,13 @@ class FrameStack:
         for name in given:
             if name not in names:
                 raise SpecError(f"{path}: unknown key {name!r}. {nearest(str(name), names)}")
+        given = {name: v.item() if isinstance(v, np.generic) else v for name, v in given.items()}
         if "fields" in given:
             given["fields"] = _names(given["fields"], path)
         made = FrameStack(**{"size": None, **given})
-        _check(f"{path}.size", "an integer >= 1", made.size, _is_whole(made.size) and made.size >= 1)
-        _check(f"{path}.axis", "0 or -1", made.axis, _is_whole(made.axis) and made.axis in (0, -1))
-        enough = isinstance(made.frames_per_record, int | float) and 1 <= made.frames_per_record < math.inf
+        _check(f"{path}.size", "an integer >= 1", made.size, is_whole(made.size) and made.size >= 1)
+        _check(f"{path}.axis", "0 or -1", made.axis, is_whole(made.axis) and made.axis in (0, -1))
+        enough = is_number(made.frames_per_record) and made.frames_per_record >= 1
         _check(f"{path}.frames_per_record", "a number >= 1", made.frames_per_record, enough)
         return made
 
@@ -120,10 +122,6 @@ def _names(given: Any, path: str) -> tuple[str, ...]:
     fits = isinstance(given, list | tuple) and bool(given) and all(isinstance(name, str) for name in given)
     _check(f"{path}.fields", "a list of names", given, fits)
     return tuple(given)
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _check(path: str, expected: str, given: Any, fits: bool) -> None:

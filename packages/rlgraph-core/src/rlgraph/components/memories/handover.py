@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import isfinite
 from typing import Any
 
+from rlgraph.components.common.arguments import is_number
 from rlgraph.core import Component, QueueClosedError, QueueTimeoutError, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, Space
 
@@ -24,8 +24,7 @@ class Handover(Component):
     """
 
     def __init__(self, timeout: float | None = None, scope: str = "handover", **kwargs: Any):
-        is_number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
-        if timeout is not None and not (is_number and timeout >= 0 and isfinite(timeout)):
+        if timeout is not None and not (is_number(timeout) and timeout >= 0):
             raise SpecError(
                 f"{scope}.timeout: expected seconds >= 0, or none to wait for ever, given {timeout!r}"
             )

@@ -9,11 +9,12 @@ from typing import Any, cast
 
 import numpy as np
 
+from rlgraph.components.common.arguments import check_whole
 from rlgraph.components.memories import one_record
 from rlgraph.components.memories.arguments import check_count
 from rlgraph.components.memories.frame_stack import FrameStack
 from rlgraph.components.memories.frame_store import FrameStore
-from rlgraph.core import Component, PerformanceWarning, RLGraphError, SpecError, graph_fn, rlgraph_api
+from rlgraph.core import Component, PerformanceWarning, RLGraphError, graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, BoxSpace, Dict, IntBox, Space, SpaceError, TextBox
 from rlgraph.spaces.ranks import is_fixed
 
@@ -51,9 +52,7 @@ class Memory(Component):
     _has_warned = False
 
     def __init__(self, capacity: int = 1000, scope: str = "memory", **kwargs: Any):
-        if isinstance(capacity, bool) or not isinstance(capacity, int) or capacity < 1:
-            raise SpecError(f"{scope}.capacity: expected an integer >= 1, given {capacity!r}")
-        self.capacity = capacity
+        self.capacity = check_whole(capacity, f"{scope}.capacity", least=1)
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.components.common.arguments import check_number
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.memories.arguments import check_fraction, check_indices, check_numbers, number_of
 from rlgraph.components.memories.frame_stack import FrameStack
@@ -71,10 +72,8 @@ class PrioritizedReplay(Memory):
         scope: str = "memory",
         **kwargs: Any,
     ):
-        for name, value in (("alpha", alpha), ("epsilon", epsilon)):
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
-                raise SpecError(f"{scope}.{name}: expected a number >= 0, given {value!r}")
-        self.alpha, self.epsilon = float(alpha), float(epsilon)
+        self.alpha = check_number(alpha, f"{scope}.alpha", least=0)
+        self.epsilon = check_number(epsilon, f"{scope}.epsilon", least=0)
         self.beta = Schedule.from_spec(beta, path=f"{scope}.beta")
         self.beta.check_values(0.0, float("inf"), f"{scope}.beta")
         if max_weight_of not in MAX_WEIGHT_OF:

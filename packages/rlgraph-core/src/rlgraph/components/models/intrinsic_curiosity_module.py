@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.common.action_spaces import action_space_of
-from rlgraph.components.helpers.steps import check_fraction
+from rlgraph.components.common.arguments import check_number, check_whole
 from rlgraph.components.models.curiosity_networks import CuriosityNetworks
 from rlgraph.components.optimizers.optimizer import Optimizer
-from rlgraph.components.preprocessing.preprocess_layer import check_number, check_whole
-from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.core.functional.curiosity import inverse_and_forward_loss
 
 #: Distributions of actions that lie on their bounds, too.
@@ -58,9 +57,10 @@ class IntrinsicCuriosityModule(Component):
         scope: str = "intrinsic-curiosity-module",
         **kwargs: Any,
     ):
-        self.beta, self.eta = check_fraction(beta, f"{scope}.beta"), check_number(eta, f"{scope}.eta")
-        if self.eta < 0.0:
-            raise SpecError(f"{scope}.eta: expected a number >= 0, given {eta!r}")
+        self.beta, self.eta = (
+            check_number(beta, f"{scope}.beta", least=0, most=1),
+            check_number(eta, f"{scope}.eta", least=0),
+        )
         check_whole(num_features, f"{scope}.num_features", least=1)
         self.action_space = action_space_of(action_space, f"{scope}.action_space")
         self.networks = CuriosityNetworks(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from rlgraph.components.common.arguments import check_whole
 from rlgraph.components.networks.stack import Stack
-from rlgraph.core import Component, SpecError
+from rlgraph.core import Component
 
 
 class RepeaterStack(Stack):
@@ -30,8 +31,7 @@ class RepeaterStack(Stack):
         scope: str = "repeater",
         **kwargs: Any,
     ):
-        if isinstance(repeats, bool) or not isinstance(repeats, int) or repeats < 1:
-            raise SpecError(f"{scope}.repeats: expected an integer >= 1, given {repeats!r}")
+        repeats = check_whole(repeats, f"{scope}.repeats", least=1)
         component = Component.from_spec(sub_component, path=f"{scope}.sub_component")
         copies = [component.copy(scope=f"{component.scope}-{i}") for i in range(repeats)]
         super().__init__(*copies, api_methods=api_methods, scope=scope, **kwargs)

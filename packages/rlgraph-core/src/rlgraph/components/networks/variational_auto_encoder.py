@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.components.common.arguments import check_number, check_whole
 from rlgraph.components.distributions.normal import Normal
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.neural_network import sub_network
-from rlgraph.components.preprocessing.preprocess_layer import check_number, check_whole
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.core.functional.variational import (
@@ -62,11 +62,8 @@ class VariationalAutoEncoder(Component):
             raise SpecError(
                 f"{scope}.likelihood: there is no {likelihood!r}. {nearest(str(likelihood), LIKELIHOODS)}"
             )
-        stddev, beta = check_number(stddev, f"{scope}.stddev"), check_number(beta, f"{scope}.beta")
-        if stddev <= 0.0:
-            raise SpecError(f"{scope}.stddev: expected a number > 0, given {stddev!r}")
-        if beta < 0.0:
-            raise SpecError(f"{scope}.beta: expected a number >= 0, given {beta!r}")
+        stddev = check_number(stddev, f"{scope}.stddev", above=0)
+        beta = check_number(beta, f"{scope}.beta", least=0)
         self.encoder = sub_network(encoder_network_spec, "encoder", f"{scope}.encoder_network_spec")
         self.decoder = sub_network(decoder_network_spec, "decoder", f"{scope}.decoder_network_spec")
         self.mean_layer = Dense(z_units, scope="mean")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components.optimizers.arguments import read_share, read_size
+from rlgraph.components.common.arguments import check_number
 from rlgraph.components.optimizers.optimizer import Optimizer
 from rlgraph.core import graph_fn
 from rlgraph.core.functional.optimization import adadelta
@@ -29,8 +29,8 @@ class Adadelta(Optimizer):
         scope: str = "optimizer",
         **kwargs: Any,
     ):
-        self.rho = read_share(rho, f"{scope}.rho")
-        self.epsilon = read_size(epsilon, f"{scope}.epsilon")
+        self.rho = check_number(rho, f"{scope}.rho", least=0, below=1)
+        self.epsilon = check_number(epsilon, f"{scope}.epsilon", least=0)
         super().__init__(learning_rate, scope=scope, **kwargs)
 
     def create_slots(self, variables: Any) -> None:

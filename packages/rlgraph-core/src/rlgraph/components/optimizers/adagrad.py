@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components.optimizers.arguments import read_size
+from rlgraph.components.common.arguments import check_number
 from rlgraph.components.optimizers.optimizer import Optimizer
 from rlgraph.core import graph_fn
 from rlgraph.core.functional.optimization import adagrad
@@ -29,10 +29,10 @@ class Adagrad(Optimizer):
         scope: str = "optimizer",
         **kwargs: Any,
     ):
-        self.initial_accumulator_value = read_size(
-            initial_accumulator_value, f"{scope}.initial_accumulator_value"
+        self.initial_accumulator_value = check_number(
+            initial_accumulator_value, f"{scope}.initial_accumulator_value", least=0
         )
-        self.epsilon = read_size(epsilon, f"{scope}.epsilon")
+        self.epsilon = check_number(epsilon, f"{scope}.epsilon", least=0)
         super().__init__(learning_rate, scope=scope, **kwargs)
 
     def create_slots(self, variables: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components.optimizers.arguments import read_share, read_size
+from rlgraph.components.common.arguments import check_number
 from rlgraph.components.optimizers.optimizer import Optimizer
 from rlgraph.core import graph_fn
 from rlgraph.core.functional.optimization import adam
@@ -33,9 +33,9 @@ class Adam(Optimizer):
         scope: str = "optimizer",
         **kwargs: Any,
     ):
-        self.beta1 = read_share(beta1, f"{scope}.beta1")
-        self.beta2 = read_share(beta2, f"{scope}.beta2")
-        self.epsilon = read_size(epsilon, f"{scope}.epsilon")
+        self.beta1 = check_number(beta1, f"{scope}.beta1", least=0, below=1)
+        self.beta2 = check_number(beta2, f"{scope}.beta2", least=0, below=1)
+        self.epsilon = check_number(epsilon, f"{scope}.epsilon", least=0)
         super().__init__(learning_rate, clip_grad_norm, scope=scope, **kwargs)
 
     def create_slots(self, variables: Any) -> None:

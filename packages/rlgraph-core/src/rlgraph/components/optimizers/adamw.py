@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlgraph.components.common.arguments import check_number
 from rlgraph.components.optimizers.adam import Adam
-from rlgraph.components.optimizers.arguments import read_size
 from rlgraph.core import graph_fn
 from rlgraph.core.functional.optimization import adamw
 
@@ -29,7 +29,7 @@ class AdamW(Adam):
         scope: str = "optimizer",
         **kwargs: Any,
     ):
-        self.weight_decay = read_size(weight_decay, f"{scope}.weight_decay")
+        self.weight_decay = check_number(weight_decay, f"{scope}.weight_decay", least=0)
         super().__init__(learning_rate, scope=scope, **kwargs)
 
     @graph_fn(returns=0)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlgraph.components.common.arguments import check_number
 from rlgraph.components.optimizers.adam import Adam
-from rlgraph.components.optimizers.arguments import read_size
 from rlgraph.core import graph_fn
 from rlgraph.core.functional.optimization import nadam, nadam_momentum
 from rlgraph.spaces import FloatBox
@@ -30,7 +30,7 @@ class Nadam(Adam):
         scope: str = "optimizer",
         **kwargs: Any,
     ):
-        self.momentum_decay = read_size(momentum_decay, f"{scope}.momentum_decay")
+        self.momentum_decay = check_number(momentum_decay, f"{scope}.momentum_decay", least=0)
         super().__init__(learning_rate, scope=scope, **kwargs)
 
     def create_slots(self, variables: Any) -> None:

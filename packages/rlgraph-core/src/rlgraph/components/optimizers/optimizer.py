@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.components.common.arguments import check_limit
 from rlgraph.components.common.schedules import check_time_percentage
-from rlgraph.components.optimizers.arguments import read_learning_rate, read_limit
+from rlgraph.components.optimizers.arguments import read_learning_rate
 from rlgraph.core import (
     AssemblyError,
     Component,
@@ -65,11 +66,11 @@ class Optimizer(Component):
                 f"{scope}.non_finite: expected one of {', '.join(NON_FINITE)}, given {non_finite!r}"
             )
         self.learning_rate = read_learning_rate(learning_rate, f"{scope}.learning_rate")
-        self.clip_grad_norm = read_limit(clip_grad_norm, f"{scope}.clip_grad_norm")
-        self.clip_grad_norm_per_variable = read_limit(
+        self.clip_grad_norm = check_limit(clip_grad_norm, f"{scope}.clip_grad_norm")
+        self.clip_grad_norm_per_variable = check_limit(
             clip_grad_norm_per_variable, f"{scope}.clip_grad_norm_per_variable"
         )
-        self.clip_grad_value = read_limit(clip_grad_value, f"{scope}.clip_grad_value")
+        self.clip_grad_value = check_limit(clip_grad_value, f"{scope}.clip_grad_value")
         limits = (self.clip_grad_norm, self.clip_grad_norm_per_variable, self.clip_grad_value)
         if sum(limit is not None for limit in limits) > 1:
             raise SpecError(

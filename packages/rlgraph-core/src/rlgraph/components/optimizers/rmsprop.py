@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import repeat
 from typing import Any
 
-from rlgraph.components.optimizers.arguments import read_share, read_size
+from rlgraph.components.common.arguments import check_number
 from rlgraph.components.optimizers.optimizer import Optimizer
 from rlgraph.core import graph_fn
 from rlgraph.core.functional.optimization import rmsprop
@@ -37,9 +37,9 @@ class RMSProp(Optimizer):
         scope: str = "optimizer",
         **kwargs: Any,
     ):
-        self.decay = read_share(decay, f"{scope}.decay")
-        self.epsilon = read_size(epsilon, f"{scope}.epsilon")
-        self.momentum = read_share(momentum, f"{scope}.momentum")
+        self.decay = check_number(decay, f"{scope}.decay", least=0, below=1)
+        self.epsilon = check_number(epsilon, f"{scope}.epsilon", least=0)
+        self.momentum = check_number(momentum, f"{scope}.momentum", least=0, below=1)
         self.centered, self.epsilon_inside_root = centered, epsilon_inside_root
         super().__init__(learning_rate, scope=scope, **kwargs)
 

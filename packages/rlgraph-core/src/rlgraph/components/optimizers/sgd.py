@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components.optimizers.arguments import read_share
+from rlgraph.components.common.arguments import check_number
 from rlgraph.components.optimizers.optimizer import Optimizer
 from rlgraph.core import SpecError, graph_fn
 from rlgraph.core.functional.optimization import momentum_sgd, sgd
@@ -29,7 +29,7 @@ class SGD(Optimizer):
         scope: str = "optimizer",
         **kwargs: Any,
     ):
-        self.momentum = read_share(momentum, f"{scope}.momentum")
+        self.momentum = check_number(momentum, f"{scope}.momentum", least=0, below=1)
         self.nesterov = nesterov
         if nesterov and not self.momentum:
             raise SpecError(f"{scope}.nesterov: expected a momentum above 0 with it, given {momentum!r}")

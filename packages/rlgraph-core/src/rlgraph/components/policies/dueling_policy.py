@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any
 
+from rlgraph.components.common.arguments import check_whole
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.policies.q_policy import QPolicy
-from rlgraph.components.preprocessing.preprocess_layer import check_whole
 from rlgraph.core import Component, graph_fn
 from rlgraph.core.functional.dueling import dueling_q_values
 

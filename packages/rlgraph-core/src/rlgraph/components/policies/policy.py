@@ -7,9 +7,10 @@ from typing import Any
 
 from rlgraph.components.action_adapters.choice import choose_adapter
 from rlgraph.components.common.action_spaces import action_space_of
+from rlgraph.components.common.arguments import check_flag
 from rlgraph.components.networks.layer_chain import features_of
 from rlgraph.components.networks.neural_network import NeuralNetwork
-from rlgraph.core import Component, SpecError, rlgraph_api
+from rlgraph.core import Component, rlgraph_api
 from rlgraph.spaces import Dict
 
 
@@ -50,10 +51,8 @@ class Policy(Component):
         scope: str = "policy",
         **kwargs: Any,
     ):
-        if not isinstance(deterministic, bool):
-            raise SpecError(f"{scope}.deterministic: expected true or false, given {deterministic!r}")
         self.action_space = action_space_of(action_space, f"{scope}.action_space")
-        self.deterministic = deterministic
+        self.deterministic = check_flag(deterministic, f"{scope}.deterministic")
         self.network = NeuralNetwork.from_spec(network_spec, path=f"{scope}.network_spec")
         self.action_adapter = choose_adapter(self.action_space, distributions_spec, action_adapter_spec)
         self.distribution = self.action_adapter.make_distribution()

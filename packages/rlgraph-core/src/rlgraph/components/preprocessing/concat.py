@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rlgraph.components.common.arguments import check_whole
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer
 from rlgraph.core import LayerOutput, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
@@ -34,8 +35,7 @@ class Concat(PreprocessLayer):
         scope: str = "concat",
         **kwargs: Any,
     ):
-        if isinstance(axis, bool) or not isinstance(axis, int):
-            raise SpecError(f"{scope}.axis: expected an integer, given {axis!r}")
+        axis = check_whole(axis, f"{scope}.axis")
         is_list = isinstance(dict_keys, list | tuple) and dict_keys
         if dict_keys is not None and (not is_list or len(set(dict_keys)) != len(dict_keys)):
             raise SpecError(f"{scope}.dict_keys: expected a list of different paths, given {dict_keys!r}")

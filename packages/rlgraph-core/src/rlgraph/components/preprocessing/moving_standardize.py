@@ -8,12 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.preprocessing.preprocess_layer import (
-    StatefulLayer,
-    check_number,
-    check_numeric,
-)
-from rlgraph.core import SpecError, graph_fn, rlgraph_api
+from rlgraph.components.common.arguments import check_number
+from rlgraph.components.preprocessing.preprocess_layer import StatefulLayer, check_numeric
+from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.spaces import BoxSpace, FloatBox, IntBox, Space
 
 
@@ -45,9 +42,7 @@ class MovingStandardize(StatefulLayer):
         **kwargs: Any,
     ):
         super().__init__(num_environments, scope=scope, **kwargs)
-        self.epsilon = check_number(epsilon, f"{scope}.epsilon")
-        if self.epsilon < 0.0:
-            raise SpecError(f"{scope}.epsilon: expected a number >= 0, given {epsilon!r}")
+        self.epsilon = check_number(epsilon, f"{scope}.epsilon", least=0)
         #: Whether states are counted; a list, since all views of a component share it.
         self._counts = [True]
 

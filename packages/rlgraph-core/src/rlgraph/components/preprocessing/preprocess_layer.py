@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rlgraph.core import Component, InputError, SpecError
+from rlgraph.components.common.arguments import check_whole
+from rlgraph.core import Component, InputError
 from rlgraph.spaces import BoxSpace, FloatBox, IntBox, Space, SpaceError, TextBox, from_spec
 from rlgraph.spaces.errors import mismatch
 
@@ -105,29 +106,6 @@ class StatefulLayer(PreprocessLayer):
                 f"{self.scope_path}: env_indices must lie in 0..{self.num_environments - 1}, given {given}; "
                 "num_environments= of the layer says for how many environments there is room"
             )
-
-
-def check_whole(value: Any, where: str, least: int) -> int:
-    """`value`, Python's integer or one of NumPy's, as Python's.
-
-    Raises:
-        SpecError: it is no integer of at least `least`.
-    """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise SpecError(f"{where}: expected an integer >= {least}, given {value!r}")
-    return int(value)
-
-
-def check_number(value: Any, where: str) -> float:
-    """`value`, Python's number or one of NumPy's, as a float.
-
-    Raises:
-        SpecError: it is no finite number.
-    """
-    is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not is_number or not np.isfinite(value):
-        raise SpecError(f"{where}: expected a number, given {value!r}")
-    return float(value)
 
 
 def float_bounds(box: BoxSpace) -> tuple[Any, Any]:

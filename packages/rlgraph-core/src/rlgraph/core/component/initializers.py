@@ -197,6 +197,7 @@ def _made(name: Any, parameters: Mapping[str, Any], where: str, named_at: str) -
     if not isinstance(name, str) or name not in INITIALIZERS:
         raise SpecError(f"{named_at}: unknown initializer {name!r}. {nearest(str(name), INITIALIZERS)}")
     for key, value in parameters.items():
-        if name != "constant" and (isinstance(value, bool) or not isinstance(value, int | float)):
+        is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+        if name != "constant" and not is_number:
             raise SpecError(f"{where}.{key}: expected a number, given {value!r}")
     return call_checked(INITIALIZERS[name], (), parameters, where)

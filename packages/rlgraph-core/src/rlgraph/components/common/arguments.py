@@ -1,0 +1,100 @@
+"""What the arguments of constructors may be: numbers of Python or scalars of NumPy; one rule for each kind."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from rlgraph.core import SpecError
+
+
+def is_whole(value: Any) -> bool:
+    """Whether it is an integer; a bool is none."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a finite number; a bool is none."""
+    return _is_real(value) and math.isfinite(value)
+
+
+def check_whole(value: Any, where: str, least: int | None = None) -> int:
+    """`value` as Python's integer.
+
+    Raises:
+        SpecError: it is no integer, or one below `least`.
+    """
+    if not is_whole(value) or (least is not None and value < least):
+        wanted = "an integer" if least is None else f"an integer >= {least}"
+        raise SpecError(f"{where}: expected {wanted}, given {value!r}")
+    return int(value)
+
+
+def check_number(
+    value: Any,
+    where: str,
+    *,
+    least: float | None = None,
+    above: float | None = None,
+    most: float | None = None,
+    below: float | None = None,
+) -> float:
+    """`value` as a float.
+
+    Args:
+        value: what was given.
+        where: where it was given.
+        least, above: its lower bound, inclusive or exclusive.
+        most, below: its upper bound, inclusive or exclusive; only together with a lower one.
+
+    Raises:
+        SpecError: it is no finite number, or out of bounds.
+    """
+    fits = (
+        is_number(value)
+        and (least is None or value >= least)
+        and (above is None or value > above)
+        and (most is None or value <= most)
+        and (below is None or value < below)
+    )
+    if not fits:
+        raise SpecError(f"{where}: expected a number{_bounds(least, above, most, below)}, given {value!r}")
+    return float(value)
+
+
+def check_limit(value: Any, where: str) -> float | None:
+    """`value` as a float, or None for no limit; infinity is none either.
+
+    Raises:
+        SpecError: it is neither None nor a number above 0.
+    """
+    if value is None:
+        return None
+    if not _is_real(value) or not value > 0.0:
+        raise SpecError(f"{where}: expected a number > 0, or None, given {value!r}")
+    return float(value)
+
+
+def check_flag(value: Any, where: str) -> bool:
+    """`value` as Python's bool.
+
+    Raises:
+        SpecError: it is no bool.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise SpecError(f"{where}: expected true or false, given {value!r}")
+    return bool(value)
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def _bounds(least: float | None, above: float | None, most: float | None, below: float | None) -> str:
+    if most is None and below is None:
+        return f" >= {least:g}" if least is not None else "" if above is None else f" > {above:g}"
+    left = f"[{least:g}" if least is not None else f"({above:g}"
+    right = f"{most:g}]" if most is not None else f"{below:g})"
+    return f" in {left}, {right}"
