@@ -61,6 +61,16 @@ def test_a_backend_that_cannot_learn_leaves_no_folder(rlgraph, tiny, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+def test_a_place_that_cannot_be_written(rlgraph, tiny, undrawn, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    agent = tiny(update_spec={"do_updates": False})
+    arguments = ["train", "--agent", agent, "--env", "deterministic", "--backend", "numpy", "--steps", 20]
+    outcome = rlgraph(*arguments, "--folder", "taken")
+    assert outcome.code == ExitCode.BAD_INPUT
+    assert "FileExistsError: " in outcome.err and "Name another place, or see to taken" in outcome.err
+    assert "Traceback" in rlgraph(*arguments, "--folder", "taken", "--debug").err
+
+
 def test_a_quiet_run_for_machines(rlgraph, tiny, undrawn):
     agent = tiny(update_spec={"do_updates": False})
     arguments = ["train", "--agent", agent, "--env", "deterministic", "--backend", "numpy", "--steps", 20]

@@ -325,6 +325,7 @@ def test_several_backends_and_none_named(rlgraph, backends, monkeypatch, tmp_pat
     outcome = rlgraph("train")
     assert outcome.code == 2
     assert f"SpecError: several backends are installed: {', '.join(backends)}. Choose one" in outcome.err
+    assert f"--backend {backends[0]})" in outcome.err
 
 
 def test_a_program_error_is_not_hidden(rlgraph, monkeypatch):

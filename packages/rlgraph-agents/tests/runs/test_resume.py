@@ -260,6 +260,25 @@ def test_other_versions(actor, tmp_path, undrawn, monkeypatch):
     assert resume(tmp_path).departures == ("step 180: other versions of numpy",)
 
 
+def test_what_was_chosen_is_chosen_again(actor, tmp_path, undrawn):
+    """Whatever a backend measured in the first part, it does not measure again."""
+
+    class Choosing(Crash):
+        def on_start(self, worker, timesteps):
+            worker.agent.executor.backend.choices["probe"] = "the slower one"
+
+    class Looking(Callback):
+        def on_start(self, worker, timesteps):
+            self.choices = worker.agent.executor.choices
+
+    with pytest.raises(RuntimeError, match="killed"):
+        train(actor, tmp_path, [Choosing(200)])
+    shutil.rmtree(tmp_path / "checkpoints" / "last")
+    looking = Looking()
+    resume(tmp_path, callbacks=[looking])
+    assert looking.choices["probe"] == "the slower one"
+
+
 # Mistakes.
 
 

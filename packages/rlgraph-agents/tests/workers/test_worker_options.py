@@ -268,6 +268,8 @@ class Restarting(SequentialVectorEnv):
 def test_rows_of_restarted_environments_are_left_out(actor):
     agent, reports, forgotten = actor(), [], []
     agent.reset_env_buffers = lambda env_id=None: forgotten.append(env_id)
+    begun = []
+    agent.reset = lambda env_ids: begun.append(list(env_ids))
     worker = worker_of(agent, num_envs=3)
     worker.vector_env = Restarting()
 
@@ -279,8 +281,43 @@ def test_rows_of_restarted_environments_are_left_out(actor):
     assert result.timesteps == agent.timesteps == 14  # 3 + 3 + 2 + 3 + 3
     assert memory(agent, "states").ravel().tolist() == [0] * 3 + [1] * 3 + [2] * 2 + [3] * 3 + [4] * 3
     assert (reports[0]["restarts"], reports[0]["dropped_steps"]) == (1.0, 1.0)
-    assert forgotten == [1]
+    assert (forgotten, begun) == ([1], [[0, 1, 2], [1]])
     assert worker.episodes.running_lengths == [5, 2, 5]
+    later = worker_of(actor(), num_envs=3)
+    later.set_state(worker.get_state(), (), (), ())
+    assert (later.timesteps, later.dropped_steps) == (14, 1)
+
+
+class Resting(Restarting):
+    """A row that was no step, as where an environment is reset by the step behind its last one."""
+
+    def step(self, actions):
+        result = super().step(actions)
+        self.idle = self.dropped
+        return result
+
+
+def test_rows_that_were_no_steps_are_not_counted(actor):
+    worker = worker_of(actor(), num_envs=3)
+    worker.vector_env = Resting()
+    worker.execute_timesteps(14)
+    assert memory(worker.agent, "states").ravel().tolist() == [0] * 3 + [1] * 3 + [2] * 2 + [3] * 3 + [4] * 3
+    assert worker.dropped_steps == 0
+
+
+def test_arguments_that_are_none(actor):
+    with pytest.raises(
+        SpecError, match=r"agent: expected an agent, as Agent.from_spec.* makes them, given 'dqn'"
+    ):
+        worker_of("dqn")
+    with pytest.raises(SpecError, match="num_envs: expected an integer >= 1, given 'x'"):
+        worker_of(actor(), num_envs="x")
+    for timesteps in ("many", -5):
+        with pytest.raises(
+            SpecError, match=f"timesteps: expected a number of steps >= 0, given {timesteps!r}"
+        ):
+            worker_of(actor()).execute_timesteps(timesteps)
+    assert worker_of(actor()).execute_timesteps(1e1).timesteps == 10
 
 
 # Statistics that are not what is learned from.

@@ -34,7 +34,8 @@ def test_none_installed(installed):
 def test_several_installed(installed):
     installed("numpy", "tf", "torch")
     with pytest.raises(
-        SpecError, match="several backends are installed: tf, torch.*backend='tf'.*RLGRAPH_BACKEND"
+        SpecError,
+        match="several backends are installed: tf, torch.*backend='tf' .*--backend tf.*RLGRAPH_BACKEND",
     ):
         default_backend()
 

@@ -48,6 +48,13 @@ def main() -> int:
             None  # whoever read has gone, as with `rlgraph plugins | head`; there is nothing left to say
         )
         return ExitCode.DONE
+    except OSError as error:
+        if error.filename is None:
+            raise
+        # A place that was named and cannot be read or written.
+        error.add_note(f"Name another place, or see to {error.filename}; --debug prints the traceback.")
+        _show(error)
+        return ExitCode.BAD_INPUT
     except Exception as error:
         # Errors of the command line itself: unknown option, missing value.
         show = getattr(error, "show", None)

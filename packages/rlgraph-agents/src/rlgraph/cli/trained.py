@@ -9,14 +9,21 @@ from typing import Annotated, Any
 import typer
 
 from rlgraph.cli.command import command
-from rlgraph.cli.options import BackendOption, RunArgument
+from rlgraph.cli.options import RunArgument, names_of
 from rlgraph.cli.output import output
 
 CheckpointOption = Annotated[
     str | None,
     typer.Option(help="A checkpoint of the run; default: that of the best policy, else the newest."),
 ]
-
+RunBackendOption = Annotated[
+    str | None,
+    typer.Option(
+        "--backend",
+        help="Backend; default: that of the run.",
+        autocompletion=names_of("rlgraph.backends"),
+    ),
+]
 
 PANEL = "Use what was learned"
 
@@ -30,7 +37,7 @@ def add_to(app: typer.Typer) -> None:
 def evaluate(
     folder: RunArgument,
     episodes: Annotated[int, typer.Option(help="How many episodes.")] = 20,
-    backend: BackendOption = None,
+    backend: RunBackendOption = None,
     seed: Annotated[
         int | None, typer.Option(help="Root seed of the environments; default: from the agent's.")
     ] = None,
@@ -79,7 +86,7 @@ def export(
     method: Annotated[
         list[str] | None, typer.Option(help="An API method; may be repeated. Default: greedy acting.")
     ] = None,
-    backend: BackendOption = None,
+    backend: RunBackendOption = None,
     checkpoint: CheckpointOption = None,
 ) -> None:
     """Write the trained policy for use without RLgraph, in the form of its backend."""

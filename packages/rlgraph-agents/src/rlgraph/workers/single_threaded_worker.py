@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +73,11 @@ class SingleThreadedWorker:
         checkpoint_interval: int | None = None,
         store_checkpoint: Callable[[SingleThreadedWorker], Path] | None = None,
     ):
+        if not isinstance(agent, Agent):
+            raise SpecError(f"agent: expected an agent, as Agent.from_spec(...) makes them, given {agent!r}")
         self.num_envs = num_envs if num_environments is None else num_environments
         for name, value in (
+            ("num_envs", self.num_envs),
             ("report_interval", report_interval),
             ("evaluation_episodes", evaluation_episodes),
             ("frameskip", frameskip),
@@ -141,9 +145,12 @@ class SingleThreadedWorker:
             stop: conditions that end it earlier (see `rlgraph.workers.stopping`).
 
         Raises:
+            SpecError: `timesteps` is no number >= 0.
             EnvironmentFault: an environment breaks its contract; names it and the step.
             NumericalError: a loss is not finite.
         """
+        if not isinstance(timesteps, Real) or timesteps < 0:
+            raise SpecError(f"timesteps: expected a number of steps >= 0, given {timesteps!r}")
         return self._execute(timesteps, None, max_timesteps_per_episode, use_exploration, callbacks, stop)
 
     def execute_episodes(

@@ -56,6 +56,50 @@ def test_the_oldest_are_overwritten(make_agent, make_batch):
     assert agent.timesteps == 6
 
 
+@pytest.mark.parametrize("close", [False, True])
+def test_what_waits_for_its_next_state_is_copied(make_agent, make_batch, close):
+    """The caller writes the next states into the same arrays, as environments do."""
+    agent, batch = make_agent("numpy"), make_batch(4)
+    if not close:
+        agent._unchecked = 0
+    states, actions = np.zeros((1, 3), np.float32), batch["actions"][:1].copy()
+    for i in range(4):
+        states[0], actions[0] = batch["states"][i], batch["actions"][i]
+        agent.observe(states, actions, np.ones(1, np.float32), np.array([i == 3]), batched=True)
+    stored = rows(agent)
+    np.testing.assert_array_equal(stored["states"], batch["states"])
+    np.testing.assert_array_equal(stored["actions"], batch["actions"])
+    np.testing.assert_array_equal(stored["next_states"][:3], batch["states"][1:])
+
+
+@pytest.mark.parametrize("close", [False, True])
+def test_next_states_of_a_window_are_copied(make_agent, close):
+    agent, reached = make_agent("numpy", n_step=3), np.zeros((1, 3), np.float32)
+    if not close:
+        agent._unchecked = 0
+    for i in range(2):
+        reached[:] = i + 1
+        states, actions = np.full((1, 3), i, np.float32), np.zeros(1, np.int64)
+        agent.observe(states, actions, np.ones(1), np.zeros(1, bool), reached, batched=True)
+    reached[:] = 99.0
+    agent.flush_buffers()
+    assert rows(agent)["next_states"].tolist() == [[2.0] * 3] * 2
+
+
+@pytest.mark.parametrize("close", [False, True])
+def test_a_step_that_waits_goes_first(make_agent, close):
+    """One step without its next state, then one that brings its own: both are records, in their order."""
+    agent = make_agent("numpy")
+    if not close:
+        agent._unchecked = 0
+    first, second, third = (np.full(3, i, np.float32) for i in range(3))
+    agent.observe(first, 0, 1.0, False)
+    agent.observe(second, 1, 2.0, False, third)
+    stored = rows(agent)
+    assert stored["rewards"].tolist() == [1.0, 2.0]
+    np.testing.assert_array_equal(stored["next_states"], [second, third])
+
+
 def test_what_is_observed_is_copied(make_agent, make_batch):
     agent, batch = make_agent("numpy"), make_batch(4)
     kept = batch["states"].copy()

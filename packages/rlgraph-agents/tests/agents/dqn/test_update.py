@@ -228,3 +228,22 @@ def test_numpy_only_acts(make_agent, make_batch):
         ):
             agent.update(batch)
     assert agent.get_actions(make_batch(3)["states"]).shape == (3,)
+
+
+def test_a_truncated_row_ends_its_fragment(make_agent):
+    """Rows 0 and 1 are of one episode, cut behind row 1; the sums of two steps stop there, bootstrapped."""
+    agent = make_agent("numpy", n_step=2, discount=0.5)
+    states = np.repeat(np.arange(5, dtype=np.float32)[:, None], 3, axis=1)
+    batch = {
+        "states": states[:4],
+        "actions": [0, 1, 2, 3],
+        "rewards": [1.0, 2.0, 4.0, 8.0],
+        "terminals": [False] * 4,
+        "truncations": [False, True, False, False],
+        "next_states": states[1:],
+    }
+    rows = agent.post_process(batch, sequence_indices=[3])
+    assert rows["rewards"].tolist() == [1 + 0.5 * 2, 2, 4 + 0.5 * 8, 8]
+    assert rows["discounts"].tolist() == [0.25, 0.5, 0.25, 0.5]
+    assert rows["next_states"][:, 0].tolist() == [2, 2, 4, 4]
+    assert not rows["terminals"].any()

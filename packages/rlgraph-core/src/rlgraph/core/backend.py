@@ -268,7 +268,8 @@ class Backend(ABC):
         if plan.needs_gradients and "gradients" not in self.capabilities:
             raise CapabilityError(
                 f"API method {plan.name!r} needs gradients; the {self.name} backend is forward only. "
-                "Build with a backend that has them, e.g. backend='torch' (pip install rlgraph-torch)"
+                "Build with a backend that has them, e.g. backend='torch', on the command line --backend torch "
+                "(pip install rlgraph-torch)"
             )
 
 

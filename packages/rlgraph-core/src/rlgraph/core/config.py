@@ -36,7 +36,7 @@ def default_backend() -> str:
     installed = [name for name in registry("rlgraph.backends").names() if name != "numpy"]
     if len(installed) > 1:
         raise SpecError(
-            f"several backends are installed: {', '.join(installed)}. Choose one: backend={installed[0]!r}, "
-            f"or set RLGRAPH_BACKEND"
+            f"several backends are installed: {', '.join(installed)}. Choose one: backend={installed[0]!r} "
+            f"(on the command line: --backend {installed[0]}), or set RLGRAPH_BACKEND"
         )
     return installed[0] if installed else "numpy"

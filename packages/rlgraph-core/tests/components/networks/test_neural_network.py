@@ -55,6 +55,10 @@ def test_ways_to_describe_a_network():
         SpecError, match=r"^agent.network_spec\[1\].unts: Dense has no such key. Did you mean 'units'\?"
     ):
         NeuralNetwork.from_spec([LAYERS[0], {"type": "dense", "unts": 3}], path="agent.network_spec")
+    with pytest.raises(
+        SpecError, match="'dense' is a Dense, expected a NeuralNetwork; layers stand in a list"
+    ):
+        NeuralNetwork.from_spec(LAYERS[0], path="agent.network_spec")
 
 
 def test_a_network_in_a_file(tmp_path):

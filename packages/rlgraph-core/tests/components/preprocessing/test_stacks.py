@@ -182,6 +182,14 @@ def test_specs(tmp_path):
             lambda: DictPreprocessorStack.from_spec({"a": [{"type": "divde"}]}, path="preprocessing_spec"),
             "preprocessing_spec.a[0].type",
         ),
+        (
+            lambda: PreprocessorStack.from_spec({"type": "grayscale"}, path="preprocessing_spec"),
+            "preprocessing_spec.type: 'grayscale' is a GrayScale, expected a PreprocessorStack; layers stand in a list",
+        ),
+        (
+            lambda: PreprocessorStack.from_spec(3, path="preprocessing_spec"),
+            "given int 3; layers stand in a list, a single one too",
+        ),
     ],
 )
 def test_wrong_specs(make, message):

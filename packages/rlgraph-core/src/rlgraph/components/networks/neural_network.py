@@ -51,6 +51,8 @@ class NeuralNetwork(LayerChain):
         SpaceError: internal states of other layers.
     """
 
+    spec_hint = "layers stand in a list, a single one too"
+
     def __init__(
         self,
         layers: Sequence[Any] | Mapping[str, Any] | None = None,

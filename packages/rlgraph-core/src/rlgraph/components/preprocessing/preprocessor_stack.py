@@ -24,6 +24,8 @@ class PreprocessorStack(Component):
         SpecError: a spec that is wrong (named by its position), or a layer that does no preprocessing.
     """
 
+    spec_hint = "layers stand in a list, a single one too"
+
     def __init__(self, layers: Sequence[Any] = (), scope: str = "preprocessor", **kwargs: Any):
         if isinstance(layers, str) or not isinstance(layers, Sequence):
             raise SpecError(f"{scope}.layers: expected a list of layer specs, given {layers!r}")

@@ -25,6 +25,8 @@ class Specifiable:
     #: What others call an argument -> where it stands here, ``{"gamma": "discount"}``; offered where an unknown key is
     #: refused, if the class has the place.
     other_names: ClassVar[Mapping[str, str]] = {}
+    #: How a spec of this class is written, where that is easily mistaken; said where another class is given.
+    spec_hint: ClassVar[str] = ""
 
     @classmethod
     def from_spec(cls, spec: Any, *, path: str = "", **kwargs: Any) -> Self:
@@ -63,7 +65,7 @@ class Specifiable:
             if spec is not None and not (isinstance(spec, str) or makes):
                 raise SpecError(
                     f"{where}: expected a {cls.__name__}, a mapping with 'type', a name, a file or a function; "
-                    f"given {type(spec).__name__} {spec!r}"
+                    f"given {type(spec).__name__} {spec!r}{cls._hint()}"
                 )
             spec = {"type": spec}
         arguments = {key: plain_copy(value) for key, value in spec.items() if key not in ("type", "_args")}
@@ -91,6 +93,10 @@ class Specifiable:
             raise
 
     @classmethod
+    def _hint(cls) -> str:
+        return f"; {cls.spec_hint}" if cls.spec_hint else ""
+
+    @classmethod
     def _lookup(cls, name: Any, where: str) -> Callable[..., Any]:
         """The class or function that `name` means."""
         target: Any = cls if name is None else name
@@ -104,7 +110,9 @@ class Specifiable:
             )
         if isinstance(target, type):
             if not issubclass(target, cls):
-                raise SpecError(f"{where}.type: {name!r} is a {target.__name__}, expected a {cls.__name__}")
+                raise SpecError(
+                    f"{where}.type: {name!r} is a {target.__name__}, expected a {cls.__name__}{cls._hint()}"
+                )
         elif not callable(target):
             raise SpecError(f"{where}.type: expected a name, a class or a function, given {name!r}")
         return target
