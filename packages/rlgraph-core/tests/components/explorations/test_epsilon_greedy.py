@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
+from scipy.stats import chisquare
 
 from rlgraph.components import EpsilonGreedy
-from rlgraph.core import SpecError
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
+from rlgraph.components.policies.categorical import mask_shapes
+from rlgraph.core import BuildError, SpecError
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest
 
 SPACES = {"actions": IntBox(4, add_batch_rank=True), "time_percentage": FloatBox()}
@@ -187,3 +189,138 @@ def test_elements_with_different_numbers_of_actions(each_part):
     for element, number in enumerate((2, 4, 3)):
         shares = np.bincount(drawn[:, element], minlength=number) / 6000
         assert shares == pytest.approx(np.full(number, 1 / number), abs=0.03)
+
+
+# Masks.
+
+
+def masked_explorer(space, masks, epsilon=1.0, backend="numpy", **options):
+    spaces = {"actions": space.with_batch_rank(), "action_mask": masks}
+    test = ComponentTest(EpsilonGreedy(space, epsilon, **options), spaces, backend=backend, seed=10)
+    return lambda actions, mask: test.test(("get_action", {"actions": actions, "action_mask": mask}))
+
+
+def looks_uniform(drawn, allowed):
+    """Whether all draws are allowed, and their frequencies those of a uniform law (chi-square)."""
+    counts = np.bincount(drawn, minlength=max(allowed) + 1)
+    assert counts.sum() == counts[list(allowed)].sum()
+    return len(allowed) == 1 or chisquare(counts[list(allowed)]).pvalue > 1e-4
+
+
+def test_draws_are_uniform_among_what_is_allowed(backend):
+    """Of a row that allows nothing everything; each row has its own mask."""
+    act = masked_explorer(IntBox(5), BoolBox(shape=(5,), add_batch_rank=True), backend=backend)
+    allowed = [[0, 2, 3], [4], [1, 2], [], [0, 1, 2, 3, 4]]
+    mask = np.array([[action in row for action in range(5)] for row in allowed])
+    drawn = act(np.zeros(10_000, np.int64), np.repeat(mask, 2000, axis=0)).reshape(5, 2000)
+    assert drawn.dtype == np.int64
+    for row, actions in zip(drawn, allowed, strict=True):
+        assert looks_uniform(row, actions or range(5))
+
+
+@pytest.mark.parametrize("batch", [1, 7])
+def test_a_mask_of_one_environment(batch):
+    act = masked_explorer(IntBox(4), BoolBox(shape=(4,), add_batch_rank=True))
+    mask = np.tile([False, True, False, True], (batch, 1))
+    drawn = np.concatenate([act(np.ones(batch, np.int64), mask) for _ in range(700 // batch)])
+    assert looks_uniform(drawn, [1, 3])
+
+
+@pytest.mark.parametrize("space", [IntBox(5), NESTED, IntBox([2, 4, 3])], ids=["one", "nested", "elements"])
+@pytest.mark.parametrize("each_part", [False, True])
+def test_a_mask_that_allows_all_changes_no_draw(space, each_part):
+    """Nor does the argument, if it is left out: what a seed gives does not depend on it."""
+    batch = space.with_batch_rank()
+    flat = mask_shapes(space, "here")
+    masks = space.map(lambda path, _: BoolBox(shape=flat[path])).with_batch_rank()
+    everything = space.unflatten_sample({path: np.ones((50, *shape), bool) for path, shape in flat.items()})
+    acts = [
+        ComponentTest(EpsilonGreedy(space, 0.5, each_part=each_part), spaces, backend="numpy", seed=4).test
+        for spaces in ({"actions": batch}, {"actions": batch, "action_mask": masks})
+    ]
+    greedy = batch.zeros(50)
+    for _ in range(3):
+        plain = acts[0](("get_action", {"actions": greedy}))
+        masked = acts[1](("get_action", {"actions": greedy, "action_mask": everything}))
+        np.testing.assert_equal(plain, masked)
+
+
+@pytest.mark.parametrize(
+    ("space", "known"),
+    [
+        (IntBox(4), [[0], [1], [1], [0], [2], [0]]),
+        (IntBox([2, 4, 3]), [[[0, 0, 0]], [[0, 1, 1]], [[0, 0, 0]], [[1, 3, 2]], [[0, 1, 2]], [[0, 2, 0]]]),
+    ],
+)
+def test_known_draws(space, known):
+    """What seed 10 gave before there were masks: what an agent learns with a seed must not change."""
+    spaces = {"actions": space.with_batch_rank()}
+    test = ComponentTest(EpsilonGreedy(space, 0.75), spaces, backend="numpy", seed=10)
+    assert [test.test(("get_action", space.with_batch_rank().zeros(1))).tolist() for _ in known] == known
+
+
+def test_greedy_actions_stay(backend):
+    """The mask is about what is drawn; that the greedy action is allowed is for the policy to see to."""
+    act = masked_explorer(IntBox(4), BoolBox(shape=(4,), add_batch_rank=True), 0.4, backend)
+    drawn = act(np.full(5000, 2), np.tile([True, True, False, False], (5000, 1)))
+    counts = np.bincount(drawn, minlength=4)
+    assert chisquare(counts[:3], [1000, 1000, 3000]).pvalue > 1e-4
+    assert counts[3] == 0
+
+
+@pytest.mark.parametrize("each_part", [False, True])
+def test_masks_of_nested_actions(each_part, backend):
+    """Of some parts; the others are drawn from all they have."""
+    masks = Dict(move=Tuple(BoolBox(shape=(3,)), BoolBox(shape=(2, 4))), add_batch_rank=True)
+    act = masked_explorer(NESTED, masks, backend=backend, each_part=each_part)
+    number = 3000
+    first = np.tile([True, False, True], (number, 1))
+    second = np.tile([[False, True, True, True], [True, False, False, True]], (number, 1, 1))
+    drawn = act(nested_actions(number), {"move": (first, second)})
+    assert NESTED.with_batch_rank().contains(drawn)
+    assert looks_uniform(drawn["jump"].astype(int), [0, 1])
+    assert looks_uniform(drawn["move"][0], [0, 2])
+    assert looks_uniform(drawn["move"][1][:, 0], [1, 2, 3])
+    assert looks_uniform(drawn["move"][1][:, 1], [0, 3])
+
+
+def test_masks_of_elements_with_different_numbers_of_actions(backend):
+    """What an element does not have is never drawn, whether its mask allows that or nothing."""
+    act = masked_explorer(IntBox([3, 5]), BoolBox(shape=(2, 5), add_batch_rank=True), backend=backend)
+    for mask, allowed in (
+        ([[1, 0, 1, 1, 1], [0, 0, 1, 0, 1]], ([0, 2], [2, 4])),
+        ([[0, 0, 0, 1, 1], [0, 0, 0, 0, 0]], (range(3), range(5))),
+    ):
+        drawn = act(np.zeros((3000, 2), np.int64), np.tile(np.array(mask, bool), (3000, 1, 1)))
+        for element in (0, 1):
+            assert looks_uniform(drawn[:, element], allowed[element])
+
+
+@pytest.mark.parametrize(
+    ("space", "mask", "said"),
+    [
+        (
+            IntBox(4),
+            BoolBox(shape=(3,), add_batch_rank=True),
+            r"action_mask: expected a BoolBox of shape \[4\], g",
+        ),
+        (
+            IntBox(4),
+            FloatBox(shape=(4,), add_batch_rank=True),
+            r"expected a BoolBox of shape \[4\], given Float",
+        ),
+        (
+            Dict(a=IntBox(4)),
+            BoolBox(shape=(4,), add_batch_rank=True),
+            "expected a container of masks by parts",
+        ),
+        (
+            IntBox(4),
+            BoolBox(shape=(4,), add_batch_rank=True, add_time_rank=True),
+            "action_mask: expected masks of a batch, without a time rank, given",
+        ),
+    ],
+)
+def test_masks_that_do_not_fit(space, mask, said):
+    with pytest.raises((BuildError, SpaceError), match=said):
+        masked_explorer(space, mask)

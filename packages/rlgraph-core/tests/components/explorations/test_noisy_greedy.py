@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from rlgraph.components import EpsilonGreedy, Exploration, NoisyGreedy
-from rlgraph.core import SpecError
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
+from rlgraph.core import BuildError, SpecError
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError
 from rlgraph.testing import ComponentTest
 
 Q_VALUES = np.array([1.0, 0.5, -1.0], np.float32)
@@ -109,3 +109,49 @@ def test_what_a_spec_means():
 def test_wrong_specs(spec, said):
     with pytest.raises(SpecError, match=said):
         Exploration.from_spec(spec, path="exploration_spec", action_space=IntBox(2))
+
+
+@pytest.mark.parametrize("scale", [0.0, 2.0])
+def test_what_is_masked_is_never_taken(scale, backend):
+    """With Gumbel noise the others have the probabilities of a softmax over them."""
+    spaces = {
+        "q_values": FloatBox(shape=(3,), add_batch_rank=True),
+        "action_mask": BoolBox(shape=(3,), add_batch_rank=True),
+    }
+    exploration = NoisyGreedy(IntBox(3), {"type": "gumbel", "scale": scale})
+    test = ComponentTest(exploration, spaces, backend=backend, seed=10)
+    mask = np.tile([False, True, True], (6000, 1))
+    actions = test.test(("get_action", {"q_values": np.tile(Q_VALUES, (6000, 1)), "action_mask": mask}))
+    p = 1.0 / (1.0 + np.exp(-1.5 / scale)) if scale else 1.0
+    assert (actions != 0).all()
+    assert abs(np.mean(actions == 1) - p) <= 4.5 * np.sqrt(p * (1 - p) / 6000)
+
+
+def test_masks_of_parts(backend):
+    """An element whose mask allows nothing has all actions that there are."""
+    space = Dict(a=IntBox(3), b=IntBox([2, 3]))
+    q_values = Dict(a=FloatBox(shape=(3,)), b=FloatBox(shape=(2, 3)), add_batch_rank=True)
+    masks = Dict(b=BoolBox(shape=(2, 3)), add_batch_rank=True)
+    test = ComponentTest(
+        NoisyGreedy(space, {"scale": 0.0}), {"q_values": q_values, "action_mask": masks}, backend=backend
+    )
+    values = {"a": np.float32([[1, 2, 3]]), "b": np.float32([[[2, 1, -np.inf], [1, 2, 3]]])}
+    for mask, expected in (
+        ([[0, 1, 1], [1, 1, 0]], [1, 1]),
+        ([[0, 0, 1], [0, 0, 0]], [0, 2]),
+    ):
+        given = {"q_values": values, "action_mask": {"b": np.array([mask], bool)}}
+        test.test(("get_action", given), expected_outputs={"a": [2], "b": [expected]})
+
+
+@pytest.mark.parametrize(
+    ("mask", "said"),
+    [
+        (BoolBox(shape=(2,), add_batch_rank=True), r"action_mask: expected a BoolBox of shape \[3\], given"),
+        (BoolBox(shape=(3,), add_batch_rank=True, add_time_rank=True), "without a time rank, given"),
+    ],
+)
+def test_masks_that_do_not_fit(mask, said):
+    spaces = {"q_values": FloatBox(shape=(3,), add_batch_rank=True), "action_mask": mask}
+    with pytest.raises((BuildError, SpaceError), match=said):
+        ComponentTest(NoisyGreedy(IntBox(3), {"scale": 1.0}), spaces, backend="numpy")

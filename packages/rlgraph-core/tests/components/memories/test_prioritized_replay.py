@@ -387,7 +387,7 @@ def test_specs():
         ({"alpha": float("nan")}, r"memory.alpha: expected a number >= 0, given nan"),
         ({"alpha": float("inf")}, r"memory.alpha: expected a number >= 0, given inf"),
         ({"beta": -1}, r"memory.beta: expected values >= 0, given -1"),
-        ({"beta": [0.4, -0.1]}, r"memory.beta: expected values >= 0, given \[0.4, -0.1\]"),
+        ({"beta": [0.4, -0.1]}, r"memory.beta: expected values >= 0, given -0.1"),
         ({"epsilon": "small"}, r"memory.epsilon: expected a number >= 0, given 'small'"),
         ({"beta": "much"}, r"memory.beta: expected a number, \[from, to\]"),
         ({"capacity": 0}, r"memory.capacity: expected an integer >= 1"),

@@ -151,5 +151,5 @@ def test_masks_that_do_not_fit(actions, mask, said):
 
 
 def test_actions_that_are_no_integers():
-    with pytest.raises((BuildError, SpaceError), match="values: expected integers, given FloatBox"):
+    with pytest.raises((BuildError, SpaceError), match="values: expected int, given float32"):
         built(Policy(NETWORK, IntBox(4)), "numpy", actions=FloatBox(add_batch_rank=True))

@@ -187,7 +187,7 @@ def test_action_values_of_steps_and_sequences(kind, time_major, backend):
     class Both(Component):
         @rlgraph_api
         def act(self, state, internal_states):
-            return policy.get_q_values_and_action(state, internal_states)
+            return policy.get_q_values_and_action(state, internal_states=internal_states)
 
         @rlgraph_api
         def judge(self, states, resets):

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from rlgraph.components.action_adapters.action_adapter import ActionAdapter
+from rlgraph.components.common.action_masks import check_mask
 from rlgraph.core import graph_fn
 from rlgraph.core.functional.distributions.categorical import mask_logits
-from rlgraph.spaces import BoolBox, IntBox, Space, SpaceError
+from rlgraph.spaces import BoolBox, IntBox, Space
 
 
 class CategoricalDistributionAdapter(ActionAdapter):
@@ -63,14 +64,9 @@ class CategoricalDistributionAdapter(ActionAdapter):
 
     @graph_fn(space_of="mask")
     def _masked_parameters(self, ops: Any, space: Space, outputs: Any, mask: Any) -> Any:
-        self._check_mask(space)
+        check_mask(space, (*self.action_space.shape, self.num_categories))
         logits = self.shaped(ops, outputs, self.num_categories)
         if self.existing is not None:
             # An element whose mask allows nothing has all actions that exist.
             logits, mask = mask_logits(ops, logits, self.existing), mask & self.existing
         return mask_logits(ops, logits, mask)
-
-    def _check_mask(self, space: Space) -> None:
-        shape = (*self.action_space.shape, self.num_categories)
-        if not isinstance(space, BoolBox) or space.shape != shape:
-            raise SpaceError(f"action_mask: expected a BoolBox of shape {list(shape)}, given {space!r}")

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.action_adapters.action_adapter import ActionAdapter
+from rlgraph.components.common.action_masks import unknown_part
 from rlgraph.components.distributions.distribution import Distribution
 from rlgraph.components.distributions.parts import map_parts, paths_of
 from rlgraph.core import AssemblyError, Component, rlgraph_api
-from rlgraph.core.errors import nearest
 
 
 class JointActionAdapter(Component):
@@ -75,14 +75,7 @@ class JointActionAdapter(Component):
         """The paths of the parts, among which are those of all masks."""
         known: list[str] = []
         map_parts(known.append, self.paths)
-        for path, mask in masks.items():
-            if mask is not None and not path:
-                raise AssemblyError(
-                    f"{self.scope_path}: action_mask: expected a container of masks by parts of the action, "
-                    f"{', '.join(known)}, given one mask"
-                )
-            if mask is not None and path not in known:
-                raise AssemblyError(
-                    f"{self.scope_path}: action_mask has a part {path!r}, the action has none. {nearest(path, known)}"
-                )
+        message = unknown_part((path for path, mask in masks.items() if mask is not None), known)
+        if message:
+            raise AssemblyError(f"{self.scope_path}: {message}")
         return self.paths

@@ -48,13 +48,20 @@ class ActionNoise(Exploration):
         return {"noise_scale": self.amount.value(time_percentage)}
 
     @rlgraph_api
-    def get_action(self, actions: Any, time_percentage: Any = None, use_exploration: Any = None) -> Any:
+    def get_action(
+        self,
+        actions: Any,
+        time_percentage: Any = None,
+        use_exploration: Any = None,
+        action_mask: Any = None,
+    ) -> Any:
         """``actions [B, ...]`` (or a container) ``-> [B, ...]``.
 
         Args:
             actions: what the policy prefers.
             time_percentage: the fraction of training done, []; not needed where the scale is constant.
             use_exploration: False leaves the actions as they are: a bool in Python, or a tensor [].
+            action_mask: as of the other explorations; of categorical parts, which no noise changes.
         """
         if use_exploration is False:
             return actions

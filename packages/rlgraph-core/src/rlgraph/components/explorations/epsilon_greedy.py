@@ -7,10 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.components.common.action_masks import check_masks, possible
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.explorations.exploration import Exploration, action_batch
-from rlgraph.components.policies.categorical import categories, choices, is_one_integer
+from rlgraph.components.policies.categorical import (
+    categories,
+    choices,
+    existing_actions,
+    is_one_integer,
+    mask_shapes,
+)
 from rlgraph.core import graph_fn, rlgraph_api
+from rlgraph.spaces import Space
 
 
 class EpsilonGreedy(Exploration):
@@ -47,36 +55,60 @@ class EpsilonGreedy(Exploration):
         epsilon.check_values(0.0, 1.0, path)
         super().__init__(action_space, epsilon, scope=scope, **kwargs)
         self.categories = categories(self.action_space, scope)
+        self.mask_shapes = mask_shapes(self.action_space, scope)
         self.choices = {path: choices(box) for path, box in self.boxes.items()}
         #: The number of actions of the usual Space: one number of type int64; a draw of it is several times faster.
         self.num_actions = self.categories[""] if is_one_integer(self.action_space) else None
         self.each_part = each_part
+        self.existing = {path: existing_actions(box) for path, box in self.boxes.items()}
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        super().check_input_spaces(input_spaces, action_space)
+        mask = input_spaces.get("action_mask")
+        if mask is not None:
+            check_masks(mask, self.mask_shapes)
 
     def metrics(self, time_percentage: float) -> dict[str, float]:
         """``{"epsilon": probability of a random action}``."""
         return {"epsilon": self.amount.value(time_percentage)}
 
     @rlgraph_api
-    def get_action(self, actions: Any, time_percentage: Any = None, use_exploration: Any = None) -> Any:
+    def get_action(
+        self,
+        actions: Any,
+        time_percentage: Any = None,
+        use_exploration: Any = None,
+        action_mask: Any = None,
+    ) -> Any:
         """``actions [B]`` (greedy; or a container) ``-> [B]``.
 
         Args:
             actions: what the policy prefers.
             time_percentage: the fraction of training done, []; not needed for a constant epsilon.
             use_exploration: False leaves the actions as they are: a bool in Python, or a tensor [].
+            action_mask: which actions are drawn, bool ``[B, ..., A]``, of a container masks of some parts or all;
+                default: all. An element whose mask allows nothing has all actions. Greedy actions stay as they are.
         """
         if use_exploration is False:
             return actions
         self.amount.need_time(time_percentage, self.scope_path)
-        return self._explore(actions, time_percentage, None if use_exploration is True else use_exploration)
+        switch = None if use_exploration is True else use_exploration
+        masks = () if action_mask is None else (action_mask,)
+        return self._explore(actions, time_percentage, switch, *masks)
 
-    @graph_fn(host=True, spaces=action_batch)
-    def _explore(self, actions: Any, time_percentage: Any = None, use_exploration: Any = None) -> Any:
+    @graph_fn(host=True, spaces=action_batch, flatten_ops={"action_mask"})
+    def _explore(
+        self,
+        actions: Any,
+        time_percentage: Any = None,
+        use_exploration: Any = None,
+        action_mask: Any = None,
+    ) -> Any:
         if use_exploration is not None and not use_exploration:
             return actions
         epsilon = self.amount.value(0.0 if time_percentage is None else float(time_percentage))
-        if self.num_actions is None:
-            return self._explore_parts(actions, epsilon)
+        if self.num_actions is None or action_mask is not None:
+            return self._explore_parts(actions, epsilon, action_mask or {})
         rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
         if len(actions) == 1:
             # One environment: scalars are several times faster than arrays of one.
@@ -88,7 +120,7 @@ class EpsilonGreedy(Exploration):
             return actions
         return np.where(explore, (rng.random(len(actions)) * self.num_actions).astype(np.int64), actions)
 
-    def _explore_parts(self, actions: Any, epsilon: float) -> Any:
+    def _explore_parts(self, actions: Any, epsilon: float, masks: Mapping[str, np.ndarray]) -> Any:
         rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
         parts = self.action_space.flatten_sample(actions)
         together = None if self.each_part else rng.random(len(next(iter(parts.values())))) < epsilon
@@ -99,6 +131,13 @@ class EpsilonGreedy(Exploration):
                 explore = rng.random(greedy.shape) < epsilon
             else:
                 explore = together.reshape(-1, *[1] * (greedy.ndim - 1))
-            drawn = (rng.random(greedy.shape) * self.choices[path]).astype(np.int64).astype(greedy.dtype)
-            parts[path] = np.where(explore, drawn, greedy)
+            drawn = self._drawn(rng.random(greedy.shape), path, masks.get(path))
+            parts[path] = np.where(explore, drawn.astype(greedy.dtype), greedy)
         return self.action_space.unflatten_sample(parts)
+
+    def _drawn(self, u: np.ndarray, path: str, mask: np.ndarray | None) -> np.ndarray:
+        """The actions that draws ``u`` in [0, 1) stand for; a mask that allows all changes none of them."""
+        if mask is None:
+            return (u * self.choices[path]).astype(np.int64)
+        counts = possible(mask, self.existing[path]).cumsum(axis=-1)
+        return (counts > (u * counts[..., -1])[..., np.newaxis]).argmax(axis=-1)

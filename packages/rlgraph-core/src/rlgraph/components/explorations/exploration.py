@@ -20,9 +20,9 @@ def action_batch(exploration: Any, *_: Any) -> Space:
 class Exploration(Component):
     """Turns what a policy prefers into actions that explore.
 
-    It has the API method ``get_action(actions, time_percentage, use_exploration)``, or ``get_action(q_values, ...)`` if
-    `explores` says so. The draws come from the component's host stream whichever backend computes what it is given, so
-    a run explores alike on all backends.
+    It has the API method ``get_action(actions, time_percentage, use_exploration, action_mask)``, or
+    ``get_action(q_values, ...)`` if `explores` says so. The draws come from the component's host stream whichever
+    backend computes what it is given, so a run explores alike on all backends.
 
     Args:
         action_space: of one action.
@@ -77,6 +77,9 @@ class Exploration(Component):
         switch = input_spaces.get("use_exploration")
         if switch is not None and switch != BoolBox():
             raise mismatch("use_exploration", "BoolBox()", repr(switch))
+        mask = input_spaces.get("action_mask")
+        if mask is not None and any(box.has_time_rank for box in mask.flatten().values()):
+            raise mismatch("action_mask", "masks of a batch, without a time rank", repr(mask))
 
     def metrics(self, time_percentage: float) -> dict[str, float]:
         """Numbers for a report, at this fraction of training."""

@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rlgraph.components.common.action_masks import check_masks, possible
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.explorations.exploration import Exploration, action_batch
-from rlgraph.components.policies.categorical import categories
+from rlgraph.components.policies.categorical import existing_actions, mask_shapes
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.spaces import FloatBox, Space
@@ -44,7 +45,9 @@ class NoisyGreedy(Exploration):
     ):
         self.noise, scale = _read(noise_spec, f"{scope}.noise_spec")
         super().__init__(action_space, scale, scope=scope, **kwargs)
-        self.categories = categories(self.action_space, scope)
+        #: The shapes of the action values, and of masks of them.
+        self.mask_shapes = mask_shapes(self.action_space, scope)
+        self.existing = {path: existing_actions(box) for path, box in self.boxes.items()}
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         super().check_input_spaces(input_spaces, action_space)
@@ -52,39 +55,58 @@ class NoisyGreedy(Exploration):
         if given.keys() != self.boxes.keys():
             raise mismatch("q_values", f"the parts of {self.action_space!r}", repr(input_spaces["q_values"]))
         for path, values in given.items():
-            shape = (*self.boxes[path].shape, self.categories[path])
+            shape = self.mask_shapes[path]
             fits = isinstance(values, FloatBox) and values.shape == shape and not values.has_time_rank
             if not fits or not values.has_batch_rank:
                 wanted = f"a value for each action, FloatBox(shape={shape}, add_batch_rank=True)"
                 raise mismatch(f"q_values/{path}" if path else "q_values", wanted, repr(values))
+        mask = input_spaces.get("action_mask")
+        if mask is not None:
+            check_masks(mask, self.mask_shapes)
 
     def metrics(self, time_percentage: float) -> dict[str, float]:
         """``{"noise_scale": scale of the noise}``."""
         return {"noise_scale": self.amount.value(time_percentage)}
 
     @rlgraph_api
-    def get_action(self, q_values: Any, time_percentage: Any = None, use_exploration: Any = None) -> Any:
+    def get_action(
+        self,
+        q_values: Any,
+        time_percentage: Any = None,
+        use_exploration: Any = None,
+        action_mask: Any = None,
+    ) -> Any:
         """``q_values [B, A]`` (or a container) ``-> [B]``.
 
         Args:
             q_values: the values of all actions.
             time_percentage: the fraction of training done, []; not needed for a constant scale.
             use_exploration: False leaves the noise out: a bool in Python, or a tensor [].
+            action_mask: which actions are possible, as of `EpsilonGreedy`; with noise and without.
         """
         if use_exploration is not False:
             self.amount.need_time(time_percentage, self.scope_path)
-        return self._explore(q_values, time_percentage, use_exploration)
+        masks = () if action_mask is None else (action_mask,)
+        return self._explore(q_values, time_percentage, use_exploration, *masks)
 
-    @graph_fn(host=True, spaces=action_batch)
-    def _explore(self, q_values: Any, time_percentage: Any = None, use_exploration: Any = None) -> Any:
+    @graph_fn(host=True, spaces=action_batch, flatten_ops={"action_mask"})
+    def _explore(
+        self,
+        q_values: Any,
+        time_percentage: Any = None,
+        use_exploration: Any = None,
+        action_mask: Any = None,
+    ) -> Any:
         scale = 0.0
         if use_exploration is None or use_exploration:
             scale = self.amount.value(0.0 if time_percentage is None else float(time_percentage))
         rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
         draw, actions = NOISES[self.noise], {}
         for path, values in self.action_space.flatten_sample(q_values).items():
-            best = (values + scale * draw(rng, values.shape)).argmax(axis=-1)
-            actions[path] = best.astype(self.boxes[path].dtype, copy=False)
+            noisy = values + scale * draw(rng, values.shape)
+            if action_mask is not None and path in action_mask:
+                noisy = np.where(possible(action_mask[path], self.existing[path]), noisy, -np.inf)
+            actions[path] = noisy.argmax(axis=-1).astype(self.boxes[path].dtype, copy=False)
         return self.action_space.unflatten_sample(actions)
 
 

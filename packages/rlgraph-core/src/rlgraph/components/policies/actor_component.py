@@ -89,6 +89,7 @@ class ActorComponent(Component):
         use_exploration: Any = None,
         internal_states: Any = None,
         env_indices: Any = None,
+        action_mask: Any = None,
     ) -> Any:
         """``{"preprocessed_state", "action"}``, and ``"internal_states"`` of a recurrent policy.
 
@@ -100,11 +101,14 @@ class ActorComponent(Component):
                 or a tensor []. Default: true.
             internal_states: of the policy, ahead of this step; default: zeros.
             env_indices: int [B], which environments the states come from, for preprocessing that remembers.
+            action_mask: which of categorical actions are possible, bool ``[B, ..., A]`` (or a container), for policy
+                and exploration; default: all.
         """
         preprocessed = states if self.preprocessor is None else self._preprocessed(states, env_indices)
         inputs = preprocessed if other_nn_inputs is None else self._merged(preprocessed, other_nn_inputs)
-        preferred = self._preferred(inputs, use_exploration, internal_states)
-        action = self._explored(preferred, time_percentage, use_exploration)
+        masks = _masks(action_mask)
+        preferred = self._preferred(inputs, use_exploration, internal_states=internal_states, **masks)
+        action = self._explored(preferred, time_percentage, use_exploration, **masks)
         states_behind = {key: preferred[key] for key in ("internal_states",) if key in preferred}
         return {"preprocessed_state": preprocessed, "action": action, **states_behind}
 
@@ -117,6 +121,7 @@ class ActorComponent(Component):
         use_exploration: Any = None,
         internal_states: Any = None,
         env_indices: Any = None,
+        action_mask: Any = None,
     ) -> Any:
         """As `get_preprocessed_state_and_action`, and ``"action_probs" [B, ..., A]`` of every action.
 
@@ -124,29 +129,37 @@ class ActorComponent(Component):
         policy draws them.
         """
         acted = self.get_preprocessed_state_and_action(
-            states, other_nn_inputs, time_percentage, use_exploration, internal_states, env_indices
+            states,
+            other_nn_inputs,
+            time_percentage,
+            use_exploration,
+            internal_states,
+            env_indices,
+            action_mask,
         )
         inputs = acted["preprocessed_state"]
         inputs = inputs if other_nn_inputs is None else self._merged(inputs, other_nn_inputs)
-        outputs = self.policy.get_adapter_outputs_and_parameters(inputs, internal_states=internal_states)
+        outputs = self.policy.get_adapter_outputs_and_parameters(
+            inputs, internal_states=internal_states, **_masks(action_mask)
+        )
         return {**acted, "action_probs": self.softmax.softmax(outputs["parameters"])[0]}
 
     def _preprocessed(self, states: Any, env_indices: Any) -> Any:
         given = (env_indices,) if self.preprocessor.has_state else ()
         return self.preprocessor.preprocess(states, *given)
 
-    def _preferred(self, inputs: Any, use_exploration: Any, internal_states: Any) -> Any:
+    def _preferred(self, inputs: Any, use_exploration: Any, **given: Any) -> Any:
         """What the policy returns."""
         if self.has_values:
-            return self.policy.get_q_values_and_action(inputs, internal_states)
+            return self.policy.get_q_values_and_action(inputs, **given)
         # With an exploration it is the policy's choice as well: samples with noise on top, if it was made so.
         if use_exploration is None or isinstance(use_exploration, bool):
             deterministic: Any = True if use_exploration is False else None
         else:
             deterministic = True if self.policy.deterministic else self._not(use_exploration)
-        return self.policy.get_action(inputs, deterministic, internal_states=internal_states)
+        return self.policy.get_action(inputs, deterministic, **given)
 
-    def _explored(self, preferred: Any, time_percentage: Any, use_exploration: Any) -> Any:
+    def _explored(self, preferred: Any, time_percentage: Any, use_exploration: Any, **masks: Any) -> Any:
         action = preferred["action"]
         if self.exploration is None or use_exploration is False:
             return action
@@ -157,7 +170,7 @@ class ActorComponent(Component):
                 "of training that is done"
             )
         given = preferred["q_values"] if self.exploration.explores == "q_values" else action
-        explored = self.exploration.get_action(given, time_percentage)
+        explored = self.exploration.get_action(given, time_percentage, **masks)
         if use_exploration is None or use_exploration is True:
             return explored
         return self._choose(use_exploration, explored, action)
@@ -184,6 +197,11 @@ class ActorComponent(Component):
         # How many rows the host gives back is known when it runs: as many as there are actions.
         rows = ops.take(explored, ops.arange(0, ops.shape(preferred)[0]), axis=0)
         return ops.where(use_exploration, rows, preferred)
+
+
+def _masks(action_mask: Any) -> dict[str, Any]:
+    """The argument, if there is one: a policy or exploration that knows no masks is used without."""
+    return {} if action_mask is None else {"action_mask": action_mask}
 
 
 def _preprocessor(spec: Any, path: str) -> Any:

@@ -36,6 +36,22 @@ def choices(box: Any) -> Any:
     return 2 if isinstance(box, BoolBox) else box.high
 
 
+def mask_shapes(action_space: Space, where: str) -> dict[str, tuple[int, ...]]:
+    """Path of every leaf of an action Space -> the shape of its masks, ``[..., A]``.
+
+    Raises:
+        SpecError: as `categories`.
+    """
+    numbers = categories(action_space, where)
+    return {path: (*box.shape, numbers[path]) for path, box in action_space.flatten().items()}
+
+
+def existing_actions(box: Any) -> np.ndarray:
+    """Which actions the elements of a leaf have, bool ``[A]``, or ``[..., A]`` where they differ."""
+    numbers = np.asarray(choices(box))
+    return np.arange(numbers.max()) < numbers[..., np.newaxis]
+
+
 def _is_categorical(box: Any) -> bool:
     if isinstance(box, BoolBox):
         return True

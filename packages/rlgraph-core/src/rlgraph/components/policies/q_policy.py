@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.components.common.action_masks import check_masks
 from rlgraph.components.common.action_spaces import action_space_of
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.layer_chain import features_of
 from rlgraph.components.networks.neural_network import NeuralNetwork
-from rlgraph.components.policies.categorical import categories, choices
+from rlgraph.components.policies.categorical import categories, choices, mask_shapes
 from rlgraph.core import Component, graph_fn, rlgraph_api
-from rlgraph.spaces import Dict
+from rlgraph.core.functional.distributions.categorical import mask_logits
+from rlgraph.spaces import Dict, Space
 
 
 class QPolicy(Component):
@@ -22,6 +24,10 @@ class QPolicy(Component):
     A container action has a head for each part, and action values of its structure: ``[B, A]`` for an ``IntBox(A)``,
     ``[B, 2]`` for a `BoolBox`, ``[B, k, A]`` for an ``IntBox(A, shape=(k,))``. Of ``IntBox([3, 5])`` they are ``[B, 2,
     5]``, and those of actions that there are not are -inf.
+
+    What `action_mask`, bool, does not allow is never the greedy action. Masks have the shape of the action values, and
+    the ranks of the states; of a container action they are a container, of some parts or all. Elements whose mask
+    allows nothing have all actions that there are. Action values are those of the network, with a mask or without.
 
     States with a time rank, in either order, are sequences. A recurrent network begins them with `internal_states`
     (default: zeros), and begins anew where `resets`, bool per step, says so; `sequence_length`, int [B], is how many of
@@ -40,6 +46,7 @@ class QPolicy(Component):
     def __init__(self, network_spec: Any, action_space: Any, scope: str = "policy", **kwargs: Any):
         self.action_space = action_space_of(action_space, f"{scope}.action_space")
         self.categories = categories(self.action_space, scope)
+        self.mask_shapes = mask_shapes(self.action_space, scope)
         self.boxes = self.action_space.flatten()
         self.network = NeuralNetwork.from_spec(network_spec, path=f"{scope}.network_spec")
         heads = self.make_heads()
@@ -75,12 +82,20 @@ class QPolicy(Component):
 
     @rlgraph_api
     def get_q_values_and_action(
-        self, states: Any, internal_states: Any = None, sequence_length: Any = None, resets: Any = None
+        self,
+        states: Any,
+        action_mask: Any = None,
+        internal_states: Any = None,
+        sequence_length: Any = None,
+        resets: Any = None,
     ) -> Any:
-        """``{"q_values", "action"}``, and ``"internal_states"`` of a recurrent network; the network runs once."""
+        """``{"q_values", "action"}``, and ``"internal_states"`` of a recurrent network; the network runs once.
+
+        ``"q_values"`` are those of `get_q_values`, also of actions that `action_mask` does not allow.
+        """
         features = features_of(self.network, states, internal_states, sequence_length, resets)
         q_values = self.q_values_of(features.pop("nn_outputs"))
-        return {"q_values": q_values, "action": self._argmax(q_values), **features}
+        return {"q_values": q_values, "action": self._greedy(q_values, action_mask), **features}
 
     def q_values_of(self, features: Any) -> Any:
         """Action values by the features that the network gives, for use in API methods."""
@@ -117,11 +132,19 @@ class QPolicy(Component):
 
     @rlgraph_api
     def get_deterministic_action(
-        self, states: Any, internal_states: Any = None, sequence_length: Any = None, resets: Any = None
+        self,
+        states: Any,
+        action_mask: Any = None,
+        internal_states: Any = None,
+        sequence_length: Any = None,
+        resets: Any = None,
     ) -> Any:
-        """The action of largest value: ``states [B, ...] -> [B]``, or a container."""
+        """The action of largest value among those allowed: ``states [B, ...] -> [B]``, or a container."""
         features = features_of(self.network, states, internal_states, sequence_length, resets)
-        return self._argmax(self.preferences_of(features["nn_outputs"]))
+        return self._greedy(self.preferences_of(features["nn_outputs"]), action_mask)
+
+    def _greedy(self, preferences: Any, action_mask: Any) -> Any:
+        return self._argmax(preferences if action_mask is None else self._masked(preferences, action_mask))
 
     @graph_fn
     def _split(self, ops: Any, outputs: Any, path: str) -> Any:
@@ -133,6 +156,16 @@ class QPolicy(Component):
     def _without_missing(self, ops: Any, q_values: Any, path: str) -> Any:
         """``[B, k, A] -> [B, k, A]``."""
         return ops.where(self.existing(ops, path), q_values, ops.full_like(q_values, -np.inf))
+
+    @graph_fn(flatten_ops=True, space_of="action_mask")
+    def _masked(self, ops: Any, space: Space, preferences: Any, action_mask: Any) -> Any:
+        """Both by path; what is not allowed is below all that is: ``[B, ..., A] -> [B, ..., A]``."""
+        check_masks(space, self.mask_shapes)
+        masked = dict(preferences)
+        for path, mask in action_mask.items():
+            allowed = mask & self.existing(ops, path) if self.differs(path) else mask
+            masked[path] = mask_logits(ops, preferences[path], allowed)
+        return masked
 
     @graph_fn(flatten_ops=True, split_ops=True, add_auto_key_as_first_param=True)
     def _argmax(self, ops: Any, key: str, q_values: Any) -> Any:

@@ -17,6 +17,9 @@ PER_ITEM = FloatBox(0.0, 1.0, add_batch_rank=True)
 SCREENS = IntBox(256, shape=(5, 6, 3), dtype="uint8", add_batch_rank=True)
 #: An action of several parts.
 PARTS = Dict(jump=BoolBox(), move=Tuple(IntBox(3), IntBox(2, shape=(2,))))
+#: Which actions are possible, of one of four and of `PARTS`.
+MASK = BoolBox(shape=(4,), add_batch_rank=True)
+MASKS = Dict(jump=BoolBox(shape=(2,)), move=Tuple(BoolBox(shape=(3,)), BoolBox(shape=(2, 2))))
 
 
 @dataclass(frozen=True)

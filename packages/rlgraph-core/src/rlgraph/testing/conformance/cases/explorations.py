@@ -10,7 +10,7 @@ from rlgraph.components import (
     OrnsteinUhlenbeckNoise,
 )
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
-from rlgraph.testing.conformance.cases.case import PARTS, VALUES, Case
+from rlgraph.testing.conformance.cases.case import MASK, MASKS, PARTS, VALUES, Case
 
 STEER = FloatBox(-1.0, 1.0, shape=(2,))
 DRIVE = Dict(jump=BoolBox(), steer=STEER)
@@ -27,9 +27,24 @@ CASES: dict[str, Case] = {
         {"actions": PARTS.with_batch_rank(), "time_percentage": TIME},
         ("get_action", "get_action"),
     ),
+    "epsilon_greedy_masked": Case(
+        lambda: EpsilonGreedy(IntBox(4), epsilon_spec=0.5),
+        {"actions": IntBox(4, add_batch_rank=True), "action_mask": MASK},
+        ("get_action", "get_action"),
+    ),
+    "epsilon_greedy_masked_parts": Case(
+        lambda: EpsilonGreedy(PARTS, epsilon_spec=0.5),
+        {"actions": PARTS.with_batch_rank(), "action_mask": MASKS.with_batch_rank()},
+        ("get_action", "get_action"),
+    ),
     "noisy_greedy": Case(
         lambda: NoisyGreedy(IntBox(4), {"type": "gumbel", "scale": [1.0, 0.1]}),
         {"q_values": VALUES, "time_percentage": TIME},
+        ("get_action", "get_action"),
+    ),
+    "noisy_greedy_masked": Case(
+        lambda: NoisyGreedy(IntBox(4), {"type": "gumbel"}),
+        {"q_values": VALUES, "action_mask": MASK},
         ("get_action", "get_action"),
     ),
     "noisy_greedy_without_noise": Case(

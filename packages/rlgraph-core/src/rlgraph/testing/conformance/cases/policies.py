@@ -16,7 +16,7 @@ from rlgraph.components import (
 )
 from rlgraph.core import Component
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space, Tuple
-from rlgraph.testing.conformance.cases.case import FEATURES, PARTS, Case
+from rlgraph.testing.conformance.cases.case import FEATURES, MASK, MASKS, PARTS, Case
 from rlgraph.testing.conformance.gradients import LAYERS
 
 ACTIONS = IntBox(4)
@@ -53,6 +53,8 @@ DETERMINISTIC = (
     "get_entropy",
 )
 
+GREEDY = ("get_q_values_and_action", "get_deterministic_action")
+
 HALVES = [{"type": "multiply", "factor": 0.5}]
 ACTOR = "get_preprocessed_state_and_action"
 
@@ -66,6 +68,11 @@ CASES: dict[str, Case] = {
     "actor_component_explores": Case(
         lambda: ActorComponent(HALVES, QPolicy(LAYERS, IntBox(4)), {"epsilon_spec": 0.5}),
         {"states": FEATURES, "time_percentage": FloatBox(0.0, 1.0)},
+        (ACTOR,),
+    ),
+    "actor_component_masked": Case(
+        lambda: ActorComponent(HALVES, QPolicy(LAYERS, IntBox(4)), {"epsilon_spec": 0.5}),
+        {"states": FEATURES, "action_mask": MASK},
         (ACTOR,),
     ),
     "actor_component_recurrent": Case(
@@ -146,4 +153,21 @@ CASES: dict[str, Case] = {
     # Values of categories that an element does not have are infinite: no difference quotients.
     "q_policy_elements": replace(_policy(QPolicy, IntBox([2, 4, 3])), by=()),
     "q_policy_parts": _policy(QPolicy, PARTS),
+    "q_policy_masked": Case(
+        lambda: QPolicy(LAYERS, IntBox(4)),
+        {"states": FEATURES, "action_mask": MASK},
+        GREEDY,
+        by=("states",),
+    ),
+    "q_policy_masked_elements": Case(
+        lambda: QPolicy(LAYERS, IntBox([2, 4, 3])),
+        {"states": FEATURES, "action_mask": BoolBox(shape=(3, 4), add_batch_rank=True)},
+        GREEDY,
+    ),
+    "dueling_policy_masked_recurrent": Case(
+        lambda: DuelingPolicy(RECURRENT, PARTS),
+        {"states": SEQUENCES, "action_mask": MASKS.with_extra_ranks(True, True, True), **STATES_AND_RESETS},
+        GREEDY,
+        by=("states", "internal_states"),
+    ),
 }

@@ -1,0 +1,56 @@
+"""Masks that say which of categorical actions are possible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from rlgraph.core.errors import nearest
+from rlgraph.spaces import BoolBox, Space, SpaceError
+from rlgraph.spaces.errors import mismatch
+
+NAME = "action_mask"
+
+
+def check_mask(space: Space, shape: tuple[int, ...], where: str = NAME) -> None:
+    """Masks of one part of an action, ``[..., A]``, are bools of this shape.
+
+    Raises:
+        SpaceError: they are not.
+    """
+    if not isinstance(space, BoolBox) or space.shape != shape:
+        raise mismatch(where, f"a BoolBox of shape {list(shape)}", repr(space))
+
+
+def check_masks(space: Space, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Masks of an action whose parts have masks of these shapes; of a container they may be those of some parts.
+
+    Raises:
+        SpaceError: one does not fit, is that of no part, or has no part.
+    """
+    if "" in shapes:
+        check_mask(space, shapes[""])
+        return
+    masks = space.flatten()
+    message = unknown_part(masks, list(shapes))
+    if message:
+        raise SpaceError(message)
+    for path, mask in masks.items():
+        check_mask(mask, shapes[path], f"{NAME}/{path}")
+
+
+def unknown_part(given: Iterable[str], known: Sequence[str]) -> str:
+    """What is wrong with the paths of masks of an action of the parts `known`; "" where nothing is."""
+    for path in given:
+        if not path:
+            return f"{NAME}: expected a container of masks by parts of the action, {', '.join(known)}, given one mask"
+        if path not in known:
+            return f"{NAME} has a part {path!r}, the action has none. {nearest(path, known)}"
+    return ""
+
+
+def possible(mask: np.ndarray, existing: np.ndarray) -> np.ndarray:
+    """What of ``existing [..., A]`` a ``mask [..., A]`` allows; an element of which it allows nothing has all."""
+    allowed = mask & existing
+    return np.where(allowed.any(axis=-1, keepdims=True), allowed, existing)
