@@ -13,7 +13,7 @@ from rlgraph.core import RLGraphError, SpecError
 from rlgraph.environments import Environment
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.spaces import FloatBox, IntBox
-from rlgraph.workers import evaluate
+from rlgraph.workers import evaluate, recording
 from rlgraph.workers.recording import Recorder
 
 
@@ -110,11 +110,35 @@ def test_mp4_without_its_extra(tmp_path, monkeypatch):
 
 def test_a_film_that_cannot_be_written(tmp_path, capfd):
     pytest.importorskip("imageio_ffmpeg", reason="needs the extra 'video'")
-    (tmp_path / "film.mp4").mkdir()
+    (tmp_path / "film.mp4").write_text("an older one")
     recorder = Recorder(Counting, tmp_path / "film.mp4")
+    recorder.film.aside = tmp_path / "nowhere" / "film.mp4"
     with pytest.raises(RLGraphError, match="film.mp4 could not be written: ffmpeg ended with"), recorder:
         evaluate(Actor(), recorder.make_environment, 1, seed=0)
-    assert "Is a directory" in capfd.readouterr().err
+    assert "No such file" in capfd.readouterr().err
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["an older one"]
+
+
+def test_a_gif_that_cannot_be_written(tmp_path, monkeypatch):
+    (tmp_path / "film.gif").write_text("an older one")
+    recorder = Recorder(Counting, tmp_path / "film.gif")
+
+    def fail(self, file, **_):
+        file.write_text("half of it")
+        raise OSError("no space left")
+
+    monkeypatch.setattr(Image.Image, "save", fail)
+    with pytest.raises(OSError, match="no space left"), recorder:
+        evaluate(Actor(), recorder.make_environment, 1, seed=0)
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["an older one"]
+
+
+def test_a_film_that_is_full(tmp_path, monkeypatch):
+    monkeypatch.setattr(recording, "MOST_FRAMES", 2)
+    with Recorder(Counting, tmp_path / "film.gif") as recorder:
+        evaluate(Actor(), recorder.make_environment, 2, seed=0)
+        assert recorder.is_full
+    assert gif_reds(tmp_path / "film.gif") == ([0, 50], 100)
 
 
 def test_frames_above_fifty_a_second_are_left_out(tmp_path, monkeypatch):

@@ -54,12 +54,16 @@ def evaluate(
 
     agent, run, source = load_agent(folder, backend=backend, checkpoint=checkpoint)
     env: Any = run.environment
+    film = ""
     with ExitStack() as stack:
         if video is not None:
-            env = stack.enter_context(Recorder(env, video, video_episodes)).make_environment
+            recorder = stack.enter_context(Recorder(env, video, video_episodes))
+            env = recorder.make_environment
         env = stepped(env, run.worker.frameskip, run.worker.max_timesteps_per_episode)
         with output.status(f"{episodes} episodes of {folder}"):
             result = agent.evaluate(episodes, env=env, seed=seed)
+        if video is not None:
+            film = f"\nwrote {video}" + (f", {recorder.frames:,} frames, no more" if recorder.is_full else "")
     data = {
         "folder": folder,
         "checkpoint": source.name,
@@ -72,8 +76,8 @@ def evaluate(
         "lengths": result.lengths,
         "video": video,
     }
-    film = f"\nwrote {video}" if video is not None else ""
-    text = f"mean return {result.mean:.1f} +- {result.std:.1f} over {len(result.returns)} episodes{film}"
+    number = f"{len(result.returns)} episode" + "s" * (len(result.returns) > 1)
+    text = f"mean return {result.mean:.1f} +- {result.std:.1f} over {number}{film}"
     output.result(text, data, wrap=False)
 
 

@@ -17,16 +17,24 @@ from rlgraph.environments.environment import StepResult
 
 #: Pictures per second where the environment says nothing (``metadata["render_fps"]`` in Gymnasium).
 FRAMES_PER_SECOND = 30
+#: A film is no longer. A policy that has learned nothing may stay in an episode for good, and Pillow keeps all frames.
+MOST_FRAMES = 10_000
 #: Viewers play pictures shown for less than 20 ms slowly, not fast.
 GIF_FRAMES_PER_SECOND = 50
 
 
 class Film(ABC):
-    """A file that takes frames ``[height, width, 3]``, uint8."""
+    """A file that takes frames ``[height, width, 3]``, uint8; an older one stays until the new one is finished."""
 
     def __init__(self, file: Path, frames_per_second: float):
         self.file, self.frames_per_second = file, frames_per_second
+        self.aside = file.with_name(f".{file.stem}.part{file.suffix}")
         self.frames = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it takes no more frames."""
+        return self.frames >= MOST_FRAMES
 
     def add(self, frame: np.ndarray) -> None:
         """Append a frame."""
@@ -36,9 +44,19 @@ class Film(ABC):
     @abstractmethod
     def _add(self, frame: np.ndarray) -> None: ...
 
-    @abstractmethod
     def close(self) -> None:
-        """Finish the file."""
+        """Finish the file, if there were frames."""
+        if not self.frames:
+            return
+        try:
+            self._finish()
+            self.aside.replace(self.file)
+        finally:
+            self.aside.unlink(missing_ok=True)
+
+    @abstractmethod
+    def _finish(self) -> None:
+        """Write what is left to write aside."""
 
 
 class GifFilm(Film):
@@ -55,12 +73,10 @@ class GifFilm(Film):
         if (self.frames - 1) % self._every == 0:
             self._pictures.append(Image.fromarray(frame).quantize(256))
 
-    def close(self) -> None:
-        if not self._pictures:
-            return
+    def _finish(self) -> None:
         first, *others = self._pictures
         milliseconds = round(1000 * self._every / self.frames_per_second)
-        first.save(self.file, save_all=True, append_images=others, duration=milliseconds, loop=0)
+        first.save(self.aside, save_all=True, append_images=others, duration=milliseconds, loop=0)
 
 
 class Mp4Film(Film):
@@ -90,14 +106,13 @@ class Mp4Film(Film):
 
     def _start(self, height: int, width: int) -> subprocess.Popen[bytes]:
         given = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-i", "-"]
-        wanted = ["-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", str(self.file)]
+        wanted = ["-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", str(self.aside)]
         rate = ["-r", f"{self.frames_per_second:g}"]
         arguments = [self._command, "-y", "-loglevel", "error", *rate, *given, *wanted]
         return subprocess.Popen(arguments, stdin=subprocess.PIPE)
 
-    def close(self) -> None:
-        if self._process is None:
-            return
+    def _finish(self) -> None:
+        assert self._process is not None
         self._process.communicate()
         if self._process.returncode:
             raise RLGraphError(
@@ -148,6 +163,11 @@ class Recorder:
         """How many frames were taken."""
         return self.film.frames
 
+    @property
+    def is_full(self) -> bool:
+        """Whether the film ended ahead of the episodes: at `MOST_FRAMES`."""
+        return self.film.is_full
+
     def make_environment(self) -> Environment:
         """The environment that is filmed, the first time; afterwards plain ones."""
         if self._taken:
@@ -169,7 +189,7 @@ class Recorder:
 
 
 class FilmedEnvironment(Environment):
-    """An environment whose first episodes are filmed, last states included.
+    """An environment whose first episodes are filmed, last states included, until the film is full.
 
     Args:
         environment: the one acted in.
@@ -208,7 +228,7 @@ class FilmedEnvironment(Environment):
         self.environment.terminate()
 
     def _take(self) -> None:
-        if self._left > 0:
+        if self._left > 0 and not self.film.is_full:
             self.film.add(picture_of(self.environment))
 
 
