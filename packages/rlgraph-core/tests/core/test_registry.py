@@ -96,7 +96,6 @@ def test_what_others_call_it():
     needed = {
         "linear": {"units": 2},
         "epsilonexploration": {"action_space": IntBox(2)},
-        "neuralnetwork": {"layers": ["activation"]},
     }
     for name, spec in OTHER_NAMES["rlgraph.components"].items():
         assert name not in components

@@ -45,7 +45,6 @@ OTHER_NAMES = {
         "gae": '"generalized_advantage_estimation"',
         "epsilonexploration": '"epsilon_greedy"',
         "memprioritizedreplay": '"prioritized_replay"',
-        "neuralnetwork": '"network"',
         **{
             name: f'{{"type": "activation", "activation": "{name}"}}'
             for name in ("relu", "tanh", "sigmoid", "elu", "gelu", "silu")
