@@ -58,6 +58,15 @@ def test_an_argument_that_comes_back_is_another_name_for_it(plan):
     assert dict(made.results.items)[1] == Ref(Output(same.id, 1))
 
 
+def test_an_argument_that_comes_back_of_two_equal_calls(plan):
+    """The second call is merged into the first, which is but another name for its argument."""
+
+    def wiring(p, q, x):
+        return tuple(p.weigh(q.same(x, p.pure(x))[0]) for _ in range(2))
+
+    assert plan.after(plan(wiring)) == ["p._pure", "p._weigh"]
+
+
 def test_who_has_kernels_is_called(plan):
     """A kernel that watches what goes by does so."""
     assert plan.after(plan(lambda p, q, x: p.declared(x))) == ["p._declared"]

@@ -76,7 +76,8 @@ class _Merging:
             node = self._merged_inside(self._renamed_node(node))
             key = self._key(node)
             if key is not None and key in self.first:
-                first = map(Ref, outputs_of(self.first[key]))
+                # What is left may itself be another name for its argument.
+                first = (self.renamed(Ref(output)) for output in outputs_of(self.first[key]))
                 self.names.update(zip(outputs_of(node), first, strict=True))
                 continue
             self.names.update(self._arguments_given_back(node))
