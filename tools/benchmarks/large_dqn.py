@@ -367,11 +367,11 @@ class LargeDQN(Component):
 
     @rlgraph_api
     def get_q_values(self, states: Any) -> Any:
-        return self.policy.get_q_values(self.preprocessor.call(states))
+        return self.policy.get_q_values(self.preprocessor.call(states))["q_values"]
 
     @rlgraph_api
     def get_greedy_actions(self, states: Any) -> Any:
-        return self.policy.get_deterministic_action(self.preprocessor.call(states))
+        return self.policy.get_deterministic_action(self.preprocessor.call(states))["action"]
 
     @rlgraph_api
     def get_actions(self, states: Any, time_percentage: Any) -> Any:
@@ -407,12 +407,12 @@ class LargeDQN(Component):
     ) -> Any:
         states, next_states = self.preprocessor.call(states), self.preprocessor.call(next_states)
         return self.loss.weighted_loss(
-            self.policy.get_q_values(states),
+            self.policy.get_q_values(states)["q_values"],
             actions,
             rewards,
             terminals,
-            self.policy.get_q_values(next_states),
-            self.target_policy.get_q_values(next_states),
+            self.policy.get_q_values(next_states)["q_values"],
+            self.target_policy.get_q_values(next_states)["q_values"],
             self.policy.predict_rewards(states),
             importance_weights,
         )

@@ -28,17 +28,17 @@ class Learner(Component):
 
     @rlgraph_api
     def get_q_values(self, states):
-        return self.policy.get_q_values(states)
+        return self.policy.get_q_values(states)["q_values"]
 
     @rlgraph_api
     def update(self, states, actions, rewards, terminals, next_states):
         loss, per_item = self.loss.loss(
-            self.policy.get_q_values(states),
+            self.policy.get_q_values(states)["q_values"],
             actions,
             rewards,
             terminals,
-            self.policy.get_q_values(next_states),
-            self.target.get_q_values(next_states),
+            self.policy.get_q_values(next_states)["q_values"],
+            self.target.get_q_values(next_states)["q_values"],
         )
         self.optimizer.step(self.policy.variables(), loss)
         return {"loss": loss, "per_item": per_item}

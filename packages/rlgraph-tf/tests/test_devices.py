@@ -63,14 +63,14 @@ class Learner(Component):
 
     @rlgraph_api
     def get_q_values(self, states):
-        return self.policy.get_q_values(states)
+        return self.policy.get_q_values(states)["q_values"]
 
     @rlgraph_api
     def update(self, records):
         states, others = records["states"], (records["actions"], records["rewards"], records["terminals"])
-        q_next = self.policy.get_q_values(records["next_states"])
-        q_target = self.target_policy.get_q_values(records["next_states"])
-        loss, per_item = self.loss.loss(self.policy.get_q_values(states), *others, q_next, q_target)
+        q_next = self.policy.get_q_values(records["next_states"])["q_values"]
+        q_target = self.target_policy.get_q_values(records["next_states"])["q_values"]
+        loss, per_item = self.loss.loss(self.policy.get_q_values(states)["q_values"], *others, q_next, q_target)
         self.optimizer.step(self.policy.variables(), loss)
         return loss, per_item
 

@@ -104,12 +104,17 @@ class Kernelled(Component):
 
     @rlgraph_api
     def q(self, s):
-        return self.policy.get_q_values(s)
+        return self.policy.get_q_values(s)["q_values"]
 
     @rlgraph_api
     def learn(self, s, a, r, t, n):
         loss, items = self.loss.loss(
-            self.policy.get_q_values(s), a, r, t, self.policy.get_q_values(n), self.target.get_q_values(n)
+            self.policy.get_q_values(s)["q_values"],
+            a,
+            r,
+            t,
+            self.policy.get_q_values(n)["q_values"],
+            self.target.get_q_values(n)["q_values"],
         )
         self.adam.step(self.policy.variables(), loss)
         return loss, items
@@ -216,10 +221,10 @@ def test_forward_equals_the_reference(kind, use_kernels, dtype):
     ]
     for batch in (0, 1, 33):
         x = np.random.default_rng(batch).normal(size=(batch, 3)).astype(dtype) * 2
-        values = [executor.execute("get_q_values", x) for executor in made]
+        values = [executor.execute("get_q_values", x)["q_values"] for executor in made]
         assert values[0].dtype == values[1].dtype == dtype
         close(*values, dtype)
-        actions = [executor.execute("get_deterministic_action", x) for executor in made]
+        actions = [executor.execute("get_deterministic_action", x)["action"] for executor in made]
         assert actions[0].dtype == np.int64
         np.testing.assert_array_equal(*actions)
 

@@ -86,13 +86,18 @@ class Learner(Component):
 
     @rlgraph_api
     def q(self, s):
-        return self.policy.get_q_values(s)
+        return self.policy.get_q_values(s)["q_values"]
 
     @rlgraph_api
     def update(self, s, a, r, t, n):
         """One step on a batch."""
         loss, items = self.loss.loss(
-            self.policy.get_q_values(s), a, r, t, self.policy.get_q_values(n), self.target.get_q_values(n)
+            self.policy.get_q_values(s)["q_values"],
+            a,
+            r,
+            t,
+            self.policy.get_q_values(n)["q_values"],
+            self.target.get_q_values(n)["q_values"],
         )
         self.adam.step(self.policy.variables(), loss)
         self.sync.sync(self.policy.variables(), self.target.variables())
@@ -215,7 +220,7 @@ class Scheduled(Learner):
         def epoch(i, states):
             def step(j, last):
                 self.update(states, a, r, t, n)
-                return self._add(last, j), self.policy.get_q_values(states)
+                return self._add(last, j), self.policy.get_q_values(states)["q_values"]
 
             return loop(self.epochs, step, self._number(i), collect=True)[1]
 

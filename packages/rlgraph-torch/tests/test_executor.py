@@ -39,12 +39,12 @@ class Model(Component):
 
     @rlgraph_api
     def act(self, x):
-        q = self.policy.get_q_values(self._joined(x))
+        q = self.policy.get_q_values(self._joined(x))["q_values"]
         return {"q": q, "action": self._best(q)}
 
     @rlgraph_api
     def values(self, s):
-        return self.policy.get_q_values(s)
+        return self.policy.get_q_values(s)["q_values"]
 
     @rlgraph_api
     def norm(self):
@@ -60,7 +60,7 @@ class Model(Component):
 
     @rlgraph_api
     def update(self, s):
-        loss = self._loss(self.policy.get_q_values(s))
+        loss = self._loss(self.policy.get_q_values(s)["q_values"])
         self.adam.step(self.policy.variables(), loss)
         return loss
 

@@ -92,9 +92,9 @@ class Q(Component):
 
     @rlgraph_api
     def learn(self, s, a, r, t, n):
-        q_next = self.policy.get_q_values(n)
+        q_next = self.policy.get_q_values(n)["q_values"]
         mean, items = self.loss.loss(
-            self.policy.get_q_values(s), a, r, t, q_next, self.target.get_q_values(n)
+            self.policy.get_q_values(s)["q_values"], a, r, t, q_next, self.target.get_q_values(n)["q_values"]
         )
         self.store.keep(self.policy.variables(), mean)
         return mean, items

@@ -213,7 +213,7 @@ def test_as_the_network_of_a_policy(outputs, backend):
     policy = ComponentTest(Policy(spec, IntBox(3)), {"nn_inputs": states, **actions}, backend=backend)
     policy.test(("get_action", [states.sample(2)]))
     values = ComponentTest(QPolicy(spec, IntBox(3)), {"states": states}, backend=backend)
-    assert values.test(("get_q_values", [states.sample(2)])).shape == (2, 3)
+    assert values.test(("get_q_values", [states.sample(2)]))["q_values"].shape == (2, 3)
 
 
 def network_of(change, **options):

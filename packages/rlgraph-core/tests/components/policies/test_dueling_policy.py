@@ -39,8 +39,8 @@ def test_values_and_actions(units, batch, backend):
     else:
         assert not any("hidden" in name for name in w)
     q = q_values(dense(value_features, w, "value"), dense(advantage_features, w, "advantages"))
-    test.test(("get_q_values", [x]), expected_outputs=q, decimals=5)
-    test.test(("get_deterministic_action", [x]), expected_outputs=np.argmax(q, axis=1))
+    test.test(("get_q_values", [x]), which="q_values", expected_outputs=q, decimals=5)
+    test.test(("get_deterministic_action", [x]), which="action", expected_outputs=np.argmax(q, axis=1))
 
 
 def test_the_mean_over_actions_is_the_state_value(backend):
@@ -48,7 +48,9 @@ def test_the_mean_over_actions_is_the_state_value(backend):
     w = test.read_variable_values()
     x = np.random.default_rng(2).normal(size=(5, 3)).astype(np.float32)
     value = dense(np.maximum(dense(x, w, "network/dense-0"), 0.0), w, "value")
-    np.testing.assert_allclose(test.test(("get_q_values", [x])).mean(axis=1), value[:, 0], atol=1e-5)
+    np.testing.assert_allclose(
+        test.test(("get_q_values", [x]))["q_values"].mean(axis=1), value[:, 0], atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("units", [0, 8])
@@ -66,9 +68,11 @@ def test_the_parts_of_an_action_share_the_state_value(units, backend):
     jump = q_values(value, dense(advantage_features, w, "advantages-jump"))
     columns = dense(advantage_features, w, "advantages-move").reshape(5, 2, 3)
     move = np.stack([q_values(value, columns[:, i]) for i in range(2)], axis=1)
-    test.test(("get_q_values", [x]), expected_outputs={"jump": jump, "move": move}, decimals=5)
+    test.test(
+        ("get_q_values", [x]), which="q_values", expected_outputs={"jump": jump, "move": move}, decimals=5
+    )
     actions = {"jump": np.argmax(jump, axis=1).astype(bool), "move": np.argmax(move, axis=2)}
-    test.test(("get_deterministic_action", [x]), expected_outputs=actions)
+    test.test(("get_deterministic_action", [x]), which="action", expected_outputs=actions)
 
 
 def test_mistakes():

@@ -19,9 +19,11 @@ def test_values_and_actions(batch, backend):
     hidden = np.tanh(x @ w["network/dense-0/weights"] + w["network/dense-0/biases"])
     q = hidden @ w["q-values/weights"] + w["q-values/biases"]
     assert q.shape == (batch, 5)
-    test.test(("get_q_values", [x]), expected_outputs=q, decimals=5)
+    test.test(("get_q_values", [x]), which="q_values", expected_outputs=q, decimals=5)
     actions = test.test(
-        ("get_deterministic_action", [x]), expected_outputs=[max(range(5), key=row.__getitem__) for row in q]
+        ("get_deterministic_action", [x]),
+        which="action",
+        expected_outputs=[max(range(5), key=row.__getitem__) for row in q],
     )
     assert actions.dtype == np.int64
 
@@ -29,7 +31,7 @@ def test_values_and_actions(batch, backend):
 def test_the_first_of_equal_values(backend):
     policy = QPolicy([{"type": "dense", "units": 2, "weights_spec": 0.0}], IntBox(3))
     test = ComponentTest(policy, STATES, backend=backend)
-    test.test(("get_deterministic_action", [np.zeros((2, 3))]), expected_outputs=[0, 0])
+    test.test(("get_deterministic_action", [np.zeros((2, 3))]), which="action", expected_outputs=[0, 0])
 
 
 CONTAINER = Dict(jump=BoolBox(), move=Tuple(IntBox(3), IntBox(4, shape=(2,))))
@@ -52,12 +54,14 @@ def test_container_actions(backend):
     }
     rows = heads["move-1"].reshape(6, 2, 4)
     expected = {"jump": heads["jump"], "move": (heads["move-0"], rows)}
-    test.test(("get_q_values", [x]), expected_outputs=expected, decimals=5)
+    test.test(("get_q_values", [x]), which="q_values", expected_outputs=expected, decimals=5)
     jump = [values[1] > values[0] for values in heads["jump"]]
     move = [max(range(3), key=values.__getitem__) for values in heads["move-0"]]
     both = [[max(range(4), key=values.__getitem__) for values in row] for row in rows]
     actions = test.test(
-        ("get_deterministic_action", [x]), expected_outputs={"jump": jump, "move": (move, both)}
+        ("get_deterministic_action", [x]),
+        which="action",
+        expected_outputs={"jump": jump, "move": (move, both)},
     )
     assert (actions["jump"].dtype, actions["move"][1].dtype) == (bool, np.int64)
     assert CONTAINER.with_batch_rank().contains(actions)
@@ -66,9 +70,9 @@ def test_container_actions(backend):
 def test_actions_of_a_smaller_type(backend):
     test = ComponentTest(QPolicy(NETWORK, IntBox(5, dtype="uint8")), STATES, backend=backend)
     x = np.random.default_rng(0).normal(size=(6, 3)).astype(np.float32)
-    actions = test.test(("get_deterministic_action", [x]))
+    actions = test.test(("get_deterministic_action", [x]))["action"]
     assert actions.dtype == np.uint8
-    np.testing.assert_array_equal(actions, test.test(("get_q_values", [x])).argmax(axis=1))
+    np.testing.assert_array_equal(actions, test.test(("get_q_values", [x]))["q_values"].argmax(axis=1))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +114,7 @@ def test_elements_with_different_numbers_of_actions(kind, backend):
     """As Gymnasium's MultiDiscrete([2, 4, 3]); what there is not is never chosen, however large its value would be."""
     test = ComponentTest(kind(NETWORK, IntBox([2, 4, 3])), STATES, backend=backend)
     x = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
-    q = test.test(("get_q_values", [x]))
+    q = test.test(("get_q_values", [x]))["q_values"]
     assert q.shape == (50, 3, 4)
     missing = np.isneginf(q)
     assert (missing == np.array([[0, 0, 1, 1], [0, 0, 0, 0], [0, 0, 0, 1]], bool)).all()
@@ -123,5 +127,5 @@ def test_elements_with_different_numbers_of_actions(kind, backend):
             expected[:, element] -= expected[:, element, :number].mean(axis=-1, keepdims=True)
         expected += (hidden @ w["value/weights"] + w["value/biases"])[:, None]
     np.testing.assert_allclose(q[~missing], expected[~missing], atol=1e-5)
-    actions = test.test(("get_deterministic_action", [x]))
+    actions = test.test(("get_deterministic_action", [x]))["action"]
     assert (actions.max(axis=0) < [2, 4, 3]).all() and (actions == q.argmax(axis=-1)).all()

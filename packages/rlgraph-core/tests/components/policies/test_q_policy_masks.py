@@ -37,8 +37,8 @@ def greedy(test, mask, states=X):
     """The action that both methods give, and the action values beside it, which are those without a mask."""
     given = {"states": states, "action_mask": mask}
     both = test.test(("get_q_values_and_action", given))
-    np.testing.assert_equal(both["q_values"], test.test(("get_q_values", {"states": states})))
-    np.testing.assert_equal(both["action"], test.test(("get_deterministic_action", given)))
+    np.testing.assert_equal(both["q_values"], test.test(("get_q_values", {"states": states}))["q_values"])
+    np.testing.assert_equal(both["action"], test.test(("get_deterministic_action", given))["action"])
     return both["action"], both["q_values"]
 
 
@@ -146,7 +146,7 @@ class OnlyEven(Component):
 
     @rlgraph_api
     def act(self, states):
-        return self.policy.get_deterministic_action(states, self._even(states))
+        return self.policy.get_deterministic_action(states, self._even(states))["action"]
 
     @graph_fn
     def _even(self, ops, states):

@@ -222,14 +222,15 @@ def test_action_values_of_steps_and_sequences(kind, time_major, backend):
     np.testing.assert_allclose(q_values["turn"], turn, atol=1e-5)
     assert q_values["move"].shape == (STEPS, BATCH, 2, 3) and (q_values["move"][..., 0, 2] == -np.inf).all()
     np.testing.assert_array_equal(ordered(judged["action"]["turn"], time_major), turn.argmax(-1))
-    whole, best = test.test("plain", ordered(X, time_major))
+    values, best = test.test("plain", ordered(X, time_major))
     for t in range(STEPS):
         acted = test.test("act", X[t], internal_states)
         internal_states = acted["internal_states"]
-        np.testing.assert_allclose(
-            acted["q_values"]["turn"], ordered(whole["turn"], time_major)[t], atol=1e-5
-        )
-        np.testing.assert_array_equal(acted["action"]["turn"], ordered(best["turn"], time_major)[t])
+        turn = ordered(values["q_values"]["turn"], time_major)[t]
+        np.testing.assert_allclose(acted["q_values"]["turn"], turn, atol=1e-5)
+        np.testing.assert_array_equal(acted["action"]["turn"], ordered(best["action"]["turn"], time_major)[t])
+    for result in (values, best):
+        np.testing.assert_allclose(result["internal_states"]["lstm_1"], internal_states["lstm_1"], atol=1e-5)
 
 
 @ORDERS

@@ -127,7 +127,9 @@ class DQN(Component):
 
     @rlgraph_api
     def get_actions(self, states, time_percentage):
-        return self.exploration.get_action(self.policy.get_deterministic_action(states), time_percentage)
+        return self.exploration.get_action(
+            self.policy.get_deterministic_action(states)["action"], time_percentage
+        )
 
     @rlgraph_api
     def insert(self, states, actions, rewards, terminals, next_states):
@@ -136,8 +138,11 @@ class DQN(Component):
 
     @rlgraph_api
     def update(self, states, actions, rewards, terminals, next_states):
-        q_values, q_next = self.policy.get_q_values(states), self.policy.get_q_values(next_states)
-        q_target = self.target.get_q_values(next_states)
+        q_values, q_next = (
+            self.policy.get_q_values(states)["q_values"],
+            self.policy.get_q_values(next_states)["q_values"],
+        )
+        q_target = self.target.get_q_values(next_states)["q_values"]
         loss, per_item = self.loss.loss(q_values, actions, rewards, terminals, q_next, q_target)
         self.optimizer.step(self.policy.variables(), loss)
         return {"loss": loss, "per_item": per_item}

@@ -28,8 +28,8 @@ def test_best_actions():
     policy = QPolicy([{"type": "dense", "units": 6, "activation": "tanh"}], actions)
     spaces = {"states": INPUTS["inputs"]}
     executor = GraphExecutor(policy, spaces, action_space=actions, backend="numpy")
-    values = executor.execute("get_q_values", GIVEN)
-    best = executor.numpy_program("get_deterministic_action")(GIVEN)
+    values = executor.execute("get_q_values", GIVEN)["q_values"]
+    best = executor.numpy_program("get_deterministic_action")(GIVEN)["action"]
     for key, dtype in {"whole": "int64", "small": "uint8", "truth": "bool"}.items():
         assert best[key].dtype == dtype
         np.testing.assert_array_equal(

@@ -31,8 +31,7 @@ class QPolicy(Component):
 
     States with a time rank, in either order, are sequences. A recurrent network begins them with `internal_states`
     (default: zeros), and begins anew where `resets`, bool per step, says so; `sequence_length`, int [B], is how many of
-    the steps count. `get_q_values_and_action` gives the states behind the last step; `internal_states_space` is their
-    Space.
+    the steps count. The states behind the last step are among the results; `internal_states_space` is their Space.
 
     Args:
         network_spec: the network (instance, list of layer specs, or spec).
@@ -76,9 +75,9 @@ class QPolicy(Component):
     def get_q_values(
         self, states: Any, internal_states: Any = None, sequence_length: Any = None, resets: Any = None
     ) -> Any:
-        """``states [B, ...] -> [B, A]``, or a container."""
+        """``{"q_values"}``, ``[B, A]`` or a container; and ``"internal_states"`` of a recurrent network."""
         features = features_of(self.network, states, internal_states, sequence_length, resets)
-        return self.q_values_of(features["nn_outputs"])
+        return {"q_values": self.q_values_of(features.pop("nn_outputs")), **features}
 
     @rlgraph_api
     def get_q_values_and_action(
@@ -139,9 +138,13 @@ class QPolicy(Component):
         sequence_length: Any = None,
         resets: Any = None,
     ) -> Any:
-        """The action of largest value among those allowed: ``states [B, ...] -> [B]``, or a container."""
+        """``{"action"}``, of largest value among those allowed, ``[B]`` or a container.
+
+        And ``"internal_states"`` of a recurrent network.
+        """
         features = features_of(self.network, states, internal_states, sequence_length, resets)
-        return self._greedy(self.preferences_of(features["nn_outputs"]), action_mask)
+        preferences = self.preferences_of(features.pop("nn_outputs"))
+        return {"action": self._greedy(preferences, action_mask), **features}
 
     def _greedy(self, preferences: Any, action_mask: Any) -> Any:
         return self._argmax(preferences if action_mask is None else self._masked(preferences, action_mask))

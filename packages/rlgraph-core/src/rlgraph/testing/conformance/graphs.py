@@ -45,11 +45,13 @@ class QLearner(Component):
 
     @rlgraph_api
     def get_q_values(self, states: Any) -> Any:
-        return self.policy.get_q_values(states)
+        return self.policy.get_q_values(states)["q_values"]
 
     @rlgraph_api
     def get_actions(self, states: Any, time_percentage: Any) -> Any:
-        return self.exploration.get_action(self.policy.get_deterministic_action(states), time_percentage)
+        return self.exploration.get_action(
+            self.policy.get_deterministic_action(states)["action"], time_percentage
+        )
 
     @rlgraph_api
     def insert(self, states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any) -> Any:
@@ -58,8 +60,11 @@ class QLearner(Component):
 
     @rlgraph_api
     def get_loss(self, states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any) -> Any:
-        q_values, q_next = self.policy.get_q_values(states), self.policy.get_q_values(next_states)
-        q_next_target = self.target_policy.get_q_values(next_states)
+        q_values, q_next = (
+            self.policy.get_q_values(states)["q_values"],
+            self.policy.get_q_values(next_states)["q_values"],
+        )
+        q_next_target = self.target_policy.get_q_values(next_states)["q_values"]
         return self.loss.loss(q_values, actions, rewards, terminals, q_next, q_next_target)
 
     @rlgraph_api
