@@ -178,7 +178,7 @@ def test_mistakes(options, message):
         IntrinsicCuriosityModule(**{**SMALL, "action_space": IntBox(4), **options})
 
 
-@pytest.mark.parametrize("wrong", [FloatBox(), IntBox(4, shape=(2,)), Dict(a=IntBox(4))])
+@pytest.mark.parametrize("wrong", [FloatBox(), IntBox(4, shape=(2,)), Dict(a=IntBox(4)), IntBox(7)])
 def test_actions_of_another_space(wrong):
     with pytest.raises(SpaceError, match="actions: expected those of"):
         built(IntBox(4), "numpy", actions=wrong.with_batch_rank())

@@ -126,6 +126,37 @@ def test_mistakes(arguments, message):
 
 
 @pytest.mark.parametrize(
+    ("wanted", "given", "said"),
+    [
+        (
+            IntBox(3),
+            IntBox(7),
+            r"policy/actions: expected those of IntBox\(low=0, high=3\), given IntBox\(.*high=7",
+        ),
+        (IntBox(3), IntBox(-1, 3), "policy/actions: expected those of"),
+        (IntBox([3, 5]), IntBox([4, 5]), "policy/actions: expected those of"),
+        (Dict(a=IntBox(3)), Dict(a=IntBox(4)), "policy/actions/a: expected those of"),
+        (Dict(a=IntBox(3)), IntBox(3), r"policy/actions: expected those of Dict\("),
+        (Dict(a=IntBox(3)), Dict(a=IntBox(3), b=IntBox(3)), "policy/actions: expected those of"),
+    ],
+)
+def test_actions_of_another_space(wanted, given, said):
+    with pytest.raises(SpaceError, match=said):
+        built(Policy(NETWORK, wanted), "numpy", actions=given.with_batch_rank())
+
+
+@pytest.mark.parametrize(
+    ("wanted", "given"),
+    [(IntBox(3), IntBox(2)), (IntBox(3), IntBox()), (IntBox([3, 5]), IntBox([3, 4])), (BoolBox(), BoolBox())],
+)
+def test_actions_that_fit(wanted, given):
+    actions = given.with_batch_rank()
+    test = built(Policy(NETWORK, wanted), "numpy", actions=actions)
+    values = np.zeros((1, *wanted.shape), "bool" if isinstance(wanted, BoolBox) else "int64")
+    assert test.test("get_log_likelihood", X[:1], values)["log_likelihood"].shape == (1,)
+
+
+@pytest.mark.parametrize(
     ("actions", "mask", "said"),
     [
         (

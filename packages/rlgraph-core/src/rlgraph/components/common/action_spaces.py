@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from rlgraph.core import SpecError
-from rlgraph.spaces import Space, SpaceError, from_spec
+from rlgraph.spaces import IntBox, Space, SpaceError, from_spec
+from rlgraph.spaces.errors import mismatch
 
 
 def action_space_of(given: Any, where: str) -> Space:
@@ -18,3 +21,32 @@ def action_space_of(given: Any, where: str) -> Space:
         return from_spec(given).without_ranks()
     except SpaceError as error:
         raise SpecError(f"{where}: {error}") from None
+
+
+def check_actions(given: Space, wanted: Space) -> None:
+    """Actions that come in have the parts of those that a component is made for, and no integers beyond theirs.
+
+    Integers without bounds may be any. Kinds and shapes are left to who knows what becomes of them: relaxed choices
+    are floats.
+
+    Raises:
+        SpaceError: they do not.
+    """
+    boxes, expected = given.flatten(), wanted.flatten()
+    if boxes.keys() != expected.keys():
+        raise mismatch("actions", f"those of {wanted!r}", repr(given))
+    for path, box in boxes.items():
+        if _goes_beyond(box, expected[path]):
+            raise mismatch(
+                f"actions/{path}" if path else "actions", f"those of {expected[path]!r}", repr(box)
+            )
+
+
+def _goes_beyond(box: Space, wanted: Space) -> bool:
+    if not isinstance(box, IntBox) or not isinstance(wanted, IntBox) or box.shape != wanted.shape:
+        return False
+    pairs = ((box.high, wanted.high), (wanted.low, box.low))
+    return any(
+        larger is not None and smaller is not None and bool(np.any(np.greater(larger, smaller)))
+        for larger, smaller in pairs
+    )

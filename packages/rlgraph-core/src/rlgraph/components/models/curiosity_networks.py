@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.components.common.action_spaces import check_actions
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.models.supervised_predictor import SupervisedPredictor
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.core.functional.curiosity import prediction_error
-from rlgraph.spaces import IntBox, Space, SpaceError
+from rlgraph.spaces import IntBox, Space
+from rlgraph.spaces.errors import mismatch
 
 
 class CuriosityNetworks(Component):
@@ -45,10 +47,11 @@ class CuriosityNetworks(Component):
         )
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        if "actions" in input_spaces and not _alike(input_spaces["actions"], self.action_space):
-            raise SpaceError(
-                f"actions: expected those of {self.action_space!r}, given {input_spaces['actions']!r}"
-            )
+        if "actions" not in input_spaces:
+            return
+        if not _alike(input_spaces["actions"], self.action_space):
+            raise mismatch("actions", f"those of {self.action_space!r}", repr(input_spaces["actions"]))
+        check_actions(input_spaces["actions"], self.action_space)
 
     @rlgraph_api
     def get_features(self, states: Any) -> Any:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.action_adapters.choice import choose_adapter
-from rlgraph.components.common.action_spaces import action_space_of
+from rlgraph.components.common.action_spaces import action_space_of, check_actions
 from rlgraph.components.common.arguments import check_flag
 from rlgraph.components.networks.layer_chain import features_of
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.core import Component, rlgraph_api
-from rlgraph.spaces import Dict
+from rlgraph.spaces import Dict, Space
 
 
 class Policy(Component):
@@ -38,7 +38,8 @@ class Policy(Component):
 
     Raises:
         SpecError: an action for which there is no distribution, or a wrong spec.
-        SpaceError: internal states for a network without recurrent layers.
+        SpaceError: internal states for a network without recurrent layers; actions with other parts than those of
+            `action_space`, or integers beyond theirs.
     """
 
     def __init__(
@@ -57,6 +58,10 @@ class Policy(Component):
         self.action_adapter = choose_adapter(self.action_space, distributions_spec, action_adapter_spec)
         self.distribution = self.action_adapter.make_distribution()
         super().__init__(self.network, self.action_adapter, self.distribution, scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        if "actions" in input_spaces:
+            check_actions(input_spaces["actions"], self.action_space)
 
     @property
     def internal_states_space(self) -> Dict | None:
