@@ -32,7 +32,7 @@ def floats(*shape):
     return RNG.standard_normal(shape).astype("float32")
 
 
-@pytest.mark.parametrize("kind", ["continuous", "one-hot", "choice", "choices", "bool", "parts"])
+@pytest.mark.parametrize("kind", ["continuous", "one-hot", "choice", "byte", "choices", "bool", "parts"])
 def test_actions(kind, backend):
     chosen, pairs, yes = np.array([2, 0]), np.array([[2, 0], [1, 1]]), np.array([True, False])
     move = floats(2, 2, 2)
@@ -40,6 +40,7 @@ def test_actions(kind, backend):
         "continuous": (FloatBox(-1.0, 1.0, shape=(2, 2)), move, move.reshape(2, 4)),
         "one-hot": (FloatBox(shape=(3,)), np.eye(3)[chosen].astype("float32"), np.eye(3)[chosen]),
         "choice": (IntBox(3), chosen, np.eye(3)[chosen]),
+        "byte": (IntBox(3, dtype="uint8"), chosen.astype(np.uint8), np.eye(3)[chosen]),
         "choices": (IntBox(3, shape=(2,)), pairs, np.eye(3)[pairs].reshape(2, 6)),
         "bool": (BoolBox(), yes, np.array([[1.0], [0.0]])),
         "parts": (
