@@ -87,6 +87,38 @@ def test_an_exploration(exploration, backend):
     np.testing.assert_array_equal(acted(0.0, False), best)
 
 
+@pytest.mark.parametrize("kind", ["epsilon", "gumbel", "ornstein_uhlenbeck"])
+def test_an_exploration_that_is_switched_off_waits(kind, backend):
+    """It draws nothing and remembers what it did, whatever number of states comes meanwhile."""
+    q_policy = {"type": "q_policy", "network_spec": LAYERS}
+    policy, exploration, space = {
+        "epsilon": (q_policy, {"epsilon_spec": 0.5}, ACTIONS),
+        "gumbel": (q_policy, {"noise_spec": {"type": "gumbel"}}, ACTIONS),
+        "ornstein_uhlenbeck": (
+            {"network_spec": LAYERS},
+            {"type": "ornstein_uhlenbeck_noise", "num_environments": 5},
+            FloatBox(shape=(2,)),
+        ),
+    }[kind]
+    runs = []
+    for interrupted in (False, True):
+        actor = ActorComponent(HALVES, policy, exploration, action_space=space)
+        test = ComponentTest(actor, {"states": STATES, "use_exploration": bool}, backend=backend, seed=3)
+        act = test.executor.program(METHOD)
+        runs.append([])
+        for _ in range(6):
+            runs[-1].append(act(GIVEN, use_exploration=np.array(True))["action"])
+            if interrupted:
+                many = np.repeat(GIVEN, 4, axis=0)
+                calm = act(many, use_exploration=np.array(False))["action"]
+                last = "q-values" if policy is q_policy else "action-adapter/action-layer"
+                preferred = logits_of(test, many / np.float32(255), last=last)
+                expected = preferred.argmax(-1) if policy is q_policy else preferred[:, :2]
+                np.testing.assert_allclose(calm, expected, atol=1e-5)
+    np.testing.assert_array_equal(*runs)
+    assert not all((run == runs[0][0]).all() for run in runs[0])
+
+
 def test_internal_states(backend):
     layers = [{"type": "lstm", "units": 2, "scope": "core"}]
     actor = ActorComponent(None, Policy(layers, ACTIONS))
