@@ -5,7 +5,7 @@ import pytest
 
 from rlgraph.components import ActorComponent, EpsilonGreedy, Policy, QPolicy
 from rlgraph.core import AssemblyError, Component, RLGraphError, SpecError, rlgraph_api
-from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError, Tuple
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest
 
 RNG = np.random.default_rng(0)
@@ -117,6 +117,23 @@ def test_an_exploration_that_is_switched_off_waits(kind, backend):
                 np.testing.assert_allclose(calm, expected, atol=1e-5)
     np.testing.assert_array_equal(*runs)
     assert not all((run == runs[0][0]).all() for run in runs[0])
+
+
+def test_what_is_impossible_is_neither_explored_nor_likely(backend):
+    allowed = np.tile([True, False, True], (60, 1))
+    many = np.repeat(GIVEN, 12, axis=0)
+    spaces = {"states": STATES, "action_mask": BoolBox(shape=(3,), add_batch_rank=True)}
+    for policy, exploration, method in (
+        (Policy(LAYERS, ACTIONS, deterministic=False), None, WITH_PROBS),
+        (Policy(LAYERS, ACTIONS), {"epsilon_spec": 1.0}, WITH_PROBS),
+        (QPolicy(LAYERS, ACTIONS), {"epsilon_spec": 1.0}, METHOD),
+    ):
+        test = ComponentTest(ActorComponent(HALVES, policy, exploration), spaces, backend=backend)
+        found = test.test((method, {"states": many, "action_mask": allowed}))
+        assert set(found["action"].tolist()) == {0, 2}
+        if method == WITH_PROBS:
+            expected = softmax(np.where(allowed, logits_of(test, many / np.float32(255)), -np.inf))
+            np.testing.assert_allclose(found["action_probs"], expected, atol=1e-5)
 
 
 def test_internal_states(backend):
