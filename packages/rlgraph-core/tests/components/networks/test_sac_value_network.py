@@ -55,6 +55,16 @@ def test_actions(kind, backend):
     check(test, states, actions, np.concatenate([states, columns], axis=-1).astype("float32"))
 
 
+def test_the_last_layer_is_linear_and_as_described(backend):
+    layers = [{"type": "dense", "units": 2, "weights_spec": 1.0}]
+    spaces = {"states": STATES, "actions": FloatBox(add_batch_rank=True)}
+    network = SACValueNetwork(layers, weights_spec=-3.0, biases_spec=0.5)
+    test = ComponentTest(network, spaces, backend=backend)
+    given = [np.float32([[1.0, 2.0, 3.0], [-1.0, -2.0, 0.0]]), np.float32([4.0, -1.0])]
+    # Two units, of the sums 10 and -4.
+    test.test(("state_action_value", given), expected_outputs=[-59.5, 24.5], decimals=4)
+
+
 def test_images(backend):
     network = SACValueNetwork(
         LAYERS,
