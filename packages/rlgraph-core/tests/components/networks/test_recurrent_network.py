@@ -266,6 +266,18 @@ def test_wrong_networks(make, message):
         make()
 
 
+def test_training_reaches_layers_of_recurrent_networks(backend):
+    inner = NeuralNetwork([{"type": "lstm", "units": 50}, {"type": "dropout", "rate": 0.5}], scope="inner")
+    test = ComponentTest(
+        NeuralNetwork([inner]), {"inputs": ONE, "training": BoolBox()}, backend=backend, seed=1
+    )
+
+    def dropped(training):
+        return (test.test(("call", {"inputs": X[0], "training": training})) == 0.0).mean()
+
+    assert dropped(False) == 0.0 and 0.3 < dropped(True) < 0.7
+
+
 def test_training_is_an_argument_by_name():
     class Root(Component):
         @rlgraph_api
