@@ -171,10 +171,7 @@ class ActorComponent(Component):
             )
         given = preferred["q_values"] if self.exploration.explores == "q_values" else action
         # Switched off, an exploration draws nothing, and forgets nothing.
-        switch = (
-            {} if use_exploration is None or use_exploration is True else {"use_exploration": use_exploration}
-        )
-        return self.exploration.get_action(given, time_percentage, **switch, **masks)
+        return self.exploration.get_action(given, time_percentage, use_exploration, **masks)
 
     @graph_fn
     def _not(self, ops: Any, flag: Any) -> Any:
