@@ -118,6 +118,23 @@ def test_both_losses_shape_the_features(trainer):
         np.testing.assert_allclose(step, expected, atol=1e-6, err_msg=name)
 
 
+def test_the_learning_rate_follows_its_schedule(trainer):
+    """Of plain gradient descent: half of the step in the middle, none at the end."""
+    spaces = {"states": STATES, "actions": IntBox(4, add_batch_rank=True), "next_states": STATES}
+    steps = []
+    for time in (0.0, 0.5, 1.0):
+        model = IntrinsicCuriosityModule(action_space=IntBox(4), **SMALL, optimizer_spec=SGD([0.1, 0.0]))
+        test = ComponentTest(model, {**spaces, "time_percentage": float}, backend=trainer, seed=1)
+        before = test.read_variable_values()
+        test.test(("update", [X, np.array([0, 1, 3, 3, 2]), NEXT, time]))
+        after = test.read_variable_values()
+        steps.append({name: after[name] - value for name, value in before.items()})
+    for name, step in steps[0].items():
+        np.testing.assert_allclose(steps[1][name], 0.5 * step, atol=1e-6, err_msg=name)
+        assert not steps[2][name].any()
+    assert any(step.any() for step in steps[0].values())
+
+
 class Ascending(Component):
     """Goes up the features and a share of the rewards."""
 
