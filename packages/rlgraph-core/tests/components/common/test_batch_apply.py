@@ -5,8 +5,8 @@ import pytest
 
 from rlgraph.components import BatchApply
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
-from rlgraph.spaces import Dict, FloatBox, SpaceError
-from rlgraph.testing import ComponentTest
+from rlgraph.spaces import Dict, FloatBox, SpaceError, Tuple
+from rlgraph.testing import ComponentTest, assert_nested_close
 
 
 class Doubled(Component):
@@ -47,6 +47,12 @@ def test_containers_and_several_results(backend):
     ComponentTest(BatchApply(Doubled()), {"inputs": space}, backend=backend).test(
         ("call", [parts]), expected_outputs={"a": 2 * X, "b": 2 * X[..., 0]}
     )
+    pair = Tuple(space["a"], space["b"])
+    doubled = ComponentTest(BatchApply(Doubled()), {"inputs": pair}, backend=backend).test(
+        ("call", [(X, X[..., 0])])
+    )
+    assert isinstance(doubled, tuple)
+    assert_nested_close(doubled, (2 * X, 2 * X[..., 0]))
     two = ComponentTest(BatchApply(Doubled(), "both"), {"inputs": SEQUENCES}, backend=backend)
     two.test(("call", X), expected_outputs=(2 * X, X.sum(-1)))
 

@@ -313,6 +313,7 @@ def test_reset_begins_new_episodes():
     test.test(("step", []))
     assert test.test(("reset", [])) is None
     assert test.test(("step", []))["states"][:, 0].tolist() == [0.0, 1.0, 2.0]
+    assert test.test(("step", []))["states"][:, 0].tolist() == [2.0, 3.0, 4.0]  # once
     assert len(environment.seeds) == 2
 
 

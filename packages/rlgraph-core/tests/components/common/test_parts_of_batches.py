@@ -46,9 +46,27 @@ def test_slices_are_inside_of_the_batch(indices):
         test.test(("call", [np.ones(3, np.float32)]))
 
 
-def test_a_single_row_squeezed(backend):
-    test = ComponentTest(Cut(3, 4, squeeze=True), {"inputs": SPACE}, backend=backend)
-    test.test(("call", [BATCH]), expected_outputs={"a": [6.0, 7.0], "b": 3})
+@pytest.mark.parametrize(("indices", "row"), [((3, 4), 3), ((-1,), 6), ((-3, -2), 4)])
+def test_a_single_row_squeezed(indices, row, backend):
+    test = ComponentTest(Cut(*indices, squeeze=True), {"inputs": SPACE}, backend=backend)
+    test.test(("call", [BATCH]), expected_outputs={"a": BATCH["a"][row], "b": row})
+
+
+@pytest.mark.parametrize(
+    ("indices", "expected"), [((1, -1), 1.0), ((2,), 2.0), ((0, -2), 0.0), ((), [0, 1, 2]), ((-2,), [1, 2])]
+)
+def test_rows_of_a_fixed_batch_squeezed_where_they_are_one(indices, expected, backend):
+    for space in (FloatBox(add_batch_rank=3), FloatBox(shape=(3,))):
+        test = ComponentTest(Cut(*indices, squeeze=True), {"inputs": space}, backend=backend)
+        test.test(("call", [np.arange(3, dtype=np.float32)]), expected_outputs=expected)
+
+
+@pytest.mark.parametrize("indices", [(), (2,), (0, -1), (-2, 3)])
+def test_squeezed_rows_whose_number_nobody_knows(indices):
+    with pytest.raises(
+        SpaceError, match="slice: inputs: with squeeze, expected indices that say how many rows there are"
+    ):
+        ComponentTest(Cut(*indices, squeeze=True), {"inputs": FloatBox(add_batch_rank=True)}, backend="numpy")
 
 
 def test_shards_leave_the_rest_out(backend):

@@ -92,9 +92,12 @@ def test_one_operation_for_all_variables():
 
 
 def test_variables_that_do_not_fit():
-    other = NeuralNetwork(LAYERS[:1], scope="target")
-    with pytest.raises(BuildError, match="sync: source and target differ in their variables"):
-        GraphExecutor(Pair(other=other), {"x": X}, backend="numpy")
+    """Their number differs, or their shapes: some of those would be spread without a word."""
+    narrower = [*LAYERS[:-1], {**LAYERS[-1], "units": 1}]
+    for layers in (LAYERS[:1], narrower):
+        other = NeuralNetwork(layers, scope="target")
+        with pytest.raises(BuildError, match="sync: source and target differ in their variables"):
+            GraphExecutor(Pair(other=other), {"x": X}, backend="numpy")
 
 
 @pytest.mark.parametrize("tau", [0.0, 1.5, -1.0, "1", None, float("nan")])

@@ -247,6 +247,7 @@ def test_exploration_is_switched_off(kind, backend):
     other = ComponentTest(twin, {**spaces, "use_exploration": bool}, backend=backend).executor.program(
         "get_action"
     )
+    other(greedy, use_exploration=np.array(False))
     first = other(greedy, use_exploration=np.array(True))
     fresh = ComponentTest(given_of(kind)[0], spaces, backend=backend).executor.program("get_action")
     np.testing.assert_array_equal(first, fresh(greedy))

@@ -35,6 +35,15 @@ def test_shares(epsilon, batch, backend):
         assert abs(np.mean(actions == action) - p) <= 4.5 * np.sqrt(p * (1 - p) / number)
 
 
+def test_the_smallest_draw_is_allowed_as_well():
+    """Draws in [0, 1) are cut into equal parts, each with its lower bound."""
+    exploration = EpsilonGreedy(IntBox(4))
+    mask = np.tile([False, True, False, True], (4, 1))
+    draws = np.array([0.0, 0.49, 0.5, 0.99])
+    np.testing.assert_array_equal(exploration._drawn(draws, "", mask), [1, 1, 3, 3])
+    np.testing.assert_array_equal(exploration._drawn(draws, "", None), [0, 1, 2, 3])
+
+
 def test_the_greedy_action_belongs_to_its_row(backend):
     act = explorer(0.0, backend)
     greedy = np.array([0, 3, 1, 2, 2], np.int64)

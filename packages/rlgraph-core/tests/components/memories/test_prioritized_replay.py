@@ -275,6 +275,8 @@ def test_records_that_went_since_they_were_drawn_stay_away(max_weight_of):
         records = {"number": np.arange(number, number + count), "terminals": np.zeros(count, bool)}
         test.test(("insert_records", [{**records, "states": frames[0], "next_states": frames[1]}]))
         number += count
+        # Those that went have no priority any more.
+        assert np.count_nonzero(priorities(test)) == test.test("get_size")
         test.test(("update_records", [drawn, np.ones(len(drawn))]))
         size = int(test.test("get_size"))
         assert size < 9

@@ -45,6 +45,26 @@ def test_usage(queue):
     assert len(taken) == 40
 
 
+def test_the_first_error_is_the_one_that_counts(queue):
+    """The other producer fails when the queue was closed because of it."""
+    produces, closed = threading.Event(), threading.Event()
+
+    def first():
+        produces.wait(LONG)
+        raise ValueError("first")
+
+    def second():
+        produces.set()
+        closed.wait(LONG)
+        raise KeyError("second")
+
+    running = QueueRunner([first, second], queue.program("insert_records"), closed.set)
+    running.start()
+    assert closed.wait(LONG)
+    with pytest.raises(ValueError, match="first"):
+        running.stop()
+
+
 def test_producers_run_at_the_same_time(queue):
     barrier = threading.Barrier(3)
 

@@ -107,16 +107,16 @@ def test_as_a_list(capacity, inserts):
         test.test(("insert_records", [given]))
     oldest = max(len(everything) - capacity, 0)
     held = list(range(oldest, len(everything)))
-    for number in range(1, len(held) + 1):
-        test.test(("get_records", number), which="number", expected_outputs=held[-number:])
+    for number in range(len(held) + 1):
+        test.test(("get_records", number), which="number", expected_outputs=held[len(held) - number :])
     episodes, start = [], 0
     for number, ended in enumerate(everything):
         if ended:
             episodes.append(list(range(start, number + 1)))
             start = number + 1
     whole = [episode for episode in episodes if episode[0] >= oldest]
-    for number in range(1, len(whole) + 1):
-        expected = [each for episode in whole[-number:] for each in episode]
+    for number in range(len(whole) + 1):
+        expected = [each for episode in whole[len(whole) - number :] for each in episode]
         test.test(("get_episodes", number), which="number", expected_outputs=expected)
     with pytest.raises(RLGraphError, match=f"it holds {len(whole)} in"):
         test.test(("get_episodes", len(whole) + 1))

@@ -93,6 +93,8 @@ def test_closing():
     test.test("unstage", expected_outputs=batch(1))
     with pytest.raises(QueueClosedError, match="staging-area is closed, there will be no element"):
         test.executor.execute("unstage")
+    with pytest.raises(QueueClosedError, match="will be no room"):  # though there is room
+        test.executor.execute("stage", batch(2))
     test.executor.execute("reopen")
     test.executor.execute("stage", batch(3))
     test.test("unstage", expected_outputs=batch(3))

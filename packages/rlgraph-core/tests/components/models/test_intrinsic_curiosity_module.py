@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 from scipy.special import log_softmax
 
-from rlgraph.components import IntrinsicCuriosityModule
-from rlgraph.core import SpecError
+from rlgraph.components import SGD, IntrinsicCuriosityModule
+from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError
 from rlgraph.testing import ComponentTest
 
@@ -116,6 +116,56 @@ def test_both_losses_shape_the_features(trainer):
     for name, step in steps[0.25].items():
         expected = 0.75 * steps[0.0][name] + 0.25 * steps[1.0][name]
         np.testing.assert_allclose(step, expected, atol=1e-6, err_msg=name)
+
+
+def test_the_learning_rate_follows_its_schedule(trainer):
+    """Of plain gradient descent: half of the step in the middle, none at the end."""
+    spaces = {"states": STATES, "actions": IntBox(4, add_batch_rank=True), "next_states": STATES}
+    steps = []
+    for time in (0.0, 0.5, 1.0):
+        model = IntrinsicCuriosityModule(action_space=IntBox(4), **SMALL, optimizer_spec=SGD([0.1, 0.0]))
+        test = ComponentTest(model, {**spaces, "time_percentage": float}, backend=trainer, seed=1)
+        before = test.read_variable_values()
+        test.test(("update", [X, np.array([0, 1, 3, 3, 2]), NEXT, time]))
+        after = test.read_variable_values()
+        steps.append({name: after[name] - value for name, value in before.items()})
+    for name, step in steps[0].items():
+        np.testing.assert_allclose(steps[1][name], 0.5 * step, atol=1e-6, err_msg=name)
+        assert not steps[2][name].any()
+    assert any(step.any() for step in steps[0].values())
+
+
+class Ascending(Component):
+    """Goes up the features and a share of the rewards."""
+
+    def __init__(self, share):
+        self.model = IntrinsicCuriosityModule(action_space=IntBox(4), **SMALL, eta=10.0)
+        self.optimizer, self.share = SGD(0.1), share
+        super().__init__(self.model, self.optimizer, scope="ascending")
+
+    @rlgraph_api
+    def update(self, states, actions, next_states):
+        rewards = self.model.get_intrinsic_rewards(states, actions, next_states)
+        loss = self._loss(self.model.get_features(states), rewards)
+        return self.optimizer.step(self.model.networks.encoder.variables(), loss)
+
+    @graph_fn
+    def _loss(self, ops, features, rewards):
+        return -ops.mean(features) - self.share * ops.mean(rewards)
+
+
+@pytest.mark.filterwarnings("ignore::rlgraph.core.BuildWarning")
+def test_rewards_have_no_derivatives(trainer):
+    spaces = {"states": STATES, "actions": IntBox(4, add_batch_rank=True), "next_states": STATES}
+    learned = []
+    for share in (0.0, 1.0):
+        test = ComponentTest(Ascending(share), spaces, backend=trainer, seed=1)
+        before = test.read_variable_values()
+        test.test(("update", [X, np.array([0, 1, 3, 3, 2]), NEXT]))
+        learned.append(test.read_variable_values())
+        assert any((learned[-1][name] != value).any() for name, value in before.items())
+    for name, value in learned[0].items():
+        np.testing.assert_allclose(learned[1][name], value, atol=1e-7, err_msg=name)
 
 
 CELLS = 12

@@ -92,6 +92,8 @@ def test_a_wrong_spec_is_named_by_its_part():
     }
     with pytest.raises(SpecError, match=r"^net.input_network_specs.speed\[0\].unts: Dense has no such key"):
         Component.from_spec(spec, path="net")
+    with pytest.raises(SpecError, match="expected a list of layer specs, given \\[\\]"):
+        MultiInputStreamNeuralNetwork({"speed": []})
 
 
 @pytest.mark.parametrize("specs", [{"speed": None, "goal": [ONE_HOT]}, {**SPECS, "more": None}, [None, None]])

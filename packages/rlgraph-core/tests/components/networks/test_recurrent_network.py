@@ -196,6 +196,33 @@ def test_states_of_nested_layers_go_by_their_scopes(backend):
         np.testing.assert_allclose(one, other, atol=1e-5)
 
 
+def test_lengths_and_resets_reach_nested_layers(backend):
+    """Each sequence as its steps that count alone, and those from a reset on as if they began there."""
+    spaces = {
+        "x": ONE,
+        "xs": sequences(True),
+        "states": nested().internal_states_space,
+        "resets": sequences(True, BoolBox(add_batch_rank=True)),
+        "sequence_length": IntBox(add_batch_rank=True),
+    }
+    test = ComponentTest(Both(nested()), spaces, backend=backend)
+    zeros = spaces["states"].with_batch_rank().zeros(BATCH)
+    none, lengths = np.zeros((STEPS, BATCH), bool), np.array([2, 5, 1])
+    whole = test.test("learn", X, zeros, none, lengths)
+    for b, length in enumerate(lengths):
+        alone = test.test("learn", X[:length], zeros, none[:length], np.full(BATCH, length))
+        np.testing.assert_allclose(whole["output"][:length, b], alone["output"][:, b], atol=1e-5)
+        found, expected = (spaces["states"].flatten_sample(run["internal_states"]) for run in (whole, alone))
+        for path, states in found.items():
+            np.testing.assert_allclose(states[b], expected[path][b], atol=1e-5)
+    reset = none.copy()
+    reset[2] = True
+    all_steps = np.full(BATCH, STEPS)
+    anew = test.test("learn", X, zeros, reset, all_steps)["output"][2:]
+    alone = test.test("learn", X[2:], zeros, none[2:], all_steps - 2)["output"]
+    np.testing.assert_allclose(anew, alone, atol=1e-5)
+
+
 def test_a_network_without_recurrent_layers_stays_as_it_is(backend):
     network = NeuralNetwork([{"type": "dense", "units": 2}])
     assert network.internal_states_space is None
@@ -237,6 +264,18 @@ def test_folded_time(time_major, backend):
 def test_wrong_networks(make, message):
     with pytest.raises(SpecError, match=message):
         make()
+
+
+def test_training_reaches_layers_of_recurrent_networks(backend):
+    inner = NeuralNetwork([{"type": "lstm", "units": 50}, {"type": "dropout", "rate": 0.5}], scope="inner")
+    test = ComponentTest(
+        NeuralNetwork([inner]), {"inputs": ONE, "training": BoolBox()}, backend=backend, seed=1
+    )
+
+    def dropped(training):
+        return (test.test(("call", {"inputs": X[0], "training": training})) == 0.0).mean()
+
+    assert dropped(False) == 0.0 and 0.3 < dropped(True) < 0.7
 
 
 def test_training_is_an_argument_by_name():

@@ -32,7 +32,7 @@ def floats(*shape):
     return RNG.standard_normal(shape).astype("float32")
 
 
-@pytest.mark.parametrize("kind", ["continuous", "one-hot", "choice", "choices", "bool", "parts"])
+@pytest.mark.parametrize("kind", ["continuous", "one-hot", "choice", "byte", "choices", "bool", "parts"])
 def test_actions(kind, backend):
     chosen, pairs, yes = np.array([2, 0]), np.array([[2, 0], [1, 1]]), np.array([True, False])
     move = floats(2, 2, 2)
@@ -40,6 +40,7 @@ def test_actions(kind, backend):
         "continuous": (FloatBox(-1.0, 1.0, shape=(2, 2)), move, move.reshape(2, 4)),
         "one-hot": (FloatBox(shape=(3,)), np.eye(3)[chosen].astype("float32"), np.eye(3)[chosen]),
         "choice": (IntBox(3), chosen, np.eye(3)[chosen]),
+        "byte": (IntBox(3, dtype="uint8"), chosen.astype(np.uint8), np.eye(3)[chosen]),
         "choices": (IntBox(3, shape=(2,)), pairs, np.eye(3)[pairs].reshape(2, 6)),
         "bool": (BoolBox(), yes, np.array([[1.0], [0.0]])),
         "parts": (
@@ -52,6 +53,16 @@ def test_actions(kind, backend):
     test = ComponentTest(SACValueNetwork(LAYERS), spaces, backend=backend)
     states = floats(2, 3)
     check(test, states, actions, np.concatenate([states, columns], axis=-1).astype("float32"))
+
+
+def test_the_last_layer_is_linear_and_as_described(backend):
+    layers = [{"type": "dense", "units": 2, "weights_spec": 1.0}]
+    spaces = {"states": STATES, "actions": FloatBox(add_batch_rank=True)}
+    network = SACValueNetwork(layers, weights_spec=-3.0, biases_spec=0.5)
+    test = ComponentTest(network, spaces, backend=backend)
+    given = [np.float32([[1.0, 2.0, 3.0], [-1.0, -2.0, 0.0]]), np.float32([4.0, -1.0])]
+    # Two units, of the sums 10 and -4.
+    test.test(("state_action_value", given), expected_outputs=[-59.5, 24.5], decimals=4)
 
 
 def test_images(backend):

@@ -84,7 +84,8 @@ def test_the_bound(likelihood, backend):
     test.test(("run", [x]), expected_outputs=(decoded, encoded, elbo), decimals=4)
 
 
-def test_images(backend):
+@pytest.mark.parametrize("likelihood", ["normal", "bernoulli"])
+def test_images(likelihood, backend):
     """The likelihood is summed over all axes of an image."""
     model = VariationalAutoEncoder(
         1,
@@ -93,17 +94,18 @@ def test_images(backend):
             {"type": "dense", "units": 6, "weights_spec": 0.0, "biases_spec": 1.0},
             {"type": "reshape", "new_shape": [2, 3]},
         ],
+        likelihood=likelihood,
     )
     spaces = {
         "inputs": FloatBox(shape=(2, 3), add_batch_rank=True),
         "z": FloatBox(shape=(1,), add_batch_rank=True),
     }
     test = ComponentTest(model, spaces, backend=backend)
-    expected = np.full(5, 6 * stats.norm(1.0, 1.0).logpdf(0.0))
+    of_pixel = {"normal": stats.norm(1.0).logpdf(0.0), "bernoulli": stats.logistic.logsf(1.0)}[likelihood]
     test.test(
         ("get_elbo", [np.zeros((5, 2, 3), "float32")]),
         which="log_likelihood",
-        expected_outputs=expected,
+        expected_outputs=np.full(5, 6 * of_pixel),
         decimals=5,
     )
 

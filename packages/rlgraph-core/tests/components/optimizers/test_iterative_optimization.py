@@ -95,6 +95,13 @@ def test_early_stop(backend):
     )
 
 
+def test_a_number_at_the_limit_stops_nothing(backend):
+    """x goes 2.75, 4.125, both without rounding: the first that is above 2.75 is the second."""
+    test = built(backend, num_epochs=9, stop_if=("x", 2.75))
+    test.test(("update", [BATCH]), which="num_updates", expected_outputs=2)
+    test.variable_test("average/x", 4.125)
+
+
 class Line(Component):
     """Fits a line with Adam."""
 

@@ -5,7 +5,7 @@ import pytest
 
 from rlgraph.components import ActorComponent, EpsilonGreedy, Policy, QPolicy
 from rlgraph.core import AssemblyError, Component, RLGraphError, SpecError, rlgraph_api
-from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError, Tuple
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest
 
 RNG = np.random.default_rng(0)
@@ -85,6 +85,55 @@ def test_an_exploration(exploration, backend):
     assert np.bincount(acted(0.0, True), minlength=3).min() > 60
     np.testing.assert_array_equal(acted(1.0, True), best)
     np.testing.assert_array_equal(acted(0.0, False), best)
+
+
+@pytest.mark.parametrize("kind", ["epsilon", "gumbel", "ornstein_uhlenbeck"])
+def test_an_exploration_that_is_switched_off_waits(kind, backend):
+    """It draws nothing and remembers what it did, whatever number of states comes meanwhile."""
+    q_policy = {"type": "q_policy", "network_spec": LAYERS}
+    policy, exploration, space = {
+        "epsilon": (q_policy, {"epsilon_spec": 0.5}, ACTIONS),
+        "gumbel": (q_policy, {"noise_spec": {"type": "gumbel"}}, ACTIONS),
+        "ornstein_uhlenbeck": (
+            {"network_spec": LAYERS},
+            {"type": "ornstein_uhlenbeck_noise", "num_environments": 5},
+            FloatBox(shape=(2,)),
+        ),
+    }[kind]
+    runs = []
+    for interrupted in (False, True):
+        actor = ActorComponent(HALVES, policy, exploration, action_space=space)
+        test = ComponentTest(actor, {"states": STATES, "use_exploration": bool}, backend=backend, seed=3)
+        act = test.executor.program(METHOD)
+        runs.append([])
+        for _ in range(6):
+            runs[-1].append(act(GIVEN, use_exploration=np.array(True))["action"])
+            if interrupted:
+                many = np.repeat(GIVEN, 4, axis=0)
+                calm = act(many, use_exploration=np.array(False))["action"]
+                last = "q-values" if policy is q_policy else "action-adapter/action-layer"
+                preferred = logits_of(test, many / np.float32(255), last=last)
+                expected = preferred.argmax(-1) if policy is q_policy else preferred[:, :2]
+                np.testing.assert_allclose(calm, expected, atol=1e-5)
+    np.testing.assert_array_equal(*runs)
+    assert not all((run == runs[0][0]).all() for run in runs[0])
+
+
+def test_what_is_impossible_is_neither_explored_nor_likely(backend):
+    allowed = np.tile([True, False, True], (60, 1))
+    many = np.repeat(GIVEN, 12, axis=0)
+    spaces = {"states": STATES, "action_mask": BoolBox(shape=(3,), add_batch_rank=True)}
+    for policy, exploration, method in (
+        (Policy(LAYERS, ACTIONS, deterministic=False), None, WITH_PROBS),
+        (Policy(LAYERS, ACTIONS), {"epsilon_spec": 1.0}, WITH_PROBS),
+        (QPolicy(LAYERS, ACTIONS), {"epsilon_spec": 1.0}, METHOD),
+    ):
+        test = ComponentTest(ActorComponent(HALVES, policy, exploration), spaces, backend=backend)
+        found = test.test((method, {"states": many, "action_mask": allowed}))
+        assert set(found["action"].tolist()) == {0, 2}
+        if method == WITH_PROBS:
+            expected = softmax(np.where(allowed, logits_of(test, many / np.float32(255)), -np.inf))
+            np.testing.assert_allclose(found["action_probs"], expected, atol=1e-5)
 
 
 def test_internal_states(backend):

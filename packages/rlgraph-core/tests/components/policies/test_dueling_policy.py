@@ -3,7 +3,7 @@ import pytest
 
 from rlgraph.components import DuelingPolicy
 from rlgraph.core import SpecError
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 from rlgraph.testing import ComponentTest
 
 STATES = {"states": FloatBox(shape=(3,), add_batch_rank=True)}
@@ -73,6 +73,37 @@ def test_the_parts_of_an_action_share_the_state_value(units, backend):
     )
     actions = {"jump": np.argmax(jump, axis=1).astype(bool), "move": np.argmax(move, axis=2)}
     test.test(("get_deterministic_action", [x]), which="action", expected_outputs=actions)
+
+
+def test_parts_of_every_kind_in_nested_containers(backend):
+    """Each element by itself: the state value, and its advantages less the mean of those that it has."""
+    grid = IntBox(3, shape=(2, 4), dtype="int32")
+    space = Dict(a=IntBox([3, 5]), b=Dict(c=Tuple(BoolBox(), grid), d=BoolBox(shape=(2,))))
+    numbers = {"a": [3, 5], "b/c/0": 2, "b/c/1": np.full((2, 4), 3), "b/d": [2, 2]}
+    policy = DuelingPolicy(NETWORK, space, units_state_value_stream=5)
+    test = ComponentTest(policy, STATES, backend=backend)
+    w = test.read_variable_values()
+    x = np.random.default_rng(3).normal(size=(6, 3)).astype(np.float32)
+    features = np.maximum(dense(x, w, "network/dense-0"), 0.0)
+    value_features, advantage_features = (
+        np.maximum(dense(features, w, f"{name}-hidden"), 0.0) for name in ("value", "advantages")
+    )
+    value = dense(value_features, w, "value")
+    expected = {}
+    for path, box in space.flatten().items():
+        of_element = np.asarray(numbers[path])
+        outputs = dense(advantage_features, w, f"advantages-{path.replace('/', '-')}")
+        advantages = outputs.reshape(6, *box.shape, of_element.max())
+        expected[path] = np.full(advantages.shape, -np.inf)
+        for element in np.ndindex(6, *box.shape):
+            existing = advantages[element][: of_element[element[1:]]]
+            expected[path][element][: len(existing)] = value[element[0], 0] + existing - existing.mean()
+    found = space.flatten_sample(test.test(("get_q_values", [x]))["q_values"])
+    best = space.flatten_sample(test.test(("get_deterministic_action", [x]))["action"])
+    for path, values in expected.items():
+        np.testing.assert_allclose(found[path], values, atol=1e-5, err_msg=path)
+        np.testing.assert_array_equal(best[path], values.argmax(-1), err_msg=path)
+    assert best["b/c/1"].dtype == np.int32 and best["b/d"].dtype == bool
 
 
 def test_mistakes():

@@ -106,6 +106,26 @@ def test_a_value_function_of_its_own(backend):
     test.test(("value_output", [[[1.0, 2.0, 3.0]]]), expected_outputs=[13.0])
 
 
+def test_the_layer_of_values_as_it_is_described(backend):
+    """One feature x, and tanh(2 x + 1/2)."""
+    layers = [{"type": "dense", "units": 1, "weights_spec": 1.0}]
+    described = {"value_weights_spec": 2.0, "value_biases_spec": 0.5, "value_activation": "tanh"}
+    alone = {name.removeprefix("value_"): value for name, value in described.items()}
+    x = np.float32([[-1.0], [-0.25], [0.1]])
+    for component in (
+        SharedValueFunctionPolicy(layers, IntBox(2), **described),
+        ValueFunction(layers, **alone),
+    ):
+        component.switched_off_apis = {"get_log_likelihood", "get_log_likelihood_per_part"} & (
+            component.api_methods().keys()
+        )
+        test = ComponentTest(
+            component, {"nn_inputs": FloatBox(shape=(1,), add_batch_rank=True)}, backend=backend
+        )
+        expected = np.tanh(2.0 * x[:, 0] + 0.5)
+        test.test(("get_state_values", x), which="state_values", expected_outputs=expected, decimals=5)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -233,6 +233,20 @@ def test_action_values_of_steps_and_sequences(kind, time_major, backend):
         np.testing.assert_allclose(result["internal_states"]["lstm_1"], internal_states["lstm_1"], atol=1e-5)
 
 
+def test_samples_begin_anew_where_an_episode_does(backend):
+    """Of one step: states of episodes that end are not looked at."""
+    policy = Policy(NETWORK, IntBox(ACTIONS))
+    spaces = {"nn_inputs": STATE, "internal_states": policy.internal_states_space.with_batch_rank()}
+    policy.switched_off_apis = frozenset({"get_log_likelihood", "get_log_likelihood_per_part"})
+    test = ComponentTest(policy, {**spaces, "resets": ITEM["bool"]}, backend=backend)
+    before = RNG.normal(size=(2, BATCH, UNITS)).astype(np.float32)
+    given = {"nn_inputs": X[0], "internal_states": {"lstm_1": tuple(before)}, "resets": np.ones(BATCH, bool)}
+    _, behind = features(test.read_variable_values(), X[:1], path="network")
+    for method in ("get_stochastic_action", "get_deterministic_action"):
+        found = test.test((method, given))["internal_states"]["lstm_1"]
+        np.testing.assert_allclose(found, behind, atol=1e-5)
+
+
 @ORDERS
 def test_state_values(time_major, backend):
     spaces = {"nn_inputs": in_time(STATE, time_major), "resets": in_time(ITEM["bool"], time_major)}

@@ -63,6 +63,19 @@ def test_a_flat_dict_that_is_returned_is_nested_again():
     assert_nested_close(run(root, STATES), expected)
 
 
+def test_a_flat_tuple_that_is_returned_is_a_tuple_again(backend):
+    """Its keys are numbers alone, without a path."""
+    plus_one = graph_fn(flatten_ops=True)(lambda self, ops, x: {key: v + 1.0 for key, v in x.items()})
+    swapped = rlgraph_api(flatten_ops=True)(lambda self, x: {"0": x["1"], "1": x["0"]})
+    members = {"_f": plus_one, "run": rlgraph_api(lambda self, x: self._f(x)), "swap": swapped}
+    root = type("Made", (Component,), members)(scope="root")
+    made = executor(root, backend, x=Tuple(FLOATS, FLOATS))
+    for method, expected in (("run", (2.0 * ONES, 4.0 * ONES)), ("swap", (3.0 * ONES, ONES))):
+        outputs = made.execute(method, (ONES, 3.0 * ONES))
+        assert isinstance(outputs, tuple)
+        assert_nested_close(outputs, expected)
+
+
 def test_a_flat_dict_of_a_single_tensor_is_that_tensor():
     root = component(lambda self, ops, x: {key: v + 1.0 for key, v in x.items()}, flatten_ops=True)
     np.testing.assert_array_equal(run(root, ONES, spaces={"x": FLOATS}), 2.0 * ONES)

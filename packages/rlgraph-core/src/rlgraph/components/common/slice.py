@@ -13,7 +13,7 @@ class Slice(Component):
     """Rows of the first axis.
 
     Args:
-        squeeze: a single row comes without the axis.
+        squeeze: a single row comes without the axis; that it is one the indices say, or the size of the batch.
         scope: name among its siblings.
     """
 
@@ -33,7 +33,7 @@ class Slice(Component):
         Raises:
             AssemblyError: an index is no number.
             SpaceError: an index is outside of the batch: when the graph is built if N is fixed, else where the backend
-                knows N when it runs, as NumPy and PyTorch do.
+                knows N when it runs, as NumPy and PyTorch do; with `squeeze` a number of rows that depends on N.
         """
         for name, index in (("start_index", start_index), ("end_index", end_index)):
             if index is not None and not is_whole(index):
@@ -55,4 +55,22 @@ class Slice(Component):
                 f"inputs: expected rows {start_index}:{end_index} to be inside of the batch, given {size} rows"
             )
         part = ops.take(inputs, ops.arange(start, end))
-        return ops.squeeze(part, axis=0) if self.squeeze and part.shape[0] == 1 else part
+        return (
+            ops.squeeze(part, axis=0)
+            if self.squeeze and self._is_one(start_index or 0, end_index, size)
+            else part
+        )
+
+    @staticmethod
+    def _is_one(start: int, end: int | None, size: Any) -> bool:
+        """Whether there is a single row: two indices from the same end say it for any batch."""
+        if end is None and start < 0:
+            return start == -1
+        if end is not None and (start < 0) == (end < 0):
+            return end - start == 1
+        if not isinstance(size, int):
+            raise SpaceError(
+                f"inputs: with squeeze, expected indices that say how many rows there are, such as 0:1 or -1:, or a "
+                f"batch of a fixed size, given {start}:{'' if end is None else end} of an unknown number"
+            )
+        return len(range(size)[start:end]) == 1

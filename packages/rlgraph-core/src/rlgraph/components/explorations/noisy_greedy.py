@@ -103,7 +103,7 @@ class NoisyGreedy(Exploration):
         rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
         draw, actions = NOISES[self.noise], {}
         for path, values in self.action_space.flatten_sample(q_values).items():
-            noisy = values + scale * draw(rng, values.shape)
+            noisy = values + scale * draw(rng, values.shape) if scale else values
             if action_mask is not None and path in action_mask:
                 noisy = np.where(possible(action_mask[path], self.existing[path]), noisy, -np.inf)
             actions[path] = noisy.argmax(axis=-1).astype(self.boxes[path].dtype, copy=False)

@@ -91,12 +91,13 @@ class RingBuffer(Memory):
         borders = np.flatnonzero(ended) + 1
         if self.begins[0]:  # type: ignore[index]
             borders = np.concatenate([[0], borders])
-        if number >= len(borders):
+        whole = max(len(borders) - 1, 0)
+        if number > whole:
             raise RLGraphError(
-                f"{self.scope_path}: expected {number} whole episodes, it holds {max(len(borders) - 1, 0)} in "
-                f"{len(held)} of {self.capacity} records"
+                f"{self.scope_path}: expected {number} whole episodes, it holds {whole} in {len(held)} of "
+                f"{self.capacity} records"
             )
-        return self.read(held[borders[len(borders) - 1 - number] : borders[-1]])
+        return self.read(held[borders[whole - number] : borders[-1]] if number else held[:0])
 
     @graph_fn(returns=0, host=True, spaces=())
     def _clear(self) -> None:

@@ -104,7 +104,7 @@ class StatesAndActions(Component):
         size = box.flat_dim
         categories = box.num_categories if isinstance(box, IntBox) else None
         if categories is not None:
-            action, size = ops.one_hot(action, categories), size * categories
+            action, size = ops.one_hot(ops.astype(action, "int64"), categories), size * categories
         elif isinstance(box, BoolBox):
             action = ops.astype(action, "float")
         return ops.reshape(action, (*leading, size))

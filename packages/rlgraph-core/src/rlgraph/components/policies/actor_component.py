@@ -170,10 +170,8 @@ class ActorComponent(Component):
                 "of training that is done"
             )
         given = preferred["q_values"] if self.exploration.explores == "q_values" else action
-        explored = self.exploration.get_action(given, time_percentage, **masks)
-        if use_exploration is None or use_exploration is True:
-            return explored
-        return self._choose(use_exploration, explored, action)
+        # Switched off, an exploration draws nothing, and forgets nothing.
+        return self.exploration.get_action(given, time_percentage, use_exploration, **masks)
 
     @graph_fn
     def _not(self, ops: Any, flag: Any) -> Any:
@@ -191,12 +189,6 @@ class ActorComponent(Component):
                 "other parts: all parts become one Dict for the policy"
             )
         return {**states, **others}
-
-    @graph_fn(flatten_ops={"explored", "preferred"}, split_ops=True)
-    def _choose(self, ops: Any, use_exploration: Any, explored: Any, preferred: Any) -> Any:
-        # How many rows the host gives back is known when it runs: as many as there are actions.
-        rows = ops.take(explored, ops.arange(0, ops.shape(preferred)[0]), axis=0)
-        return ops.where(use_exploration, rows, preferred)
 
 
 def _masks(action_mask: Any) -> dict[str, Any]:

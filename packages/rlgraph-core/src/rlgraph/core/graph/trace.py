@@ -35,7 +35,7 @@ from rlgraph.core.graph.nodes import (
     VariablesOf,
     descend,
 )
-from rlgraph.core.graph.passes.containers import common_keys, nest
+from rlgraph.core.graph.passes.containers import common_keys, is_flat, nest
 from rlgraph.spaces import Dict, Space, Tuple
 
 _current: ContextVar[Trace | None] = ContextVar("rlgraph_trace", default=None)
@@ -409,7 +409,7 @@ def _literal_leaves(expression: Expression, path: Path = ()) -> Iterator[tuple[P
 
 def _nested(value: Any, where: str) -> Expression:
     """What a method with flat arguments returns: a dict with flat keys is nested again."""
-    if isinstance(value, Mapping) and any(key == "" or "/" in str(key) for key in value):
+    if isinstance(value, Mapping) and is_flat(value):
         return nest({key: to_expression(item, where) for key, item in value.items()})
     if isinstance(value, list | tuple):
         return Pack(tuple, tuple((i, _nested(item, where)) for i, item in enumerate(value)))

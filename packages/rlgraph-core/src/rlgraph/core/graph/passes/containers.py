@@ -16,7 +16,7 @@ After, where the Space of states is {a: {b: ...}, c: ...}::
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -122,9 +122,14 @@ def merged(calls: Mapping[str, GraphFunctionCall], index: int, values: Mapping[S
     output = Output(calls[""].id, index)
     value = values[output]
     # A function with flat arguments may return a flat dict: it is nested again by its keys.
-    if isinstance(value, dict) and any(key == "" or "/" in key for key in value):
+    if isinstance(value, dict) and is_flat(value):
         return nest({key: Ref(output, (key,)) for key in value})
     return Ref(output)
+
+
+def is_flat(keys: Iterable[Any]) -> bool:
+    """Whether keys of a dict are those of leaves: "" for a single one, paths, or positions in a tuple."""
+    return any(isinstance(key, str) and (key == "" or "/" in key or key.isdigit()) for key in keys)
 
 
 def nest(flat: Mapping[str, Expression]) -> Expression:
