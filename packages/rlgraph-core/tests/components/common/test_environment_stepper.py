@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rlgraph.components import EnvironmentStepper, Policy
+from rlgraph.components import EnvironmentStepper, Policy, Reshape
 from rlgraph.core import (
     AssemblyError,
     Component,
@@ -233,6 +233,38 @@ def test_previous_action_and_reward(backend):
     found = test.test(("step", []))
     assert found["given"]["previous_action"].tolist() == [2, 0, 1, 2, 0]
     assert found["given"]["previous_reward"].tolist() == [12.0, 0.0, 1.0, 12.0, 0.0]
+
+
+def test_categories_of_states_and_previous_actions(backend):
+    """What networks make one-hot vectors of keeps its number of categories from step to step."""
+
+    class OneHot(Component):
+        """The action is the state plus one; what it is given comes back one-hot."""
+
+        def __init__(self):
+            self.reshape = Reshape(flatten=True, scope="reshape")
+            super().__init__(self.reshape, scope="one-hot")
+
+        @rlgraph_api
+        def get_action(self, states):
+            one_hot = {name: self.reshape.call(states[name]) for name in ("state", "previous_action")}
+            return {"action": self._next(states["state"]), "one_hot": one_hot}
+
+        @graph_fn
+        def _next(self, ops, state):
+            return state + 1
+
+    test = stepper(
+        Counting(steps_to_end=3, state_space=IntBox(4)),
+        OneHot(),
+        backend=backend,
+        add_previous_action_to_state=True,
+        extra_returns=["one_hot"],
+    )
+    found = test.test(("step", []))
+    assert found["states"].tolist() == [0, 1, 2, 0, 1, 2]
+    np.testing.assert_array_equal(found["one_hot"]["state"], np.eye(4)[[0, 1, 2, 0, 1]])
+    np.testing.assert_array_equal(found["one_hot"]["previous_action"], np.eye(4)[[0, 1, 2, 0, 1]])
 
 
 def test_parts_of_states_and_actions(backend):

@@ -114,7 +114,7 @@ class EnvironmentStepper(Component):
         settings = {"time_percentage": time_percentage, "use_exploration": use_exploration}
 
         def act(_: Any, present: Any) -> Any:
-            returned = self._ask(present, settings)
+            returned = self._ask(self._bounded(present), settings)
             following = self._act(returned["action"], returned.get("internal_states"))
             extras = {name: returned[name] for name in self.extra_returns}
             return (following, extras) if extras else following
@@ -169,8 +169,6 @@ class EnvironmentStepper(Component):
                 )
         return returned
 
-    # Host functions.
-
     def _present_spaces(self, *_: Any) -> dict[str, Any]:
         """The Spaces of what the actor acts on."""
         number = len(self.environments)
@@ -201,6 +199,13 @@ class EnvironmentStepper(Component):
 
     def _in_time(self, space: Space, steps: int) -> Space:
         return space.with_extra_ranks(len(self.environments) if self.is_vector else False, steps, True)
+
+    @graph_fn(spaces=_present_spaces)
+    def _bounded(self, ops: Any, present: Any) -> Any:
+        """What is carried has lost its bounds, of which networks make one-hot vectors."""
+        return present
+
+    # Host functions.
 
     @graph_fn(host=True, spaces=_present_spaces, shares=())
     def _begin(self) -> Any:
