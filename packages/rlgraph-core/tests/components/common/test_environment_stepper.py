@@ -1,9 +1,10 @@
 """Many steps in one call, against numbers written down by hand; the environment counts 0, 1, 2, ... in each episode."""
 
+import gymnasium
 import numpy as np
 import pytest
 
-from rlgraph.components import EnvironmentStepper, Policy, Reshape
+from rlgraph.components import EnvironmentStepper, Policy, QPolicy, Reshape
 from rlgraph.core import (
     AssemblyError,
     Component,
@@ -19,6 +20,7 @@ from rlgraph.testing import ComponentTest
 from rlgraph.testing.environments import CountingEnvironment as Counting
 
 LAYERS = [{"type": "dense", "units": 8}]
+METHOD = "get_q_values_and_action"
 
 
 class Half(Component):
@@ -265,6 +267,16 @@ def test_categories_of_states_and_previous_actions(backend):
     assert found["states"].tolist() == [0, 1, 2, 0, 1, 2]
     np.testing.assert_array_equal(found["one_hot"]["state"], np.eye(4)[[0, 1, 2, 0, 1]])
     np.testing.assert_array_equal(found["one_hot"]["previous_action"], np.eye(4)[[0, 1, 2, 0, 1]])
+
+
+def test_a_policy_of_action_values_acts_greedily(backend):
+    policy = QPolicy(LAYERS, IntBox(4))
+    found = stepper(
+        Counting(), policy, backend=backend, extra_returns=["q_values"], actor_method=METHOD
+    ).test("step")
+    np.testing.assert_array_equal(found["actions"], found["q_values"].argmax(-1))
+    again = stepper(Counting(), QPolicy(LAYERS, IntBox(4)), backend=backend).test("step")
+    np.testing.assert_array_equal(again["actions"], found["actions"])
 
 
 def test_parts_of_states_and_actions(backend):
@@ -549,6 +561,14 @@ def test_what_an_environment_must_not_return(environment, said, place):
         (
             {"environment_spec": [Counting(), Counting(action_space=IntBox(3))]},
             r"action_space of environment 1 is IntBox\(low=0, high=3\), expected that of the first",
+        ),
+        (
+            {"environment_spec": "Counting-v1"},
+            "there is no registered environment 'Counting-v1'. .*{'type': 'gym', 'gym_env': 'Counting-v1'}",
+        ),
+        (
+            {"environment_spec": gymnasium.make("CartPole-v1")},
+            "has no state_space; one of Gymnasium is given as {'type': 'gym'",
         ),
         ({"actor_method": "act"}, "actor_method: half has no API method 'act'. .*get_action"),
         ({"extra_returns": "doubled"}, r"extra_returns: expected a list of names, given 'doubled'"),

@@ -15,7 +15,7 @@ from rlgraph.core.errors import nearest
 from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, Space, SpaceError, from_spec
 
 #: The API methods an actor is asked with, the first that it has, if nobody says which.
-ACTOR_METHODS = ("get_preprocessed_state_and_action", "get_action")
+ACTOR_METHODS = ("get_preprocessed_state_and_action", "get_action", "get_deterministic_action")
 #: What the actor may be asked with beside states.
 HANDED = ("internal_states", "time_percentage", "use_exploration")
 #: What it returns that has a place of its own.
