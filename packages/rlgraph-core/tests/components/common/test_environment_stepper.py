@@ -15,7 +15,7 @@ from rlgraph.core import (
     graph_fn,
     rlgraph_api,
 )
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest
 from rlgraph.testing.environments import CountingEnvironment as Counting
 
@@ -619,3 +619,21 @@ def test_an_actor_that_returns_no_dict():
         AssemblyError, match=r"bare.get_action returns no dict but .*; expected a dict with action"
     ):
         stepper(Counting, Bare(scope="bare"))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "given"),
+    [
+        (IntBox(4), FloatBox(-1.0, 1.0)),
+        (BoolBox(), FloatBox()),
+        (IntBox(4), Dict(a=IntBox(4))),
+        (Dict(a=IntBox(4), b=FloatBox()), Dict(a=FloatBox(), b=FloatBox())),
+        (Dict(a=IntBox(4), b=FloatBox()), Dict(a=IntBox(4))),
+    ],
+)
+def test_actions_for_another_environment(wanted, given):
+    """A float would be cut off to an integer, and always be 0."""
+    with pytest.raises(
+        SpaceError, match="environment-stepper/action: expected one for the environment, .*given"
+    ):
+        stepper(Counting(action_space=wanted), Policy(LAYERS, given))

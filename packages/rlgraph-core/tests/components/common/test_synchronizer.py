@@ -113,7 +113,11 @@ def test_components_in_place_of_their_variables():
         def sync(self):
             return self.synchronizer.sync(*self.layers)
 
+        @rlgraph_api
+        def both(self, x):
+            return [layer.call(x) for layer in self.layers]
+
     with pytest.raises(
         BuildError, match=r"synchronizer.sync: source: expected a list of variables, as component.var"
     ):
-        GraphExecutor(Root(), {}, backend="numpy")
+        GraphExecutor(Root(), {"x": FloatBox(shape=(1,), add_batch_rank=True)}, backend="numpy")

@@ -13,6 +13,7 @@ from rlgraph.components.preprocessing.preprocess_layer import with_shape
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, loop, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, Space, SpaceError, from_spec
+from rlgraph.spaces.errors import mismatch
 
 #: The API methods an actor is asked with, the first that it has, if nobody says which.
 ACTOR_METHODS = ("get_preprocessed_state_and_action", "get_action", "get_deterministic_action")
@@ -54,6 +55,7 @@ class EnvironmentStepper(Component):
     Raises:
         SpecError: what is no environment, or a vector of them; an actor without such a method; a number below 1.
         AssemblyError: the actor returns no dict, or lacks a part.
+        SpaceError: its actions have other parts than those of the environment, or are floats where these are none.
         InputError: a state that is not in its Space, a reward that is not finite. All that comes out of an environment
             names environment and step.
     """
@@ -211,7 +213,18 @@ class EnvironmentStepper(Component):
     def _begin(self) -> Any:
         return self.rollout.begin(self.num_steps, self._float_dtype, self.rng)  # type: ignore[attr-defined]
 
-    @graph_fn(host=True, spaces=_present_spaces, shares=())
+    def _following_spaces(self, action: Space, *_: Any) -> dict[str, Any]:
+        """As `_present_spaces`, if the environments take such actions."""
+        wanted, given = self.rollout.action_space, action.without_ranks()
+        boxes, expected = given.flatten(), wanted.flatten()
+        if boxes.keys() != expected.keys() or any(
+            isinstance(boxes[path], FloatBox) and not isinstance(box, FloatBox)
+            for path, box in expected.items()
+        ):
+            raise mismatch("action", f"one for the environment, {wanted!r}", repr(given))
+        return self._present_spaces()
+
+    @graph_fn(host=True, spaces=_following_spaces, shares=())
     def _act(self, action: Any, internal_states: Any = None) -> Any:
         return self.rollout.turns.send((action, internal_states))
 
