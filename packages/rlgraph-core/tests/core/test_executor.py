@@ -553,7 +553,10 @@ def test_sizes_of_one_name_are_one_size(backend):
     y = Dict(a=FloatBox(add_batch_rank=True))
     executor = GraphExecutor(Pairs(), {"x": batch, "y": y}, backend=backend)
     one, two = np.ones((2, 2), np.float32), {"a": np.ones(3, np.float32)}
-    message = r"run: sizes of one name differ: x \[2, 2\] for float32\[B, 2\], y.a \[3\] for float32\[B\]\. Give them"
+    message = (
+        r"run: sizes of one name differ: B is 2 in x \[2, 2\] for float32\[B, 2\] and 3 in y.a \[3\] for float32\[B\]\."
+        " Give them"
+    )
     with pytest.raises(InputError, match=message):
         executor.execute("run", one, two)
     assert float(executor.execute("run", one, {"a": [1.0, 1.0]})) == 6.0

@@ -84,7 +84,7 @@ class RingBuffer(Memory):
         if not self.ends:
             raise RLGraphError(
                 f"{self.scope_path}: nobody knows where episodes end: expected a bool field, one per step, "
-                f"of the name {' or '.join(ENDS)}, given {', '.join(self.rows)}"  # type: ignore[arg-type]
+                f"of the name {' or '.join(ENDS)}, given {', '.join(self.rows)}"
             )
         rows: Any = self.rows
         ended = np.logical_or.reduce([rows[name][held] for name in self.ends])

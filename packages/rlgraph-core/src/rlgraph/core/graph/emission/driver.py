@@ -274,14 +274,23 @@ def _same_size(places: Sequence[tuple[str, int]]) -> str:
 def _differing_sizes(
     method: str, inputs: Sequence[tuple[Leaf, TensorSpec]], *arrays: np.ndarray
 ) -> InputError:
-    given = (
-        f"{'.'.join([leaf.source.name, *map(str, leaf.path)])} {list(array.shape)} for {spec}"
-        for (leaf, spec), array in zip(inputs, arrays, strict=True)
-        if isinstance(leaf.source, Input) and any(isinstance(dim, SymbolicDim) for dim in spec.shape)
+    sizes: dict[SymbolicDim, dict[int, list[str]]] = {}
+    for (leaf, spec), array in zip(inputs, arrays, strict=True):
+        if isinstance(leaf.source, Input):
+            name = ".".join([leaf.source.name, *map(str, leaf.path)])
+            for dim, size in zip(spec.shape, array.shape, strict=True):
+                if isinstance(dim, SymbolicDim):
+                    sizes.setdefault(dim, {}).setdefault(size, []).append(
+                        f"{name} {list(array.shape)} for {spec}"
+                    )
+    given = ", ".join(
+        f"{dim} is " + " and ".join(f"{size} in {', '.join(names)}" for size, names in found.items())
+        for dim, found in sizes.items()
+        if len(found) > 1
     )
     return InputError(
-        f"{method}: sizes of one name differ: {', '.join(given)}. Give them equal sizes, or let a Space name its own "
-        'batch rank: add_batch_rank="other"'
+        f"{method}: sizes of one name differ: {given}. Give them equal sizes, or let a Space name its own batch rank: "
+        'add_batch_rank="other"'
     )
 
 
