@@ -553,7 +553,10 @@ def test_sizes_of_one_name_are_one_size(backend):
     y = Dict(a=FloatBox(add_batch_rank=True))
     executor = GraphExecutor(Pairs(), {"x": batch, "y": y}, backend=backend)
     one, two = np.ones((2, 2), np.float32), {"a": np.ones(3, np.float32)}
-    message = r"run: sizes of one name differ: x \[2, 2\] for float32\[B, 2\], y.a \[3\] for float32\[B\]\. Give them"
+    message = (
+        r"run: sizes of one name differ: B is 2 in x \[2, 2\] for float32\[B, 2\] and 3 in y.a \[3\] for float32\[B\]\."
+        " Give them"
+    )
     with pytest.raises(InputError, match=message):
         executor.execute("run", one, two)
     assert float(executor.execute("run", one, {"a": [1.0, 1.0]})) == 6.0
@@ -561,3 +564,51 @@ def test_sizes_of_one_name_are_one_size(backend):
         Pairs(), {"x": batch, "y": Dict(a=FloatBox(add_batch_rank="other"))}, backend=backend
     )
     assert float(named.execute("run", one, two)) == 7.0
+
+
+class Pick(Component):
+    """Entries of a table by index; the indices come from the caller, or from the host."""
+
+    @rlgraph_api
+    def given(self, table, index):
+        return self._pick(table, index)
+
+    @rlgraph_api
+    def remembered(self, table, number):
+        return self._pick(table, self._indices(number)["at"])
+
+    @graph_fn
+    def _pick(self, ops, table, index):
+        return ops.take(table, index)
+
+    @graph_fn(host=True, spaces=Dict(at=IntBox(3, add_batch_rank=True)))
+    def _indices(self, number):
+        return {"at": np.array([0, int(number)])}
+
+
+@pytest.mark.parametrize(
+    ("method", "index", "message"),
+    [
+        (
+            "given",
+            np.array([1, 7]),
+            "given: argument index: expected integers of its Space, 0 to 2, given 1 to 7",
+        ),
+        ("given", np.array([-2, 1]), "given: argument index: expected .*0 to 2, given -2 to 1"),
+        ("remembered", 5, "remembered: what pick._indices gave as at: expected .*0 to 2, given 0 to 5"),
+    ],
+)
+def test_an_index_out_of_range_is_named(backend, method, index, message):
+    """What a backend fails with says neither which argument it was nor what was expected."""
+    spaces = {
+        "table": FloatBox(shape=(), add_batch_rank="rows"),
+        "index": IntBox(3, add_batch_rank=True),
+        "number": int,
+    }
+    made = GraphExecutor(Pick(scope="pick"), spaces, backend=backend)
+    table = np.array([2.0, 3.0, 4.0], np.float32)
+    with pytest.raises(InputError, match=message) as error:
+        made.execute(method, table, index)
+    assert error.value.__cause__ is not None
+    fits = 2 if method == "remembered" else np.array([0, 2])
+    assert made.execute(method, table, fits).tolist() == [2.0, 4.0]

@@ -235,9 +235,13 @@ def test_sizes_are_shared_within_each_call_and_not_between_calls(backend):
     one, three = np.ones(1, np.float32), np.ones(3, np.float32)
     results = executor.execute([("call", one, 2 * one), ("call", three, 2 * three)])
     assert [float(v) for v in results] == [3.0, 9.0]
-    with pytest.raises(InputError, match=r"sizes of one name differ: x_2 \[3\] for float32\[B\], y_2 \[1\]"):
+    with pytest.raises(
+        InputError, match=r"sizes of one name differ: .* is 3 in x_2 \[3\] for .* and 1 in y_2 \[1\]"
+    ):
         executor.execute([("call", one, 2 * one), ("call", three, 3 * one)])
-    with pytest.raises(InputError, match=r"sizes of one name differ: x \[3\] for float32\[B\], y_2 \[1\]"):
+    with pytest.raises(
+        InputError, match=r"sizes of one name differ: .* is 3 in x \[3\] for .* and 1 in y_2 \[1\]"
+    ):
         executor.execute([("call", three, 2 * three), ("call", three, one)])
 
 

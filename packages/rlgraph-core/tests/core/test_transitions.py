@@ -283,3 +283,19 @@ def test_both_forms_follow_one_rule(environments, n_step):
     assert len(streamed) == len(batched) == len(columns)
     for one, other in zip(streamed, sorted(tuple(row[i] for i in order) for row in batched), strict=True):
         assert one == pytest.approx(other)
+
+
+@pytest.mark.parametrize("n_step", [0, -1, 1.5])
+def test_a_number_of_steps_that_is_none(n_step):
+    with pytest.raises(InputError, match="n_step: expected an integer >= 1, given"):
+        TransitionBuffers(print, n_step, 0.9, "float32")
+
+
+def test_steps_and_environments_that_do_not_pair():
+    buffers, step = TransitionBuffers(print, 1, 0.9, "float32"), Step(0, 0, 1.0, False, False, 1)
+    for steps, env_ids in ((step, ["a"]), ([step], "a"), ([step], ["a", "b"])):
+        with pytest.raises(
+            InputError, match="add: expected a list of steps and one with the environment of each"
+        ):
+            buffers.add(steps, env_ids)
+    assert not buffers.windows

@@ -7,6 +7,7 @@ the entry-point group ``rlgraph.backends``. The shipped backends use exactly the
 from __future__ import annotations
 
 import importlib
+import math
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.core.errors import CapabilityError, PluginError, SpecError
+from rlgraph.core.errors import BuildError, CapabilityError, PluginError, SpecError
 from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.export import ExportedMethod
 from rlgraph.core.graph.plan import Plan, Segment
@@ -95,7 +96,14 @@ class Storage(ABC):
 
     def _initial(self, variable: Variable) -> np.ndarray:
         if variable.initializer is zeros:  # as they come: memories may be large, and stay empty for long
-            return np.zeros(variable.shape, variable.spec.dtype)
+            try:
+                return np.zeros(variable.shape, variable.spec.dtype)
+            except (MemoryError, ValueError) as error:
+                size = math.prod(map(int, variable.shape)) * np.dtype(variable.spec.dtype).itemsize
+                raise BuildError(
+                    f"variable {variable.name}: the system does not give {size / 1e9:,.0f} GB for {variable.spec.dtype}"
+                    f"{list(variable.shape)}: make it smaller, by the capacity of a memory or the dtype of its fields"
+                ) from error
         rng = np.random.default_rng(stream_seed(self.seed, variable.name))
         try:
             value = variable.initializer(variable.shape, variable.spec.dtype, rng)

@@ -579,7 +579,7 @@ def converter(method: str, leaf: Leaf, spec: TensorSpec) -> Callable[[Any], np.n
             )
         try:
             array = np.asarray(value)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RuntimeError) as error:  # of PyTorch: a tensor with a gradient
             raise InputError(
                 f"{method}: argument {name}: expected {spec}, given {value!r}: {error}"
             ) from None

@@ -132,15 +132,29 @@ class TransitionBuffers:
         n_step: rewards summed into one transition.
         discount: discount factor of one step.
         dtype: of rewards and discounts.
+
+    Raises:
+        InputError: `n_step` is no integer of at least 1.
     """
 
     def __init__(self, insert: Callable[..., Any], n_step: int, discount: float, dtype: str):
+        if not isinstance(n_step, int | np.integer) or n_step < 1:
+            raise InputError(f"TransitionBuffers: n_step: expected an integer >= 1, given {n_step!r}")
         self._insert, self._n_step, self._discount, self._dtype = insert, n_step, discount, dtype
         #: What waits, by environment.
         self.windows: dict[str, Window] = {}
 
     def add(self, steps: Sequence[Step], env_ids: Sequence[str]) -> None:
-        """Take in ``steps[i]`` of environment ``env_ids[i]``; those of the same one follow each other."""
+        """Take in ``steps[i]`` of environment ``env_ids[i]``; those of the same one follow each other.
+
+        Raises:
+            InputError: they are not equally many, or no lists.
+        """
+        if isinstance(steps, Step) or isinstance(env_ids, str) or len(steps) != len(env_ids):
+            raise InputError(
+                "TransitionBuffers.add: expected a list of steps and one with the environment of each, given "
+                f"{steps!r} and {env_ids!r}"
+            )
         records: list[Transition] = []
         for step, env_id in zip(steps, env_ids, strict=True):
             window = self.windows.get(env_id) or Window(self._n_step, self._discount)

@@ -1,9 +1,10 @@
 """Many steps in one call, against numbers written down by hand; the environment counts 0, 1, 2, ... in each episode."""
 
+import gymnasium
 import numpy as np
 import pytest
 
-from rlgraph.components import EnvironmentStepper, Policy
+from rlgraph.components import EnvironmentStepper, Policy, QPolicy, Reshape
 from rlgraph.core import (
     AssemblyError,
     Component,
@@ -14,11 +15,12 @@ from rlgraph.core import (
     graph_fn,
     rlgraph_api,
 )
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest
 from rlgraph.testing.environments import CountingEnvironment as Counting
 
 LAYERS = [{"type": "dense", "units": 8}]
+METHOD = "get_q_values_and_action"
 
 
 class Half(Component):
@@ -233,6 +235,48 @@ def test_previous_action_and_reward(backend):
     found = test.test(("step", []))
     assert found["given"]["previous_action"].tolist() == [2, 0, 1, 2, 0]
     assert found["given"]["previous_reward"].tolist() == [12.0, 0.0, 1.0, 12.0, 0.0]
+
+
+def test_categories_of_states_and_previous_actions(backend):
+    """What networks make one-hot vectors of keeps its number of categories from step to step."""
+
+    class OneHot(Component):
+        """The action is the state plus one; what it is given comes back one-hot."""
+
+        def __init__(self):
+            self.reshape = Reshape(flatten=True, scope="reshape")
+            super().__init__(self.reshape, scope="one-hot")
+
+        @rlgraph_api
+        def get_action(self, states):
+            one_hot = {name: self.reshape.call(states[name]) for name in ("state", "previous_action")}
+            return {"action": self._next(states["state"]), "one_hot": one_hot}
+
+        @graph_fn
+        def _next(self, ops, state):
+            return state + 1
+
+    test = stepper(
+        Counting(steps_to_end=3, state_space=IntBox(4)),
+        OneHot(),
+        backend=backend,
+        add_previous_action_to_state=True,
+        extra_returns=["one_hot"],
+    )
+    found = test.test(("step", []))
+    assert found["states"].tolist() == [0, 1, 2, 0, 1, 2]
+    np.testing.assert_array_equal(found["one_hot"]["state"], np.eye(4)[[0, 1, 2, 0, 1]])
+    np.testing.assert_array_equal(found["one_hot"]["previous_action"], np.eye(4)[[0, 1, 2, 0, 1]])
+
+
+def test_a_policy_of_action_values_acts_greedily(backend):
+    policy = QPolicy(LAYERS, IntBox(4))
+    found = stepper(
+        Counting(), policy, backend=backend, extra_returns=["q_values"], actor_method=METHOD
+    ).test("step")
+    np.testing.assert_array_equal(found["actions"], found["q_values"].argmax(-1))
+    again = stepper(Counting(), QPolicy(LAYERS, IntBox(4)), backend=backend).test("step")
+    np.testing.assert_array_equal(again["actions"], found["actions"])
 
 
 def test_parts_of_states_and_actions(backend):
@@ -519,6 +563,14 @@ def test_what_an_environment_must_not_return(environment, said, place):
             {"environment_spec": [Counting(), Counting(action_space=IntBox(3))]},
             r"action_space of environment 1 is IntBox\(low=0, high=3\), expected that of the first",
         ),
+        (
+            {"environment_spec": "Counting-v1"},
+            "there is no registered environment 'Counting-v1'. .*{'type': 'gym', 'gym_env': 'Counting-v1'}",
+        ),
+        (
+            {"environment_spec": gymnasium.make("CartPole-v1")},
+            "has no state_space; one of Gymnasium is given as {'type': 'gym'",
+        ),
         ({"actor_method": "act"}, "actor_method: half has no API method 'act'. .*get_action"),
         ({"extra_returns": "doubled"}, r"extra_returns: expected a list of names, given 'doubled'"),
         ({"internal_states_space": "nonsense"}, "internal_states_space: "),
@@ -568,3 +620,21 @@ def test_an_actor_that_returns_no_dict():
         AssemblyError, match=r"bare.get_action returns no dict but .*; expected a dict with action"
     ):
         stepper(Counting, Bare(scope="bare"))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "given"),
+    [
+        (IntBox(4), FloatBox(-1.0, 1.0)),
+        (BoolBox(), FloatBox()),
+        (IntBox(4), Dict(a=IntBox(4))),
+        (Dict(a=IntBox(4), b=FloatBox()), Dict(a=FloatBox(), b=FloatBox())),
+        (Dict(a=IntBox(4), b=FloatBox()), Dict(a=IntBox(4))),
+    ],
+)
+def test_actions_for_another_environment(wanted, given):
+    """A float would be cut off to an integer, and always be 0."""
+    with pytest.raises(
+        SpaceError, match="environment-stepper/action: expected one for the environment, .*given"
+    ):
+        stepper(Counting(action_space=wanted), Policy(LAYERS, given))

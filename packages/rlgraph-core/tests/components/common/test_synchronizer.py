@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rlgraph.components import NeuralNetwork, Synchronizer
+from rlgraph.components import Dense, NeuralNetwork, Synchronizer
 from rlgraph.core import BuildError, Component, GraphExecutor, SpecError, rlgraph_api
 from rlgraph.spaces import FloatBox
 
@@ -104,3 +104,23 @@ def test_variables_that_do_not_fit():
 def test_wrong_tau(tau):
     with pytest.raises(SpecError, match=r"synchronizer.tau: expected a number"):
         Synchronizer(tau)
+
+
+def test_components_in_place_of_their_variables():
+    class Root(Component):
+        def __init__(self):
+            self.layers, self.synchronizer = [Dense(1, scope="a"), Dense(1, scope="b")], Synchronizer()
+            super().__init__(*self.layers, self.synchronizer, scope="root")
+
+        @rlgraph_api
+        def sync(self):
+            return self.synchronizer.sync(*self.layers)
+
+        @rlgraph_api
+        def both(self, x):
+            return [layer.call(x) for layer in self.layers]
+
+    with pytest.raises(
+        BuildError, match=r"synchronizer.sync: source: expected a list of variables, as component.var"
+    ):
+        GraphExecutor(Root(), {"x": FloatBox(shape=(1,), add_batch_rank=True)}, backend="numpy")

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from rlgraph.components import Adam, EmbeddingLookup
-from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.core import Component, InputError, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError, TextBox
 from rlgraph.testing import ComponentTest
 
@@ -133,5 +133,5 @@ def test_wrong_inputs(space, options, message):
 @pytest.mark.parametrize("wrong", [3, -1])
 def test_ids_outside_of_the_space(wrong):
     test = ComponentTest(EmbeddingLookup(2, 3), {"ids": IntBox(3, add_batch_rank=True)}, backend="numpy")
-    with pytest.raises(IndexError):
+    with pytest.raises(InputError, match=f"argument ids: expected .*, 0 to 2, given {wrong}"):
         test.test("call", np.array([wrong]))

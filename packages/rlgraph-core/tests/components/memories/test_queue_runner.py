@@ -176,3 +176,20 @@ def test_one_that_never_ran_can_be_stopped(queue):
 def test_without_producers(queue):
     with pytest.raises(RLGraphError, match="producers: expected at least one function, given none"):
         runner(queue)
+
+
+@pytest.mark.parametrize(
+    ("producers", "insert", "message"),
+    [
+        (print, print, "producers: expected a list of functions, given one"),
+        (
+            [print, iter([])],
+            print,
+            r"producers\[1\]: expected a function, given .*; of an iterator it is __next__",
+        ),
+        ([print], 3, r"insert: expected a function, given 3; .*of an executor program\(method\)"),
+    ],
+)
+def test_what_is_no_function(producers, insert, message):
+    with pytest.raises(RLGraphError, match=message):
+        QueueRunner(producers, insert, print)

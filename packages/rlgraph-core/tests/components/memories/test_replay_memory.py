@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rlgraph.components import ReplayMemory
 from rlgraph.components.memories.memory import stacked, store
-from rlgraph.core import InputError, RLGraphError, SpecError
+from rlgraph.core import BuildError, InputError, RLGraphError, SpecError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, TextBox, Tuple
 from rlgraph.testing import ComponentTest
 
@@ -254,3 +254,11 @@ def test_fewer_records_than_none():
     assert len(test.test(("get_records", [0]))["action"]) == 0
     with pytest.raises(InputError, match="memory: num_records: expected a number >= 0, given -2"):
         test.test(("get_records", [-2]))
+
+
+@pytest.mark.parametrize("capacity", [10**14, 10**20])
+def test_more_room_than_there_is(capacity):
+    spaces = {"records": Dict(x=FloatBox(shape=(250,)), add_batch_rank=True), "num_records": int}
+    said = f"variable memory/rows/x: the system does not give {capacity // 10**6:,} GB for float32"
+    with pytest.raises(BuildError, match=said):
+        ComponentTest(ReplayMemory(capacity), spaces, backend="numpy")

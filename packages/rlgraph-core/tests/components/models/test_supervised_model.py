@@ -200,6 +200,9 @@ def test_mistakes(make, message):
         ),
         (model(IntBox(3)), FloatBox(shape=(3,)), "values: expected"),
         (model(IntBox(3), loss_spec=DISTANCE), IntBox(3), "labels: expected the shape of parameters"),
+        (model(IntBox(3)), IntBox(5), r"labels: expected those of IntBox\(low=0, high=3\), given"),
+        (model(Dict(a=IntBox(3))), Dict(a=IntBox(4)), "labels/a: expected those of"),
+        (model(Dict(a=IntBox(3), b=BoolBox())), Dict(a=IntBox(3)), r"labels: expected those of Dict\("),
     ],
 )
 def test_labels_that_do_not_fit(component, labels, message):

@@ -178,3 +178,15 @@ def test_a_result_that_is_no_single_number(stop_if):
         match=r"results: expected 'value' to be one number \[\], given a tensor with 1 axes",
     ):
         ComponentTest(component, {"records": RECORDS}, backend="numpy")
+
+
+@pytest.mark.parametrize(("returned", "said"), [((), "a tuple of 0"), (None, "nothing")])
+def test_an_update_that_returns_no_dict(returned, said):
+    class Updated(Component):
+        @rlgraph_api
+        def update(self, records):
+            return returned
+
+    spaces = {"records": Dict(x=FloatBox(), add_batch_rank=True)}
+    with pytest.raises(AssemblyError, match=f"update of .*updated returns {said}; expected a dict with loss"):
+        ComponentTest(IterativeOptimization(Updated(scope="updated")), spaces, backend="numpy")

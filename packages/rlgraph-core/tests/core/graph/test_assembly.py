@@ -1,5 +1,6 @@
 import dataclasses
 
+import numpy as np
 import pytest
 
 from rlgraph.core import AssemblyError, Component, assemble, gradients, graph_fn, loop, rlgraph_api
@@ -401,11 +402,24 @@ def _unpack(x):
         lambda x: float(x),
         lambda x: int(x),
         lambda x: [1, 2][x],
+        # NumPy would make an array of one object of it, of which the largest is at 0.
+        np.asarray,
+        np.argmax,
+        np.tanh,
+        lambda x: np.stack([x, x]),
+        lambda x: np.float32(2.0) * x,
+        lambda x: np.ones(2) * x,
     ],
 )
 def test_a_symbol_is_no_value(use):
     with pytest.raises(AssemblyError, match="root.run: an API method only wires"):
         assemble(body(lambda self, x: use(x)))
+
+
+@pytest.mark.parametrize("name", ["shape", "argmax"])
+def test_a_symbol_is_no_tensor(name):
+    with pytest.raises(AttributeError, match=f"root.run: an API method only wires: a symbol has no {name!r}"):
+        assemble(body(lambda self, x: getattr(x, name)))
 
 
 def test_wiring_is_recorded_per_context():

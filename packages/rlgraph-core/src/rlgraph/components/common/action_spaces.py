@@ -23,7 +23,7 @@ def action_space_of(given: Any, where: str) -> Space:
         raise SpecError(f"{where}: {error}") from None
 
 
-def check_actions(given: Space, wanted: Space) -> None:
+def check_actions(given: Space, wanted: Space, name: str = "actions") -> None:
     """Actions that come in have the parts of those that a component is made for, and no integers beyond theirs.
 
     Integers without bounds may be any. Kinds and shapes are left to who knows what becomes of them: relaxed choices
@@ -34,12 +34,10 @@ def check_actions(given: Space, wanted: Space) -> None:
     """
     boxes, expected = given.flatten(), wanted.flatten()
     if boxes.keys() != expected.keys():
-        raise mismatch("actions", f"those of {wanted!r}", repr(given))
+        raise mismatch(name, f"those of {wanted!r}", repr(given))
     for path, box in boxes.items():
         if _goes_beyond(box, expected[path]):
-            raise mismatch(
-                f"actions/{path}" if path else "actions", f"those of {expected[path]!r}", repr(box)
-            )
+            raise mismatch(f"{name}/{path}" if path else name, f"those of {expected[path]!r}", repr(box))
 
 
 def _goes_beyond(box: Space, wanted: Space) -> bool:

@@ -13,9 +13,10 @@ from rlgraph.components.preprocessing.preprocess_layer import with_shape
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, loop, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, Space, SpaceError, from_spec
+from rlgraph.spaces.errors import mismatch
 
 #: The API methods an actor is asked with, the first that it has, if nobody says which.
-ACTOR_METHODS = ("get_preprocessed_state_and_action", "get_action")
+ACTOR_METHODS = ("get_preprocessed_state_and_action", "get_action", "get_deterministic_action")
 #: What the actor may be asked with beside states.
 HANDED = ("internal_states", "time_percentage", "use_exploration")
 #: What it returns that has a place of its own.
@@ -54,6 +55,7 @@ class EnvironmentStepper(Component):
     Raises:
         SpecError: what is no environment, or a vector of them; an actor without such a method; a number below 1.
         AssemblyError: the actor returns no dict, or lacks a part.
+        SpaceError: its actions have other parts than those of the environment, or are floats where these are none.
         InputError: a state that is not in its Space, a reward that is not finite. All that comes out of an environment
             names environment and step.
     """
@@ -114,7 +116,7 @@ class EnvironmentStepper(Component):
         settings = {"time_percentage": time_percentage, "use_exploration": use_exploration}
 
         def act(_: Any, present: Any) -> Any:
-            returned = self._ask(present, settings)
+            returned = self._ask(self._bounded(present), settings)
             following = self._act(returned["action"], returned.get("internal_states"))
             extras = {name: returned[name] for name in self.extra_returns}
             return (following, extras) if extras else following
@@ -169,8 +171,6 @@ class EnvironmentStepper(Component):
                 )
         return returned
 
-    # Host functions.
-
     def _present_spaces(self, *_: Any) -> dict[str, Any]:
         """The Spaces of what the actor acts on."""
         number = len(self.environments)
@@ -202,11 +202,29 @@ class EnvironmentStepper(Component):
     def _in_time(self, space: Space, steps: int) -> Space:
         return space.with_extra_ranks(len(self.environments) if self.is_vector else False, steps, True)
 
+    @graph_fn(spaces=_present_spaces)
+    def _bounded(self, ops: Any, present: Any) -> Any:
+        """What is carried has lost its bounds, of which networks make one-hot vectors."""
+        return present
+
+    # Host functions.
+
     @graph_fn(host=True, spaces=_present_spaces, shares=())
     def _begin(self) -> Any:
         return self.rollout.begin(self.num_steps, self._float_dtype, self.rng)  # type: ignore[attr-defined]
 
-    @graph_fn(host=True, spaces=_present_spaces, shares=())
+    def _following_spaces(self, action: Space, *_: Any) -> dict[str, Any]:
+        """As `_present_spaces`, if the environments take such actions."""
+        wanted, given = self.rollout.action_space, action.without_ranks()
+        boxes, expected = given.flatten(), wanted.flatten()
+        if boxes.keys() != expected.keys() or any(
+            isinstance(boxes[path], FloatBox) and not isinstance(box, FloatBox)
+            for path, box in expected.items()
+        ):
+            raise mismatch("action", f"one for the environment, {wanted!r}", repr(given))
+        return self._present_spaces()
+
+    @graph_fn(host=True, spaces=_following_spaces, shares=())
     def _act(self, action: Any, internal_states: Any = None) -> Any:
         return self.rollout.turns.send((action, internal_states))
 

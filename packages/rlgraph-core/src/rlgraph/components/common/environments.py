@@ -7,6 +7,7 @@ from typing import Any
 
 from rlgraph.core import SpecError, registry
 from rlgraph.core.component.specifiable import call_checked, plain_copy
+from rlgraph.core.errors import nearest
 from rlgraph.core.protocols import Environment
 from rlgraph.core.registry import import_object
 
@@ -59,6 +60,11 @@ def _make(spec: Any, where: str) -> Environment:
         if isinstance(kind, str):
             known = registry("rlgraph.environments")
             imports = kind not in known and (":" in kind or "." in kind)
+            if isinstance(spec, str) and not imports and kind not in known and "gym" in known:
+                raise SpecError(
+                    f"{where}: there is no registered environment {kind!r}. {nearest(kind, known.names())} An id of "
+                    f"Gymnasium is {{'type': 'gym', 'gym_env': {kind!r}}}"
+                )
             kind = (import_object if imports else known.load)(kind, where=f"{where}.type")
         environment = call_checked(kind, [], plain_copy(named), where)
     elif not _is_environment(spec) and callable(spec):
@@ -74,6 +80,11 @@ def _make(spec: Any, where: str) -> Environment:
         raise SpecError(
             f"{where}: expected an environment, its registered name, a mapping with 'type' or a function; "
             f"{environment!r} has no {', '.join(missing)}"
+            + (
+                "; one of Gymnasium is given as {'type': 'gym', 'gym_env': id or instance}"
+                if hasattr(environment, "observation_space")
+                else ""
+            )
         )
     return environment
 

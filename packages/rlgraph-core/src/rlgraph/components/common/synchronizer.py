@@ -29,6 +29,12 @@ class Synchronizer(Component):
         super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        for name in ("source", "target"):
+            if name not in input_spaces:
+                raise BuildError(
+                    f"{self.scope_path}.sync: {name}: expected a list of variables, as component.variables() gives it, "
+                    "given something else"
+                )
         source, target = input_spaces["source"], input_spaces["target"]
         shapes = [[v.shape for v in variables] for variables in (source, target)]
         if shapes[0] != shapes[1]:

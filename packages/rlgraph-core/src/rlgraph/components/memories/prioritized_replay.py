@@ -217,8 +217,9 @@ class PrioritizedReplay(Memory):
         places = self.capacity if self.stacks else int(self.cursor[1])  # type: ignore[index]
         # Without a sign those below 0 are very large.
         if len(indices) and indices.view(np.uint64).max() >= places:
+            held = f"0 to {places - 1}" if places else "of which there are none yet"
             raise InputError(
-                f"{self.scope_path}: expected indices of records as get_records gives them, 0 to {places - 1}, given "
+                f"{self.scope_path}: expected indices of records as get_records gives them, {held}, given "
                 f"{indices.min()} to {indices.max()}"
             )
         return indices

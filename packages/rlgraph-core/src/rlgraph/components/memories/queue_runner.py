@@ -31,7 +31,7 @@ class QueueRunner:
         close: called once, at the end: then `insert` raises `QueueClosedError`, and nobody waits for records any more.
 
     Raises:
-        RLGraphError: there are no producers.
+        RLGraphError: there are no producers, or something is no function.
     """
 
     def __init__(
@@ -43,6 +43,21 @@ class QueueRunner:
         self._insert, self._close = insert, close
         self._stopping, self._ending = threading.Event(), threading.Lock()
         self._error: BaseException | None = None
+        if callable(producers):
+            raise RLGraphError(
+                f"QueueRunner: producers: expected a list of functions, given one, {producers!r}"
+            )
+        producers = list(producers)
+        for name, function in (
+            *((f"producers[{i}]", produce) for i, produce in enumerate(producers)),
+            ("insert", insert),
+            ("close", close),
+        ):
+            if not callable(function):
+                raise RLGraphError(
+                    f"QueueRunner: {name}: expected a function, given {function!r}; of an iterator it is __next__, of "
+                    "an executor program(method)"
+                )
         self._threads = [
             threading.Thread(target=self._run, args=(produce,), name=f"queue-runner-{i}", daemon=True)
             for i, produce in enumerate(producers)

@@ -83,7 +83,8 @@ class RingBuffer(Memory):
         number, held = number_of(num_episodes, self.scope_path, "num_episodes"), self.in_order()
         if not self.ends:
             raise RLGraphError(
-                f"{self.scope_path}: records have no bool field {' or '.join(ENDS)}: nobody knows where episodes end"
+                f"{self.scope_path}: nobody knows where episodes end: expected a bool field, one per step, "
+                f"of the name {' or '.join(ENDS)}, given {', '.join(self.rows)}"
             )
         rows: Any = self.rows
         ended = np.logical_or.reduce([rows[name][held] for name in self.ends])

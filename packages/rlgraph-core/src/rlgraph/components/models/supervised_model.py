@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from rlgraph.components.common.action_spaces import check_actions
 from rlgraph.components.losses.negative_log_likelihood_loss import NegativeLogLikelihoodLoss
 from rlgraph.components.losses.supervised_loss import SupervisedLoss
 from rlgraph.components.models.supervised_predictor import SupervisedPredictor
 from rlgraph.components.optimizers.optimizer import Optimizer
 from rlgraph.core import Component, SpecError, rlgraph_api
+from rlgraph.spaces import Space
 
 
 class SupervisedModel(Component):
@@ -24,6 +27,8 @@ class SupervisedModel(Component):
 
     Raises:
         SpecError: neither a loss nor a predictor with a distribution, or a wrong spec.
+        SpaceError: without a loss, labels with other parts than those of the predictor's `label_space`, or integers
+            beyond theirs.
     """
 
     other_names = MappingProxyType(
@@ -50,7 +55,13 @@ class SupervisedModel(Component):
             else SupervisedLoss.from_spec(loss_spec, path=f"{scope}.loss_spec")
         )
         self.optimizer = Optimizer.from_spec(optimizer_spec, path=f"{scope}.optimizer_spec")
+        #: Of the labels, if it is known; a loss of its own may take another form.
+        self.label_space = self.predictor.label_space if loss_spec is None else None
         super().__init__(self.predictor, self.loss, self.optimizer, scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        if self.label_space is not None and "labels" in input_spaces:
+            check_actions(input_spaces["labels"], self.label_space, "labels")
 
     @rlgraph_api
     def predict(self, inputs: Any, deterministic: Any = None) -> Any:

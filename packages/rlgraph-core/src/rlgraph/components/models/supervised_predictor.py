@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.action_adapters.choice import choose_adapter
+from rlgraph.components.common.action_spaces import action_space_of
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.core import Component, SpecError, rlgraph_api
+from rlgraph.spaces import Space
 
 
 class SupervisedPredictor(Component):
@@ -38,8 +40,10 @@ class SupervisedPredictor(Component):
         self.network = NeuralNetwork.from_spec(network_spec, path=f"{scope}.network_spec")
         self.adapter: Any = None
         self.distribution: Any = None
+        self.label_space: Space | None = None
         if label_space is not None:
-            self.adapter = choose_adapter(label_space, distributions_spec, scope="label-adapter")
+            self.label_space = action_space_of(label_space, f"{scope}.label_space")
+            self.adapter = choose_adapter(self.label_space, distributions_spec, scope="label-adapter")
             self.distribution = self.adapter.make_distribution()
         parts = (self.network, self.adapter, self.distribution)
         super().__init__(*(part for part in parts if part is not None), scope=scope, **kwargs)

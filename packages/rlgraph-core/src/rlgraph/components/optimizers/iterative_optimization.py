@@ -105,6 +105,12 @@ class IterativeOptimization(Component):
 
     def _numbers(self, given: Any) -> tuple[Any, ...]:
         """Those that `results` names, of what an update returned."""
+        if isinstance(given, tuple) or given is None:
+            raise AssemblyError(
+                f"{self.scope_path}.results: {self.api_method_name} of {self.updated.scope_path} returns "
+                f"{'nothing' if given is None else f'a tuple of {len(given)}'}; expected a dict with "
+                f"{', '.join(self.results)}"
+            )
         for name in self.results:
             if isinstance(given, dict) and name not in given:
                 raise AssemblyError(

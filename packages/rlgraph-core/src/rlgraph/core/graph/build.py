@@ -245,7 +245,7 @@ class _Worklist:
                 shown = ", ".join(sorted(n for n in names if "." not in n))
                 raise BuildError(
                     f"input_spaces[{key!r}]: no API method of {self.graph.root} has that argument. "
-                    f"{nearest(key, names)} All arguments: {shown}."
+                    + (f"{nearest(key, names)} All arguments: {shown}." if names else "None has any.")
                 )
         for method in self.graph.methods.values():
             self.input_spaces[method.name] = {}

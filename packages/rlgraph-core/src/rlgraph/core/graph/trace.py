@@ -80,11 +80,15 @@ class Symbol:
         joined = trace.joined_variables(self, other) if trace else None
         return self._wiring_only() if joined is None else joined
 
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(
+            f"{_here()}an API method only wires: a symbol has no {name!r}. Compute inside a @graph_fn, where it is a "
+            "tensor; a part is symbol[key]"
+        )
+
     def _wiring_only(self, *_: object) -> NoReturn:
-        trace = _current.get()
-        where = f"{trace._place}: " if trace and trace._stack else ""
         raise AssemblyError(
-            f"{where}an API method only wires: a symbol has no value, no truth, no length and no arithmetic. "
+            f"{_here()}an API method only wires: a symbol has no value, no truth, no length and no arithmetic. "
             "Compute inside a @graph_fn, or decide with configuration; several outputs are declared with "
             "@graph_fn(returns=n), a part is symbol[key]"
         )
@@ -96,6 +100,7 @@ class Symbol:
     )
     __and__ = __rand__ = __or__ = __ror__ = __neg__ = __invert__ = __abs__ = _wiring_only
     __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _wiring_only
+    __array__ = __array_ufunc__ = __array_function__ = _wiring_only
     __hash__ = object.__hash__
 
 
@@ -103,9 +108,13 @@ class Parts(dict[Any, Any]):
     """A dict of symbols."""
 
     def __missing__(self, key: object) -> NoReturn:
-        trace = _current.get()
-        where = f"{trace._place}: " if trace and trace._stack else ""
-        raise AssemblyError(f"{where}{no_part(key, self)}")
+        raise AssemblyError(f"{_here()}{no_part(key, self)}")
+
+
+def _here() -> str:
+    """The API method that is traced, in front of a message."""
+    trace = _current.get()
+    return f"{trace._place}: " if trace and trace._stack else ""
 
 
 def to_expression(value: Any, where: str) -> Expression:

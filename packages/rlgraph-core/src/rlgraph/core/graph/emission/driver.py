@@ -140,8 +140,17 @@ class _Steps:
         function = self.function
         outputs = "".join(f"{function.local(leaf)}, " for leaf, _ in segment.outputs)
         name = function.bind(segment.name, self.lowered[segment.name])
-        call = f"{name}({', '.join(function.local(leaf) for leaf, _ in segment.inputs)})"
-        function.lines.append(f"{outputs.rstrip()} = {call}" if outputs else call)
+        inputs = ", ".join(function.local(leaf) for leaf, _ in segment.inputs)
+        call = f"{name}({inputs})"
+        line = f"{outputs.rstrip()} = {call}" if outputs else call
+        if not any(_is_bounded(spec) for _, spec in segment.inputs):
+            function.lines.append(line)
+            return
+        with function.block("try:"):
+            function.lines.append(line)
+        with function.block("except Exception as error:"):
+            refuse = function.bind(f"refuse_{segment.name}", partial(_refuse_beyond, self.plan, segment))
+            function.lines.extend([f"{refuse}(error, {inputs})", "raise"])
 
     def _emit_loop(self, step: LoopStep) -> None:
         emit_loop(self.writer, step.node, lambda _region: self.emit(step.steps))
@@ -265,15 +274,56 @@ def _same_size(places: Sequence[tuple[str, int]]) -> str:
 def _differing_sizes(
     method: str, inputs: Sequence[tuple[Leaf, TensorSpec]], *arrays: np.ndarray
 ) -> InputError:
-    given = (
-        f"{'.'.join([leaf.source.name, *map(str, leaf.path)])} {list(array.shape)} for {spec}"
-        for (leaf, spec), array in zip(inputs, arrays, strict=True)
-        if isinstance(leaf.source, Input) and any(isinstance(dim, SymbolicDim) for dim in spec.shape)
+    sizes: dict[SymbolicDim, dict[int, list[str]]] = {}
+    for (leaf, spec), array in zip(inputs, arrays, strict=True):
+        if isinstance(leaf.source, Input):
+            name = ".".join([leaf.source.name, *map(str, leaf.path)])
+            for dim, size in zip(spec.shape, array.shape, strict=True):
+                if isinstance(dim, SymbolicDim):
+                    sizes.setdefault(dim, {}).setdefault(size, []).append(
+                        f"{name} {list(array.shape)} for {spec}"
+                    )
+    given = ", ".join(
+        f"{dim} is " + " and ".join(f"{size} in {', '.join(names)}" for size, names in found.items())
+        for dim, found in sizes.items()
+        if len(found) > 1
     )
     return InputError(
-        f"{method}: sizes of one name differ: {', '.join(given)}. Give them equal sizes, or let a Space name its own "
-        'batch rank: add_batch_rank="other"'
+        f"{method}: sizes of one name differ: {given}. Give them equal sizes, or let a Space name its own batch rank: "
+        'add_batch_rank="other"'
     )
+
+
+def _is_bounded(spec: TensorSpec) -> bool:
+    return spec.is_int and (spec.low is not None or spec.high is not None)
+
+
+def _refuse_beyond(plan: Plan, segment: Segment, error: Exception, *arrays: Any) -> None:
+    """A segment has failed: if an integer that it was given is none of its Space, that is said in place of `error`.
+
+    Such a number is an index that is out of range. To look at all numbers ahead of every call would take time.
+    """
+    if isinstance(error, RLGraphError):
+        return
+    for (leaf, spec), array in zip(segment.inputs, map(np.asarray, arrays), strict=True):
+        if not _is_bounded(spec) or not array.size:
+            continue
+        least, most = spec.low, None if spec.high is None else spec.high - 1
+        low, high = array.min(), array.max()
+        if (least is not None and low < least) or (most is not None and high > most):
+            wanted = f"{'any' if least is None else least} to {'any' if most is None else most}"
+            raise InputError(
+                f"{plan.name}: {_origin(plan, leaf)}: expected integers of its Space, {wanted}, given {low} to {high}"
+            ) from error
+
+
+def _origin(plan: Plan, leaf: Leaf) -> str:
+    """Where a tensor comes from that enters a segment, for messages."""
+    source = leaf.source
+    if isinstance(source, Input):
+        return f"argument {'.'.join([source.name, *map(str, leaf.path)])}"
+    where = label(plan.built.graph.nodes[source.node]) if isinstance(source, Output) else "a loop"
+    return " ".join(["what", where, "gave", *(["as", ".".join(map(str, leaf.path))] if leaf.path else [])])
 
 
 def _used_inputs(plan: Plan) -> list[tuple[Leaf, TensorSpec]]:
