@@ -3,6 +3,9 @@
 import sys
 from importlib.metadata import version as _version
 from pathlib import Path
+from pkgutil import walk_packages
+
+import rlgraph
 
 sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
@@ -32,8 +35,11 @@ html_title = "RLgraph"
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 
-# The reference is generated below docs/generated/ from the portions that api.md lists.
+# The reference is generated below docs/generated/ from the portions that api.md lists, a page per package: every page
+# holds the navigation of all, which takes minutes where modules have pages and objects have entries.
 autosummary_generate = True
 autosummary_ignore_module_all = True
+autosummary_context = {"packages": [m.name for m in walk_packages(rlgraph.__path__, "rlgraph.") if m.ispkg]}
+toc_object_entries = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
