@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces as gym_spaces
 
+from rlgraph.components import EnvironmentStepper, QPolicy
 from rlgraph.core.errors import SpecError
 from rlgraph.environments import EnvironmentFault, OpenAIGymEnv, SequentialVectorEnv, make_environment
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
@@ -411,3 +412,10 @@ def test_render():
     env = OpenAIGymEnv(Echo(gym_spaces.Discrete(2), gym_spaces.Discrete(2)))
     with pytest.raises(NotImplementedError):
         env.render()
+
+
+def test_an_environment_stepper_says_how_to_name_one():
+    """Ids of Gymnasium are no registered names; agents take both, components only these."""
+    message = "no registered environment 'CartPole-v1'. .*{'type': 'gym', 'gym_env': 'CartPole-v1'}"
+    with pytest.raises(SpecError, match=message):
+        EnvironmentStepper("CartPole-v1", QPolicy([{"type": "dense", "units": 2}], IntBox(2)))

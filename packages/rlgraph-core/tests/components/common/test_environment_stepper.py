@@ -1,6 +1,7 @@
 """Many steps in one call, against numbers written down by hand; the environment counts 0, 1, 2, ... in each episode."""
 
-import gymnasium
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -564,12 +565,8 @@ def test_what_an_environment_must_not_return(environment, said, place):
             r"action_space of environment 1 is IntBox\(low=0, high=3\), expected that of the first",
         ),
         (
-            {"environment_spec": "Counting-v1"},
-            "there is no registered environment 'Counting-v1'. .*{'type': 'gym', 'gym_env': 'Counting-v1'}",
-        ),
-        (
-            {"environment_spec": gymnasium.make("CartPole-v1")},
-            "has no state_space; one of Gymnasium is given as {'type': 'gym'",
+            {"environment_spec": SimpleNamespace(observation_space="as Gymnasium calls it")},
+            "has no state_space, .*; one of Gymnasium is given as {'type': 'gym'",
         ),
         ({"actor_method": "act"}, "actor_method: half has no API method 'act'. .*get_action"),
         ({"extra_returns": "doubled"}, r"extra_returns: expected a list of names, given 'doubled'"),
