@@ -21,6 +21,7 @@ extensions = [
     "configuration_reference",
     "plain_docstrings",
     "real_output",
+    "source_pages",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
