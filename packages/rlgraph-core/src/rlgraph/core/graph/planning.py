@@ -13,7 +13,7 @@ from rlgraph.core.graph.passes.hoisting import hoist_gradients
 from rlgraph.core.graph.passes.merging import merge_equal_calls
 from rlgraph.core.graph.passes.replica_copies import Replication
 from rlgraph.core.graph.passes.replication import replicate
-from rlgraph.core.graph.passes.segments import check_slices, split_into_segments
+from rlgraph.core.graph.passes.segments import check_derivatives, check_slices, split_into_segments
 from rlgraph.core.graph.passes.slices import gradient_slices
 from rlgraph.core.graph.passes.snapshots import find_snapshots, warn_of_large_copies
 from rlgraph.core.graph.plan import HostStep, Plan, Segment, Step, walk_steps
@@ -50,6 +50,7 @@ def make_plan(built: BuiltGraph, method: str, replication: Replication | None = 
         statistics={**_statistics(sizes, steps), "planning_seconds": time.perf_counter() - started},
     )
     check_slices(plan.segments, slices)
+    check_derivatives(built, plan.segments)
     return plan
 
 

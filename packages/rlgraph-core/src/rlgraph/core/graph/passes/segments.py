@@ -38,17 +38,18 @@ from rlgraph.core.graph.nodes import (
 from rlgraph.core.graph.passes.dead_nodes import producers
 from rlgraph.core.graph.passes.snapshots import viewed
 from rlgraph.core.graph.plan import BranchStep, HostStep, Leaf, LoopStep, Segment, Step
-from rlgraph.core.graph.values import leaves
+from rlgraph.core.graph.values import as_tensors, leaves
+from rlgraph.core.graph.variables import GradientList
 from rlgraph.core.ops.effects import Effects
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
 
 def tensor_leaves(built: BuiltGraph, expressions: Iterable[Expression]) -> dict[Leaf, TensorSpec]:
-    """All tensors the expressions refer to, in order."""
+    """All tensors that the expressions refer to, in order, as they cross the border of a segment."""
     found: dict[Leaf, TensorSpec] = {}
     for expression in expressions:
         for ref in references(expression):
-            for path, spec in leaves(built.value_of(Ref(ref.source, ref.path))):
+            for path, spec in leaves(as_tensors(built.value_of(ref))):
                 if isinstance(spec, TensorSpec):
                     found[Leaf(ref.source, ref.path + path)] = spec
     return found
@@ -130,6 +131,25 @@ def check_slices(segments: Iterable[Segment], slices: Mapping[int, frozenset[int
                 raise BuildError(
                     f"{label(node)}: a host function is called between a differentiated variable and the loss, "
                     "and needs a tensor from there or before: call it earlier or after gradients(...)"
+                )
+
+
+def check_derivatives(built: BuiltGraph, segments: Iterable[Segment]) -> None:
+    """Check that every list of derivatives that leaves a segment fits into one flat tensor.
+
+    Raises:
+        BuildError: the variables are on several devices.
+    """
+    for leaf, _ in (output for segment in segments for output in segment.outputs):
+        derivatives = built.value_of(Ref(leaf.source, leaf.path))
+        if isinstance(derivatives, GradientList):
+            devices = sorted({variable.device for variable in derivatives})
+            if len(devices) > 1:
+                assert isinstance(leaf.source, Output)
+                raise BuildError(
+                    f"{label(built.graph.nodes[leaf.source.node])}: a host function is called between gradients(...) "
+                    f"and the use of its result, and the variables are on {', '.join(map(repr, devices))}: derivatives "
+                    "pass a host call as one flat tensor. Call gradients(...) for each device on its own"
                 )
 
 
