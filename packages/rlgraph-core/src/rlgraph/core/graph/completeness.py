@@ -85,8 +85,8 @@ class Components:
                 missing = [each for each in self.graph.below(node.component) if not self.is_reached(each)]
                 if missing:
                     raise BuildError(
-                        f"{label(node)}() is asked for, but no API method calls {missing[0]}, so that its variables are "
-                        f"never created: call an API method of {missing[0]}, which gives it its Spaces"
+                        f"{label(node)}() is asked for, but no API method calls {missing[0]}, so that its variables "
+                        f"are never created: call an API method of {missing[0]}, which gives it its Spaces"
                     )
 
     def _check_exposed(self, parent: str, component: Any) -> None:

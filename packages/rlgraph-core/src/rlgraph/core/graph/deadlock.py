@@ -19,7 +19,6 @@ from rlgraph.core.graph.nodes import (
     references,
 )
 
-
 _ADVICE = (
     "break the cycle: let one component not depend on these Spaces, "
     "or mark the API method with @rlgraph_api(must_be_complete=False)"
@@ -74,8 +73,8 @@ class Deadlock:
                     given = (e for _, _, e in self.components.arguments(scope))
                     if any(ref.source == Output(node.id) for e in given for ref in references(e)):
                         return (
-                            f"{label(node)}() holds the variables of {scope}, too, which is a part of {node.component}: "
-                            f"give {scope} the variables() of the other parts, joined by +; variables that "
+                            f"{label(node)}() holds the variables of {scope}, too, which is a part of "
+                            f"{node.component}: give {scope} the variables() of the other parts, joined by +; variables that "
                             f"{node.component} declares itself belong into a part of their own"
                         )
         return ""
