@@ -158,7 +158,7 @@ class PlanDirective(Directive):
     }
 
     def run(self) -> list[nodes.Node]:
-        from rlgraph.core.draw import plan_text
+        from rlgraph.draw import plan_text
 
         name = self.options.get("built")
         built = _agent() if name is None else _block_above(self).values[name]
@@ -212,7 +212,7 @@ class GraphDirective(Directive):
     }
 
     def run(self) -> list[nodes.Node]:
-        from rlgraph.core.draw import draw
+        from rlgraph.draw import draw
 
         subject = self.options.get("of", "agent")
         part = {key: value for key, value in self.options.items() if key != "of"}

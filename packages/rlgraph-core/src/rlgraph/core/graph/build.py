@@ -115,7 +115,7 @@ def build(
     Raises:
         BuildError: a Space is missing or does not fit, a graph function fails, or components wait for each other;
             names the component, its argument and what would supply it. A note shows the graph around the place, and
-            ``rlgraph.core.draw.draw(error)`` draws it.
+            ``rlgraph.draw.draw(error)`` draws it.
     """
     devices = place(resolve_devices(graph, device, device_map))
     worklist = _Worklist(graph, input_spaces, action_space, float_dtype, contract, devices)

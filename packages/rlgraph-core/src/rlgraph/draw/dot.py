@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from rlgraph.core.draw.palette import FAINT, INK, SHARED, box_colours, device_colours, method_colours
-from rlgraph.core.draw.scene import COMPONENT, ENTRY, EXIT, INPUT, OUTPUT, REGION, Element, End, Scene
+from rlgraph.draw.palette import FAINT, INK, SHARED, box_colours, device_colours, method_colours
+from rlgraph.draw.scene import COMPONENT, ENTRY, EXIT, INPUT, OUTPUT, REGION, Element, End, Scene
 
 
 def to_dot(scene: Scene) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rlgraph.core.draw.palette import box_colours, device_colours
-from rlgraph.core.draw.scene import (
+from rlgraph.draw.palette import box_colours, device_colours
+from rlgraph.draw.scene import (
     COMPONENT,
     ENTRY,
     EXIT,

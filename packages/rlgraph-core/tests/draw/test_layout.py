@@ -5,9 +5,9 @@ from itertools import combinations, pairwise
 import pytest
 
 from rlgraph.components import NeuralNetwork
-from rlgraph.core.draw import draw
-from rlgraph.core.draw.geometry import SMALL
-from rlgraph.core.draw.metrics import text_width
+from rlgraph.draw import draw
+from rlgraph.draw.geometry import SMALL
+from rlgraph.draw.metrics import text_width
 
 
 def drawings(built):

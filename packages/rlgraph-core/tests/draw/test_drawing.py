@@ -10,8 +10,8 @@ import pytest
 
 from rlgraph.components import QPolicy
 from rlgraph.core import GraphExecutor, RLGraphError, assemble
-from rlgraph.core.draw import Drawing, draw
-from rlgraph.core.draw.drawing import MANY
+from rlgraph.draw import Drawing, draw
+from rlgraph.draw.drawing import MANY
 from rlgraph.spaces import IntBox
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -159,7 +159,7 @@ def test_png_has_the_size_of_the_drawing_and_visible_text(dqn, tmp_path):
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     assert struct.unpack(">II", data[16:24]) == pytest.approx([2 * s for s in size], abs=2)
     # Letters are drawn: without a font the same picture is smaller by a lot.
-    from rlgraph.core.draw.raster import to_png
+    from rlgraph.draw.raster import to_png
 
     silent = drawing.svg().replace("<text", '<text visibility="hidden"')
     assert len(to_png(drawing.svg(), 2.0)) > 1.5 * len(to_png(silent, 2.0))
@@ -206,7 +206,7 @@ def test_importing_core_loads_neither_drawing_nor_rasteriser():
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
         == "[]\n"
     )
-    code = "import sys, rlgraph.core.draw; print([m for m in sys.modules if 'resvg' in m or 'pymupdf' in m])"
+    code = "import sys, rlgraph.draw; print([m for m in sys.modules if 'resvg' in m or 'pymupdf' in m])"
     assert (
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
         == "[]\n"

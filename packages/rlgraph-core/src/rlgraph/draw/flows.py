@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rlgraph.core.draw.elements import LONGEST_LABEL, Elements, flat, input_key
-from rlgraph.core.draw.regions import CARRIED, NEXT
-from rlgraph.core.draw.scene import End, Wire
-from rlgraph.core.draw.view import clearer
 from rlgraph.core.graph.nodes import (
     ApiCall,
     Branch,
@@ -23,6 +19,10 @@ from rlgraph.core.graph.nodes import (
     label,
     references,
 )
+from rlgraph.draw.elements import LONGEST_LABEL, Elements, flat, input_key
+from rlgraph.draw.regions import CARRIED, NEXT
+from rlgraph.draw.scene import End, Wire
+from rlgraph.draw.view import clearer
 
 VARIABLES = "variables"
 #: Where a value is made or used: keys from the root down, and the API calls around it.

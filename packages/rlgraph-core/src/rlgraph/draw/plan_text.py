@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.core.draw.drawing import contracted_graph
 from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.core.graph.planning import make_plan
+from rlgraph.draw.drawing import contracted_graph
 
 
 def plan_text(built: Any, method: str) -> str:

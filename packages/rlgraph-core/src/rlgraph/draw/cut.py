@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from rlgraph.core.draw.flows import VARIABLES
-from rlgraph.core.draw.scene import INPUT, OUTPUT, Element, End, Scene, Wire
-from rlgraph.core.draw.view import View, clearer
 from rlgraph.core.graph.nodes import references
+from rlgraph.draw.flows import VARIABLES
+from rlgraph.draw.scene import INPUT, OUTPUT, Element, End, Scene, Wire
+from rlgraph.draw.view import View, clearer
 
 
 def cut(scene: Scene, view: View, scope: str) -> Scene:

@@ -8,9 +8,6 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
-from rlgraph.core.draw.drawing import contracted_graph
-from rlgraph.core.draw.pages import Block, Bullets, Code, Heading, Page, Prose, Table
-from rlgraph.core.draw.papers import cited
 from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.core.graph.build import BuiltGraph
 from rlgraph.core.graph.emission.source import leaf_name
@@ -18,6 +15,9 @@ from rlgraph.core.graph.nodes import GraphFunctionCall, label, outputs_of, walk_
 from rlgraph.core.graph.plan import Leaf, Plan
 from rlgraph.core.graph.planning import make_plan
 from rlgraph.core.graph.values import describe
+from rlgraph.draw.drawing import contracted_graph
+from rlgraph.draw.pages import Block, Bullets, Code, Heading, Page, Prose, Table
+from rlgraph.draw.papers import cited
 
 #: A Python function -> the calls of it in the plan, as (component, its graph function).
 Called = dict[Callable[..., Any], list[tuple[Any, Any]]]

@@ -5,19 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from rlgraph.core.draw.regions import Regions
-from rlgraph.core.draw.scene import (
-    COMPONENT,
-    ENTRY,
-    EXIT,
-    FUNCTION,
-    GRADIENTS,
-    INPUT,
-    OUTPUT,
-    REGION,
-    Element,
-)
-from rlgraph.core.draw.view import View
 from rlgraph.core.graph.nodes import (
     Branch,
     Expression,
@@ -32,6 +19,19 @@ from rlgraph.core.graph.nodes import (
     label,
     references,
 )
+from rlgraph.draw.regions import Regions
+from rlgraph.draw.scene import (
+    COMPONENT,
+    ENTRY,
+    EXIT,
+    FUNCTION,
+    GRADIENTS,
+    INPUT,
+    OUTPUT,
+    REGION,
+    Element,
+)
+from rlgraph.draw.view import View
 
 LONGEST_LABEL = 30
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from rlgraph.core import RLGraphError, assemble, build
-from rlgraph.core.draw import write_tensorboard_graph
+from rlgraph.draw import write_tensorboard_graph
 
 pytest.importorskip("tensorboard")
 

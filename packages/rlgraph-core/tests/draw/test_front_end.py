@@ -1,7 +1,7 @@
 """Drawings of graphs with shared components, and of functions written out for the leaves of containers."""
 
 from rlgraph.core import Component, assemble, build, graph_fn, rlgraph_api
-from rlgraph.core.draw import draw, plan_text
+from rlgraph.draw import draw, plan_text
 from rlgraph.spaces import Dict
 
 

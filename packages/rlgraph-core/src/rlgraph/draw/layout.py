@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rlgraph.core.draw.container import Container
-from rlgraph.core.draw.geometry import PADDING, Block, Picture, Port, label_width, leaf_size
-from rlgraph.core.draw.scene import COMPONENT, Element, Scene, Wire
+from rlgraph.draw.container import Container
+from rlgraph.draw.geometry import PADDING, Block, Picture, Port, label_width, leaf_size
+from rlgraph.draw.scene import COMPONENT, Element, Scene, Wire
 
 
 def lay_out(scene: Scene) -> Picture:

@@ -5,8 +5,8 @@ from xml.etree import ElementTree
 import pytest
 
 from rlgraph.core import assemble, build
-from rlgraph.core.draw import draw
-from rlgraph.core.draw.palette import DEVICE_COLOURS, device_colours, tint
+from rlgraph.draw import draw
+from rlgraph.draw.palette import DEVICE_COLOURS, device_colours, tint
 
 SVG = "{http://www.w3.org/2000/svg}"
 

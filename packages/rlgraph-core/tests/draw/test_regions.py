@@ -6,7 +6,7 @@ import pytest
 
 from rlgraph.components import Dense
 from rlgraph.core import AssemblyError, BuildError, Component, assemble, build, graph_fn, loop, rlgraph_api
-from rlgraph.core.draw import draw
+from rlgraph.draw import draw
 from rlgraph.spaces import FloatBox
 
 VECTOR = FloatBox(shape=(3,), add_batch_rank=True)

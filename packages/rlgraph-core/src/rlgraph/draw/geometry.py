@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from rlgraph.core.draw.metrics import text_width
-from rlgraph.core.draw.scene import COMPONENT, ENTRY, EXIT, FUNCTION, GRADIENTS, REGION, Element, Wire
+from rlgraph.draw.metrics import text_width
+from rlgraph.draw.scene import COMPONENT, ENTRY, EXIT, FUNCTION, GRADIENTS, REGION, Element, Wire
 
 TITLE, SMALL = 13.0, 11.0
 LINE = 15.0

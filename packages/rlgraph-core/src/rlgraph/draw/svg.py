@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from xml.sax.saxutils import escape, quoteattr
 
-from rlgraph.core.draw.geometry import (
+from rlgraph.draw.geometry import (
     HEADER,
     LINE,
     PADDING,
@@ -18,8 +18,8 @@ from rlgraph.core.draw.geometry import (
     Route,
     chip_width,
 )
-from rlgraph.core.draw.metrics import FAMILY, text_width
-from rlgraph.core.draw.palette import (
+from rlgraph.draw.metrics import FAMILY, text_width
+from rlgraph.draw.palette import (
     BORDER,
     CHIP,
     FAILURE,
@@ -34,7 +34,7 @@ from rlgraph.core.draw.palette import (
     method_colours,
     tint,
 )
-from rlgraph.core.draw.scene import COMPONENT, ENTRY, EXIT, FUNCTION, GRADIENTS, INPUT, OUTPUT, REGION, Scene
+from rlgraph.draw.scene import COMPONENT, ENTRY, EXIT, FUNCTION, GRADIENTS, INPUT, OUTPUT, REGION, Scene
 
 _RADIUS = 6.0
 _LEGEND_LINE = 20.0

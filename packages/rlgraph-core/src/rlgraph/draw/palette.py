@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlgraph.core.draw.scene import COMPONENT, ENTRY, EXIT, GRADIENTS, REGION, Element, Scene
+from rlgraph.draw.scene import COMPONENT, ENTRY, EXIT, GRADIENTS, REGION, Element, Scene
 
 INK, FAINT, SHARED = "#1f2933", "#66727f", "#5c6773"
 #: Wires, inputs and outputs of one root API method; what several share is `SHARED`.

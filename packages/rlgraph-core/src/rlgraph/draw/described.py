@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from rlgraph.core.draw.papers import Paper, cited
+from rlgraph.draw.papers import Paper, cited
 
 _FUNCTIONAL = "rlgraph.core.functional"
 

@@ -11,10 +11,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from rlgraph.core.draw.drawing import contracted_graph
-from rlgraph.core.draw.elements import flat
-from rlgraph.core.draw.regions import CARRIED, NEXT, Regions
-from rlgraph.core.draw.view import View
 from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.core.graph.build import BuiltGraph
 from rlgraph.core.graph.nodes import (
@@ -36,6 +32,10 @@ from rlgraph.core.graph.nodes import (
 from rlgraph.core.graph.passes.devices import resolve_devices
 from rlgraph.core.graph.values import leaves
 from rlgraph.core.ops.tensor_spec import TensorSpec
+from rlgraph.draw.drawing import contracted_graph
+from rlgraph.draw.elements import flat
+from rlgraph.draw.regions import CARRIED, NEXT, Regions
+from rlgraph.draw.view import View
 
 _FORBIDDEN = re.compile(r"[^A-Za-z0-9_.\-/]")
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from rlgraph.core.draw.scene import ENTRY, EXIT, REGION, Element
-from rlgraph.core.draw.view import View
 from rlgraph.core.graph.nodes import (
     Branch,
     Carried,
@@ -27,6 +25,8 @@ from rlgraph.core.graph.nodes import (
     regions_of,
     walk_nodes,
 )
+from rlgraph.draw.scene import ENTRY, EXIT, REGION, Element
+from rlgraph.draw.view import View
 
 CARRIED, INDEX, COUNT, PREDICATE = "carried", "index", "count", "if"
 NEXT, COLLECTED, UNTIL, RESULT = "next", "collected", "until", "result"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from rlgraph.core.draw.geometry import (
+from rlgraph.draw.geometry import (
     BESIDE,
     HEADER,
     PADDING,
@@ -19,9 +19,9 @@ from rlgraph.core.draw.geometry import (
     label_width,
     title_width,
 )
-from rlgraph.core.draw.layers import LANE, Layers, Link, Slot, arrange, assign_layers, back_edges
-from rlgraph.core.draw.routing import MARGIN, TRACK, Net, assign_tracks, channel_height, simplify
-from rlgraph.core.draw.scene import ENTRY, EXIT, INPUT, OUTPUT, Element, End, Wire
+from rlgraph.draw.layers import LANE, Layers, Link, Slot, arrange, assign_layers, back_edges
+from rlgraph.draw.routing import MARGIN, TRACK, Net, assign_tracks, channel_height, simplify
+from rlgraph.draw.scene import ENTRY, EXIT, INPUT, OUTPUT, Element, End, Wire
 
 
 class Container:

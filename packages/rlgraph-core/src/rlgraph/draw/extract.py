@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rlgraph.core.draw.elements import Elements
-from rlgraph.core.draw.flows import Flows
-from rlgraph.core.draw.scene import Scene
-from rlgraph.core.draw.view import View
+from rlgraph.draw.elements import Elements
+from rlgraph.draw.flows import Flows
+from rlgraph.draw.scene import Scene
+from rlgraph.draw.view import View
 
 
 def extract(view: View) -> Scene:

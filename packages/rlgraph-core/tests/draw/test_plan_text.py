@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from rlgraph.core import GraphExecutor, RLGraphError, assemble
-from rlgraph.core.draw import plan_text
+from rlgraph.draw import plan_text
 
 
 def test_the_page_of_a_small_plan(two):

@@ -6,9 +6,9 @@ from html.parser import HTMLParser
 import pytest
 
 from rlgraph.core import RLGraphError, assemble
-from rlgraph.core.draw import method_page, plan_text
-from rlgraph.core.draw.pages import Bullets, Code, Heading, Page, Prose, Table
-from rlgraph.core.draw.papers import cited
+from rlgraph.draw import method_page, plan_text
+from rlgraph.draw.pages import Bullets, Code, Heading, Page, Prose, Table
+from rlgraph.draw.papers import cited
 
 
 def headings(page, level):

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from rlgraph.core.draw import draw
+from rlgraph.draw import draw
 
 TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|->|[A-Za-z_][A-Za-z_0-9]*|-?\d+(?:\.\d+)?|[{}\[\];,=])')
 

@@ -5,16 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from rlgraph.core.draw.cut import cut
-from rlgraph.core.draw.dot import to_dot
-from rlgraph.core.draw.extract import extract
-from rlgraph.core.draw.geometry import Picture
-from rlgraph.core.draw.layout import lay_out
-from rlgraph.core.draw.raster import to_png
-from rlgraph.core.draw.scene import Scene
-from rlgraph.core.draw.svg import to_svg
-from rlgraph.core.draw.text import to_mermaid, to_text
-from rlgraph.core.draw.view import View
 from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.core.graph.assembly import assemble
 from rlgraph.core.graph.build import BuiltGraph
@@ -22,6 +12,16 @@ from rlgraph.core.graph.component_graph import ComponentGraph
 from rlgraph.core.graph.failure import Failure
 from rlgraph.core.graph.passes.contraction import contract
 from rlgraph.core.graph.passes.devices import resolve_devices
+from rlgraph.draw.cut import cut
+from rlgraph.draw.dot import to_dot
+from rlgraph.draw.extract import extract
+from rlgraph.draw.geometry import Picture
+from rlgraph.draw.layout import lay_out
+from rlgraph.draw.raster import to_png
+from rlgraph.draw.scene import Scene
+from rlgraph.draw.svg import to_svg
+from rlgraph.draw.text import to_mermaid, to_text
+from rlgraph.draw.view import View
 
 #: Without `depth`, graphs are shown as deep as this many components allow.
 MANY = 40

@@ -5,8 +5,8 @@ from xml.etree import ElementTree
 import pytest
 
 from rlgraph.core import RLGraphError
-from rlgraph.core.draw import draw
-from rlgraph.core.draw.drawing import MANY
+from rlgraph.draw import draw
+from rlgraph.draw.drawing import MANY
 
 
 def components(drawing):
