@@ -15,7 +15,7 @@ from rlgraph.core import (
     rlgraph_api,
 )
 from rlgraph.core.graph import make_plan
-from rlgraph.core.graph.fusing import FusedCall, fuse
+from rlgraph.core.graph.call_fusion import FusedCall, fuse
 from rlgraph.spaces import Dict, FloatBox, IntBox
 
 BATCH = FloatBox(shape=(2,), add_batch_rank=True)

@@ -20,7 +20,6 @@ from rlgraph.components.action_adapters.squashed_normal_distribution_adapter imp
 from rlgraph.components.common.batch_apply import BatchApply
 from rlgraph.components.common.batch_splitter import BatchSplitter
 from rlgraph.components.common.container_merger import ContainerMerger
-from rlgraph.components.common.environment_stepper import EnvironmentStepper
 from rlgraph.components.common.sampler import Sampler
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.common.slice import Slice
@@ -130,6 +129,7 @@ from rlgraph.components.preprocessing.rank_reinterpreter import RankReinterprete
 from rlgraph.components.preprocessing.reshape import Reshape
 from rlgraph.components.preprocessing.sequence import Sequence
 from rlgraph.components.preprocessing.transpose import Transpose
+from rlgraph.components.steppers.environment_stepper import EnvironmentStepper
 
 __all__ = [
     "GRU",

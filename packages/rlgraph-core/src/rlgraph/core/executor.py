@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rlgraph.core.acting import choose, read_variables
 from rlgraph.core.backend import Backend, Storage, create_backend, find_backend, load_object
 from rlgraph.core.checkpoint import Checkpoint, Manifest, find_checkpoint, write_checkpoint
 from rlgraph.core.checkpoint.restoring import Restoring, streams_stem
@@ -25,15 +24,15 @@ from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.export import choose_methods, write_export
 from rlgraph.core.graph import BuiltGraph, Plan, assemble, build, make_plan, require_kernels
 from rlgraph.core.graph.binding import bind
+from rlgraph.core.graph.call_fusion import FusedCall, fuse
+from rlgraph.core.graph.devices import place, place_replicas
 from rlgraph.core.graph.emission import emit_driver
-from rlgraph.core.graph.fusing import FusedCall, fuse
 from rlgraph.core.graph.nodes import GraphFunctionCall, Input
-from rlgraph.core.graph.passes.devices import place, place_replicas
-from rlgraph.core.graph.plan import HostStep, Leaf, Segment
-from rlgraph.core.locks import Locks
+from rlgraph.core.graph.plan import HostStep, Segment
 from rlgraph.core.numpy.backend import ActingBackend, BorrowedStorage
-from rlgraph.core.ops.dims import SymbolicDim
-from rlgraph.core.ops.tensor_spec import TensorSpec
+from rlgraph.core.runtime.acting import choose, read_variables
+from rlgraph.core.runtime.input_conversion import converter
+from rlgraph.core.runtime.locks import Locks
 from rlgraph.spaces import Space, from_spec
 
 
@@ -563,44 +562,3 @@ def executor_class(backend: str | None = None) -> type[GraphExecutor]:
 
 def _host_lock(scope: str) -> str:
     return f"host:{scope}"
-
-
-def converter(method: str, leaf: Leaf, spec: TensorSpec) -> Callable[[Any], np.ndarray]:
-    """The careful conversion of one input, run only when it is not an array of the right dtype and shape already."""
-    name = ".".join([getattr(leaf.source, "name", "input"), *map(str, leaf.path)])
-    is_text = spec.dtype == "str"
-    dtype = np.dtype(object if is_text else spec.dtype)
-
-    def convert(value: Any) -> np.ndarray:
-        if value is None:
-            raise InputError(
-                f"{method}: argument {name}: expected {spec}, given None or nothing: the graph was built with a Space "
-                "for it, and so needs it at every call; without that Space in input_spaces it is left out"
-            )
-        try:
-            array = np.asarray(value)
-        except (TypeError, ValueError, RuntimeError) as error:  # of PyTorch: a tensor with a gradient
-            raise InputError(
-                f"{method}: argument {name}: expected {spec}, given {value!r}: {error}"
-            ) from None
-        given = f"{array.dtype}{list(array.shape)}"
-        fits = len(array.shape) == len(spec.shape) and all(
-            isinstance(want, SymbolicDim) or want == have
-            for want, have in zip(spec.shape, array.shape, strict=True)
-        )
-        if not fits:
-            hint = (
-                " (one batch rank more than given: pass value[None])"
-                if array.ndim == len(spec.shape) - 1
-                else ""
-            )
-            raise InputError(f"{method}: argument {name}: expected {spec}, given {given}{hint}")
-        if is_text:
-            castable = all(isinstance(text, str) for text in array.flat)
-        else:
-            castable = array.dtype == dtype or np.can_cast(array.dtype, dtype, "same_kind")
-        if not castable:
-            raise InputError(f"{method}: argument {name}: expected {spec}, given {given}; convert it first")
-        return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
-
-    return convert

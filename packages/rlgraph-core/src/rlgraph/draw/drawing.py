@@ -9,9 +9,9 @@ from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.core.graph.assembly import assemble
 from rlgraph.core.graph.build import BuiltGraph
 from rlgraph.core.graph.component_graph import ComponentGraph
+from rlgraph.core.graph.devices import resolve_devices
 from rlgraph.core.graph.failure import Failure
 from rlgraph.core.graph.passes.contraction import contract
-from rlgraph.core.graph.passes.devices import resolve_devices
 from rlgraph.draw.cut import cut
 from rlgraph.draw.dot import to_dot
 from rlgraph.draw.extract import extract

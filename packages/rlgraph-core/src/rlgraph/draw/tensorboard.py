@@ -13,6 +13,7 @@ from typing import Any
 
 from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.core.graph.build import BuiltGraph
+from rlgraph.core.graph.devices import resolve_devices
 from rlgraph.core.graph.nodes import (
     Branch,
     Expression,
@@ -29,7 +30,6 @@ from rlgraph.core.graph.nodes import (
     outputs_of,
     references,
 )
-from rlgraph.core.graph.passes.devices import resolve_devices
 from rlgraph.core.graph.values import leaves
 from rlgraph.core.ops.tensor_spec import TensorSpec
 from rlgraph.draw.drawing import contracted_graph

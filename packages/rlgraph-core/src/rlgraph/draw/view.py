@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from rlgraph.core.graph.component_graph import ComponentGraph
+from rlgraph.core.graph.devices import Devices
 from rlgraph.core.graph.nodes import (
     ApiCall,
     JoinedVariables,
@@ -18,7 +19,6 @@ from rlgraph.core.graph.nodes import (
     VariablesOf,
     walk_nodes,
 )
-from rlgraph.core.graph.passes.devices import Devices
 from rlgraph.core.graph.values import Value, leaves, part_at
 from rlgraph.core.graph.variables import GradientList, VariableList
 

@@ -17,13 +17,13 @@ import tensorflow as tf
 
 from rlgraph.core.backend import Storage, stream_seed
 from rlgraph.core.errors import RLGraphError, nearest
-from rlgraph.core.executor import converter
 from rlgraph.core.graph.emission import emit_driver
 from rlgraph.core.graph.nodes import GraphFunctionCall, Path, outputs_of
 from rlgraph.core.graph.passes.segments import make_segment
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.values import leaves, map_leaves
 from rlgraph.core.ops.nest import leaves_of, map_nested
+from rlgraph.core.runtime.input_conversion import converter
 from rlgraph.tf.backend import TfBackend
 from rlgraph.tf.profiling import write_trace
 from rlgraph.tf.random import Stream

@@ -12,9 +12,10 @@ from rlgraph.core.errors import BuildError, nearest
 from rlgraph.core.graph.completeness import Components
 from rlgraph.core.graph.component_graph import ComponentGraph
 from rlgraph.core.graph.deadlock import Deadlock
+from rlgraph.core.graph.devices import Device, Devices, resolve_devices
 from rlgraph.core.graph.failure import Failure, explain
 from rlgraph.core.graph.inference import infer, names_sizes, tensor_arguments
-from rlgraph.core.graph.known import UNKNOWN, known, value_of
+from rlgraph.core.graph.known_values import UNKNOWN, known, value_of
 from rlgraph.core.graph.nodes import (
     DEFERRED,
     Branch,
@@ -37,8 +38,7 @@ from rlgraph.core.graph.nodes import (
 )
 from rlgraph.core.graph.passes.containers import expand, merged, write_out
 from rlgraph.core.graph.passes.contraction import contract
-from rlgraph.core.graph.passes.devices import Device, Devices, resolve_devices
-from rlgraph.core.graph.regions import check_reach, enter_loop, join_branch, leave_loop
+from rlgraph.core.graph.region_inference import check_reach, enter_loop, join_branch, leave_loop
 from rlgraph.core.graph.values import Value, describe, identity, leaves
 from rlgraph.core.graph.variables import GradientList, Layout, Variable, VariableList, joined, lay_out
 from rlgraph.core.ops import Effects, TensorSpec, to_specs
@@ -109,7 +109,7 @@ def build(
         float_dtype: ``float32`` or ``float64``.
         contract: False keeps every call of a component's API method a call of its own in the emitted source, and
             merges nothing: for stepping through with a debugger, and for profiles by component.
-        device, device_map: where things are placed (see `rlgraph.core.graph.passes.devices`).
+        device, device_map: where things are placed (see `rlgraph.core.graph.devices`).
         place: what a backend makes of that.
 
     Raises:

@@ -131,7 +131,7 @@ class Plan:
     @property
     def source(self) -> str:
         """The plan as a page of readable Python: driver and segments, with what their names stand for."""
-        from rlgraph.core.graph.emission.page import plan_page  # emission is built on plans
+        from rlgraph.core.graph.emission.plan_page import plan_page  # emission is built on plans
 
         return plan_page(self)
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rlgraph.agents.transitions import Step, TransitionBuffers, Window, n_step_transitions
 from rlgraph.core import InputError
-from rlgraph.core.transitions import Step, TransitionBuffers, Window, n_step_transitions
 
 G = 0.5
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.common.environments import name_of
+from rlgraph.components.steppers.environment_list import name_of
 from rlgraph.core import InputError
 from rlgraph.core.protocols import Environment
 from rlgraph.spaces import BoxSpace, Space

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from rlgraph.core import Component, GraphExecutor, graph_fn, rlgraph_api
-from rlgraph.core.locks import Locks
 from rlgraph.core.ops import stream_name
+from rlgraph.core.runtime.locks import Locks
 from rlgraph.spaces import FloatBox, IntBox
 
 SIZE, ROUNDS, THREADS = 1000, 50, 4
@@ -186,7 +186,7 @@ def test_locks_are_acquired_in_the_order_of_their_names(monkeypatch):
         def release(self):
             pass
 
-    monkeypatch.setattr("rlgraph.core.locks.threading.RLock", Logged)
+    monkeypatch.setattr("rlgraph.core.runtime.locks.threading.RLock", Logged)
     locks, names = Locks(), [f"group {i:02}" for i in range(20)]
     by_name = {name: locks.holding([name]) for name in names}
     with locks.holding(reversed(names)):

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rlgraph.agents.nested_arrays import length, map_arrays, row, rows, stack
 from rlgraph.core.errors import InputError
-from rlgraph.core.structures import length, map_arrays, row, rows, stack
 
 
 class Transition(NamedTuple):

@@ -15,7 +15,7 @@ from rlgraph.core import (
     graph_fn,
     rlgraph_api,
 )
-from rlgraph.core.graph.passes.devices import Devices, resolve_devices
+from rlgraph.core.graph.devices import Devices, resolve_devices
 from rlgraph.core.numpy.backend import NumpyBackend
 from rlgraph.draw import draw
 from rlgraph.spaces import FloatBox

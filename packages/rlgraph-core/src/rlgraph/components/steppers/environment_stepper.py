@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rlgraph.components.common.arguments import check_whole
-from rlgraph.components.common.environments import make_environments
-from rlgraph.components.common.rollout import Rollout
 from rlgraph.components.preprocessing.preprocess_layer import with_shape
+from rlgraph.components.steppers.environment_list import make_environments
+from rlgraph.components.steppers.rollout import Rollout
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, loop, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, Space, SpaceError, from_spec

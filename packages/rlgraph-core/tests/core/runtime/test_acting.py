@@ -14,7 +14,7 @@ from rlgraph.core import (
     loop,
     rlgraph_api,
 )
-from rlgraph.core.acting import NUMPY_ACTING_LIMIT
+from rlgraph.core.runtime.acting import NUMPY_ACTING_LIMIT
 from rlgraph.spaces import FloatBox
 
 STATES = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)

@@ -1,0 +1,1 @@
+"""What a graph executor needs at run time: programs, locks, input conversion, acting."""
