@@ -7,7 +7,7 @@ import pytest
 from rlgraph.components import NeuralNetwork
 from rlgraph.draw import draw
 from rlgraph.draw.geometry import SMALL
-from rlgraph.draw.metrics import text_width
+from rlgraph.draw.text_metrics import text_width
 
 
 def drawings(built):

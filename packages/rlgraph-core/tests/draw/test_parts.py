@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlgraph.draw.layers import assign_layers, back_edges, increasing
-from rlgraph.draw.metrics import text_width
+from rlgraph.draw.layer_assignment import assign_layers, back_edges, increasing
 from rlgraph.draw.routing import Net, assign_tracks, simplify
+from rlgraph.draw.text_metrics import text_width
 
 NUMBERS = st.lists(st.floats(-100, 100), min_size=1, max_size=8)
 

@@ -1,10 +1,10 @@
 """The component library. Components are found by name through the entry-point group ``rlgraph.components``."""
 
 from rlgraph.components.action_adapters.action_adapter import ActionAdapter
+from rlgraph.components.action_adapters.adapter_choice import choose_adapter
 from rlgraph.components.action_adapters.bernoulli_distribution_adapter import BernoulliDistributionAdapter
 from rlgraph.components.action_adapters.beta_distribution_adapter import BetaDistributionAdapter
 from rlgraph.components.action_adapters.categorical_distribution_adapter import CategoricalDistributionAdapter
-from rlgraph.components.action_adapters.choice import choose_adapter
 from rlgraph.components.action_adapters.gumbel_softmax_distribution_adapter import (
     GumbelSoftmaxDistributionAdapter,
 )

@@ -12,16 +12,16 @@ from rlgraph.core.graph.component_graph import ComponentGraph
 from rlgraph.core.graph.devices import resolve_devices
 from rlgraph.core.graph.failure import Failure
 from rlgraph.core.graph.passes.contraction import contract
-from rlgraph.draw.cut import cut
 from rlgraph.draw.dot import to_dot
-from rlgraph.draw.extract import extract
 from rlgraph.draw.geometry import Picture
+from rlgraph.draw.graph_view import View
 from rlgraph.draw.layout import lay_out
 from rlgraph.draw.raster import to_png
 from rlgraph.draw.scene import Scene
+from rlgraph.draw.scene_extraction import extract
+from rlgraph.draw.single_component import cut
 from rlgraph.draw.svg import to_svg
 from rlgraph.draw.text import to_mermaid, to_text
-from rlgraph.draw.view import View
 
 #: Without `depth`, graphs are shown as deep as this many components allow.
 MANY = 40

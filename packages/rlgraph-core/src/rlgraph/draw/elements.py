@@ -19,6 +19,7 @@ from rlgraph.core.graph.nodes import (
     label,
     references,
 )
+from rlgraph.draw.graph_view import View
 from rlgraph.draw.regions import Regions
 from rlgraph.draw.scene import (
     COMPONENT,
@@ -31,7 +32,6 @@ from rlgraph.draw.scene import (
     REGION,
     Element,
 )
-from rlgraph.draw.view import View
 
 LONGEST_LABEL = 30
 

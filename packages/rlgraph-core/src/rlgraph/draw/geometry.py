@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from rlgraph.draw.metrics import text_width
 from rlgraph.draw.scene import COMPONENT, ENTRY, EXIT, FUNCTION, GRADIENTS, REGION, Element, Wire
+from rlgraph.draw.text_metrics import text_width
 
 TITLE, SMALL = 13.0, 11.0
 LINE = 15.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rlgraph.draw.container import Container
+from rlgraph.draw.container_layout import Container
 from rlgraph.draw.geometry import PADDING, Block, Picture, Port, label_width, leaf_size
 from rlgraph.draw.scene import COMPONENT, Element, Scene, Wire
 

@@ -25,8 +25,8 @@ from rlgraph.core.graph.nodes import (
     regions_of,
     walk_nodes,
 )
+from rlgraph.draw.graph_view import View
 from rlgraph.draw.scene import ENTRY, EXIT, REGION, Element
-from rlgraph.draw.view import View
 
 CARRIED, INDEX, COUNT, PREDICATE = "carried", "index", "count", "if"
 NEXT, COLLECTED, UNTIL, RESULT = "next", "collected", "until", "result"

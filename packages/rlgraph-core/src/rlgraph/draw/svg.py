@@ -18,7 +18,6 @@ from rlgraph.draw.geometry import (
     Route,
     chip_width,
 )
-from rlgraph.draw.metrics import FAMILY, text_width
 from rlgraph.draw.palette import (
     BORDER,
     CHIP,
@@ -35,6 +34,7 @@ from rlgraph.draw.palette import (
     tint,
 )
 from rlgraph.draw.scene import COMPONENT, ENTRY, EXIT, FUNCTION, GRADIENTS, INPUT, OUTPUT, REGION, Scene
+from rlgraph.draw.text_metrics import FAMILY, text_width
 
 _RADIUS = 6.0
 _LEGEND_LINE = 20.0

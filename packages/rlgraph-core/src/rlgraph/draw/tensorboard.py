@@ -34,8 +34,8 @@ from rlgraph.core.graph.values import leaves
 from rlgraph.core.ops.tensor_spec import TensorSpec
 from rlgraph.draw.drawing import contracted_graph
 from rlgraph.draw.elements import flat
+from rlgraph.draw.graph_view import View
 from rlgraph.draw.regions import CARRIED, NEXT, Regions
-from rlgraph.draw.view import View
 
 _FORBIDDEN = re.compile(r"[^A-Za-z0-9_.\-/]")
 

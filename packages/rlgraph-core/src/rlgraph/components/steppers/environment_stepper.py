@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rlgraph.components.common.arguments import check_whole
+from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.components.preprocessing.preprocess_layer import with_shape
 from rlgraph.components.steppers.environment_list import make_environments
 from rlgraph.components.steppers.rollout import Rollout

@@ -19,7 +19,7 @@ from rlgraph.draw.geometry import (
     label_width,
     title_width,
 )
-from rlgraph.draw.layers import LANE, Layers, Link, Slot, arrange, assign_layers, back_edges
+from rlgraph.draw.layer_assignment import LANE, Layers, Link, Slot, arrange, assign_layers, back_edges
 from rlgraph.draw.routing import MARGIN, TRACK, Net, assign_tracks, channel_height, simplify
 from rlgraph.draw.scene import ENTRY, EXIT, INPUT, OUTPUT, Element, End, Wire
 

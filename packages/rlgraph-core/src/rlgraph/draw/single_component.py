@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from rlgraph.core.graph.nodes import references
-from rlgraph.draw.flows import VARIABLES
+from rlgraph.draw.graph_view import View, clearer
 from rlgraph.draw.scene import INPUT, OUTPUT, Element, End, Scene, Wire
-from rlgraph.draw.view import View, clearer
+from rlgraph.draw.wires import VARIABLES
 
 
 def cut(scene: Scene, view: View, scope: str) -> Scene:

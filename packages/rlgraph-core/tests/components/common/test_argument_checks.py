@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rlgraph.components import LSTM, Adam, Dense, MaxPool2D, Policy, ReplayMemory, Sampler
-from rlgraph.components.common.arguments import check_flag, check_limit, check_number, check_whole
+from rlgraph.components.common.argument_checks import check_flag, check_limit, check_number, check_whole
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.core import Component, SpecError
 from rlgraph.core.component.initializers import resolve_initializer

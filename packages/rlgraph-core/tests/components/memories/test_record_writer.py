@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rlgraph.components import PrioritizedReplay, ReplayMemory
-from rlgraph.components.memories.one_record import SMALL, writer
+from rlgraph.components.memories.record_writer import SMALL, writer
 from rlgraph.core import GraphExecutor, InputError, graph_fn
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 

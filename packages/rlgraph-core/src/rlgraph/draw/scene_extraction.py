@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rlgraph.draw.elements import Elements
-from rlgraph.draw.flows import Flows
+from rlgraph.draw.graph_view import View
 from rlgraph.draw.scene import Scene
-from rlgraph.draw.view import View
+from rlgraph.draw.wires import Flows
 
 
 def extract(view: View) -> Scene:

@@ -20,9 +20,9 @@ from rlgraph.core.graph.nodes import (
     references,
 )
 from rlgraph.draw.elements import LONGEST_LABEL, Elements, flat, input_key
+from rlgraph.draw.graph_view import clearer
 from rlgraph.draw.regions import CARRIED, NEXT
 from rlgraph.draw.scene import End, Wire
-from rlgraph.draw.view import clearer
 
 VARIABLES = "variables"
 #: Where a value is made or used: keys from the root down, and the API calls around it.

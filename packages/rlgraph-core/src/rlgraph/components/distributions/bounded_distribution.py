@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.distributions.with_constants import DistributionWithConstants, read_bounds
+from rlgraph.components.distributions.distribution_with_constants import (
+    DistributionWithConstants,
+    read_bounds,
+)
 from rlgraph.core import SpecError
 
 

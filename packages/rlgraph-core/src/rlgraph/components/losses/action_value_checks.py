@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.losses.items import sizes_fit
+from rlgraph.components.losses.per_item_checks import sizes_fit
 from rlgraph.spaces import BoolBox, BoxSpace, IntBox, SpaceError
 
 
