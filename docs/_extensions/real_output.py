@@ -133,13 +133,13 @@ def _block_above(directive: Directive) -> Block:
 
 #: What stands for a pass that is left out, so that its work can be seen.
 LEFT_OUT: dict[str, dict[str, Callable[..., Any]]] = {
-    "merging": {"planning.merge_equal_calls": lambda nodes, results, effects: (nodes, results)},
-    "dead nodes": {"planning.remove_dead_nodes": lambda nodes, results, effects: nodes},
+    "merging": {"pipeline.merge_equal_calls": lambda nodes, results, effects: (nodes, results)},
+    "dead nodes": {"pipeline.remove_dead_nodes": lambda nodes, results, effects: nodes},
     "hoisting": {
-        "planning.hoist_gradients": lambda nodes: nodes,
+        "pipeline.hoist_gradients": lambda nodes: nodes,
         "passes.slices._check_writes": lambda *_: None,
     },
-    "snapshots": {"planning.find_snapshots": lambda *_: frozenset()},
+    "snapshots": {"pipeline.find_snapshots": lambda *_: frozenset()},
 }
 
 

@@ -42,11 +42,11 @@ class GraphExecutor:
     Args:
         root: an unbuilt component, or several that share components; their methods keep their names where these are
             different, else the root's scope stands in front: ``learner_update``.
-        input_spaces: argument name -> Space of the root's API methods (see `rlgraph.core.graph.build`).
+        input_spaces: argument name -> Space of the root's API methods (see `rlgraph.core.build`).
         action_space: handed to the components' build hooks.
         backend: name of a backend; default: `rlgraph.core.default_backend`.
         execution_spec: `ExecutionSpec` or a mapping of its fields.
-        contract: False keeps calls of API methods calls at run time (see `rlgraph.core.graph.build`).
+        contract: False keeps calls of API methods calls at run time (see `rlgraph.core.build`).
 
     Attributes:
         statistics: what the build cost and how large it is. ``assembly_seconds``, ``build_seconds`` (Spaces and

@@ -7,7 +7,7 @@ from typing import Any
 
 from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.core.graph.assembly import assemble
-from rlgraph.core.graph.build import BuiltGraph
+from rlgraph.core.graph.built_graph import BuiltGraph
 from rlgraph.core.graph.component_graph import ComponentGraph
 from rlgraph.core.graph.devices import resolve_devices
 from rlgraph.core.graph.failure import Failure

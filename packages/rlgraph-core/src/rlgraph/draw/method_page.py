@@ -9,11 +9,11 @@ from types import FunctionType
 from typing import Any
 
 from rlgraph.core.errors import RLGraphError, nearest
-from rlgraph.core.graph.build import BuiltGraph
+from rlgraph.core.graph.built_graph import BuiltGraph
 from rlgraph.core.graph.emission.source import leaf_name
 from rlgraph.core.graph.nodes import GraphFunctionCall, label, outputs_of, walk_nodes
+from rlgraph.core.graph.pipeline import make_plan
 from rlgraph.core.graph.plan import Leaf, Plan
-from rlgraph.core.graph.planning import make_plan
 from rlgraph.core.graph.values import describe
 from rlgraph.draw.drawing import contracted_graph
 from rlgraph.draw.pages import Block, Bullets, Code, Heading, Page, Prose, Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rlgraph.core.errors import RLGraphError, nearest
-from rlgraph.core.graph.planning import make_plan
+from rlgraph.core.graph.pipeline import make_plan
 from rlgraph.draw.drawing import contracted_graph
 
 

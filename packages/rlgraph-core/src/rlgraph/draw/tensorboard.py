@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rlgraph.core.errors import RLGraphError, nearest
-from rlgraph.core.graph.build import BuiltGraph
+from rlgraph.core.graph.built_graph import BuiltGraph
 from rlgraph.core.graph.devices import resolve_devices
 from rlgraph.core.graph.nodes import (
     Branch,

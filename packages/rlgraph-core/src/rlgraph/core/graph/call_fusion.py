@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import Any
 
-from rlgraph.core.graph.build import BuiltGraph
+from rlgraph.core.graph.built_graph import BuiltGraph
 from rlgraph.core.graph.component_graph import RootMethod
 from rlgraph.core.graph.nodes import (
     ApiCall,

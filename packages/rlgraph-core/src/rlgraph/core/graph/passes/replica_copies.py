@@ -9,7 +9,7 @@ from functools import partial
 from itertools import chain, count
 from typing import Any
 
-from rlgraph.core.graph.build import BuiltGraph
+from rlgraph.core.graph.built_graph import BuiltGraph
 from rlgraph.core.graph.devices import Devices
 from rlgraph.core.graph.known_values import value_of
 from rlgraph.core.graph.nodes import (

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 
 from rlgraph.core.errors import BuildError
-from rlgraph.core.graph.build import BuiltGraph
+from rlgraph.core.graph.built_graph import BuiltGraph
 from rlgraph.core.graph.nodes import (
     Branch,
     Expression,
@@ -27,7 +27,6 @@ from rlgraph.core.graph.nodes import (
     Loop,
     Node,
     Output,
-    Ref,
     Source,
     arguments_of,
     label,
@@ -37,21 +36,17 @@ from rlgraph.core.graph.nodes import (
 )
 from rlgraph.core.graph.passes.dead_nodes import producers
 from rlgraph.core.graph.passes.snapshots import viewed
-from rlgraph.core.graph.plan import BranchStep, HostStep, Leaf, LoopStep, Segment, Step
-from rlgraph.core.graph.values import leaves
+from rlgraph.core.graph.plan import (
+    BranchStep,
+    HostStep,
+    Leaf,
+    LoopStep,
+    Segment,
+    Step,
+    tensor_leaves,
+    walk_steps,
+)
 from rlgraph.core.ops.effects import Effects
-from rlgraph.core.ops.tensor_spec import TensorSpec
-
-
-def tensor_leaves(built: BuiltGraph, expressions: Iterable[Expression]) -> dict[Leaf, TensorSpec]:
-    """All tensors the expressions refer to, in order."""
-    found: dict[Leaf, TensorSpec] = {}
-    for expression in expressions:
-        for ref in references(expression):
-            for path, spec in leaves(built.value_of(Ref(ref.source, ref.path))):
-                if isinstance(spec, TensorSpec):
-                    found[Leaf(ref.source, ref.path + path)] = spec
-    return found
 
 
 def split_into_segments(built: BuiltGraph, nodes: Sequence[Node], results: Expression) -> tuple[Step, ...]:
@@ -117,13 +112,13 @@ def make_segment(
     return Segment(name, tuple(group), tuple(inputs.items()), tuple(outputs.items()))
 
 
-def check_slices(segments: Iterable[Segment], slices: Mapping[int, frozenset[int]]) -> None:
+def check_slices(steps: Iterable[Step], slices: Mapping[int, frozenset[int]]) -> None:
     """Check that no host call cuts a gradient slice: derivatives do not cross the border of a segment.
 
     Raises:
         BuildError: one does.
     """
-    for segment in segments:
+    for segment in (step for step in walk_steps(steps) if isinstance(step, Segment)):
         inside = {node.id for node in walk_nodes(segment.nodes)}
         for node in walk_nodes(segment.nodes):
             if not slices.get(node.id, frozenset()) <= inside:

@@ -1,9 +1,9 @@
-"""Phase three: let Spaces flow through the contracted graph, create variables, lay them out."""
+"""Space flow: Spaces travel through a contracted graph; components that know their inputs create their variables."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -12,7 +12,7 @@ from rlgraph.core.errors import BuildError, nearest
 from rlgraph.core.graph.completeness import Components
 from rlgraph.core.graph.component_graph import ComponentGraph
 from rlgraph.core.graph.deadlock import Deadlock
-from rlgraph.core.graph.devices import Device, Devices, resolve_devices
+from rlgraph.core.graph.devices import Devices
 from rlgraph.core.graph.failure import Failure, explain
 from rlgraph.core.graph.inference import infer, names_sizes, tensor_arguments
 from rlgraph.core.graph.known_values import UNKNOWN, known, value_of
@@ -36,107 +36,35 @@ from rlgraph.core.graph.nodes import (
     outputs_of,
     walk_nodes,
 )
-from rlgraph.core.graph.passes.containers import expand, merged, write_out
-from rlgraph.core.graph.passes.contraction import contract
-from rlgraph.core.graph.region_inference import check_reach, enter_loop, join_branch, leave_loop
+from rlgraph.core.graph.passes.containers import expand, merged
+from rlgraph.core.graph.region_inference import enter_loop, join_branch, leave_loop
 from rlgraph.core.graph.values import Value, describe, identity, leaves
-from rlgraph.core.graph.variables import GradientList, Layout, Variable, VariableList, joined, lay_out
+from rlgraph.core.graph.variables import GradientList, Variable, VariableList, joined
 from rlgraph.core.ops import Effects, TensorSpec, to_specs
 from rlgraph.core.ops.effects import together
 from rlgraph.spaces import Space, Tuple, from_spec
 
 
-@dataclass(frozen=True)
-class BuiltGraph:
-    """A component graph in which every Space is known.
+@dataclass
+class SpaceFlow:
+    """The worklist of a build.
 
     Attributes:
-        graph: the contracted graph.
-        input_spaces: root method -> argument -> Space.
-        values: what every input and node output is.
+        graph: the graph as far as its passes went.
+        values: what is known of inputs and outputs.
         effects: node id -> recorded effects.
-        variables: all declared variables by scoped name.
-        layout: where the tensor variables live.
-        devices: where the variables and graph functions of every component are placed, by scope.
-        float_dtype: the floating dtype of the execution.
-        action_space: the action Space given to the build.
-        contracted: False keeps calls of components' API methods calls in emitted source.
-        statistics: seconds spent and sizes (see `rlgraph.core.GraphExecutor`).
+        place: the nodes and the components in progress.
+        expanded: node id -> the calls that replace it (see `rlgraph.core.graph.passes.containers`).
+        replaced: output of such a node -> what replaces it.
     """
 
-    graph: ComponentGraph
-    input_spaces: Mapping[str, Mapping[str, Space]]
-    values: Mapping[Source, Value]
-    effects: Mapping[int, Effects]
-    variables: Mapping[str, Variable]
-    layout: Layout
-    devices: Mapping[str, Devices]
-    float_dtype: str
-    action_space: Space | None
-    contracted: bool
-    statistics: Mapping[str, float | int]
-
-    def value_of(self, expression: Expression) -> Value:
-        """What is known of `expression`."""
-        value = value_of(expression, self.values)
-        assert value is not UNKNOWN
-        return value
-
-
-def build(
-    graph: ComponentGraph,
-    input_spaces: Mapping[str, Any],
-    *,
-    action_space: Space | None = None,
-    float_dtype: str = "float32",
-    contract: bool = True,
-    device: Device | None = None,
-    device_map: Mapping[str, Device] | None = None,
-    place: Callable[[dict[str, Devices]], dict[str, Devices]] = dict,
-) -> BuiltGraph:
-    """Build an assembled graph. Nothing is executed and no framework is needed.
-
-    A component's variables are created when the Spaces of all its arguments are known. Where the build would stop,
-    because what a call is given comes of the component's own outputs, the first component in program order of whose
-    every argument one call is known is created ahead; its other calls are checked once they are known.
-
-    Args:
-        graph: what `assemble` gave.
-        input_spaces: argument name -> Space (or spec of one) of the root's API methods; ``method.argument`` where
-            two methods give one name different Spaces. ``"variables:policy"`` is a Tuple of the Spaces of the
-            variables of the component at that scope, sorted by scoped name, as its ``variables()`` are.
-        action_space: handed to `check_input_spaces` and `create_variables`.
-        float_dtype: ``float32`` or ``float64``.
-        contract: False keeps every call of a component's API method a call of its own in the emitted source, and
-            merges nothing: for stepping through with a debugger, and for profiles by component.
-        device, device_map: where things are placed (see `rlgraph.core.graph.devices`).
-        place: what a backend makes of that.
-
-    Raises:
-        BuildError: a Space is missing or does not fit, a graph function fails, or components wait for each other;
-            names the component, its argument and what would supply it. A note shows the graph around the place, and
-            ``rlgraph.draw.draw(error)`` draws it.
-    """
-    devices = place(resolve_devices(graph, device, device_map))
-    worklist = _Worklist(graph, input_spaces, action_space, float_dtype, contract, devices)
-    try:
-        return worklist.run()
-    except Exception as error:
-        explain(error, Failure(worklist.graph, worklist.values, *worklist.place))
-        raise
-
-
-@dataclass
-class _Worklist:
     graph: ComponentGraph
     given_spaces: Mapping[str, Any]
     action_space: Space | None
     float_dtype: str
-    contracted: bool
     devices: Mapping[str, Devices]
     values: dict[Source, Value] = field(default_factory=dict)
     effects: dict[int, Effects] = field(default_factory=dict)
-    #: The nodes and the components that are worked on.
     place: tuple[frozenset[int], frozenset[str]] = (frozenset(), frozenset())
     expanded: dict[int, list[GraphFunctionCall]] = field(default_factory=dict)
     replaced: dict[Source, Expression] = field(default_factory=dict)
@@ -144,47 +72,28 @@ class _Worklist:
     input_spaces: dict[str, dict[str, Space]] = field(default_factory=dict)
     _inferred: dict[Hashable, tuple[tuple[Value, ...], Effects]] = field(default_factory=dict)
 
-    def run(self) -> BuiltGraph:
-        started = time.perf_counter()
-        self.graph = contract(self.graph)
-        check_reach(self.graph)
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Errors inside show the place in the graph."""
+        try:
+            yield
+        except Exception as error:
+            explain(error, Failure(self.graph, self.values, *self.place))
+            raise
+
+    def run(self) -> None:
+        """Infer every Space and create every variable of the contracted graph."""
         self._ids = count(1 + max([*self.graph.nodes, *self.graph.calls], default=0))
         self._adopt_components()
         self._take_input_spaces()
         self.components.check_unused()
         self._propagate()
-        self.graph = write_out(self.graph, self.expanded, self.replaced)
-        for id_ in self.expanded:
-            del self.effects[id_]
-        self._check_results()
-        variables = {
-            name: variable
-            for component in self.graph.components.values()
-            for name, variable in component.declared_variables.items()
-        }
-        layout = lay_out(list(variables.values()), self._steppers())
-        statistics = {
-            "build_seconds": time.perf_counter() - started,
-            "components": len(self.graph.components),
-            "api_calls": len(self.graph.calls),
-            "nodes": len(self.graph.nodes),
-            "graph_function_calls": sum(isinstance(n, GraphFunctionCall) for n in self.graph.nodes.values()),
-            "variables": len(variables),
-            "trainable_parameters": sum(v.size for v in variables.values() if v.trainable),
-        }
-        return BuiltGraph(
-            self.graph,
-            self.input_spaces,
-            self.values,
-            self.effects,
-            dict(sorted(variables.items())),
-            layout,
-            self.devices,
-            self.float_dtype,
-            self.action_space,
-            self.contracted,
-            statistics,
-        )
+
+    @property
+    def variables(self) -> dict[str, Variable]:
+        """All declared variables, sorted by scoped name."""
+        components = self.graph.components.values()
+        return dict(sorted(item for c in components for item in c.declared_variables.items()))
 
     def _adopt_components(self) -> None:
         for scope, component in self.graph.components.items():
@@ -223,7 +132,8 @@ class _Worklist:
             self.place = frozenset(), frozenset(waiting)
             raise BuildError(Deadlock(self.components, pending, waiting, self.deferred).message())
 
-    def _check_results(self) -> None:
+    def check_results(self) -> None:
+        """Raise `BuildError` if anything but tensors leaves the graph."""
         for method in self.graph.methods:
             self.place = frozenset(), frozenset()
             where = f"{self.graph.root}.{method}"
@@ -434,7 +344,7 @@ class _Worklist:
         self.values[Output(node.id)] = GradientList(variables)
         self.effects[node.id] = Effects(reads=frozenset(v.name for v in variables), aliases=(frozenset(),))
 
-    def _steppers(self) -> dict[str, frozenset[str]]:
+    def steppers(self) -> dict[str, frozenset[str]]:
         """Which components step a variable: those given both the variable and its gradient."""
         steppers: dict[str, frozenset[str]] = {}
         for node in self.graph.nodes.values():
