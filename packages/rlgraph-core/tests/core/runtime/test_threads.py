@@ -101,7 +101,7 @@ def test_weights_are_taken_and_given_between_writes(executor):
 def test_what_only_reads_waits_for_nobody(executor):
     one = np.ones(SIZE, np.float32)
     executor.execute("look", one)
-    with executor._everything(), ThreadPoolExecutor(1) as pool:
+    with executor.guarded.everything(), ThreadPoolExecutor(1) as pool:
         np.testing.assert_array_equal(pool.submit(executor.execute, "look", one).result(timeout=30), 1.0)
 
 
@@ -137,7 +137,7 @@ def test_a_write_waits_for_what_it_reads_and_a_draw_for_its_stream(backend, meth
     assert group_of["copying/source"] != group_of["copying/target"]
     executor.execute(method)
     with ThreadPoolExecutor(1) as pool:
-        with executor._locks.holding([group_of.get(taken, taken)]):
+        with executor.guarded.locks.holding([group_of.get(taken, taken)]):
             result = pool.submit(executor.execute, method)
             with pytest.raises(TimeoutError):
                 result.result(timeout=0.2)

@@ -37,7 +37,7 @@ from rlgraph.core.graph.passes.replication import replicate
 from rlgraph.core.graph.passes.segments import check_slices, split_into_segments
 from rlgraph.core.graph.passes.slices import gradient_slices
 from rlgraph.core.graph.passes.snapshots import find_snapshots, warn_of_large_copies
-from rlgraph.core.graph.plan import Leaf, Plan, Segment, Step, plan_statistics, size_of
+from rlgraph.core.graph.plan import HostStep, Leaf, Plan, Segment, plan_statistics, size_of
 from rlgraph.core.graph.region_inference import check_reach
 from rlgraph.core.graph.space_flow import SpaceFlow
 from rlgraph.core.graph.variables import lay_out
@@ -133,7 +133,7 @@ def link(
     lower: Callable[[Segment], Callable[..., Any]],
     host_view: Callable[[str], Any],
     convert: Callable[[str, Leaf, TensorSpec], Callable[[Any], np.ndarray]],
-    guard: Callable[[Step], Any],
+    guard: Callable[[HostStep | Segment], Any],
 ) -> Callable[..., Any]:
     """The program of a plan: NumPy in, NumPy out.
 

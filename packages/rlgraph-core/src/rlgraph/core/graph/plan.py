@@ -118,6 +118,11 @@ class Plan:
     page: Callable[[Plan], str] = field(repr=False)
 
     @property
+    def reads(self) -> frozenset[str]:
+        """Names of the tensor variables it reads."""
+        return frozenset[str]().union(*(self.built.effects[node.id].reads for node in self.nodes))
+
+    @property
     def writes(self) -> frozenset[str]:
         """Names of the tensor variables it writes."""
         return self._written() - self.draws

@@ -1,1 +1,1 @@
-"""What a graph executor needs at run time: programs, locks, input conversion, acting."""
+"""The run time of a graph executor: programs, the variables they share, locks, input conversion, acting."""

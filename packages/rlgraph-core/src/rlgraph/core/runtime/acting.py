@@ -6,13 +6,41 @@ is most of what a small network then takes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
+from rlgraph.core.errors import CapabilityError
+from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.graph.nodes import walk_nodes
 from rlgraph.core.graph.plan import Plan
+from rlgraph.core.runtime.programs import Programs
 
 #: Plans that read variables of more elements than this act on their backend.
 NUMPY_ACTING_LIMIT = 200_000
+
+
+def choose_actor(programs: Programs, execution: ExecutionSpec) -> str:
+    """Who runs the acting methods of `execution`, ``"numpy"`` or ``"backend"``; NumPy's programs of them are made.
+
+    What ``act_on="auto"`` chose, and why, is noted among the backend's choices.
+
+    Raises:
+        CapabilityError: NumPy is asked for, and cannot run one of them.
+    """
+    methods, actor = execution.acting_methods, execution.act_on
+    if actor == "backend" or not methods:
+        return "backend"
+    if actor == "auto":
+        actor, reason = choose([programs.plan(method) for method in methods])
+    try:
+        if actor == "numpy":
+            programs.act_on_numpy(methods)
+    except CapabilityError:
+        if execution.act_on == "numpy":
+            raise
+        actor, reason = "backend", "a part of it has native kernels only"
+    if execution.act_on == "auto":
+        programs.backend.choices["acting"] = f"{actor} ({reason})"
+    return actor
 
 
 def choose(plans: Sequence[Plan]) -> tuple[str, str]:
@@ -33,16 +61,11 @@ def choose(plans: Sequence[Plan]) -> tuple[str, str]:
     return "numpy", f"{parameters:,} parameters, no convolution"
 
 
-def read_variables(plans: Iterable[Plan]) -> frozenset[str]:
-    """Names of the tensor variables that plans read."""
-    return frozenset[str]().union(
-        *(plan.built.effects[node.id].reads for plan in plans for node in plan.nodes)
-    )
-
-
 def number_of_parameters(plans: Sequence[Plan]) -> int:
     """Elements of the variables that plans read, all together."""
-    return sum(plans[0].built.variables[name].size for name in read_variables(plans))
+    return sum(
+        plans[0].built.variables[name].size for name in frozenset().union(*(plan.reads for plan in plans))
+    )
 
 
 def convolves(plan: Plan) -> bool:
