@@ -167,12 +167,14 @@ class Tracer:
             return make(*arrays, *buffers, *numbers)
 
     def _emitted(self, storage: TorchStorage, ops: TorchOps) -> Any:
+        groups = map(self.storage.layout.groups.__getitem__, self.groups)
+        touched = {variable.name for group in groups for variable in group.variables}
         linker = Linker(
             "torch",
             ops,
             {},
-            storage.handle,
-            storage.block,
+            lambda variable: storage.handle(variable) if variable.name in touched else None,
+            lambda block: storage.block(block) if block.group in self.groups else None,
             storage.gradients,
             use_kernels=False,
             stream=str,
