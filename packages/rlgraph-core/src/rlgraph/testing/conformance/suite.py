@@ -14,6 +14,7 @@ from rlgraph.testing.conformance.checks import CHECKS, Check, Subject
 MODULES = (
     "contract",
     "operations",
+    "edges",
     "variables",
     "randomness",
     "control",
