@@ -142,7 +142,7 @@ class Calls(Component):
         try:
             return self.apply(ops, *filled(call.args, arguments), **call.kwargs)
         except Exception as error:
-            error.add_note(f"in the call {call}")
+            error.add_note(f"in the call {call.args} {call.kwargs}")
             raise
 
 

@@ -1,4 +1,4 @@
-"""Section ``operations``: ties, NaN, large numbers, empty batches, and arguments that must not change."""
+"""Section ``edges``: ties, NaN, large numbers, empty batches, and arguments that must not change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlgraph.core.numpy.ops import NumpyOps
 from rlgraph.core.ops import TensorSpec
 from rlgraph.spaces import FloatBox
 from rlgraph.testing.conformance.calls import arrays_of, calls_component, closed, in_dtype
-from rlgraph.testing.conformance.checks import Subject, check
+from rlgraph.testing.conformance.checks import Subject, check, check_each
 from rlgraph.testing.conformance.comparison import assert_same
 from rlgraph.testing.conformance.operations import OPERATION_ENTRIES, calls_of, shown
 from rlgraph.testing.conformance.probes import probe
@@ -21,18 +21,18 @@ NAN, LN2 = float("nan"), float(np.log(2.0))
 
 #: What is computed -> (function, arguments, expected result), in float32 and int64.
 EDGES: dict[str, tuple[Callable[..., Any], Sequence[Any], Any]] = {
-    "ops.round: halves go to the even number": (
+    "ops.round of halves": (
         lambda ops, x: ops.round(x),
         [[0.5, 1.5, 2.5, -1.5]],
         [0.0, 2.0, 2.0, -2.0],
     ),
-    "ops.trunc": (lambda ops, x: ops.trunc(x), [[-1.5, 1.5]], [-1.0, 1.0]),
-    "ops.argmax: the first of equal elements": (
+    "ops.trunc of negatives": (lambda ops, x: ops.trunc(x), [[-1.5, 1.5]], [-1.0, 1.0]),
+    "ops.argmax of equal elements": (
         lambda ops, x: ops.argmax(x, -1),
         [[[1.0, 3.0, 3.0], [2.0, 2.0, 1.0]]],
         [1, 0],
     ),
-    "ops.argmin: the first of equal elements": (
+    "ops.argmin of equal elements": (
         lambda ops, x: ops.argmin(x, -1),
         [[[3.0, 1.0, 1.0], [2.0, 2.0, 3.0]]],
         [1, 0],
@@ -41,7 +41,7 @@ EDGES: dict[str, tuple[Callable[..., Any], Sequence[Any], Any]] = {
     "ops.min of a NaN": (lambda ops, x: ops.min(x), [[1.0, NAN, 2.0]], NAN),
     "ops.maximum of a NaN": (lambda ops, x: ops.maximum(x, 0.0), [[NAN, -1.0]], [NAN, 0.0]),
     "ops.minimum of a NaN": (lambda ops, x: ops.minimum(x, 0.0), [[NAN, 1.0]], [NAN, 0.0]),
-    "ops.where: the other side has a NaN": (
+    "ops.where beside a NaN": (
         lambda ops, x: ops.where(x > 0.0, x, 0.0),
         [[NAN, 1.0]],
         [0.0, 1.0],
@@ -74,17 +74,17 @@ EDGES: dict[str, tuple[Callable[..., Any], Sequence[Any], Any]] = {
         [2.0, 0.0, 0.0],
     ),
     "ops.std of equal numbers": (lambda ops, x: ops.std(x), [[3.0, 3.0]], 0.0),
-    "ops.searchsorted: left of equal elements": (
+    "ops.searchsorted left": (
         lambda ops, x, y: ops.searchsorted(x, y),
         [[1, 2, 2, 3], [0, 2, 4]],
         [0, 1, 4],
     ),
-    "ops.searchsorted: right of equal elements": (
+    "ops.searchsorted right": (
         lambda ops, x, y: ops.searchsorted(x, y, side="right"),
         [[1, 2, 2, 3], [0, 2, 3]],
         [0, 3, 4],
     ),
-    "ops.segment_sum: a segment without elements": (
+    "ops.segment_sum of nothing": (
         lambda ops, x, ids: ops.segment_sum(x, ids, num_segments=3),
         [[1.0, 2.0, 4.0], [2, 0, 2]],
         [2.0, 0.0, 5.0],
@@ -114,18 +114,21 @@ def _spec(array: np.ndarray) -> TensorSpec:
     return TensorSpec(array.shape, str(array.dtype))
 
 
-@check("operations")
-def edges(subject: Subject) -> None:
-    """Ties, NaN, large and small numbers, negative divisors: results as they are written down here."""
-    tables = [[_typed(argument) for argument in arguments] for _, arguments, _ in EDGES.values()]
-    calls = [
-        Call([function, *map(_spec, arrays)])
-        for (function, *_), arrays in zip(EDGES.values(), tables, strict=True)
-    ]
-    executor = subject.executor(*calls_component(_apply, calls))
-    given = executor.execute("results", *(array for arrays in tables for array in arrays))
-    for (name, (_, arguments, expected)), one in zip(EDGES.items(), given, strict=True):
-        assert_same(one, _typed(expected), 1e-6, f"{name}, given {', '.join(map(str, arguments))}")
+def _edge(subject: Subject, name: str) -> None:
+    """One entry of `EDGES`."""
+    function, arguments, expected = EDGES[name]
+    arrays = [_typed(argument) for argument in arguments]
+    executor = subject.executor(*calls_component(_apply, [Call([function, *map(_spec, arrays)])]))
+    (given,) = executor.execute("results", *arrays)
+    assert_same(given, _typed(expected), 1e-6, f"{name}, given {', '.join(map(str, arguments))}")
+
+
+def _identifier(name: str) -> str:
+    words = name.removeprefix("ops.").replace("//", "floor_division").replace("%", "remainder")
+    return words.replace(":", "").replace(" ", "_")
+
+
+check_each("edges", {_identifier(name): name for name in EDGES})(_edge)
 
 
 #: Functions of ``x [B, 3]``, ``w [3, 3]`` and ``steps [T, B, 3]`` that are defined for no rows and no steps.
@@ -149,7 +152,7 @@ EMPTY: dict[str, Callable[..., Any]] = {
 }
 
 
-@check("operations")
+@check("edges")
 def empty_batches(subject: Subject) -> None:
     """No rows and no steps: shapes, dtypes and sums as on the reference."""
 
@@ -166,7 +169,7 @@ def empty_batches(subject: Subject) -> None:
         assert_same(executor.execute("run", x, w, sequences), expected, 1e-6, f"{count} rows, {steps} steps")
 
 
-@check("operations")
+@check("edges")
 def arguments_are_left_alone(subject: Subject) -> None:
     """No operation writes into a tensor that it is given."""
     entries = [entry for entry in OPERATION_ENTRIES.values() if entry.dtype == "float32"]

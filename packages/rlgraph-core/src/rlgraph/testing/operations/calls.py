@@ -32,7 +32,7 @@ class Ascending(TensorSpec):
     """A tensor whose elements ascend along its last axis."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Indices(TensorSpec):
     """A tensor of indices below `size`; the last one, ``size - 1``, is always among them."""
 
