@@ -41,12 +41,18 @@ class Segment:
         nodes: what it computes, in order.
         inputs: tensors that enter it, with their specs.
         outputs: tensors that leave it, with their specs.
+        reads: groups that it reads.
+        writes: groups that it writes.
+        streams: names of the random streams it draws from.
     """
 
     name: str
     nodes: tuple[Node, ...]
     inputs: tuple[tuple[Leaf, TensorSpec], ...]
     outputs: tuple[tuple[Leaf, TensorSpec], ...]
+    reads: frozenset[str]
+    writes: frozenset[str]
+    streams: frozenset[str]
 
 
 @dataclass(frozen=True)

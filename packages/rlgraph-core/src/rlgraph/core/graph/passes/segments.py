@@ -111,7 +111,16 @@ def make_segment(
     wanted = tensor_leaves(built, [*(e for n in later for _, e in arguments_of(n)), results])
     inputs = {leaf: s for leaf, s in needed.items() if not _from(leaf, produced)}
     outputs = {leaf: s for leaf, s in wanted.items() if _from(leaf, produced)}
-    return Segment(name, tuple(group), tuple(inputs.items()), tuple(outputs.items()))
+    effects, groups_of = [built.effects[node.id] for node in group], built.layout.groups_of
+    return Segment(
+        name,
+        tuple(group),
+        tuple(inputs.items()),
+        tuple(outputs.items()),
+        reads=groups_of(name for e in effects for name in e.reads),
+        writes=groups_of(name for e in effects for name in e.writes),
+        streams=frozenset(name for e in effects for name in e.draws),
+    )
 
 
 def check_slices(steps: Iterable[Step], slices: Mapping[int, frozenset[int]]) -> None:
