@@ -313,7 +313,7 @@ def test_rounding_never_finds_a_priority_of_0():
         def random(self, number):
             return np.full(number, np.nextafter(1.0, 0.0))
 
-    view, unit = test.executor._host_view("memory"), np.finfo(np.float64).eps
+    view, unit = test.executor.guarded.host_view("memory"), np.finfo(np.float64).eps
     view.rng = Highest()
     view.tree.set(np.array([0, 2]), np.array([1.5 * unit, 1.0 + 2.0 * unit]))
     assert view.tree.find(Highest().random(1)).tolist() == [3]

@@ -6,7 +6,7 @@ import inspect
 from keyword import iskeyword
 from typing import Any
 
-from rlgraph.components.common.arguments import is_whole
+from rlgraph.components.common.argument_checks import is_whole
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 
 

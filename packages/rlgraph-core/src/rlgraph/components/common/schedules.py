@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar
 
-from rlgraph.components.common.arguments import check_number, check_whole, is_number
+from rlgraph.components.common.argument_checks import check_number, check_whole, is_number
 from rlgraph.core.errors import AssemblyError, InputError, SpecError, nearest, offer
 from rlgraph.core.registry import canonical
 from rlgraph.spaces import FloatBox

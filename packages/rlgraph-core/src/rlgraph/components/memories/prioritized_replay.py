@@ -8,9 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.common.arguments import check_number
+from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.common.schedules import Schedule
-from rlgraph.components.memories.arguments import check_fraction, check_indices, check_numbers, number_of
+from rlgraph.components.memories.argument_checks import (
+    check_fraction,
+    check_indices,
+    check_numbers,
+    number_of,
+)
 from rlgraph.components.memories.frame_stack import FrameStack
 from rlgraph.components.memories.memory import Memory, record_space
 from rlgraph.components.memories.segment_tree import MinTree, SumTree

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from rlgraph.components.common.arguments import check_whole
-from rlgraph.components.preprocessing.folding import folded, rank_sizes, unfolded
+from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, with_shape
+from rlgraph.components.preprocessing.rank_folding import folded, rank_sizes, unfolded
 from rlgraph.core import AssemblyError, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import BoxSpace, IntBox, Space, SpaceError
 

@@ -128,6 +128,10 @@ class Layout:
         start = group.offsets[variable.name]
         return group.name, start, start + variable.size
 
+    def groups_of(self, names: Iterable[str]) -> frozenset[str]:
+        """The groups of the named variables; names of streams have none."""
+        return frozenset(self.group_of[name] for name in names if name in self.group_of)
+
     def cuts(self, variables: Sequence[Variable]) -> set[int]:
         """The positions in `variables` at which contiguity breaks."""
         places = [self.place(variable) for variable in variables]

@@ -27,8 +27,7 @@ from rlgraph.core.graph.nodes import (
     label,
     outputs_of,
 )
-from rlgraph.core.graph.passes.segments import tensor_leaves
-from rlgraph.core.graph.plan import BranchStep, HostStep, Leaf, LoopStep, Plan, Segment, Step
+from rlgraph.core.graph.plan import BranchStep, HostStep, Leaf, LoopStep, Plan, Segment, Step, tensor_leaves
 from rlgraph.core.graph.values import Value, as_tensors, describe, leaves
 from rlgraph.core.ops.dims import SymbolicDim
 from rlgraph.core.ops.tensor_spec import TensorSpec

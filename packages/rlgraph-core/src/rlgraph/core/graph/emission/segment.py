@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.core.errors import PluginError
 from rlgraph.core.graph.binding import bind, slots_of
 from rlgraph.core.graph.emission.control_flow import Writer, carried_names, emit_branch, emit_loop
 from rlgraph.core.graph.emission.differentiation import last_span
-from rlgraph.core.graph.emission.linking import Dialect, Linker, LoopShape
+from rlgraph.core.graph.emission.linking import Dialect, Linker, LoopShape, Tape, Transform
 from rlgraph.core.graph.emission.placement import device_of, first_devices
 from rlgraph.core.graph.emission.source import SourceFunction, from_leaves, identifier, literal
 from rlgraph.core.graph.inference import tensor_arguments
@@ -53,7 +54,14 @@ def emit_segment(plan: Plan, segment: Segment, dialect: Dialect, linker: Linker)
 
 class _SegmentEmitter:
     def __init__(self, plan: Plan, segment: Segment, dialect: Dialect, linker: Linker):
+        if isinstance(linker.gradients, Tape) and dialect.detach is None:
+            raise PluginError(
+                f"the dialect of backend {linker.backend!r} has no `detach`: a backend whose gradients are a Tape must "
+                "say how a tensor loses its record, e.g. detach='{}.detach()'.format"
+            )
         self.plan, self.segment, self.dialect, self.linker = plan, segment, dialect, linker
+        self.detach = dialect.detach or "{}".format
+        self.transforms = isinstance(linker.gradients, Transform)
         nodes = list(walk_nodes(segment.nodes))
         # The results of these stand whole under one name; of everything else the leaves have names.
         self.called = {node.id for node in nodes if isinstance(node, GraphFunctionCall | Gradients)}
@@ -110,13 +118,13 @@ class _SegmentEmitter:
         text = self._flat(Ref(leaf.source, leaf.path))
         # An exported segment may hand an input on.
         sliced = isinstance(leaf.source, Output) and leaf.source.node in self.sliced
-        return self.dialect.give(text, sliced)
+        return self.dialect.give(self.detach(text) if sliced else text)
 
     # Nodes.
 
     def _emit_nodes(self, nodes: Sequence[Node]) -> None:
         nodes = [node for node in nodes if not isinstance(node, VariablesOf | JoinedVariables)]
-        span = None if self.linker.differentiate is None else last_span(nodes, self.plan.slices)
+        span = last_span(nodes, self.plan.slices) if self.transforms else None
         if span is None:
             self._emit_run(nodes)
         else:
@@ -126,7 +134,7 @@ class _SegmentEmitter:
             self._emit_run(nodes[last + 1 :])
 
     def _emit_run(self, nodes: Sequence[Node]) -> None:
-        if self.plan.built.contracted or self.linker.differentiate is not None:
+        if self.plan.built.contracted or self.transforms:
             self._emit_flat(nodes)
             return
         for call, run in groupby(nodes, self._inner_call):
@@ -259,10 +267,11 @@ class _SegmentEmitter:
         """The backend's function that takes a derivative."""
         variables = self.plan.built.value_of(node.variables)
         blocks = self.plan.built.layout.blocks(variables, self.cuts[node.id])
-        if self.linker.differentiate is not None:
-            return self.linker.differentiate(variables, blocks)
-        assert self.linker.gradients is not None
-        return self.linker.gradients(variables, blocks, self._is_retained(node))
+        gradients = self.linker.gradients
+        if isinstance(gradients, Transform):
+            return gradients.derive(blocks)
+        assert gradients is not None
+        return gradients.derive(blocks, self._is_retained(node))
 
     def _gradients(self, node: Gradients) -> str:
         name = self.function.bind(f"gradients_{node.id}", self._derive(node))
@@ -314,7 +323,6 @@ class _SegmentEmitter:
         shape = LoopShape(
             tuple(spec for _, spec in carried),
             tuple(spec for _, spec in collected),
-            node.stop is not None,
             self.plan.built.effects[node.id],
         )
         start = list(enumerate(writer.parts(node.carried, carried)))
@@ -367,7 +375,7 @@ class _SegmentEmitter:
         around: dict[Leaf, str] = {}
         for source in captured:
             if isinstance(source, Output) and source in self.data:
-                for leaf, text in self._changed(source, self.dialect.detach):
+                for leaf, text in self._changed(source, self.detach):
                     around[leaf] = self.function.local(leaf)
                     self.function.adopt(leaf, self.function.fresh(f"data_{around[leaf]}"))
                     self.function.lines.append(f"{self.function.local(leaf)} = {text}")
@@ -389,7 +397,7 @@ class _SegmentEmitter:
             return self.dialect.copy(self.dialect.receive(constant))
         text = self._expression(expression)
         made = {ref.source.node for ref in references(expression) if isinstance(ref.source, Output)}
-        return self.dialect.detach(text) if made & self.sliced and not self.in_slice else text
+        return self.detach(text) if made & self.sliced and not self.in_slice else text
 
     def _stack(self, name: str) -> str:
         return f"{self.function.share('stack', self.linker.ops.stack)}({name})"
