@@ -74,8 +74,8 @@ class Deadlock:
                     if any(ref.source == Output(node.id) for e in given for ref in references(e)):
                         return (
                             f"{label(node)}() holds the variables of {scope}, too, which is a part of "
-                            f"{node.component}: give {scope} the variables() of the other parts, joined by +; variables that "
-                            f"{node.component} declares itself belong into a part of their own"
+                            f"{node.component}: give {scope} the variables() of the other parts, joined by +; "
+                            f"variables that {node.component} declares itself belong into a part of their own"
                         )
         return ""
 
