@@ -242,3 +242,22 @@ def test_an_optimizer_of_the_variables_around_it():
     advice = r"root.variables\(\) holds the variables of optimizer, too.*a part of their own"
     with pytest.raises(BuildError, match=advice):
         built(root, x=float)
+
+
+@pytest.mark.parametrize(("name", "expected"), [("w", "w"), ("mean/left", "mean/left"), ("mean/", "mean")])
+def test_names_of_variables(name, expected):
+    def create_variables(self, input_spaces, action_space=None):
+        self.get_variable(name, float)
+
+    root = body(lambda self, x: x, create_variables=create_variables)
+    assert list(built(root, x=float).variables) == [f"root/{expected}"]
+
+
+@pytest.mark.parametrize("name", ["", "/", "/w", "mean//left"])
+def test_names_of_variables_with_empty_parts(name):
+    def create_variables(self, input_spaces, action_space=None):
+        self.get_variable(name, float)
+
+    root = body(lambda self, x: x, create_variables=create_variables)
+    with pytest.raises(BuildError, match=f"variable '{name}' of root needs a name, or several"):
+        built(root, x=float)
