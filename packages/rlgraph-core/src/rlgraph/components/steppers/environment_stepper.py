@@ -121,7 +121,7 @@ class EnvironmentStepper(Component):
         settings = {"time_percentage": time_percentage, "use_exploration": use_exploration}
 
         def act(_: Any, present: Any) -> Any:
-            returned = self._ask(self._bounded(present), settings)
+            returned = self._ask(present, settings)
             following = self._act(returned["action"], returned.get("internal_states"))
             self._reset_actor()
             extras = {name: returned[name] for name in self.extra_returns}
@@ -148,8 +148,9 @@ class EnvironmentStepper(Component):
     # Wiring.
 
     def _reset_actor(self) -> None:
+        actor: Any = self.actor
         if self.resets_actor:
-            self.actor.reset(self._begun())
+            actor.reset(self._begun())
 
     def _ask(self, present: Any, settings: Mapping[str, Any]) -> Any:
         """What the actor returns."""
@@ -213,11 +214,6 @@ class EnvironmentStepper(Component):
 
     def _in_time(self, space: Space, steps: int) -> Space:
         return space.with_extra_ranks(len(self.environments) if self.is_vector else False, steps, True)
-
-    @graph_fn(spaces=_present_spaces)
-    def _bounded(self, ops: Any, present: Any) -> Any:
-        """What is carried has lost its bounds, of which networks make one-hot vectors."""
-        return present
 
     # Host functions.
 
