@@ -32,8 +32,9 @@ PANEL = "Train"
 
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
-    for function in (quickstart, train, resume):
-        command(app, PANEL, json=True)(function)
+    command(app, PANEL, json=True)(quickstart)
+    for function in (train, resume):
+        command(app, PANEL, json=True, specs=True)(function)
 
 
 def quickstart(

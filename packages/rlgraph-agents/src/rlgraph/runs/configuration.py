@@ -1,4 +1,7 @@
-"""The one document that describes a run: read, overridden, checked as a whole, written out with all defaults."""
+"""The one document that describes a run: read, overridden, checked as a whole, written out with all defaults.
+
+A document is data, wherever it comes from: what it may import is said by `rlgraph.core.allow_imports`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ import yaml
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
-from rlgraph.core import PluginError, SpecError, default_backend, find_backend, registry
+from rlgraph.core import PluginError, SpecError, data_specs, default_backend, find_backend, registry
 from rlgraph.core.component.all_faults import faults_of
 from rlgraph.core.component.parameters import parameters_of
 from rlgraph.core.component.places import is_index, join_parts, parts_of, recording
@@ -55,6 +58,7 @@ def read_document(source: str | Path | Mapping[str, Any]) -> dict[str, Any]:
     return document
 
 
+@data_specs()
 def check(document: Mapping[str, Any]) -> RunSpec:
     """The run that a document describes, with its agent and environment checked as well, but not built.
 
@@ -77,6 +81,7 @@ def check(document: Mapping[str, Any]) -> RunSpec:
     return run
 
 
+@data_specs()
 def resolve(document: Mapping[str, Any]) -> dict[str, Any]:
     """The document with every default written out: those of the run, the agent, its components, the environment.
 
@@ -111,6 +116,7 @@ def _with_threads(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
+@data_specs()
 def apply_overrides(document: Mapping[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
     """The document with values replaced.
 

@@ -29,6 +29,7 @@ from rlgraph.core.errors import (
 from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.executor import GraphExecutor, executor_class
 from rlgraph.core.graph import Variable, VariableList, assemble, branch, build, gradients, loop
+from rlgraph.core.imports import allow_imports, data_specs
 from rlgraph.core.registry import Registry, registry
 
 __all__ = [
@@ -58,10 +59,12 @@ __all__ = [
     "Storage",
     "Variable",
     "VariableList",
+    "allow_imports",
     "assemble",
     "branch",
     "build",
     "create_backend",
+    "data_specs",
     "default_backend",
     "executor_class",
     "find_backend",
