@@ -29,12 +29,12 @@ from rlgraph.core import (
     executor_class,
     registry,
 )
-from rlgraph.core.component.all_faults import Stop, every_fault, is_collecting
-from rlgraph.core.component.spec_files import is_spec_file, read_spec_file
-from rlgraph.core.component.specifiable import call_checked, check_arguments, plain_copy
 from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.core.execution_spec import ACT_ON
-from rlgraph.core.imports import data_specs
+from rlgraph.core.specs.all_faults import Stop, every_fault, is_collecting
+from rlgraph.core.specs.documents import is_spec_file, read_spec_file
+from rlgraph.core.specs.imports import data_specs
+from rlgraph.core.specs.specifiable import call_checked, check_arguments, plain_copy
 from rlgraph.core.structures import length, row
 from rlgraph.environments.factory import is_instance, make_environment
 from rlgraph.spaces import Space, from_spec

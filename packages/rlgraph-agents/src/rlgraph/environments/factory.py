@@ -10,9 +10,9 @@ import gymnasium
 from gymnasium.envs.registration import EnvSpec
 
 from rlgraph.core import SpecError, registry
-from rlgraph.core.component.all_faults import every_fault
-from rlgraph.core.component.specifiable import call_checked
-from rlgraph.core.imports import ImportPolicy, import_policy, using_import_policy
+from rlgraph.core.specs.all_faults import every_fault
+from rlgraph.core.specs.imports import ImportPolicy, import_policy, using_import_policy
+from rlgraph.core.specs.specifiable import call_checked
 from rlgraph.environments.environment import Environment
 from rlgraph.environments.envpool_vector_env import EnvPoolVectorEnv
 from rlgraph.environments.gym_env import OpenAIGymEnv

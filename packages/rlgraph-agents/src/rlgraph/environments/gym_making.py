@@ -11,9 +11,9 @@ import gymnasium
 from gymnasium import wrappers as gym_wrappers
 from gymnasium.envs.registration import EnvSpec
 
-from rlgraph.core.component.specifiable import check_arguments
 from rlgraph.core.errors import SpecError, nearest
-from rlgraph.core.imports import check_import, import_class
+from rlgraph.core.specs.imports import check_import, import_class
+from rlgraph.core.specs.specifiable import check_arguments
 
 GymEnv: TypeAlias = gymnasium.Env[Any, Any]
 

@@ -12,17 +12,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core import PluginError, SpecError, data_specs, default_backend, find_backend, registry
-from rlgraph.core.component.all_faults import faults_of
-from rlgraph.core.component.parameters import parameters_of
-from rlgraph.core.component.places import is_index, join_parts, parts_of, recording
-from rlgraph.core.component.spec_files import parse_yaml, read_spec_file, with_spec_files
-from rlgraph.core.component.specifiable import plain_copy
 from rlgraph.core.errors import offer
+from rlgraph.core.specs.all_faults import faults_of
+from rlgraph.core.specs.documents import parse_yaml, read_spec_file, with_spec_files
+from rlgraph.core.specs.parameters import parameters_of
+from rlgraph.core.specs.spec_paths import is_index, join_parts, parts_of, recording
 from rlgraph.environments import make_environment
 from rlgraph.environments.factory import is_instance
 from rlgraph.runs.run_spec import RunSpec
@@ -47,7 +44,7 @@ def read_document(source: str | Path | Mapping[str, Any]) -> dict[str, Any]:
         SpecError: a file is missing or malformed (with line and column), or is no mapping.
     """
     if isinstance(source, Mapping):
-        document = with_spec_files(plain_copy(dict(source)), Path.cwd(), "")
+        document = with_spec_files(dict(source), Path.cwd(), "")
     else:
         document = read_spec_file(source, "document")
     if not isinstance(document, dict):
@@ -144,10 +141,7 @@ def _apply(document: dict[str, Any], override: str) -> None:
     path, sign, text = override.partition("=")
     if not sign or not path.strip():
         raise SpecError(f"{override}: expected path=value, such as optimizer_spec.learning_rate=1e-3")
-    try:
-        value = parse_yaml(text)
-    except yaml.YAMLError as error:
-        raise SpecError(f"{path}: the value {text!r} is no valid YAML: {error}") from None
+    value = parse_yaml(text, path, f"the value {text!r}")
     _set(document, _from_the_top(document, path.strip()), value)
 
 

@@ -29,8 +29,8 @@ from rlgraph.core.errors import (
 from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.executor import GraphExecutor, executor_class
 from rlgraph.core.graph import Variable, VariableList, assemble, branch, build, gradients, loop
-from rlgraph.core.imports import allow_imports, data_specs
 from rlgraph.core.registry import Registry, registry
+from rlgraph.core.specs.imports import allow_imports, data_specs
 
 __all__ = [
     "AssemblyError",

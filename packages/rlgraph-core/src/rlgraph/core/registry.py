@@ -15,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, entry_points, version
 from typing import Any
 
 from rlgraph.core.errors import PluginError, SpecError, nearest
-from rlgraph.core.imports import import_class, imported, is_import_path
+from rlgraph.core.specs.imports import import_class, imported, is_import_path
 
 GROUPS = {
     "rlgraph.backends": "backend",

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rlgraph.core import SpecError, registry
-from rlgraph.core.component.specifiable import call_checked, plain_copy
 from rlgraph.core.errors import nearest
-from rlgraph.core.imports import is_import_path
 from rlgraph.core.protocols import Environment
+from rlgraph.core.specs.imports import is_import_path
+from rlgraph.core.specs.specifiable import call_checked, plain_copy
 
 #: What an environment has at least.
 PARTS = ("state_space", "action_space", "reset", "step")

@@ -6,7 +6,7 @@ import pytest
 
 from rlgraph.components import Dense, DQNLoss, NeuralNetwork
 from rlgraph.core import Component, SpecError
-from rlgraph.core.component.specifiable import check_arguments
+from rlgraph.core.specs.specifiable import check_arguments
 
 
 def test_from_an_instance():

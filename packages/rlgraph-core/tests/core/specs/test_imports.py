@@ -9,7 +9,7 @@ import pytest
 
 from rlgraph.components import Dense, EnvironmentStepper, NeuralNetwork, Optimizer
 from rlgraph.core import Component, SpecError, allow_imports, data_specs, registry
-from rlgraph.core.imports import import_policy, using_import_policy
+from rlgraph.core.specs.imports import import_policy, using_import_policy
 
 CANARY = """
 from pathlib import Path
@@ -104,7 +104,7 @@ def test_only_classes_of_the_right_base_are_called(canary, name, family):
 
 def test_no_argument_of_any_component_imports(canary):
     """Whatever a registered component takes, a name in it is no way to run code."""
-    from rlgraph.core.component.parameters import parameters_of
+    from rlgraph.core.specs.parameters import parameters_of
 
     known, tried = registry("rlgraph.components"), 0
     for plugin in known.plugins():

@@ -8,14 +8,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from rlgraph.core.component.all_faults import every_fault
-from rlgraph.core.component.argument_types import expectation, fits
-from rlgraph.core.component.parameters import Parameters, parameters_of
-from rlgraph.core.component.places import is_recording, locate, located, making, record
-from rlgraph.core.component.spec_files import is_spec_file, read_spec_file
 from rlgraph.core.errors import SpecError, offer
-from rlgraph.core.imports import data_specs
 from rlgraph.core.registry import registry
+from rlgraph.core.specs.all_faults import every_fault
+from rlgraph.core.specs.argument_types import expectation, fits
+from rlgraph.core.specs.documents import is_spec_file, read_spec_file
+from rlgraph.core.specs.imports import data_specs
+from rlgraph.core.specs.parameters import Parameters, parameters_of
+from rlgraph.core.specs.spec_paths import is_recording, locate, located, making, record
 
 
 class Specifiable:
