@@ -10,7 +10,7 @@ from typing import Any
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
-from rlgraph.core import NumericalError
+from rlgraph.core import NumericalError, data_specs
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.runs.checkpoints import BEST, FAILED, LAST
 from rlgraph.runs.configuration import resolve
@@ -48,6 +48,7 @@ class RunSummary:
     earlier_run: Path | None = None
 
 
+@data_specs()
 def train(
     spec: RunSpec | Mapping[str, Any], folder: str | Path, callbacks: Sequence[Callback] = ()
 ) -> RunSummary:
@@ -59,7 +60,7 @@ def train(
         callbacks: told what happens, besides the folder's own.
 
     Raises:
-        SpecError: the spec is wrong.
+        SpecError: the spec is wrong, or names a module that may not be imported (`rlgraph.core.allow_imports`).
         CapabilityError: the backend cannot learn, and the agent is to; nothing is written.
         EnvironmentFault, NumericalError: training cannot go on; the last checkpoint is written first.
     """
