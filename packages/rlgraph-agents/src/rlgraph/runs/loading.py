@@ -8,7 +8,7 @@ from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core import SpecError, last_valid_checkpoint
 from rlgraph.core.errors import nearest
-from rlgraph.runs.checkpoints import BEST
+from rlgraph.runs.checkpoints import BEST, problem_of
 from rlgraph.runs.run_folder import CONFIG, read_config
 from rlgraph.runs.run_spec import RunSpec
 
@@ -22,7 +22,7 @@ def load_agent(
         folder: the run's.
         backend: where it shall act; default: where it was trained.
         checkpoint: a name below ``checkpoints/``; default: that of the best policy, or else the newest (a run that was
-            interrupted before its first evaluation has no best policy).
+            interrupted before its first evaluation has no best policy). ``failed`` is loaded only if it is named.
 
     Returns:
         The agent, the document of the run, and the checkpoint that was loaded.
@@ -46,7 +46,7 @@ def load_agent(
 
 def _checkpoint(folder: Path, name: str | None) -> Path:
     if name is None:
-        return last_valid_checkpoint(folder, prefer=BEST)
+        return last_valid_checkpoint(folder, prefer=BEST, find_problem=problem_of)
     if not (folder / name).is_dir():
         there = [inner.name for inner in folder.iterdir() if inner.is_dir()] if folder.is_dir() else []
         raise SpecError(f"{folder} has no checkpoint {name!r}. {nearest(name, there)}")

@@ -132,8 +132,8 @@ class RunFolder(Callback):
             }
         )
         if self.best is None or evaluation.mean >= self.best.mean:
-            self.best = evaluation
             self.checkpoints.store_best(self.agent)
+            self.best = evaluation
 
     def close(self) -> None:
         """Draw the curve, complete the configuration and close all files."""

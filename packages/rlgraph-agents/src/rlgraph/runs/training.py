@@ -170,12 +170,19 @@ class Run:
             folder.store_end(worker, LAST, finished=result.timesteps >= steps)
         except Exception as error:
             folder.write_result({"outcome": "failed", "error": f"{type(error).__name__}: {error}"})
-            # What has numbers that are not finite is kept to look at, not to go on from.
-            folder.store_end(worker, FAILED if isinstance(error, NumericalError) else LAST, finished=False)
+            self._store_failure(error)
             raise
         finally:
             folder.close()
         return result
+
+    def _store_failure(self, error: Exception) -> None:
+        """Keep where an error ended the training: to resume from, unless a number was not finite."""
+        name = FAILED if isinstance(error, NumericalError) else LAST
+        try:
+            self.folder.store_end(self.worker, name, finished=False)
+        except NumericalError:  # the weights are not finite either
+            self.folder.store_end(self.worker, FAILED, finished=False)
 
     def _evaluate_best(self) -> Evaluation:
         spec, agent = self.spec, self.agent
