@@ -6,6 +6,7 @@ import re
 import shutil
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ from rlgraph.core import CheckpointError
 from rlgraph.core.checkpoint.finding import find_checkpoint, problem_with
 from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.core.errors import CheckpointWarning
+from rlgraph.runs.errors import RunFolderError, StorageError
 from rlgraph.runs.finite_weights import check_finite_weights, non_finite_problem
-from rlgraph.runs.state_json import from_json, to_json
+from rlgraph.runs.run_state import RunState, read_state
+from rlgraph.runs.state_json import to_json
 
 #: The best policy; where training ended; where a number was not finite. The last is for looking at: nothing is read
 #: from it unless it is named, and it alone may hold weights that are not finite.
@@ -42,16 +45,18 @@ class RunCheckpoints:
 
         Raises:
             NumericalError: they are not finite.
+            StorageError: it cannot be written; the one before it is intact.
         """
         check_finite_weights(agent, BEST)
-        return agent.store_model(self.folder / BEST, memory=False)
+        with _storing():
+            return agent.store_model(self.folder / BEST, memory=False)
 
     def store_step(self, agent: Agent, timesteps: int, state: Mapping[str, Any]) -> Path:
         """A full checkpoint by its step; older ones than the last few are removed."""
         folder = self.store(agent, f"step-{timesteps:09d}", state)
         for number, old in sorted(self._steps(), reverse=True)[self.keep_last :]:
             if number < timesteps:
-                shutil.rmtree(old)
+                shutil.rmtree(old, ignore_errors=True)
         return folder
 
     def store(self, agent: Agent, name: str, state: Mapping[str, Any]) -> Path:
@@ -59,13 +64,15 @@ class RunCheckpoints:
 
         Raises:
             NumericalError: the weights are not finite, and `name` is not "failed".
+            StorageError: it cannot be written; the one before it is intact.
         """
         if name != FAILED:
             check_finite_weights(agent, name)
         facts = {**agent.progress_facts(), RUN: to_json(state)}
-        return agent.executor.save(self.folder / name, facts=facts, host=self.memory)
+        with _storing():
+            return agent.executor.save(self.folder / name, facts=facts, host=self.memory)
 
-    def newest(self) -> tuple[Path, dict[str, Any]] | None:
+    def newest(self) -> tuple[Path, RunState] | None:
         """The whole full checkpoint with the most steps, and the state of its run; None: there is none yet.
 
         Raises:
@@ -75,14 +82,20 @@ class RunCheckpoints:
             CheckpointWarning: about each with more steps that is damaged, and why.
         """
         problems: list[str] = []
-        found: list[tuple[int, Path, dict[str, Any]]] = []
+        found: list[tuple[int, Path, RunState]] = []
         for path in self._full():
             if problem := problem_of(path):
                 problems.append(problem)
                 continue
-            state = from_json(read_manifest(path).facts.get(RUN))
-            if state is not None:
-                found.append((int(state["worker"]["done"]), path, state))
+            facts = read_manifest(path).facts
+            if RUN not in facts:
+                continue
+            try:
+                state = read_state(facts[RUN], path)
+            except RunFolderError as error:
+                problems.append(str(error))
+                continue
+            found.append((state.worker.done, path, state))
         if not found and (failed := find_checkpoint(self.folder / FAILED)).exists():
             problems.append(problem_of(failed))
         if not found and not problems:
@@ -108,6 +121,17 @@ class RunCheckpoints:
             return []
         matches = ((_STEP.fullmatch(path.name), path) for path in self.folder.iterdir())
         return [(int(match[1]), path) for match, path in matches if match]
+
+
+@contextmanager
+def _storing() -> Iterator[None]:
+    """Turn the `CheckpointError` of a disk that is full into a `StorageError`."""
+    try:
+        yield
+    except CheckpointError as error:
+        if isinstance(error.__cause__, OSError):
+            raise StorageError(str(error)) from error
+        raise
 
 
 def problem_of(checkpoint: Path) -> str:

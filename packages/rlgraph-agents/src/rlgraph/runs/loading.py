@@ -9,7 +9,7 @@ from rlgraph.agents.specs import parse_spec
 from rlgraph.core import SpecError, last_valid_checkpoint
 from rlgraph.core.errors import nearest
 from rlgraph.runs.checkpoints import BEST, problem_of
-from rlgraph.runs.run_folder import CONFIG, read_config
+from rlgraph.runs.config_file import read_config
 from rlgraph.runs.run_spec import RunSpec
 
 
@@ -33,13 +33,11 @@ def load_agent(
     """
     folder = Path(folder)
     config = read_config(folder)
-    try:
-        chosen = config["chosen"]["backend"]
-    except (KeyError, TypeError):
-        raise SpecError(f"{folder} is no run folder: {CONFIG} cannot be read (it names no backend)") from None
     run = parse_spec(RunSpec, config["run"], "run")
     source = _checkpoint(folder / "checkpoints", checkpoint)
-    agent = Agent.from_spec(run.agent, env=run.environment, backend=backend or chosen, seed=run.seed)
+    agent = Agent.from_spec(
+        run.agent, env=run.environment, backend=backend or config["chosen"]["backend"], seed=run.seed
+    )
     agent.load_model(source)
     return agent, run, source
 
