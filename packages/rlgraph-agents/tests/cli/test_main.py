@@ -312,7 +312,7 @@ def test_messages_are_neither_wrapped_nor_read_as_markup(rlgraph, monkeypatch):
     def fail(*_, **__):
         raise RLGraphError(long)
 
-    monkeypatch.setattr("rlgraph.core.draw.draw", fail)
+    monkeypatch.setattr("rlgraph.draw.draw", fail)
     outcome = rlgraph("graph", "--env", "deterministic")
     assert (outcome.code, outcome.err) == (2, f"RLGraphError: {long}\n")
 
@@ -332,7 +332,7 @@ def test_a_program_error_is_not_hidden(rlgraph, monkeypatch):
     def fail(*_, **__):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("rlgraph.core.draw.draw", fail)
+    monkeypatch.setattr("rlgraph.draw.draw", fail)
     with pytest.raises(ZeroDivisionError):
         rlgraph("graph", "--env", "deterministic")
 
@@ -341,7 +341,7 @@ def test_ctrl_c_outside_of_training(rlgraph, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rlgraph.core.draw.draw", interrupt)
+    monkeypatch.setattr("rlgraph.draw.draw", interrupt)
     outcome = rlgraph("graph", "--env", "deterministic")
     assert outcome.code == 130
     assert "Traceback" not in outcome.out + outcome.err

@@ -13,7 +13,7 @@ from tensorboard.compat.proto.event_pb2 import Event
 
 from rlgraph.agents import Agent
 from rlgraph.agents.specs import parse_spec
-from rlgraph.core.draw import graph_definition
+from rlgraph.draw import graph_definition
 from rlgraph.environments import environment_seed
 from rlgraph.runs.provenance import installed_versions
 from rlgraph.runs.records import read_evaluations, read_metrics

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from rlgraph.agents.nested_arrays import length, row
 from rlgraph.agents.other_names import IN_AN_AGENT
 from rlgraph.agents.preprocessing import Preprocessing, make_room_for_evaluation
 from rlgraph.agents.reading import force_batch
@@ -34,7 +35,6 @@ from rlgraph.core.component.spec_files import is_spec_file, read_spec_file
 from rlgraph.core.component.specifiable import call_checked, check_arguments, plain_copy
 from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.core.execution_spec import ACT_ON
-from rlgraph.core.structures import length, row
 from rlgraph.environments.factory import is_instance, make_environment
 from rlgraph.spaces import Space, from_spec
 

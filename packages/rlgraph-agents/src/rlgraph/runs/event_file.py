@@ -43,7 +43,7 @@ class EventFile:
         self._write(Event(wall_time=time.time(), step=step, summary=Summary(value=values)))
 
     def add_graph(self, definition: bytes) -> None:
-        """Write what the graph page shows, as `rlgraph.core.draw.graph_definition` gives it."""
+        """Write what the graph page shows, as `rlgraph.draw.graph_definition` gives it."""
         self._write(Event(wall_time=time.time(), graph_def=definition))
 
     def close(self) -> None:

@@ -112,7 +112,7 @@ class RunFolder(Callback):
 
     def draw_graph(self) -> None:
         """Write ``graph.svg``, ``graph.png`` and TensorBoard's graph page."""
-        from rlgraph.core.draw import draw, graph_definition
+        from rlgraph.draw import draw, graph_definition
 
         for scalars in self._scalars:
             if isinstance(scalars, EventFile):

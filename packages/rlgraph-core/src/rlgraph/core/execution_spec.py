@@ -9,7 +9,7 @@ from typing import Any
 from rlgraph.core.component.places import locate, record
 from rlgraph.core.component.specifiable import check_arguments
 from rlgraph.core.errors import SpecError, nearest
-from rlgraph.core.graph.passes.devices import Device, device_parts
+from rlgraph.core.graph.devices import Device, device_parts
 
 #: How the updates of a graph use several devices.
 DEVICE_STRATEGIES = ("default", "multi_device_sync")
