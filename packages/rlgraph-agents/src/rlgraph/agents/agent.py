@@ -535,6 +535,8 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
     def store_model(self, directory: str | Path, *, memory: bool = True) -> Path:
         """Write a checkpoint (safetensors and JSON): variables, optimizer state, random streams, counters.
 
+        Values are written as they are, NaN too; the checkpoints of a run are checked (`rlgraph.runs`).
+
         Args:
             directory: where; an existing checkpoint is replaced only by a complete new one.
             memory: the replay memory as well.
