@@ -11,6 +11,7 @@ from typing import Any
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core import NumericalError
+from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.runs.checkpoints import BEST, FAILED, LAST
 from rlgraph.runs.configuration import resolve
@@ -154,14 +155,15 @@ class Run:
 
     def execute(self, callbacks: Sequence[Callback]) -> RunSummary:
         """Train, and evaluate the best policy."""
-        try:
-            result = self._train([self.folder, *callbacks])
-        finally:
-            self.worker.terminate()
-        final = None if result.interrupted else self._evaluate_best()
-        summary = RunSummary(self.folder.folder, result, final, tuple(self.folder.departures))
-        self.folder.write_result(_outcome(summary, self.folder.best, self.spec.steps))
-        return summary
+        with interruptible():
+            try:
+                result = self._train([self.folder, *callbacks])
+            finally:
+                self.worker.terminate()
+            final = None if result.interrupted else self._evaluate_best()
+            summary = RunSummary(self.folder.folder, result, final, tuple(self.folder.departures))
+            self.folder.write_result(_outcome(summary, self.folder.best, self.spec.steps))
+            return summary
 
     def _train(self, callbacks: list[Callback]) -> TrainingResult:
         worker, folder, steps = self.worker, self.folder, self.spec.steps

@@ -14,6 +14,7 @@ from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError
 from rlgraph.environments import check_finite, environment_seed
 from rlgraph.environments.factory import is_instance, is_vector_instance, make_vector_env
+from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
 from rlgraph.environments.stepped_env import stepped
@@ -135,7 +136,7 @@ class SingleThreadedWorker:
     ) -> TrainingResult:
         """Train for `timesteps` environment steps, all environments together.
 
-        Every call begins new episodes. Ctrl-C ends the training in good order; the result says so.
+        Every call begins new episodes. Ctrl-C or SIGTERM stops the training cleanly; the result says so.
 
         Args:
             timesteps: how many; after `set_state` those that were done before are among them.
@@ -269,7 +270,8 @@ class SingleThreadedWorker:
         self._listeners.tell("on_start", self, 0 if timesteps is None else timesteps - course.done)
         course.start(timesteps, episodes)
         try:
-            self._run(course, use_exploration)
+            with interruptible():
+                self._run(course, use_exploration)
         except KeyboardInterrupt:
             interrupted = True
         finally:
