@@ -136,7 +136,7 @@ class SingleThreadedWorker:
     ) -> TrainingResult:
         """Train for `timesteps` environment steps, all environments together.
 
-        Every call begins new episodes. Ctrl-C or SIGTERM stops the training cleanly; the result says so.
+        Every call begins new episodes; those of the call before are cut as a truncation cuts them. Ctrl-C or SIGTERM stops the training cleanly; the result says so.
 
         Args:
             timesteps: how many; after `set_state` those that were done before are among them.
@@ -359,6 +359,8 @@ class SingleThreadedWorker:
 
     def _begin(self, vector: VectorEnv, course: Course) -> Any:
         """The first states to act on."""
+        # Cut as a truncation cuts: a window of several steps would otherwise reach into another episode.
+        self.agent.flush_buffers()
         environments, course.environments = course.environments, None
         if environments is not None:
             return vector.set_states(environments)
