@@ -136,7 +136,8 @@ class SingleThreadedWorker:
     ) -> TrainingResult:
         """Train for `timesteps` environment steps, all environments together.
 
-        Every call begins new episodes; those of the call before are cut as a truncation cuts them. Ctrl-C or SIGTERM stops the training cleanly; the result says so.
+        Every call begins new episodes; those of the call before are cut as a truncation cuts them. Ctrl-C or SIGTERM
+        stops the training cleanly; the result says so.
 
         Args:
             timesteps: how many; after `set_state` those that were done before are among them.
