@@ -11,6 +11,7 @@ from typing import Any, Self
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core import NumericalError, data_specs
+from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.runs.checkpoints import BEST, FAILED, LAST
 from rlgraph.runs.configuration import resolve
@@ -162,19 +163,20 @@ class Run:
 
     def execute(self, callbacks: Sequence[Callback]) -> RunSummary:
         """Train, and evaluate the best policy."""
-        self.folder = folder = RunFolder(self.path, self.spec, self.agent, self.state)
-        try:
-            if self.state is not None:
-                returns, lengths = read_episodes(self.path)
-                state = self.state.worker.model_dump()
-                self.worker.set_state(state, returns, lengths, read_evaluations(self.path))
-            result = self._train([folder, *callbacks])
-            final = None if result.interrupted else self._evaluate_best()
-            summary = RunSummary(self.path, result, final, tuple(folder.departures))
-            self._write_outcome(summary)
-        finally:
-            folder.close()
-        return summary
+        with interruptible():
+            self.folder = folder = RunFolder(self.path, self.spec, self.agent, self.state)
+            try:
+                if self.state is not None:
+                    returns, lengths = read_episodes(self.path)
+                    state = self.state.worker.model_dump()
+                    self.worker.set_state(state, returns, lengths, read_evaluations(self.path))
+                result = self._train([folder, *callbacks])
+                final = None if result.interrupted else self._evaluate_best()
+                summary = RunSummary(self.path, result, final, tuple(folder.departures))
+                self._write_outcome(summary)
+            finally:
+                folder.close()
+            return summary
 
     def _write_outcome(self, summary: RunSummary) -> None:
         try:
