@@ -21,7 +21,7 @@ from rlgraph.core.graph import link
 from rlgraph.core.graph.nodes import GraphFunctionCall, Path, outputs_of
 from rlgraph.core.graph.passes.segments import make_segment
 from rlgraph.core.graph.plan import Plan, Segment
-from rlgraph.core.graph.values import leaves, map_leaves
+from rlgraph.core.graph.values import as_tensors, leaves, map_leaves
 from rlgraph.core.ops.nest import leaves_of, map_nested
 from rlgraph.core.runtime.input_conversion import converter
 from rlgraph.core.runtime.weights import checked_weights
@@ -224,7 +224,10 @@ class SessionProgram:
 
     def _host_call(self, plan: Plan, node: GraphFunctionCall) -> Callable[..., Any]:
         """What calls a host function from inside of the graph."""
-        executor, values = self.executor, [plan.built.values[output] for output in outputs_of(node)]
+        executor, values = (
+            self.executor,
+            [as_tensors(plan.built.values[output]) for output in outputs_of(node)],
+        )
         found = [(i, path, spec) for i, value in enumerate(values) for path, spec in leaves(value)]
         host_function = plan.built.graph.components[node.component].graph_function(node.function)
         function = partial(host_function.function, executor.guarded.host_view(node.component))

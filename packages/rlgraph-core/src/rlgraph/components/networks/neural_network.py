@@ -20,7 +20,7 @@ from rlgraph.components.networks.layer_graph import (
     the_only_space,
 )
 from rlgraph.core import Component, SpecError
-from rlgraph.core.component.places import locate
+from rlgraph.core.specs.spec_paths import locate
 
 
 class NeuralNetwork(LayerChain):

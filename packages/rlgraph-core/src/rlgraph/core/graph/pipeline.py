@@ -34,7 +34,7 @@ from rlgraph.core.graph.passes.hoisting import hoist_gradients
 from rlgraph.core.graph.passes.merging import merge_equal_calls
 from rlgraph.core.graph.passes.replica_copies import Replication
 from rlgraph.core.graph.passes.replication import replicate
-from rlgraph.core.graph.passes.segments import check_slices, split_into_segments
+from rlgraph.core.graph.passes.segments import check_derivatives, check_slices, split_into_segments
 from rlgraph.core.graph.passes.slices import gradient_slices
 from rlgraph.core.graph.passes.snapshots import find_snapshots, warn_of_large_copies
 from rlgraph.core.graph.plan import HostStep, Leaf, Plan, Segment, plan_statistics, size_of
@@ -124,6 +124,7 @@ def make_plan(built: BuiltGraph, method: str, replication: Replication | None = 
     copies = find_snapshots(nodes, results, built.effects)
     steps = split_into_segments(built, nodes, results)
     check_slices(steps, slices)
+    check_derivatives(built, steps)
     statistics = plan_statistics(sizes, steps, started)
     return Plan(method, built, tuple(nodes), results, slices, data, copies, steps, statistics, plan_page)
 

@@ -15,12 +15,11 @@ from rlgraph.core.graph.nodes import (
     Node,
     Output,
     Path,
-    Ref,
     Source,
     references,
     walk_nodes,
 )
-from rlgraph.core.graph.values import leaves
+from rlgraph.core.graph.values import as_tensors, leaves
 from rlgraph.core.ops.effects import stream_names
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
@@ -42,12 +41,18 @@ class Segment:
         nodes: what it computes, in order.
         inputs: tensors that enter it, with their specs.
         outputs: tensors that leave it, with their specs.
+        reads: groups that it reads.
+        writes: groups that it writes.
+        streams: names of the random streams it draws from.
     """
 
     name: str
     nodes: tuple[Node, ...]
     inputs: tuple[tuple[Leaf, TensorSpec], ...]
     outputs: tuple[tuple[Leaf, TensorSpec], ...]
+    reads: frozenset[str]
+    writes: frozenset[str]
+    streams: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -156,11 +161,11 @@ class Plan:
 
 
 def tensor_leaves(built: BuiltGraph, expressions: Iterable[Expression]) -> dict[Leaf, TensorSpec]:
-    """All tensors the expressions refer to, in order."""
+    """All tensors that the expressions refer to, in order, as they cross the border of a segment."""
     found: dict[Leaf, TensorSpec] = {}
     for expression in expressions:
         for ref in references(expression):
-            for path, spec in leaves(built.value_of(Ref(ref.source, ref.path))):
+            for path, spec in leaves(as_tensors(built.value_of(ref))):
                 if isinstance(spec, TensorSpec):
                     found[Leaf(ref.source, ref.path + path)] = spec
     return found

@@ -152,7 +152,7 @@ class _Emitter:
         function = self.function
         function.lines.extend(f"{name} = {self.dialect.receive(name)}" for name in function.parameters)
         self._emit(pieces)
-        outputs = [self.dialect.give(function.local(leaf), False) for leaf, _ in self.segment.outputs]
+        outputs = [self.dialect.give(function.local(leaf)) for leaf, _ in self.segment.outputs]
         function.lines.append(f"return {literal(tuple, list(enumerate(outputs)))}")
         return function
 

@@ -9,15 +9,15 @@ from typing import Any
 
 from rlgraph.core.errors import RLGraphError
 from rlgraph.core.graph.emission.driver import emit_driver
-from rlgraph.core.graph.emission.linking import Dialect, Linker
+from rlgraph.core.graph.emission.linking import Dialect, Linker, Tape
 from rlgraph.core.graph.emission.segment import emit_segment
 from rlgraph.core.graph.emission.source import SourceFunction, leaf_name
 from rlgraph.core.graph.nodes import Branch, Gradients, Loop, Node, walk_nodes
 from rlgraph.core.graph.plan import HostStep, Leaf, Plan, Segment, walk_steps
-from rlgraph.core.graph.variables import Block, VariableList
+from rlgraph.core.graph.variables import Block
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
-_DIALECT = Dialect(receive="{}".format, give=lambda text, _sliced: text)
+_DIALECT = Dialect(receive="{}".format, give="{}".format, copy="copy({})".format, detach="{}".format)
 
 
 class _Shown(Linker):
@@ -52,9 +52,8 @@ def _driver(plan: Plan) -> SourceFunction:
 
 
 def _segment(plan: Plan, segment: Segment) -> Iterator[str]:
-    linker = _Shown(
-        "", SimpleNamespace(stack=_nothing), {}, lambda variable: variable, lambda block: block, _gradients
-    )
+    gradients = Tape(lambda blocks, retain: _nothing)
+    linker = _Shown(lambda v: v, lambda block: block, gradients, ops=SimpleNamespace(stack=_nothing))
     function = emit_segment(plan, segment, _DIALECT, linker)
     yield f"# {segment.name}: {_leaves(segment.inputs)} -> {_leaves(segment.outputs)}"
     for node in walk_nodes(segment.nodes):
@@ -83,10 +82,6 @@ def _block(block: Block) -> str:
 
 def _leaves(leaves: Sequence[tuple[Leaf, TensorSpec]]) -> str:
     return "(" + ", ".join(f"{leaf_name(leaf)}: {spec!r}" for leaf, spec in leaves) + ")"
-
-
-def _gradients(variables: VariableList, blocks: Sequence[Block], retain: bool) -> Callable[[Any], Any]:
-    return _nothing
 
 
 def _nothing(*_: Any) -> Any:

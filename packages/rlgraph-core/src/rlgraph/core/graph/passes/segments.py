@@ -27,6 +27,7 @@ from rlgraph.core.graph.nodes import (
     Loop,
     Node,
     Output,
+    Ref,
     Source,
     arguments_of,
     label,
@@ -46,6 +47,7 @@ from rlgraph.core.graph.plan import (
     tensor_leaves,
     walk_steps,
 )
+from rlgraph.core.graph.variables import GradientList
 from rlgraph.core.ops.effects import Effects
 
 
@@ -109,7 +111,16 @@ def make_segment(
     wanted = tensor_leaves(built, [*(e for n in later for _, e in arguments_of(n)), results])
     inputs = {leaf: s for leaf, s in needed.items() if not _from(leaf, produced)}
     outputs = {leaf: s for leaf, s in wanted.items() if _from(leaf, produced)}
-    return Segment(name, tuple(group), tuple(inputs.items()), tuple(outputs.items()))
+    effects, groups_of = [built.effects[node.id] for node in group], built.layout.groups_of
+    return Segment(
+        name,
+        tuple(group),
+        tuple(inputs.items()),
+        tuple(outputs.items()),
+        reads=groups_of(name for e in effects for name in e.reads),
+        writes=groups_of(name for e in effects for name in e.writes),
+        streams=frozenset(name for e in effects for name in e.draws),
+    )
 
 
 def check_slices(steps: Iterable[Step], slices: Mapping[int, frozenset[int]]) -> None:
@@ -125,6 +136,27 @@ def check_slices(steps: Iterable[Step], slices: Mapping[int, frozenset[int]]) ->
                 raise BuildError(
                     f"{label(node)}: a host function is called between a differentiated variable and the loss, "
                     "and needs a tensor from there or before: call it earlier or after gradients(...)"
+                )
+
+
+def check_derivatives(built: BuiltGraph, steps: Iterable[Step]) -> None:
+    """Check that every list of derivatives that leaves a segment fits into one flat tensor.
+
+    Raises:
+        BuildError: the variables are on several devices.
+    """
+    for leaf, _ in (
+        output for step in walk_steps(steps) if isinstance(step, Segment) for output in step.outputs
+    ):
+        derivatives = built.value_of(Ref(leaf.source, leaf.path))
+        if isinstance(derivatives, GradientList):
+            devices = sorted({variable.device for variable in derivatives})
+            if len(devices) > 1:
+                assert isinstance(leaf.source, Output)
+                raise BuildError(
+                    f"{label(built.graph.nodes[leaf.source.node])}: a host function is called between gradients(...) "
+                    f"and the use of its result, and the variables are on {', '.join(map(repr, devices))}: derivatives "
+                    "pass a host call as one flat tensor. Call gradients(...) for each device on its own"
                 )
 
 
