@@ -29,8 +29,7 @@ from rlgraph.core.graph.nodes import (
     references,
     walk_nodes,
 )
-from rlgraph.core.graph.passes.segments import tensor_leaves
-from rlgraph.core.graph.plan import HostStep, Leaf, Plan, Segment, walk_steps
+from rlgraph.core.graph.plan import HostStep, Leaf, Plan, Segment, tensor_leaves, walk_steps
 from rlgraph.core.graph.values import leaves
 from rlgraph.core.ops.tensor_spec import TensorSpec
 

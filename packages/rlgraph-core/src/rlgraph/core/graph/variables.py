@@ -79,9 +79,17 @@ class Slots(tuple[Variable, ...]):
 
 
 class GradientList(tuple[Variable, ...]):
-    """The derivatives by a `VariableList`, in its order; inside a graph function blocks like the variables'."""
+    """The derivatives by a `VariableList`, in its order; inside a graph function blocks like the variables'.
+
+    A host function, and every other border between segments, gets one flat tensor of them.
+    """
 
     __slots__ = ()
+
+    @property
+    def flat_spec(self) -> TensorSpec:
+        """The flat tensor: the elements of all derivatives, one variable after the other."""
+        return TensorSpec((sum(variable.size for variable in self),), self[0].spec.dtype)
 
 
 @dataclass(frozen=True)

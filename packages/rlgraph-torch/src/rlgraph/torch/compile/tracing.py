@@ -158,9 +158,16 @@ class Tracer:
             return make(*arrays, *buffers, *numbers)
 
     def _emitted(self, storage: TorchStorage, ops: TorchOps) -> Any:
-        gradients = Tape(storage.gradients)
+        groups = map(self.storage.layout.groups.__getitem__, self.groups)
+        touched = {variable.name for group in groups for variable in group.variables}
         linker = Linker(
-            storage.handle, storage.block, gradients, backend="torch", ops=ops, stream=str, use_kernels=False
+            lambda variable: storage.handle(variable) if variable.name in touched else None,
+            lambda block: storage.block(block) if block.group in self.groups else None,
+            Tape(storage.gradients),
+            backend="torch",
+            ops=ops,
+            stream=str,
+            use_kernels=False,
         )
         return emit_segment(self.plan, self.segment, self.dialect, linker).compile()
 

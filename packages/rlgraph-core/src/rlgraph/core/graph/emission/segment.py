@@ -98,6 +98,9 @@ class _SegmentEmitter:
         self.function.lines.extend(f"{name} = {text}" for name, text in received if text != name)
         if self.dialect.arrive is not None:
             self._emit_arrivals(self.dialect.arrive)
+        for leaf, _ in self.segment.inputs:
+            if isinstance(leaf.source, Output):
+                self._emit_blocks(leaf.source)
         self._emit_nodes(self.segment.nodes)
         outputs = [self._give(leaf) for leaf, _ in self.segment.outputs]
         self.function.lines.append(
@@ -112,7 +115,7 @@ class _SegmentEmitter:
                 self.function.lines.append(f"{name} = {arrive(name, devices[leaf])}")
 
     def _give(self, leaf: Leaf) -> str:
-        text = self._expression(Ref(leaf.source, leaf.path))
+        text = self._flat(Ref(leaf.source, leaf.path))
         # An exported segment may hand an input on.
         sliced = isinstance(leaf.source, Output) and leaf.source.node in self.sliced
         return self.dialect.give(self.detach(text) if sliced else text)
@@ -152,6 +155,8 @@ class _SegmentEmitter:
                     self._emit_loop(node) if isinstance(node, Loop) else self._emit_branch(node)
             elif isinstance(node, GraphFunctionCall):
                 self.function.lines.append(self._call(node))
+                for output in outputs_of(node) if node.host else ():
+                    self._emit_blocks(output)
             for output in outputs_of(node):
                 if output in self.plan.copies:
                     self._emit_copy(output)
@@ -216,11 +221,34 @@ class _SegmentEmitter:
 
     def _call(self, node: GraphFunctionCall) -> str:
         function, name = self._bind_function(node)
+        argument = (lambda _node, _key, e: self._flat(e)) if node.host else self._argument
         call = self.function.call(
-            function, name, [(key, self._argument(node, key, e)) for key, e in node.arguments]
+            function, name, [(key, argument(node, key, e)) for key, e in node.arguments]
         )
         outputs = [self.function.local(Leaf(output)) for output in outputs_of(node)]
         return f"{', '.join(outputs)} = {call}" if outputs else call
+
+    # Lists of derivatives outside of the segment.
+
+    def _flat(self, expression: Expression) -> str:
+        """A value as it leaves the segment: lists of derivatives are flat tensors."""
+        if isinstance(expression, Pack):
+            return literal(expression.kind, [(key, self._flat(item)) for key, item in expression.items])
+        text = self._expression(expression)
+        if not isinstance(self.plan.built.value_of(expression), GradientList):
+            return text
+        return f"{self.function.share('concat', self.linker.ops.concat)}({text})"
+
+    def _emit_blocks(self, output: Output) -> None:
+        """Cut a flat tensor that enters the segment into the blocks of a list of derivatives, if it is one."""
+        derivatives = self.plan.built.values[output]
+        if isinstance(derivatives, GradientList):
+            name, start, pieces = self.function.local(Leaf(output)), 0, list[str]()
+            for block in self.plan.built.layout.blocks(derivatives, self.cuts[output.node]):
+                stop = start + block.stop - block.start
+                pieces.append(f"{name}[{start}:{stop}]")
+                start = stop
+            self.function.lines.append(f"{name} = {literal(tuple, list(enumerate(pieces)))}")
 
     def _emit_copy(self, output: Output) -> None:
         for leaf, text in self._changed(output, self.dialect.copy):
@@ -415,9 +443,11 @@ class _SegmentEmitter:
             for node in nodes
             for _, expression in arguments_of(node)
             for ref in references(expression)
-            if isinstance(ref.source, Output) and ref.source.node in cuts
+            if isinstance(ref.source, Output)
             if isinstance(self.plan.built.value_of(ref), GradientList)
         ]
+        for producer, _ in handed_on:
+            cuts.setdefault(producer, set())  # of another segment
         # From its last use back to where a list of derivatives is made, and from there on again.
         for producer, user in [*reversed(handed_on), *handed_on]:
             cuts[producer] |= cuts[user]
