@@ -219,7 +219,7 @@ def test_all_mistakes_of_the_update_spec_at_once():
     )
     assert message.splitlines() == [
         "agent.update_spec.update_steps: expected an integer >= 1, given '1'",
-        "agent.update_spec.batch_size: expected an integer >= 1, given 0",
+        "agent.update_spec.batch_size: expected an integer >= 1 and <= 1000000, given 0",
         "agent.update_spec.update_intervl: there is no such key. Did you mean 'update_interval'?",
     ]
 
@@ -252,9 +252,9 @@ def test_all_mistakes_of_all_parts_at_once():
             "agent.network_spec[3].type: unknown component 'dens'. Did you mean 'dense'?",
             "agent.optimizer_spec.learning_rate: expected a number >= 0, given -1",
             "agent.optimizer_spec.beta1: expected a number in [0, 1), given 3",
-            "agent.update_spec.batch_size: expected an integer >= 1, given 0",
+            "agent.update_spec.batch_size: expected an integer >= 1 and <= 1000000, given 0",
             "agent.update_spec.sync_tau: expected a number > 0.0 and <= 1.0, given 4",
-            "agent.execution_spec.threads: expected an integer >= 1, given 0",
+            "agent.execution_spec.threads: expected an integer from 1 to 1024, given 0",
             "agent.execution_spec.dtype: expected 'float32' or 'float64', given 'float6'",
         ]
     )

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rlgraph.components.common.arguments import check_whole
+from rlgraph.components.common.arguments import MAX_PARTS, check_whole
 from rlgraph.components.common.environments import make_environments
 from rlgraph.components.common.rollout import Rollout
 from rlgraph.components.preprocessing.preprocess_layer import with_shape
@@ -76,7 +76,7 @@ class EnvironmentStepper(Component):
     ):
         self.num_steps = check_whole(num_steps, f"{scope}.num_steps", least=1)
         if num_environments is not None:
-            check_whole(num_environments, f"{scope}.num_environments", least=1)
+            check_whole(num_environments, f"{scope}.num_environments", least=1, most=MAX_PARTS)
         self.environments = make_environments(environment_spec, num_environments, f"{scope}.environment_spec")
         self.is_vector = num_environments is not None or len(self.environments) > 1
         self.actor = Component.from_spec(actor_component_spec, path=f"{scope}.actor_component_spec")

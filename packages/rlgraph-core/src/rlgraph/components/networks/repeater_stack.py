@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from rlgraph.components.common.arguments import check_whole
+from rlgraph.components.common.arguments import MAX_PARTS, check_whole
 from rlgraph.components.networks.stack import Stack
 from rlgraph.core import Component
 
@@ -31,7 +31,7 @@ class RepeaterStack(Stack):
         scope: str = "repeater",
         **kwargs: Any,
     ):
-        repeats = check_whole(repeats, f"{scope}.repeats", least=1)
+        repeats = check_whole(repeats, f"{scope}.repeats", least=1, most=MAX_PARTS)
         component = Component.from_spec(sub_component, path=f"{scope}.sub_component")
         copies = [component.copy(scope=f"{component.scope}-{i}") for i in range(repeats)]
         super().__init__(*copies, api_methods=api_methods, scope=scope, **kwargs)
