@@ -168,7 +168,7 @@ def test_evaluate_what_is_no_run(rlgraph, tmp_path, content):
         (tmp_path / "run" / "config.json").write_text(content)
     outcome = rlgraph("evaluate", "run")
     assert outcome.code == 2
-    assert outcome.err.startswith("SpecError: run is no run folder: config.json cannot be read (")
+    assert outcome.err.startswith("RunFolderError: run is no run folder: config.json cannot be read (")
 
 
 # plugins, plan, graph
@@ -259,7 +259,7 @@ def test_graph_of_one_component_in_every_form(rlgraph, form, begin):
             ["train", "--seed", "-1"],
             "SpecError: seed: expected an integer >= 0, given -1",
         ),
-        (["evaluate", "nowhere"], "SpecError: nowhere is no run folder"),
+        (["evaluate", "nowhere"], "RunFolderError: nowhere is no run folder"),
         (["plan", "get_action"], "has no API method 'get_action'. Did you mean 'get_actions'?"),
         (["plan", "get_actions", "--full", "--file", "p.pdf"], "a page is saved by its suffix"),
         (["plan", "get_actions", "--file", "p.md"], "it is the page of --full that is written"),
@@ -313,7 +313,7 @@ def test_messages_are_neither_wrapped_nor_read_as_markup(rlgraph, monkeypatch):
     def fail(*_, **__):
         raise RLGraphError(long)
 
-    monkeypatch.setattr("rlgraph.core.draw.draw", fail)
+    monkeypatch.setattr("rlgraph.draw.draw", fail)
     outcome = rlgraph("graph", "--env", "deterministic")
     assert (outcome.code, outcome.err) == (2, f"RLGraphError: {long}\n")
 
@@ -333,7 +333,7 @@ def test_a_program_error_is_not_hidden(rlgraph, monkeypatch):
     def fail(*_, **__):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("rlgraph.core.draw.draw", fail)
+    monkeypatch.setattr("rlgraph.draw.draw", fail)
     with pytest.raises(ZeroDivisionError):
         rlgraph("graph", "--env", "deterministic")
 
@@ -342,7 +342,7 @@ def test_ctrl_c_outside_of_training(rlgraph, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rlgraph.core.draw.draw", interrupt)
+    monkeypatch.setattr("rlgraph.draw.draw", interrupt)
     outcome = rlgraph("graph", "--env", "deterministic")
     assert outcome.code == 130
     assert "Traceback" not in outcome.out + outcome.err

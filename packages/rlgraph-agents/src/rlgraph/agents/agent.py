@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from rlgraph.agents.nested_arrays import length, row
 from rlgraph.agents.other_names import IN_AN_AGENT
 from rlgraph.agents.preprocessing import Preprocessing, make_room_for_evaluation
 from rlgraph.agents.reading import force_batch
@@ -35,7 +36,6 @@ from rlgraph.core.specs.all_faults import Stop, every_fault, is_collecting
 from rlgraph.core.specs.documents import is_spec_file, read_spec_file
 from rlgraph.core.specs.imports import data_specs
 from rlgraph.core.specs.specifiable import call_checked, check_arguments, plain_copy
-from rlgraph.core.structures import length, row
 from rlgraph.environments.factory import is_instance, make_environment
 from rlgraph.spaces import Space, from_spec
 
@@ -534,6 +534,8 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
 
     def store_model(self, directory: str | Path, *, memory: bool = True) -> Path:
         """Write a checkpoint (safetensors and JSON): variables, optimizer state, random streams, counters.
+
+        Values are written as they are, NaN too; the checkpoints of a run are checked (`rlgraph.runs`).
 
         Args:
             directory: where; an existing checkpoint is replaced only by a complete new one.

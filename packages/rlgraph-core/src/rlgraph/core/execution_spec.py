@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rlgraph.core.errors import SpecError, nearest
-from rlgraph.core.graph.passes.devices import Device, device_parts
+from rlgraph.core.graph.devices import Device, device_parts
 from rlgraph.core.specs.spec_paths import locate, record
 from rlgraph.core.specs.specifiable import check_arguments
 

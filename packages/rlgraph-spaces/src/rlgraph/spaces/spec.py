@@ -46,7 +46,7 @@ def from_spec(spec: Any) -> Space:
     * `{"type": name, **arguments}`: that class with these arguments; the children of a container stand
       under "spaces" (or, for a dict, beside "type");
     * any other dict: a Dict; a tuple or list: a Tuple. A child named "type" needs `Dict({"type": ...})`
-      or "spaces", unless its spec is neither a name nor a Space class;
+      or "spaces", unless its spec is itself a Space, a dict, a tuple or a list;
     * a `pathlib.Path`, or a name that ends with ".json": the spec in that file.
 
     Raises:
@@ -62,7 +62,7 @@ def build(spec: Any, path: str) -> Space:
     try:
         if isinstance(spec, Mapping):
             kind = spec.get("type")
-            if isinstance(kind, str) or _is_space_class(kind):
+            if _names_class(kind):
                 return _build_typed(kind, {key: value for key, value in spec.items() if key != "type"})
             return Dict(spec)
         if isinstance(spec, (tuple, list)):
@@ -88,6 +88,13 @@ def _read_file(path: Path) -> Any:
 
 def _is_space_class(value: object) -> bool:
     return isinstance(value, type) and issubclass(value, Space) and not inspect.isabstract(value)
+
+
+def _names_class(value: object) -> bool:
+    """Whether the value of a key "type" is what a Space is called, not the spec of a child of that name."""
+    if isinstance(value, str | np.dtype) or _is_space_class(value):
+        return True
+    return isinstance(value, type) and (value in (float, int, bool, str) or issubclass(value, np.generic))
 
 
 def _find(spec: Any) -> tuple[type[Space], dict[str, str]]:

@@ -11,7 +11,7 @@ from rlgraph.core.component.composition import Composition, Expose
 from rlgraph.core.component.initializers import resolve_initializer
 from rlgraph.core.component.layer_calls import LayerOutput, call_layer
 from rlgraph.core.errors import AssemblyError, BuildError, nearest
-from rlgraph.core.graph.passes.devices import Device, device_parts
+from rlgraph.core.graph.devices import Device, device_parts
 from rlgraph.core.graph.trace import Symbol, current_trace
 from rlgraph.core.graph.variables import Slots, Variable, VariableList
 from rlgraph.core.ops.tensor_spec import TensorSpec
