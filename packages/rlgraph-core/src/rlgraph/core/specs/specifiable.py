@@ -11,7 +11,6 @@ import numpy as np
 
 from rlgraph.core.errors import SpecError, offer
 from rlgraph.core.registry import registry
-from rlgraph.core.specs.all_faults import every_fault
 from rlgraph.core.specs.argument_types import expectation, fits
 from rlgraph.core.specs.documents import is_spec_file, read_spec_file
 from rlgraph.core.specs.imports import data_specs
@@ -71,8 +70,7 @@ class Specifiable:
             return spec
         if is_spec_file(spec):
             return cls._from_file(spec, where, kwargs)
-        with every_fault(lambda spec: cls._from_plain(spec, where, kwargs), spec, where):
-            return cls._from_plain(spec, where, kwargs)
+        return cls._from_plain(spec, where, kwargs)
 
     @classmethod
     def _from_plain(cls, spec: Any, where: str, kwargs: Mapping[str, Any]) -> Self:
