@@ -10,6 +10,7 @@ from rlgraph.components.layers.activations import apply_activation, check_activa
 from rlgraph.components.networks.layer_chain import LayerChain, check_state_keys, run_layers
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.core.specs.spec_types import ComponentSpec
 from rlgraph.spaces import Space
 from rlgraph.spaces.errors import mismatch
 
@@ -31,7 +32,7 @@ class Residual(LayerChain):
 
     def __init__(
         self,
-        residual_unit: Any,
+        residual_unit: ComponentSpec,
         repeats: int = 2,
         activation: str | None = None,
         scope: str = "residual",

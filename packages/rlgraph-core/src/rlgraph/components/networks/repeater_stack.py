@@ -8,6 +8,7 @@ from typing import Any
 from rlgraph.components.common.argument_checks import MAX_PARTS, check_whole
 from rlgraph.components.networks.stack import Stack
 from rlgraph.core import Component
+from rlgraph.core.specs.spec_types import ComponentSpec
 
 
 class RepeaterStack(Stack):
@@ -25,7 +26,7 @@ class RepeaterStack(Stack):
 
     def __init__(
         self,
-        sub_component: Any,
+        sub_component: ComponentSpec,
         repeats: int = 2,
         api_methods: Collection[Any] = ("call",),
         scope: str = "repeater",

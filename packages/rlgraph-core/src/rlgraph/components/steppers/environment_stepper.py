@@ -12,6 +12,7 @@ from rlgraph.components.steppers.environment_list import make_environments
 from rlgraph.components.steppers.rollout import Rollout
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, loop, rlgraph_api
 from rlgraph.core.errors import nearest
+from rlgraph.core.specs.spec_types import ComponentSpec, SpaceSpec
 from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, Space, SpaceError, from_spec
 from rlgraph.spaces.errors import mismatch
 
@@ -62,11 +63,11 @@ class EnvironmentStepper(Component):
 
     def __init__(
         self,
-        environment_spec: Any,
-        actor_component_spec: Any,
+        environment_spec: ComponentSpec,
+        actor_component_spec: ComponentSpec,
         num_steps: int = 20,
         num_environments: int | None = None,
-        internal_states_space: Any = None,
+        internal_states_space: SpaceSpec = None,
         add_previous_action_to_state: bool = False,
         add_previous_reward_to_state: bool = False,
         extra_returns: Sequence[str] = (),
