@@ -2,8 +2,8 @@
 
 Sections of the run come from their models; agents, components and environments from their constructors: types from the
 annotations (`rlgraph.core.specs.spec_types`), descriptions from the docstrings. Everything that is registered is in it,
-third parties' too. An argument that is called ``memory_spec`` takes a spec of a memory: a component with the API methods
-of one.
+third parties' too. An argument that is called ``memory_spec`` takes a spec of a memory: a component with the API
+methods of one.
 """
 
 from __future__ import annotations
