@@ -25,6 +25,7 @@ REFUSALS = (
     AttributeError,
     LookupError,
     MemoryError,
+    NotImplementedError,
     RecursionError,
     ValueError,
 )
