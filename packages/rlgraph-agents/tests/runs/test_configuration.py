@@ -7,7 +7,8 @@ import pytest
 
 from rlgraph.agents import Agent, DQNAgent
 from rlgraph.agents.presets import preset
-from rlgraph.core import SpecError
+from rlgraph.core import SpecError, allow_imports
+from rlgraph.runs import train
 from rlgraph.runs.configuration import apply_overrides, check, read_document, resolve
 from rlgraph.runs.template import config_template
 from rlgraph.runs.training import complete
@@ -302,3 +303,27 @@ def test_the_template_is_a_run_with_the_defaults(tmp_path):
     document = read_document(tmp_path / "run.yaml")
     plain = {"agent": preset("dqn", "CartPole-v1"), "environment": "CartPole-v1", "steps": 7}
     assert check(document) == check(plain)
+
+
+# What documents may import.
+
+IMPORTED = {**SMALL, "environment": "rlgraph.environments.deterministic_env:DeterministicEnv"}
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        check,
+        resolve,
+        lambda document: train(document, "run"),
+        lambda document: apply_overrides(document, ["agent.type=rlgraph.agents:DQNAgent", "discount=0.5"]),
+        lambda document: config_template("dqn", document["environment"]),
+    ],
+)
+def test_documents_are_data_in_python_too(use, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SpecError, match=r"rlgraph.core.allow_imports\('rlgraph\.") as caught:
+        use(IMPORTED)
+    assert "--allow-imports rlgraph." in str(caught.value)
+    with allow_imports("rlgraph.environments"):
+        assert check(IMPORTED).environment == IMPORTED["environment"]

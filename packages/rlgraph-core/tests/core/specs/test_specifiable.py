@@ -229,7 +229,9 @@ class Stumbling(Component):
         raise error
 
 
-@pytest.mark.parametrize("error", [ValueError("no"), MemoryError("no"), KeyError("no"), NotImplementedError("no")])
+@pytest.mark.parametrize(
+    "error", [ValueError("no"), MemoryError("no"), KeyError("no"), NotImplementedError("no")]
+)
 def test_what_a_constructor_stumbles_over(error):
     with pytest.raises(SpecError, match=rf"net: Stumbling: {type(error).__name__}: '?no") as caught:
         Component.from_spec({"type": Stumbling, "error": error}, path="net")
