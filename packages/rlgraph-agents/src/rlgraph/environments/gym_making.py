@@ -76,6 +76,8 @@ def _make(given: str | EnvSpec, limit: int | None, render_mode: str | None, kwar
     except gymnasium.error.DependencyNotInstalled as error:
         name = given if isinstance(given, str) else given.id
         raise SpecError(f"OpenAIGymEnv: {name} needs what is not installed: {error}") from error
+    except gymnasium.error.Error as error:
+        raise SpecError(f"OpenAIGymEnv: {error}") from error
 
 
 def _existing(env: Any, limit: int | None, render_mode: str | None, kwargs: dict[str, Any]) -> GymEnv:
@@ -160,7 +162,7 @@ def _unknown(gym_id: str) -> str:
     """The message for an id that is not registered."""
     known = sorted(gymnasium.registry, reverse=True)  # of two versions equally near the newer
     lowered = [name.lower() for name in known]
-    close = difflib.get_close_matches(gym_id.lower(), lowered, n=1, cutoff=0.0)
+    close = difflib.get_close_matches(gym_id.lower()[:100], lowered, n=1, cutoff=0.0)
     hint = f"The nearest is {known[lowered.index(close[0])]!r}. " if close else ""
     return (
         f"OpenAIGymEnv: no environment {gym_id!r} is registered with Gymnasium. {hint}"
