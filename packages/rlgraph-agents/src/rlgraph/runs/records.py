@@ -180,7 +180,7 @@ def read_metrics(folder: Path) -> list[dict[str, float]]:
             raise ValueError("expected a finite number of timesteps")
         return numbers
 
-    return list(_json_lines(folder / METRICS_JSONL, metrics))
+    return list(json_lines(folder / METRICS_JSONL, metrics))
 
 
 def read_evaluations(folder: Path) -> list[Evaluation]:
@@ -189,7 +189,7 @@ def read_evaluations(folder: Path) -> list[Evaluation]:
     def evaluation(row: Any) -> Evaluation:
         return evaluation_of(parse(EvaluationState, row, "an evaluation"))
 
-    return list(_json_lines(folder / EVALUATIONS, evaluation))
+    return list(json_lines(folder / EVALUATIONS, evaluation))
 
 
 def evaluation_of(state: EvaluationState) -> Evaluation:
@@ -230,7 +230,8 @@ def csv_rows(file: Path, convert: Callable[[dict[str, str]], Row]) -> Iterator[R
             raise RunFolderError(f"{file} cannot be read: line {rows.line_num}: {error}") from None
 
 
-def _json_lines(file: Path, convert: Callable[[Any], Row]) -> Iterator[Row]:
+def json_lines(file: Path, convert: Callable[[Any], Row]) -> Iterator[Row]:
+    """What `convert` makes of each line of JSON; see `csv_rows`."""
     with open_to_read(file) as handle:
         number = 0
         try:
