@@ -94,7 +94,7 @@ def make_example(kind: Any, example: str, action_space: str = "") -> Any:
     Raises:
         SpecError: it describes none.
     """
-    from rlgraph.core.component.parameters import parameters_of
+    from rlgraph.core.specs.parameters import parameters_of
     from rlgraph.spaces import IntBox, from_spec
 
     spec = json.loads(example)
@@ -108,8 +108,8 @@ def make_example(kind: Any, example: str, action_space: str = "") -> Any:
 def _arguments(kind: Any) -> list[str]:
     """The table of what the constructor takes, without what every component does."""
     from rlgraph.core import Component
-    from rlgraph.core.component.argument_words import expected_values
-    from rlgraph.core.component.parameters import descriptions_of, parameters_of
+    from rlgraph.core.specs.argument_descriptions import expected_values
+    from rlgraph.core.specs.parameters import descriptions_of, parameters_of
 
     common = parameters_of(Component).named
     descriptions = descriptions_of(kind)

@@ -1,4 +1,5 @@
 import copy
+import os
 import pickle
 from types import MappingProxyType
 
@@ -203,3 +204,18 @@ def test_errors_tell_their_parts_and_can_cross_processes():
     assert error.given == "2.0 > 1.0 at index ()"
     assert str(error) == str(caught.value)
     assert str(SpaceError("plain").under("a")) == "a: plain"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_file_that_is_none(tmp_path):
+    """Neither a pipe nor a device makes it wait or fill the memory."""
+    pipe, device = tmp_path / "pipe.json", tmp_path / "zero.json"
+    os.mkfifo(pipe)
+    device.symlink_to("/dev/zero")
+    for file in (pipe, device):
+        with pytest.raises(SpaceError, match="it is no regular file"):
+            from_spec(file)
+    deep = tmp_path / "deep.json"
+    deep.write_text("[" * 50_000)
+    with pytest.raises(SpaceError, match="nested too deeply"):
+        from_spec(deep)

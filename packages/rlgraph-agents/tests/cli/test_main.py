@@ -66,14 +66,15 @@ def test_an_alias_of_a_backend_and_an_environment_in_a_module(rlgraph, backends,
     env = "gymnasium.envs.classic_control:CartPoleEnv"
     agent = json.dumps({"type": "dqn", "network_spec": [{"type": "dense", "units": 4}]})
     (tmp_path / "small.json").write_text(agent)
-    arguments = ["--env", env, "--steps", 8, "--set", "evaluation.final_episodes=1"]
+    allowed = ["--allow-imports", "gymnasium.envs"]
+    arguments = ["--env", env, "--steps", 8, "--set", "evaluation.final_episodes=1", *allowed]
     outcome = rlgraph("train", "--backend", "pytorch", "--agent", "small.json", *arguments)
     assert outcome.code == 0 and "on torch, seed 1" in outcome.out
     (folder,) = (tmp_path / "runs").iterdir()
     assert folder.name == "small-gymnasium.envs.classic_control-CartPoleEnv-torch-1"
     assert json.loads((folder / "config.json").read_text())["run"]["backend"] == "torch"
     for command in (["evaluate", folder, "--episodes", 1], ["export", folder]):
-        assert rlgraph(*command, "--backend", "pytorch").code == 0
+        assert rlgraph(*command, "--backend", "pytorch", *allowed).code == 0
 
 
 def test_the_default_backend_is_used_and_kept(rlgraph, tiny, backend, tmp_path, undrawn, monkeypatch):

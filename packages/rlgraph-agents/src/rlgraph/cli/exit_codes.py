@@ -27,7 +27,7 @@ class ExitCode(IntEnum):
         "It cannot go on, or a check failed: an environment broke its contract, a number is not finite, the disk is "
         "full.",
     )
-    INTERRUPTED = 130, "Interrupted by Ctrl-C; what was done until then is kept."
+    INTERRUPTED = 130, "Interrupted by Ctrl-C or SIGTERM; what was done until then is kept."
 
 
 def code_of(error: Exception) -> ExitCode:

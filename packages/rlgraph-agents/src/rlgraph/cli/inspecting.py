@@ -29,7 +29,7 @@ PANEL = "Look inside"
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
     for function in (graph, plan):
-        command(app, PANEL)(function)
+        command(app, PANEL, specs=True)(function)
 
 
 def plan(

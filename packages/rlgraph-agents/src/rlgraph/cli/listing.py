@@ -30,7 +30,7 @@ STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
     for function in (agents, environments, check_env, plugins):
-        command(app, PANEL, json=True)(function)
+        command(app, PANEL, json=True, specs=function is check_env)(function)
 
 
 def plugins(

@@ -6,13 +6,14 @@ from pathlib import Path
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
-from rlgraph.core import SpecError, last_valid_checkpoint
+from rlgraph.core import SpecError, data_specs, last_valid_checkpoint
 from rlgraph.core.errors import nearest
 from rlgraph.runs.checkpoints import BEST, problem_of
 from rlgraph.runs.config_file import read_config
 from rlgraph.runs.run_spec import RunSpec
 
 
+@data_specs()
 def load_agent(
     folder: str | Path, *, backend: str | None = None, checkpoint: str | None = None
 ) -> tuple[Agent, RunSpec, Path]:

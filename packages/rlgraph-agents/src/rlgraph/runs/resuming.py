@@ -8,7 +8,7 @@ from typing import Any
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
-from rlgraph.core import SpecError
+from rlgraph.core import SpecError, data_specs
 from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.runs.checkpoints import RunCheckpoints
 from rlgraph.runs.config_file import CONFIG, config_digest, read_config
@@ -22,6 +22,7 @@ from rlgraph.runs.training import Run, RunSummary, complete
 from rlgraph.workers.callbacks import Callback
 
 
+@data_specs()
 def resume(
     folder: str | Path,
     *,

@@ -10,7 +10,8 @@ from typing import Any, Self
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
-from rlgraph.core import NumericalError
+from rlgraph.core import NumericalError, data_specs
+from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.runs.checkpoints import BEST, FAILED, LAST
 from rlgraph.runs.configuration import resolve
@@ -51,6 +52,7 @@ class RunSummary:
     earlier_run: Path | None = None
 
 
+@data_specs()
 def train(
     spec: RunSpec | Mapping[str, Any], folder: str | Path, callbacks: Sequence[Callback] = ()
 ) -> RunSummary:
@@ -62,7 +64,7 @@ def train(
         callbacks: told what happens, besides the folder's own.
 
     Raises:
-        SpecError: the spec is wrong.
+        SpecError: the spec is wrong, or names a module that may not be imported (`rlgraph.core.allow_imports`).
         CapabilityError: the backend cannot learn, and the agent is to; nothing is written.
         EnvironmentFault, NumericalError: training cannot go on; the last checkpoint is written first.
         RunFolderError: another process trains in the folder.
@@ -161,7 +163,7 @@ class Run:
 
     def execute(self, callbacks: Sequence[Callback]) -> RunSummary:
         """Train, and evaluate the best policy."""
-        with RunFolder(self.path, self.spec, self.agent, self.state) as self.folder:
+        with interruptible(), RunFolder(self.path, self.spec, self.agent, self.state) as self.folder:
             if self.state is not None:
                 returns, lengths = read_episodes(self.path)
                 state = self.state.worker.model_dump()

@@ -318,7 +318,7 @@ def test_calls_around_a_graph_function(failures):
 
 
 def test_components_that_are_still_there_at_run_time(failures):
-    from rlgraph.core.component.specifiable import plain_copy
+    from rlgraph.core.specs.specifiable import plain_copy
 
     class AskingLinker(Linker):
         def link(self, function, view, *draws):
@@ -326,9 +326,7 @@ def test_components_that_are_still_there_at_run_time(failures):
             return lambda *args, **kwargs: plain_copy(bound(*args, **kwargs))
 
     found = failures(with_linker(AskingLinker), ["budget"])
-    assert found == {
-        "budget/no_machinery": "an execution runs functions of rlgraph.core.component.specifiable"
-    }
+    assert found == {"budget/no_machinery": "an execution runs functions of rlgraph.core.specs.specifiable"}
 
 
 def test_draws_that_come_again(failures):

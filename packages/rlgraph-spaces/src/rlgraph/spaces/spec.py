@@ -17,6 +17,7 @@ from rlgraph.spaces.float_box import FloatBox
 from rlgraph.spaces.int_box import IntBox
 from rlgraph.spaces.space import Space
 from rlgraph.spaces.text_box import TextBox
+from rlgraph.spaces.text_files import read_text
 
 __all__ = ["build", "from_spec"]
 
@@ -76,10 +77,12 @@ def build(spec: Any, path: str) -> Space:
 
 def _read_file(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(read_text(path))
     except OSError as error:
         raise mismatch("", "a JSON file", repr(str(path)), str(error.strerror).lower()) from None
-    except ValueError as error:  # not UTF-8, or not JSON
+    except RecursionError:
+        raise mismatch(str(path), "JSON", "values that are nested too deeply") from None
+    except ValueError as error:  # no regular file, too long, not UTF-8, or not JSON
         raise mismatch(str(path), "JSON", error) from None
 
 

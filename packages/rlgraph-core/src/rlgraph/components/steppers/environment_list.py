@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rlgraph.core import SpecError, registry
-from rlgraph.core.component.specifiable import call_checked, plain_copy
 from rlgraph.core.errors import nearest
 from rlgraph.core.protocols import Environment
-from rlgraph.core.registry import import_object
+from rlgraph.core.specs.imports import is_import_path
+from rlgraph.core.specs.specifiable import call_checked, plain_copy
 
 #: What an environment has at least.
 PARTS = ("state_space", "action_space", "reset", "step")
+#: The methods of one, which a class that is imported has before it is called.
+METHODS = ("reset", "step", "terminate")
 
 
 def make_environments(spec: Any, number: int | None, where: str) -> list[Environment]:
@@ -59,13 +61,14 @@ def _make(spec: Any, where: str) -> Environment:
         kind = named.pop("type")
         if isinstance(kind, str):
             known = registry("rlgraph.environments")
-            imports = kind not in known and (":" in kind or "." in kind)
-            if isinstance(spec, str) and not imports and kind not in known and "gym" in known:
+            if isinstance(spec, str) and not is_import_path(kind) and kind not in known and "gym" in known:
                 raise SpecError(
                     f"{where}: there is no registered environment {kind!r}. {nearest(kind, known.names())} An id of "
                     f"Gymnasium is {{'type': 'gym', 'gym_env': {kind!r}}}"
                 )
-            kind = (import_object if imports else known.load)(kind, where=f"{where}.type")
+            kind = known.resolve(kind, _is_environment_class, "an environment's class", where=f"{where}.type")
+        elif not callable(kind):
+            raise SpecError(f"{where}.type: expected a name, a class or a function, given {kind!r}")
         environment = call_checked(kind, [], plain_copy(named), where)
     elif not _is_environment(spec) and callable(spec):
         environment = spec()
@@ -87,6 +90,10 @@ def _make(spec: Any, where: str) -> Environment:
             )
         )
     return environment
+
+
+def _is_environment_class(kind: type) -> bool:
+    return all(callable(getattr(kind, method, None)) for method in METHODS)
 
 
 def _is_environment(spec: Any) -> bool:

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from rlgraph.core.component.places import is_index, is_nested, join_parts, parts_of
 from rlgraph.core.errors import SpecError
+from rlgraph.core.specs.spec_paths import is_index, is_nested, join_parts, parts_of
 
 #: As many rounds are done at most; each one costs the constructors of the whole spec.
 MOST_ROUNDS = 50

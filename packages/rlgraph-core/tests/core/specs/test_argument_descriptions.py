@@ -17,8 +17,8 @@ from rlgraph.components import (
     Synchronizer,
     ValueFunction,
 )
-from rlgraph.core.component.argument_words import expected_values
-from rlgraph.core.component.parameters import descriptions_of, parameters_of
+from rlgraph.core.specs.argument_descriptions import expected_values
+from rlgraph.core.specs.parameters import descriptions_of, parameters_of
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from rlgraph.components import Dense, DQNLoss, NeuralNetwork
 from rlgraph.core import Component, SpecError
-from rlgraph.core.component.specifiable import check_arguments
+from rlgraph.core.specs.specifiable import check_arguments
 
 
 def test_from_an_instance():
@@ -71,8 +71,11 @@ def test_where_to_import_from(name):
             "No module named 'rlgraph.component'",
         ),
         ("broken_module:Thing", "net.type: 'broken_module:Thing' cannot be imported: RuntimeError: no luck"),
-        ("rlgraph.core.SpecError", "net.type: 'rlgraph.core.SpecError' is a SpecError, expected a Component"),
-        ("math.pi", "net.type: expected a name, a class or a function, given 'math.pi'"),
+        (
+            "rlgraph.core.SpecError",
+            "net.type: 'rlgraph.core.SpecError' is the class SpecError, expected a Component class",
+        ),
+        ("math.pi", "net.type: 'math.pi' is a float, expected a Component class"),
         (".x", "net.type: '.x' cannot be imported: ValueError: Empty module name"),
     ],
 )

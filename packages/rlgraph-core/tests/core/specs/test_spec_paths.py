@@ -2,8 +2,8 @@
 
 import pytest
 
-from rlgraph.core.component.parameters import descriptions_of
-from rlgraph.core.component.places import is_index, join_parts, parts_of
+from rlgraph.core.specs.parameters import descriptions_of
+from rlgraph.core.specs.spec_paths import is_index, join_parts, parts_of
 
 
 @pytest.mark.parametrize(

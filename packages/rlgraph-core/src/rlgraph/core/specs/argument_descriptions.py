@@ -6,7 +6,7 @@ import inspect
 import re
 from typing import Any
 
-from rlgraph.core.component.argument_types import expectation
+from rlgraph.core.specs.argument_types import expectation
 
 _RANGE = re.compile(r"\bin ([\[(]-?[\d.]+, -?[\w.]+[\])])")
 _CHOICE = re.compile(r'``("[^"]+")``:')

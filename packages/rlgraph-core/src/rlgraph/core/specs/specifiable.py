@@ -8,13 +8,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from rlgraph.core.component.all_faults import every_fault
-from rlgraph.core.component.argument_types import expectation, fits
-from rlgraph.core.component.parameters import Parameters, parameters_of
-from rlgraph.core.component.places import is_recording, locate, located, making, record
-from rlgraph.core.component.spec_files import is_spec_file, read_spec_file
 from rlgraph.core.errors import SpecError, offer
-from rlgraph.core.registry import import_object, registry
+from rlgraph.core.registry import registry
+from rlgraph.core.specs.all_faults import every_fault
+from rlgraph.core.specs.argument_types import expectation, fits
+from rlgraph.core.specs.documents import is_spec_file, read_spec_file
+from rlgraph.core.specs.imports import data_specs
+from rlgraph.core.specs.parameters import Parameters, parameters_of
+from rlgraph.core.specs.spec_paths import is_recording, locate, located, making, record
 
 
 class Specifiable:
@@ -37,11 +38,12 @@ class Specifiable:
 
                 * an instance: returned as it is;
                 * None: this class with its defaults;
-                * a mapping with ``type`` (a registered name, a class, a function, or where to import one from;
+                * a mapping with ``type`` (a registered name, a class, a function, or where to import a class from;
                   default: this class), constructor arguments by name, and ``_args``, a list of those by position;
                 * what may stand as ``type`` alone: ``"dense"``, ``"package.module.Class"``,
                   ``"package.module:Class"``, a class, or a function that returns an instance;
-                * a JSON or YAML file that holds a spec: ``"net.json"``, or any `pathlib.Path`.
+                * a JSON or YAML file that holds a spec: ``"net.json"``, or any `pathlib.Path`. A file is data: it
+                  imports nothing but what `rlgraph.core.allow_imports` allows.
             path: where the spec stands in a larger one; named in errors.
             kwargs: arguments that override the spec's.
 
@@ -87,7 +89,8 @@ class Specifiable:
     @classmethod
     def _from_file(cls, file: str | Path, where: str, kwargs: Mapping[str, Any]) -> Self:
         try:
-            return cls.from_spec(read_spec_file(file, where), path=where, **kwargs)
+            with data_specs():
+                return cls.from_spec(read_spec_file(file, where), path=where, **kwargs)
         except SpecError as error:
             error.add_note(f"({where} stands in {file})")
             raise
@@ -101,12 +104,11 @@ class Specifiable:
         """The class or function that `name` means."""
         target: Any = cls if name is None else name
         if isinstance(name, str):
-            known = registry(cls.registry_group)
-            imports = name not in known and ("." in name or ":" in name)
-            target = (
-                import_object(name, where=f"{where}.type")
-                if imports
-                else known.load(name, where=f"{where}.type")
+            target = registry(cls.registry_group).resolve(
+                name,
+                lambda kind: issubclass(kind, cls),
+                f"a {cls.__name__} class{cls._hint()}",
+                where=f"{where}.type",
             )
         if isinstance(target, type):
             if not issubclass(target, cls):
