@@ -28,7 +28,7 @@ def test_codes(rlgraph, monkeypatch, error, code, command):
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("rlgraph.core.draw.draw", fail)
+    monkeypatch.setattr("rlgraph.draw.draw", fail)
     monkeypatch.setattr(Registry, "plugins", fail)
     outcome = rlgraph(*command)
     assert (outcome.code, outcome.out) == (code, "")

@@ -125,7 +125,7 @@ def test_all_checkpoints_are_damaged(actor, tmp_path, undrawn):
     crash(actor, tmp_path, 200)
     for file in tmp_path.glob("checkpoints/step-*/manifest.json"):
         file.write_text("{}")
-    with pytest.raises(CheckpointError, match="no checkpoint to go on from"):
+    with pytest.raises(CheckpointError, match="no checkpoint to resume from"):
         resume(tmp_path)
 
 
