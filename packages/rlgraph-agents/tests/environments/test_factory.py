@@ -45,7 +45,7 @@ def test_an_object_with_the_protocol_is_an_environment():
     assert isinstance(env, Environment) and isinstance(env, ProtocolEnv) and env.name == "Corridor"
     assert env.action_space == IntBox(2) and env.render() is None and env.get_state() is None
     assert env.reset(seed=1) == 0 and env.step(1) == (1, 0.0, False, False, {})
-    with pytest.raises(NotImplementedError, match="Corridor cannot take its state back"):
+    with pytest.raises(NotImplementedError, match="Corridor cannot restore its state"):
         env.set_state({})
     env.terminate()
     assert mine.terminated

@@ -352,7 +352,7 @@ def test_no_state_where_it_is_not_known_what_it_is_made_of():
     ):
         assert env.get_state() is None
     env.reset()
-    with pytest.raises(NotImplementedError, match="cannot take its state back"):
+    with pytest.raises(NotImplementedError, match="cannot restore its state"):
         OpenAIGymEnv(Changed()).set_state(env.get_state())
 
 
