@@ -108,7 +108,7 @@ def test_everything_that_is_missing_is_listed():
     with pytest.raises(SpecError) as error:
         make_environment(Half(), path="run.environment")
     message = str(error.value)
-    assert message.startswith("run.environment: Half is no environment, it lacks")
+    assert message.startswith("run.environment: Half is not an environment; it lacks")
     assert "action_space: a Space" in message and "terminate: def terminate(self): pass" in message
     assert "state_space:" not in message and "step:" not in message
 

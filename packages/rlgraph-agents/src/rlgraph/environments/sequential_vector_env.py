@@ -16,7 +16,12 @@ import numpy as np
 
 from rlgraph.core.errors import SpecError
 from rlgraph.environments.buffers import Buffers
-from rlgraph.environments.checks import (
+from rlgraph.environments.environment import Environment, StepFunction, environment_seed
+from rlgraph.environments.errors import EnvironmentFault, fault_of, last_line, shortened
+from rlgraph.environments.interrupts import raise_interruption
+from rlgraph.environments.restarts import MAX_RESTARTS, Restarts
+from rlgraph.environments.rows import Rows, copy_rows, row_splitter, write_row
+from rlgraph.environments.step_checks import (
     FLAGS,
     LARGEST_REWARD,
     NUMBERS,
@@ -24,11 +29,6 @@ from rlgraph.environments.checks import (
     check_result,
     explain_result,
 )
-from rlgraph.environments.environment import Environment, StepFunction, environment_seed
-from rlgraph.environments.errors import EnvironmentFault, fault_of, last_line, shortened
-from rlgraph.environments.interrupts import raise_interruption
-from rlgraph.environments.restarts import MAX_RESTARTS, Restarts
-from rlgraph.environments.rows import Rows, copy_rows, row_splitter, write_row
 from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
 
 CHECKED_STEPS = 1000

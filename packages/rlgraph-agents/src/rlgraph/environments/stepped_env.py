@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from rlgraph.environments.checks import is_end, number_of
 from rlgraph.environments.environment import Environment, StepFunction, StepResult
 from rlgraph.environments.factory import is_instance, make_environment
+from rlgraph.environments.step_checks import is_end, number_of
 
 
 class SteppedEnv(Environment):
