@@ -41,7 +41,8 @@ def _parser() -> argparse.ArgumentParser:
     test.add_argument("--fast", action="store_true", help="without slow tests, doctests, documentation")
     test.set_defaults(command=lambda options, rest: steps.test(options.fast, rest), passes_on=True)
 
-    rows = commands.add_parser("matrix", help="test every package from its wheel in clean environments")
+    rows = commands.add_parser("matrix", help="check every package from its wheel in clean environments")
+    rows.add_argument("--all", action="store_true", help="run the whole test folders in every row, too")
     rows.add_argument("--only", metavar="NAME", action="append", help="this row alone (may be repeated)")
     rows.add_argument("--keep", action="store_true", help="keep the environments and say where they are")
     rows.add_argument("--json", action="store_true", help="print the rows as JSON and do nothing else")
@@ -54,9 +55,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _quickstart(options: argparse.Namespace, rest: list[str]) -> int:
     packages = load_packages()
-    names = with_siblings(["rlgraph-agents", f"rlgraph-{options.backend}"], packages)
-    extras = {"rlgraph-core": ["draw"]}  # the quickstart leaves a drawing of its component graph
-    selection = {name: extras.get(name, ()) for name in names}
+    selection = with_siblings([f"rlgraph-agents[{options.backend}]"], packages)
     python = ensure(Environment(f"quickstart-{options.backend}", selection))
     return run([python, "-m", "rlgraph.cli", "quickstart", "--backend", options.backend, *rest], cwd=ROOT)
 
