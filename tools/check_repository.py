@@ -21,11 +21,11 @@ from typing import Any
 from devlib.project import (
     ROOT,
     Package,
+    admits,
     external_requirements,
     in_order,
     load_packages,
     requirement_name,
-    version_numbers,
     with_siblings,
 )
 
@@ -263,28 +263,13 @@ RULES: list[Callable[[Repository], Iterator[str]]] = [
 
 def range_problem(requirement: str, version: str) -> str | None:
     """Why a sibling of this version does not satisfy the requirement, or None."""
-    specifiers = re.sub(r"^\s*[A-Za-z0-9._-]+(\[[^]]*\])?", "", requirement.split(";")[0]).strip()
-    clauses = [clause.strip() for clause in specifiers.split(",") if clause.strip()]
-    if not any(clause.startswith(">=") for clause in clauses) or not any(c.startswith("<") for c in clauses):
+    if ">=" not in requirement or "<" not in requirement:
         return "a sibling is required by a range with both ends, such as >=0.1,<0.2"
-    for clause in clauses:
-        match = re.fullmatch(r"(>=|<=|==|!=|<|>)\s*(\d+(?:\.\d+)*)", clause)
-        if match is None:
-            return f"the clause {clause!r} is not understood here"
-        if not _holds(version_numbers(version), match.group(1), version_numbers(match.group(2))):
-            return f"does not admit the version that stands in the repository, {version}"
-    return None
-
-
-def _holds(left: list[int], operator: str, right: list[int]) -> bool:
-    return {
-        ">=": left >= right,
-        "<=": left <= right,
-        "==": left == right,
-        "!=": left != right,
-        "<": left < right,
-        ">": left > right,
-    }[operator]
+    try:
+        fits = admits(requirement, version)
+    except ValueError as error:
+        return str(error)
+    return None if fits else f"does not admit the version that stands in the repository, {version}"
 
 
 def target_problem(package: Package, target: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from devlib import matrix, steps
+from devlib import matrix, release, steps
 from devlib.environments import Environment, EnvironmentFailure, ensure
 from devlib.output import run, say
 from devlib.project import ROOT, load_packages, with_siblings
@@ -47,6 +47,11 @@ def _parser() -> argparse.ArgumentParser:
     rows.add_argument("--keep", action="store_true", help="keep the environments and say where they are")
     rows.add_argument("--json", action="store_true", help="print the rows as JSON and do nothing else")
     rows.set_defaults(command=lambda options, _: matrix.main(options), passes_on=False)
+
+    releases = commands.add_parser("release", help="bump a package by its changelog and build it")
+    releases.add_argument("package", metavar="PACKAGE")
+    releases.add_argument("--version", help="default: the changelog decides")
+    releases.set_defaults(command=lambda options, _: release.main(options), passes_on=False)
 
     docs = commands.add_parser("docs", help="build the documentation, every warning an error")
     docs.set_defaults(command=_docs, passes_on=False)

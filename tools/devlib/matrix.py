@@ -11,11 +11,11 @@ import json
 import shutil
 import tempfile
 import time
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from devlib.distributions import build, tagged_package, tagged_versions
 from devlib.environments import (
     EnvironmentFailure,
     constraints_file,
@@ -28,10 +28,12 @@ from devlib.output import duration, heading, run, say, table
 from devlib.project import (
     ROOT,
     Package,
+    admits,
     external_requirements,
     in_order,
     load_packages,
     lowest_versions,
+    requirement_name,
     with_siblings,
 )
 from devlib.steps import pytest_command
@@ -57,6 +59,7 @@ class Row:
         absent: modules that must not be importable.
         checks: functions of `tools/check_installed.py`.
         lowest: install the lowest third-party versions that the packages' ranges admit.
+        oldest: a sibling of which the oldest tagged version is installed that the package's range admits.
     """
 
     name: str
@@ -67,6 +70,7 @@ class Row:
     absent: tuple[str, ...]
     checks: tuple[str, ...]
     lowest: bool
+    oldest: str
 
     def selection(self, packages: Mapping[str, Package]) -> dict[str, tuple[str, ...]]:
         """The packages that are installed, each with its extras."""
@@ -83,6 +87,7 @@ def rows_of(packages: Mapping[str, Package]) -> list[Row]:
             after=entry.get("after", ""),
             beside=tuple(entry.get("with", ())),
             lowest=entry.get("lowest", False),
+            oldest=entry.get("oldest", ""),
             **{key: tuple(entry.get(key, ())) for key in lists},
         )
         for package in in_order(packages)
@@ -135,9 +140,9 @@ class _Matrix:
     def run(self, rows: Sequence[Row], keep: bool) -> int:
         heading("wheels")
         needed = {name for row in rows for name in row.selection(self.packages)}
-        self.wheels = build_wheels(
-            [self.packages[name] for name in with_siblings(needed, self.packages)], self.folder
-        )
+        self.wheels = {
+            name: build(self.packages[name], self.folder, self.folder / "wheels") for name in sorted(needed)
+        }
         lines = [("row", "package", "result", "time")]
         for chain in chains_of(rows, apart=self.all):
             environment = self.folder / chain[0].name
@@ -158,7 +163,15 @@ class _Matrix:
 
     def _run_row(self, row: Row, environment: Path) -> str:
         selection = row.selection(self.packages)
-        python = self._install(row, selection, environment)
+        if row.oldest:
+            version = self._oldest(row)
+            if version == self.packages[row.oldest].version:
+                say(f"The oldest {row.oldest} that {row.package} admits is the present one, {version}.")
+                return "passed"
+            selection = {row.package: row.extras}
+            python = self._install_with_oldest(row, version, environment)
+        else:
+            python = self._install(row, selection, environment)
         if run([python, "-m", "pip", "check", "--disable-pip-version-check"], cwd=environment) != 0:
             return "pip check FAILED"
         folder = environment / row.name
@@ -191,6 +204,26 @@ class _Matrix:
             for module in modules
         ]
 
+    def _oldest(self, row: Row) -> str:
+        """The lowest version of `row.oldest` that has a tag and that the row's package admits; else the present one."""
+        requirements = self.packages[row.package].requirements
+        (range_,) = (r for r in requirements if requirement_name(r) == row.oldest)
+        versions = [*tagged_versions(row.oldest), self.packages[row.oldest].version]
+        return next(version for version in versions if admits(range_, version))
+
+    def _install_with_oldest(self, row: Row, version: str, environment: Path) -> Path:
+        """Installs the row's package beside that version; pip chooses other siblings that fit, of all tagged ones."""
+        for name in row.selection(self.packages):
+            for tagged in tagged_versions(name):
+                if tagged != self.packages[name].version:
+                    package = tagged_package(name, tagged, self.folder / f"{name}-{tagged}")
+                    build(package, self.folder, self.folder / "wheels")
+        python = create(environment / "venv")
+        wheel = f"{self.wheels[row.package]}[{','.join(row.extras)}]"
+        siblings = ["--find-links", str(self.folder / "wheels"), f"{row.oldest}=={version}"]
+        pip_install(python, ["--no-compile", wheel, *siblings], quiet=True)
+        return python
+
     def _install(self, row: Row, selection: Mapping[str, Sequence[str]], environment: Path) -> Path:
         """Installs the row's packages, into the environment of the rows before it if there is one."""
         say(f"Installing, {describe_size(external_requirements(selection, self.packages))}.")
@@ -213,44 +246,3 @@ class _Matrix:
         # Nothing is compiled ahead: modules that are imported once or never would cost more than they save.
         pip_install(python, ["--no-compile", *wheels], constraints, quiet=True)
         return python
-
-
-def build_wheels(packages: Sequence[Package], folder: Path) -> dict[str, Path]:
-    """One wheel per package, by name; each is looked into."""
-    python = create(folder / "build")
-    wheels = {}
-    for package in packages:
-        target = folder / "wheels" / package.name
-        build: list[str | Path] = [
-            python,
-            "-m",
-            "pip",
-            "wheel",
-            "--disable-pip-version-check",
-            "--quiet",
-            "--no-deps",
-        ]
-        if run([*build, "-w", target, package.folder], cwd=folder) != 0:
-            raise EnvironmentFailure(f"The wheel of {package.name} could not be built.")
-        (wheels[package.name],) = target.glob("*.whl")
-        problems = wheel_problems(wheels[package.name], package)
-        if problems:
-            raise EnvironmentFailure("\n".join(problems))
-        say(f"built {wheels[package.name].name}")
-    return wheels
-
-
-def wheel_problems(wheel: Path, package: Package) -> list[str]:
-    """What is wrong with the contents of a wheel."""
-    with zipfile.ZipFile(wheel) as archive:
-        names = set(archive.namelist())
-    problems = []
-    if "rlgraph/__init__.py" in names:
-        problems.append(f"{wheel.name} holds rlgraph/__init__.py, but nobody owns the namespace")
-    for portion in package.portions:
-        if f"{portion.replace('.', '/')}/py.typed" not in names:
-            problems.append(f"{wheel.name} lacks {portion.replace('.', '/')}/py.typed")
-    sources = {path.relative_to(package.source).as_posix() for path in package.source.rglob("*.py")}
-    if sources - names:
-        problems.append(f"{wheel.name} lacks {', '.join(sorted(sources - names))}")
-    return problems

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -10,6 +11,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+_COMPARE = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+}
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -174,6 +183,22 @@ def lowest_versions(
     return [
         pins[name] if name in held else f"{name}=={version}" for name, (_, version) in sorted(lowest.items())
     ]
+
+
+def admits(requirement: str, version: str) -> bool:
+    """Whether the range of `"name>=0.1,<0.2"` holds a version.
+
+    Raises:
+        ValueError: a clause is none of `>=`, `<=`, `==`, `!=`, `<`, `>` and a version.
+    """
+    found = version_numbers(version)
+    for clause in re.sub(r"^\s*[A-Za-z0-9._-]+(\[[^]]*\])?", "", requirement.split(";")[0]).split(","):
+        match = re.fullmatch(r"\s*(>=|<=|==|!=|<|>)\s*(\d+(?:\.\d+)*)\s*", clause)
+        if match is None and clause.strip():
+            raise ValueError(f"the clause {clause!r} is not understood here")
+        if match and not _COMPARE[match.group(1)](found, version_numbers(match.group(2))):
+            return False
+    return True
 
 
 def version_numbers(version: str) -> list[int]:
