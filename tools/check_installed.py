@@ -101,7 +101,7 @@ def spaces(extras: frozenset[str]) -> None:
 def core(extras: frozenset[str]) -> None:
     from rlgraph.components import NeuralNetwork
     from rlgraph.core import GraphExecutor
-    from rlgraph.core.draw import draw, graph_definition
+    from rlgraph.draw import draw, graph_definition
     from rlgraph.spaces import FloatBox
 
     Path("network.yaml").write_text("[{type: dense, units: 2, activation: relu}]", encoding="utf-8")
