@@ -39,7 +39,8 @@ def main(options: argparse.Namespace) -> int:
     changelog.write_text(
         text.replace(_UNRELEASED, f"## [{version}] - {datetime.date.today()}", 1), encoding="utf-8"
     )
-    for other, requirement in dependents(package.name, version, packages):
+    lifted = [*dependents(package.name, version, packages)]
+    for other, requirement in lifted:
         _replace(other.folder / "pyproject.toml", f'"{requirement}"', f'"{with_range(requirement, version)}"')
         entry = f"- Requires {with_range(requirement, version)}."
         log = other.folder / "CHANGELOG.md"
@@ -51,10 +52,11 @@ def main(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as folder:
         build(packages[package.name], Path(folder), ROOT / "dist", sdist=True)
     say("\nRun tools/dev.py matrix and commit. Then upload and tag, in this order:")
-    for other in to_upload(packages, {f"{name}-{v}" for name in packages for v in tagged_versions(name)}):
+    tags = {f"{name}-{tagged}" for name in packages for tagged in tagged_versions(name)}
+    for other in to_upload(packages, tags, {each.name for each, _ in lifted}):
         files = sorted((ROOT / "dist").glob(f"{other.name.replace('-', '_')}-{other.version}[-.]*"))
-        what = " ".join(f"dist/{file.name}" for file in files) or "not built: release it, too"
-        say(f"  {other.name}-{other.version}: {what}")
+        what = " ".join(f"dist/{file.name}" for file in files) or "not built yet: release it, too"
+        say(f"  {other.name}: {what}")
     return 0
 
 
@@ -107,10 +109,16 @@ def with_entry(changelog: str, entry: str) -> str:
     return head + heading + section + "".join(released)
 
 
-def to_upload(packages: Mapping[str, Package], tags: Collection[str]) -> list[Package]:
-    """What has a version without a tag, each package after those it requires."""
-    ours = [package for package in in_order(packages) if not package.is_example]
-    return [package for package in ours if f"{package.name}-{package.version}" not in tags]
+def to_upload(
+    packages: Mapping[str, Package], tags: Collection[str], lifted: Collection[str] = ()
+) -> list[Package]:
+    """What has a version without a tag, or lifted its range; each package after those it requires."""
+    return [
+        package
+        for package in in_order(packages)
+        if not package.is_example
+        and (package.name in lifted or f"{package.name}-{package.version}" not in tags)
+    ]
 
 
 def _replace(file: Path, old: str, new: str) -> None:

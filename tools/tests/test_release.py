@@ -86,6 +86,8 @@ def test_siblings_are_uploaded_before_those_that_require_them() -> None:
     ]
     order = to_upload({each.name: each for each in packages}, {"spaces-0.1.0", "core-0.1.0"})
     assert [each.name for each in order] == ["core", "agents"]
+    tagged = {f"{each.name}-{each.version}" for each in packages}
+    assert to_upload({each.name: each for each in packages}, tagged, {"agents"}) == packages[:1]
 
 
 def test_an_unknown_package_and_a_lower_version_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
