@@ -6,6 +6,8 @@ A block that cannot run is preceded by a line `<!-- skip: the reason -->`.
 from __future__ import annotations
 
 import ast
+import doctest
+import importlib
 import re
 from collections.abc import Iterator
 from copy import copy
@@ -13,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from devlib.project import ROOT
+from devlib.project import ROOT, load_packages
 from rlgraph.core import registry
 
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}|:{3,})\s*\{?(?P<language>[\w-]*)\}?.*$")
@@ -77,6 +79,22 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setattr(known, "_plugins", copy(known._plugins))
         monkeypatch.setattr(known, "_objects", copy(known._objects))
     run_page(page)
+
+
+def modules_with_examples() -> list[str]:
+    """The modules whose docstrings show a session of Python."""
+    return [
+        ".".join(file.relative_to(package.source).with_suffix("").parts).removesuffix(".__init__")
+        for package in load_packages().values()
+        for file in sorted(package.source.rglob("*.py"))
+        if not package.is_example and ">>> " in file.read_text(encoding="utf-8")
+    ]
+
+
+@pytest.mark.parametrize("module", modules_with_examples())
+def test_examples_of_docstrings(module: str) -> None:
+    found = doctest.testmod(importlib.import_module(module))
+    assert found.attempted > 0 and found.failed == 0
 
 
 PAGE = """

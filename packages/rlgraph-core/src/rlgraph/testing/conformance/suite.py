@@ -21,7 +21,6 @@ MODULES = (
     "gradients",
     "components",
     "draws",
-    "checkpoints",
     "functional",
     "graphs",
     "budget",
