@@ -147,7 +147,7 @@ class Stress:
 
     def _check_held(self) -> None:
         """Of every thread its latest records, without a gap; together as many as there is room for."""
-        view = self.executor._host_view(self.executor.built.graph.root)
+        view = self.executor.guarded.host_view(self.executor.built.graph.root)
         expected = min(sum(self.inserted), CAPACITY)
         records = view.read((view.oldest() + np.arange(expected)) % CAPACITY)
         self._check_whole(records)

@@ -41,7 +41,7 @@ def component_markdown(name: str, example: str = "", action_space: str = "", lev
         SpecError: there is no such component, or `example` does not make one.
     """
     from rlgraph.core import Component, registry
-    from rlgraph.core.draw.described import api_methods_of, call_of
+    from rlgraph.draw.component_description import api_methods_of, call_of
 
     known = registry(Component.registry_group)
     kind = known.load(name)
@@ -70,7 +70,7 @@ def functions_markdown(module: str, only: Iterable[str] = (), level: int = 2) ->
         only: their names, in the order wanted; none: all, as they stand there.
         level: of the headings.
     """
-    from rlgraph.core.draw.described import call_of
+    from rlgraph.draw.component_description import call_of
 
     found = importlib.import_module(module)
     public = [
@@ -93,7 +93,7 @@ def make_example(kind: Any, example: str, action_space: str = "") -> Any:
     Raises:
         SpecError: it describes none.
     """
-    from rlgraph.core.component.parameters import parameters_of
+    from rlgraph.core.specs.parameters import parameters_of
     from rlgraph.spaces import IntBox, from_spec
 
     spec = json.loads(example)
@@ -107,8 +107,8 @@ def make_example(kind: Any, example: str, action_space: str = "") -> Any:
 def _arguments(kind: Any) -> list[str]:
     """The table of what the constructor takes, without what every component does."""
     from rlgraph.core import Component
-    from rlgraph.core.component.argument_words import expected_values
-    from rlgraph.core.component.parameters import descriptions_of, parameters_of
+    from rlgraph.core.specs.argument_descriptions import expected_values
+    from rlgraph.core.specs.parameters import descriptions_of, parameters_of
 
     common = parameters_of(Component).named
     descriptions = descriptions_of(kind)
@@ -169,7 +169,7 @@ def _linked(text: str) -> str:
 
 def _backends(name: str, kind: Any) -> str:
     """Where it runs, and where it has kernels."""
-    from rlgraph.core.draw.described import kernels_only
+    from rlgraph.draw.component_description import kernels_only
     from rlgraph.testing.conformance.cases import CASES
 
     functions = kind.graph_functions().values()
@@ -207,7 +207,7 @@ def _words(names: Iterable[str]) -> str:
 
 def _sources(kind: Any) -> list[str]:
     """The functions it computes with, and the papers that it and these cite."""
-    from rlgraph.core.draw.described import functional_of, papers_of
+    from rlgraph.draw.component_description import functional_of, papers_of
 
     used, papers = functional_of(kind), papers_of(kind)
     lines = []
@@ -263,7 +263,7 @@ class ComponentDirective(SphinxDirective):
     def _picture(self, name: str) -> str:
         """Draw the component as it stands in a case, and refer to the file."""
         from rlgraph.core import Component, GraphExecutor, registry
-        from rlgraph.core.draw import draw
+        from rlgraph.draw import draw
         from rlgraph.testing.conformance.cases import CASES
 
         case = CASES[self.options.get("case", name)]

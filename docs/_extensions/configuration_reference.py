@@ -33,7 +33,7 @@ SIGNS = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMa
 def configuration_markdown() -> str:
     """All sections, as Markdown."""
     from rlgraph.core import Component
-    from rlgraph.core.component.parameters import parameters_of
+    from rlgraph.core.specs.parameters import parameters_of
     from rlgraph.runs.schema import run_schema, spec_schema
 
     schema = run_schema()

@@ -133,13 +133,13 @@ def _block_above(directive: Directive) -> Block:
 
 #: What stands for a pass that is left out, so that its work can be seen.
 LEFT_OUT: dict[str, dict[str, Callable[..., Any]]] = {
-    "merging": {"planning.merge_equal_calls": lambda nodes, results, effects: (nodes, results)},
-    "dead nodes": {"planning.remove_dead_nodes": lambda nodes, results, effects: nodes},
+    "merging": {"pipeline.merge_equal_calls": lambda nodes, results, effects: (nodes, results)},
+    "dead nodes": {"pipeline.remove_dead_nodes": lambda nodes, results, effects: nodes},
     "hoisting": {
-        "planning.hoist_gradients": lambda nodes: nodes,
+        "pipeline.hoist_gradients": lambda nodes: nodes,
         "passes.slices._check_writes": lambda *_: None,
     },
-    "snapshots": {"planning.find_snapshots": lambda *_: frozenset()},
+    "snapshots": {"pipeline.find_snapshots": lambda *_: frozenset()},
 }
 
 
@@ -158,7 +158,7 @@ class PlanDirective(Directive):
     }
 
     def run(self) -> list[nodes.Node]:
-        from rlgraph.core.draw import plan_text
+        from rlgraph.draw import plan_text
 
         name = self.options.get("built")
         built = _agent() if name is None else _block_above(self).values[name]
@@ -212,7 +212,7 @@ class GraphDirective(Directive):
     }
 
     def run(self) -> list[nodes.Node]:
-        from rlgraph.core.draw import draw
+        from rlgraph.draw import draw
 
         subject = self.options.get("of", "agent")
         part = {key: value for key, value in self.options.items() if key != "of"}

@@ -173,7 +173,7 @@ def make_rlgraph(kind: str, capacity: int, batch: int, border: str) -> Any:
             (lambda number: executor.execute("get_records", number)),
         )
     elif border == "without border":
-        view = executor._host_view(executor.built.graph.root)
+        view = executor.guarded.host_view(executor.built.graph.root)
         fast = type(view)._insert.make_fast(view)
         insert = lambda step: fast(*step.values()) or view.write(step)  # noqa: E731
         draw = lambda number: type(view)._sample.function(view, number)  # noqa: E731

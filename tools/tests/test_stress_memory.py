@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from rlgraph.core import GraphExecutor
 from rlgraph.core.graph.plan import HostStep
+from rlgraph.core.runtime.guarded_storage import GuardedStorage
 from stress_memory import MEMORIES, Stress
 
 
@@ -19,10 +19,10 @@ def test_nothing_is_torn_or_lost(name: str) -> None:
 
 def test_it_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the lock of host functions something is wrong soon."""
-    guard = GraphExecutor._guard
+    guard = GuardedStorage.guard
 
-    def without(self: GraphExecutor, plan: Any, step: Any, storage: Any) -> Any:
+    def without(self: GuardedStorage, plan: Any, step: Any, storage: Any) -> Any:
         return None if isinstance(step, HostStep) else guard(self, plan, step, storage)
 
-    monkeypatch.setattr(GraphExecutor, "_guard", without)
+    monkeypatch.setattr(GuardedStorage, "guard", without)
     assert any(Stress(MEMORIES["replay_memory"](), 4, 2).run(1.0).faults for _ in range(10))

@@ -1,4 +1,5 @@
 import copy
+import os
 import pickle
 from types import MappingProxyType
 
@@ -51,7 +52,12 @@ from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space, SpaceError, T
         ({"type": "dict", "spaces": {"x": float}, "add_batch_rank": 3}, Dict(x=float, add_batch_rank=3)),
         ({"type": "dict", "spaces": "int"}, Dict(spaces=int)),
         ({"type": "tuple", "spaces": [float, int], "time_major": False}, Tuple(float, int)),
-        ({"type": float, "a": int}, Dict({"type": float, "a": int})),
+        ({"type": float}, FloatBox()),
+        ({"type": int, "low": 4}, IntBox(4)),
+        ({"type": np.float64, "shape": 3}, FloatBox(shape=(3,), dtype="float64")),
+        ({"type": np.dtype("uint8")}, IntBox(dtype="uint8")),
+        ({"type": FloatBox(), "a": int}, Dict({"type": float, "a": int})),
+        ({"type": {"type": float}, "a": int}, Dict({"type": float, "a": int})),
         ({"b": [float, (int,)], "a": {}}, Dict(a=Dict(), b=Tuple(float, Tuple(int)))),
         (MappingProxyType({"a": float}), Dict(a=float)),
         ((float, IntBox(3)), Tuple(float, IntBox(3))),
@@ -198,3 +204,18 @@ def test_errors_tell_their_parts_and_can_cross_processes():
     assert error.given == "2.0 > 1.0 at index ()"
     assert str(error) == str(caught.value)
     assert str(SpaceError("plain").under("a")) == "a: plain"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_file_that_is_none(tmp_path):
+    """Neither a pipe nor a device makes it wait or fill the memory."""
+    pipe, device = tmp_path / "pipe.json", tmp_path / "zero.json"
+    os.mkfifo(pipe)
+    device.symlink_to("/dev/zero")
+    for file in (pipe, device):
+        with pytest.raises(SpaceError, match="it is no regular file"):
+            from_spec(file)
+    deep = tmp_path / "deep.json"
+    deep.write_text("[" * 50_000)
+    with pytest.raises(SpaceError, match="nested too deeply"):
+        from_spec(deep)

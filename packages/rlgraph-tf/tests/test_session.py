@@ -43,6 +43,18 @@ class Model(Component):
         return loss
 
     @rlgraph_api
+    def learn_through_the_host(self, x):
+        variables = self.layer.variables()
+        loss = self._loss(self.layer.call(x))
+        self.adam.apply_gradients(variables, self._clip(self.adam.calculate_gradients(variables, loss)))
+        return loss
+
+    @graph_fn(host=True, spaces=lambda self, grads: grads)
+    def _clip(self, grads):
+        assert grads.shape == (12,)
+        return np.clip(grads, -0.01, 0.01)
+
+    @rlgraph_api
     def through_the_host(self, parts):
         found = self._host(parts, 3)
         return self.layer.call(found["up"]), found["down"], "constant"
@@ -150,6 +162,14 @@ def test_it_trains_variables_of_its_own(executor, program):
     np.testing.assert_array_equal([program.run("learn", X) for _ in range(5)], losses)
     with TensorFlowExecutor(Model(), SPACES, execution_spec={"seed": 4}).session_graph(["learn"]) as other:
         np.testing.assert_allclose([other.run("learn", X) for _ in range(5)], losses, rtol=1e-6)
+
+
+def test_derivatives_pass_a_host_function(executor, program):
+    losses = [program.run("learn_through_the_host", X) for _ in range(3)]
+    other = TensorFlowExecutor(Model(), SPACES, execution_spec={"seed": 4})
+    expected = [other.execute("learn_through_the_host", X) for _ in range(3)]
+    np.testing.assert_allclose(losses, expected, rtol=1e-6)
+    assert losses[2] < losses[0]
 
 
 def test_reads_and_writes_keep_their_order(program):

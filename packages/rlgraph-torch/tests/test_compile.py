@@ -125,6 +125,30 @@ class Learner(Component):
         return ops.zeros(())
 
 
+class Watched(Component):
+    """An update whose gradients wait for a host function."""
+
+    def __init__(self):
+        self.layer, self.adam = Dense(2, scope="layer"), Adam(scope="adam")
+        super().__init__(self.layer, self.adam, scope="watched")
+
+    @rlgraph_api
+    def update(self, s):
+        loss, variables = self._loss(self.layer.call(s)), self.layer.variables()
+        grads = gradients(loss, variables)
+        norm = self._note(self.adam.get_gradient_statistics(grads)["global_norm"])
+        self.adam.apply_gradients(variables, grads)
+        return norm
+
+    @graph_fn
+    def _loss(self, ops, x):
+        return ops.mean(ops.square(x))
+
+    @graph_fn(host=True, spaces=FloatBox())
+    def _note(self, norm):
+        return norm
+
+
 STATES = FloatBox(shape=(3,), add_batch_rank=True)
 SPACES = {
     "s": STATES,
@@ -193,6 +217,13 @@ def test_an_update(straight, dtype, clip):
     )
     assert compiled.choices == {"compile:update": "aoti"}
     assert len(straight) == 1
+
+
+def test_derivatives_that_outlive_a_host_call(straight):
+    compiled, eager = pair(Watched, {"s": STATES}, dtype="float64")
+    compare(compiled, eager, "update", [{"s": batch(i, dtype="float64")["s"]} for i in range(3)], 1e-12)
+    assert compiled.choices == {"compile:update": "aoti"}
+    assert len(straight) == 1  # the step on its own has no matrix products
 
 
 def test_a_returned_variable_keeps_its_value_when_it_is_written_again(straight):

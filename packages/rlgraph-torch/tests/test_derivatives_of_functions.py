@@ -4,13 +4,11 @@ PyTorch needs no such source, but can run it: everything that the conformance su
 components is asked of it once more.
 """
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from rlgraph.core import Component, GraphExecutor, gradients, graph_fn, rlgraph_api
-from rlgraph.core.graph.emission import Linker
+from rlgraph.core.graph.emission import Transform
 from rlgraph.spaces import FloatBox
 from rlgraph.testing.conformance import run_conformance
 from rlgraph.torch import backend
@@ -20,11 +18,11 @@ from rlgraph.torch import backend
 def of_functions(monkeypatch):
     """Has the torch backend ask for functions."""
 
-    def make(*args, **kwargs):
-        linker = Linker(*args, **kwargs)
+    linker = backend.TorchBackend.linker
 
-        def differentiate(variables, blocks):
-            derive = linker.gradients(variables, blocks, True)
+    def make(self, storage, handle, block, gradients, **options):
+        def transform(blocks):
+            derive = gradients.derive(blocks, True)
 
             def run(function):
                 loss, results = function()
@@ -32,9 +30,9 @@ def of_functions(monkeypatch):
 
             return run
 
-        return replace(linker, gradients=None, differentiate=differentiate)
+        return linker(self, storage, handle, block, Transform(transform), **options)
 
-    monkeypatch.setattr(backend, "Linker", make)
+    monkeypatch.setattr(backend.TorchBackend, "linker", make)
 
 
 @pytest.mark.parametrize("section", ["gradients", "loops", "components", "graphs", "variables"])

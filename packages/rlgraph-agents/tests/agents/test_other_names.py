@@ -8,7 +8,7 @@ from rlgraph.agents import Agent, DQNAgent
 from rlgraph.agents.other_names import IN_A_RUN, IN_AN_AGENT, IN_UPDATES
 from rlgraph.agents.specs import UpdateSpec
 from rlgraph.core import ExecutionSpec, SpecError
-from rlgraph.core.component.parameters import parameters_of
+from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.runs.configuration import apply_overrides, check
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.runs.schema import run_schema

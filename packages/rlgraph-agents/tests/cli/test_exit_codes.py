@@ -1,6 +1,9 @@
 """Exit codes, what `--debug` and `--quiet` change, and what stays on standard error."""
 
 import json
+import os
+import signal
+import time
 
 import pytest
 
@@ -25,7 +28,7 @@ def test_codes(rlgraph, monkeypatch, error, code, command):
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("rlgraph.core.draw.draw", fail)
+    monkeypatch.setattr("rlgraph.draw.draw", fail)
     monkeypatch.setattr(Registry, "plugins", fail)
     outcome = rlgraph(*command)
     assert (outcome.code, outcome.out) == (code, "")
@@ -52,6 +55,33 @@ def test_a_run_that_fails(rlgraph, tiny, undrawn, monkeypatch):
     outcome = rlgraph("train", *arguments, "--folder", "run", "--json")
     assert (outcome.code, outcome.out) == (ExitCode.RUN_FAILED, "")
     assert "EnvironmentFault: " in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (EOFError("wrong"), ExitCode.RUN_FAILED),
+        (SystemExit(0), ExitCode.RUN_FAILED),
+        (KeyboardInterrupt(), ExitCode.RUN_FAILED),
+        (OSError(2, "no such file", "wrong"), ExitCode.RUN_FAILED),
+        ("SIGTERM", ExitCode.INTERRUPTED),
+    ],
+    ids=str,
+)
+def test_what_environments_raise_and_signals(rlgraph, tiny, undrawn, monkeypatch, answer, code):
+    def fail(self, action):
+        if isinstance(answer, BaseException):
+            raise answer
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(60)  # the signal ends it
+
+    monkeypatch.setattr("rlgraph.environments.deterministic_env.DeterministicEnv.step", fail)
+    agent = tiny(update_spec={"do_updates": False})
+    arguments = ["--agent", agent, "--env", "deterministic", "--backend", "numpy", "--steps", 10]
+    outcome = rlgraph("train", *arguments, "--folder", "run")
+    assert outcome.code == code and "Traceback" not in outcome.err
+    place = "EnvironmentFault: DeterministicEnv, environment 0, step 1: raised " + type(answer).__name__
+    assert (place in outcome.err) is (code is ExitCode.RUN_FAILED)
 
 
 def test_a_backend_that_cannot_learn_leaves_no_folder(rlgraph, tiny, tmp_path):

@@ -48,6 +48,19 @@ def test_agents(rlgraph):
     assert [entry["name"] for entry in listed] == registry("rlgraph.agents").names()
 
 
+@pytest.mark.parametrize("kind", ["agents", "environments"])
+def test_a_broken_plugin_leaves_the_others(rlgraph, monkeypatch, kind):
+    known = registry(f"rlgraph.{kind}")
+    for name in ("_plugins", "_objects"):
+        monkeypatch.setattr(known, name, copy(getattr(known, name)))
+    known.register("broken", "no_such_package.thing:Thing")
+    listed = {entry["name"]: entry for entry in json.loads(rlgraph(kind, "--json").out)}
+    assert listed.keys() == set(known.names())
+    assert "cannot be loaded from no_such_package.thing:Thing" in listed["broken"]["summary"]
+    outcome = rlgraph(kind, "broken")
+    assert outcome.code == 2 and "No module named 'no_such_package'" in outcome.err
+
+
 def test_the_options_of_an_agent(rlgraph):
     outcome = rlgraph("agents", "dqn")
     assert "network_spec" in outcome.out and "state_space" in outcome.out and "required" in outcome.out

@@ -66,14 +66,15 @@ def test_an_alias_of_a_backend_and_an_environment_in_a_module(rlgraph, backends,
     env = "gymnasium.envs.classic_control:CartPoleEnv"
     agent = json.dumps({"type": "dqn", "network_spec": [{"type": "dense", "units": 4}]})
     (tmp_path / "small.json").write_text(agent)
-    arguments = ["--env", env, "--steps", 8, "--set", "evaluation.final_episodes=1"]
+    allowed = ["--allow-imports", "gymnasium.envs"]
+    arguments = ["--env", env, "--steps", 8, "--set", "evaluation.final_episodes=1", *allowed]
     outcome = rlgraph("train", "--backend", "pytorch", "--agent", "small.json", *arguments)
     assert outcome.code == 0 and "on torch, seed 1" in outcome.out
     (folder,) = (tmp_path / "runs").iterdir()
     assert folder.name == "small-gymnasium.envs.classic_control-CartPoleEnv-torch-1"
     assert json.loads((folder / "config.json").read_text())["run"]["backend"] == "torch"
     for command in (["evaluate", folder, "--episodes", 1], ["export", folder]):
-        assert rlgraph(*command, "--backend", "pytorch").code == 0
+        assert rlgraph(*command, "--backend", "pytorch", *allowed).code == 0
 
 
 def test_the_default_backend_is_used_and_kept(rlgraph, tiny, backend, tmp_path, undrawn, monkeypatch):
@@ -167,7 +168,7 @@ def test_evaluate_what_is_no_run(rlgraph, tmp_path, content):
         (tmp_path / "run" / "config.json").write_text(content)
     outcome = rlgraph("evaluate", "run")
     assert outcome.code == 2
-    assert outcome.err.startswith("SpecError: run is no run folder: config.json cannot be read (")
+    assert outcome.err.startswith("RunFolderError: run is no run folder: config.json cannot be read (")
 
 
 # plugins, plan, graph
@@ -258,7 +259,7 @@ def test_graph_of_one_component_in_every_form(rlgraph, form, begin):
             ["train", "--seed", "-1"],
             "SpecError: seed: expected an integer >= 0, given -1",
         ),
-        (["evaluate", "nowhere"], "SpecError: nowhere is no run folder"),
+        (["evaluate", "nowhere"], "RunFolderError: nowhere is no run folder"),
         (["plan", "get_action"], "has no API method 'get_action'. Did you mean 'get_actions'?"),
         (["plan", "get_actions", "--full", "--file", "p.pdf"], "a page is saved by its suffix"),
         (["plan", "get_actions", "--file", "p.md"], "it is the page of --full that is written"),
@@ -312,7 +313,7 @@ def test_messages_are_neither_wrapped_nor_read_as_markup(rlgraph, monkeypatch):
     def fail(*_, **__):
         raise RLGraphError(long)
 
-    monkeypatch.setattr("rlgraph.core.draw.draw", fail)
+    monkeypatch.setattr("rlgraph.draw.draw", fail)
     outcome = rlgraph("graph", "--env", "deterministic")
     assert (outcome.code, outcome.err) == (2, f"RLGraphError: {long}\n")
 
@@ -332,7 +333,7 @@ def test_a_program_error_is_not_hidden(rlgraph, monkeypatch):
     def fail(*_, **__):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("rlgraph.core.draw.draw", fail)
+    monkeypatch.setattr("rlgraph.draw.draw", fail)
     with pytest.raises(ZeroDivisionError):
         rlgraph("graph", "--env", "deterministic")
 
@@ -341,7 +342,7 @@ def test_ctrl_c_outside_of_training(rlgraph, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rlgraph.core.draw.draw", interrupt)
+    monkeypatch.setattr("rlgraph.draw.draw", interrupt)
     outcome = rlgraph("graph", "--env", "deterministic")
     assert outcome.code == 130
     assert "Traceback" not in outcome.out + outcome.err

@@ -129,7 +129,7 @@ def test_deterministic_random_env():
 
 
 @pytest.mark.parametrize(
-    "name", ["atari", "deterministic", "grid_world", "gym", "openai", "openai_gym", "random"]
+    "name", ["atari", "deterministic", "grid_world", "gym", "openai", "openai_gym", "random", "random_env"]
 )
 def test_names_in_specs_lead_to_environments(name):
     assert issubclass(registry("rlgraph.environments").load(name), Environment)

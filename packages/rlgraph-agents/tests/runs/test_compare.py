@@ -145,7 +145,7 @@ def test_mistakes(write, tmp_path):
     with pytest.raises(SpecError, match="metrics.csv cannot be read"):
         read_run("run")
     (tmp_path / "run" / "metrics.csv").unlink()
-    with pytest.raises(SpecError, match="metrics.csv cannot be read"):
+    with pytest.raises(SpecError, match="metrics.csv is missing"):
         read_run("run")
 
 

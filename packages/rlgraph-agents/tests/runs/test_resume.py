@@ -1,7 +1,9 @@
 """Going on with a run: equal to the one that was never left, or it says why not."""
 
 import json
+import os
 import shutil
+import signal
 
 import numpy as np
 import pytest
@@ -123,7 +125,7 @@ def test_all_checkpoints_are_damaged(actor, tmp_path, undrawn):
     crash(actor, tmp_path, 200)
     for file in tmp_path.glob("checkpoints/step-*/manifest.json"):
         file.write_text("{}")
-    with pytest.raises(CheckpointError, match="no checkpoint to go on from"):
+    with pytest.raises(CheckpointError, match="no checkpoint to resume from"):
         resume(tmp_path)
 
 
@@ -227,6 +229,42 @@ def test_after_ctrl_c_it_goes_on_and_says_that_it_is_another_run(actor, tmp_path
     steps = [float(row.split(",")[0]) for row in rows]
     assert steps == sorted(steps)
     assert json.loads((tmp_path / "result.json").read_text())["departures"] == [reason]
+
+
+class Kill(Callback):
+    """Sends this process a signal at a step."""
+
+    def __init__(self, step, number):
+        self.step, self.number = step, number
+
+    def on_step(self, worker, step):
+        if worker.timesteps_of_run == self.step:
+            os.kill(os.getpid(), self.number)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signals_leave_a_checkpoint_in_train_and_resume(actor, tmp_path, undrawn, number):
+    handlers = [signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGINT)]
+    for steps, begin in (
+        (130, lambda *c: train(actor, tmp_path, *c)),
+        (190, lambda c: resume(tmp_path, callbacks=c)),
+    ):
+        summary = begin([Kill(steps, number)])
+        assert summary.training.interrupted and summary.training.timesteps == steps
+        assert json.loads((tmp_path / "result.json").read_text())["outcome"] == "interrupted"
+        assert (tmp_path / "checkpoints" / "last" / "manifest.json").exists()
+    assert resume(tmp_path).training.timesteps == 260
+    assert [signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGINT)] == handlers
+
+
+def test_signals_that_somebody_handles_are_theirs(actor, tmp_path, undrawn):
+    received = []
+    before = signal.signal(signal.SIGTERM, lambda *_: received.append(1))
+    try:
+        assert not train(actor, tmp_path, [Kill(130, signal.SIGTERM)]).training.interrupted
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert received == [1]
 
 
 def test_a_finished_run_is_evaluated_again_and_stays_what_it_is(actor, tmp_path, undrawn):

@@ -13,7 +13,7 @@ from tensorboard.compat.proto.event_pb2 import Event
 
 from rlgraph.agents import Agent
 from rlgraph.agents.specs import parse_spec
-from rlgraph.core.draw import graph_definition
+from rlgraph.draw import graph_definition
 from rlgraph.environments import environment_seed
 from rlgraph.runs.provenance import installed_versions
 from rlgraph.runs.records import read_evaluations, read_metrics
@@ -95,7 +95,9 @@ def test_all_files_are_there(folder):
 
 def test_config(folder, spec, backend):
     config = json.loads((folder.folder / "config.json").read_text())
-    assert yaml.safe_load((folder.folder / "config.yaml").read_text()) == config
+    assert yaml.safe_load((folder.folder / "config.yaml").read_text()) == {
+        key: value for key, value in config.items() if key != "checksum"
+    }
     assert parse_spec(RunSpec, config["run"], "run") == spec
     assert config["run"]["evaluation"] == {
         "interval": 2500,

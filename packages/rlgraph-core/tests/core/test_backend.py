@@ -155,7 +155,8 @@ class _Holder:
 def test_another_contract(register):
     register("old", BackendDescriptor("old", "oldframework", "x:y", "0.0", frozenset()))
     with pytest.raises(
-        PluginError, match="backend 'old' was written for contract 0.0, this rlgraph-core has"
+        PluginError,
+        match="backend 'old' implements version 0.0 of the backend contract, .* Upgrade the package",
     ):
         find_backend("old")
 

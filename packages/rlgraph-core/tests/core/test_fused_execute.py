@@ -15,7 +15,8 @@ from rlgraph.core import (
     rlgraph_api,
 )
 from rlgraph.core.graph import make_plan
-from rlgraph.core.graph.fusing import FusedCall, fuse
+from rlgraph.core.graph.call_fusion import FusedCall, fuse
+from rlgraph.core.runtime.fused_calls import fused_calls
 from rlgraph.spaces import Dict, FloatBox, IntBox
 
 BATCH = FloatBox(shape=(2,), add_batch_rank=True)
@@ -100,7 +101,7 @@ def test_two_calls_give_what_they_give_one_by_one(executor):
 def test_one_object_is_one_input_and_what_is_common_is_computed_once(executor):
     executor.execute([("double", X), ("triple", X)])
     executor.execute([("double", X), ("triple", Y)])
-    shared, apart = executor._fused_programs.values()
+    shared, apart = executor.programs.of_calls.values()
     assert (shared.__code__.co_argcount, apart.__code__.co_argcount) == (1, 2)
     sizes = {
         calls: len(fused.nodes)
@@ -112,8 +113,7 @@ def test_one_object_is_one_input_and_what_is_common_is_computed_once(executor):
 
 
 def _plan(executor, first, second):
-    inputs = []
-    calls = tuple(executor._fused_call(call, inputs) for call in (("double", first), ("triple", second)))
+    calls, _ = fused_calls(executor.built, [("double", [first]), ("triple", [second])])
     return make_plan(*fuse(executor.built, calls))
 
 
@@ -121,7 +121,7 @@ def test_a_combination_is_made_once(executor):
     for _ in range(3):
         executor.execute([("double", X), ("triple", X)])
         executor.execute([("double", Y.copy()), ("triple", X)])
-    assert len(executor._fused_programs) == 2
+    assert len(executor.programs.of_calls) == 2
 
 
 def test_batches_of_different_size_go_together(executor):

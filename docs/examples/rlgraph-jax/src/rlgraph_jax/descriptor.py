@@ -6,6 +6,6 @@ BACKEND = BackendDescriptor(
     name="jax",
     framework="jax",
     factory="rlgraph_jax.backend:JaxBackend",
-    contract_version="0.1",
+    contract_version="0.2",
     capabilities=frozenset({"gradients"}),
 )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from rlgraph.agents.nested_arrays import length, row
 from rlgraph.agents.other_names import IN_AN_AGENT
 from rlgraph.agents.preprocessing import Preprocessing, make_room_for_evaluation
 from rlgraph.agents.reading import force_batch
@@ -29,12 +30,12 @@ from rlgraph.core import (
     executor_class,
     registry,
 )
-from rlgraph.core.component.all_faults import Stop, every_fault, is_collecting
-from rlgraph.core.component.spec_files import is_spec_file, read_spec_file
-from rlgraph.core.component.specifiable import call_checked, check_arguments, plain_copy
 from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.core.execution_spec import ACT_ON
-from rlgraph.core.structures import length, row
+from rlgraph.core.specs.all_faults import Stop, every_fault, is_collecting
+from rlgraph.core.specs.documents import is_spec_file, read_spec_file
+from rlgraph.core.specs.imports import data_specs
+from rlgraph.core.specs.specifiable import call_checked, check_arguments, plain_copy
 from rlgraph.environments.factory import is_instance, make_environment
 from rlgraph.spaces import Space, from_spec
 
@@ -210,7 +211,8 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
                 )
             return spec
         if is_spec_file(spec):
-            spec = read_spec_file(spec, path)
+            with data_specs():
+                return cls.from_spec(read_spec_file(spec, path), path=path, env=env, **kwargs)
         if isinstance(spec, str | type):
             spec = {"type": spec}
         if not isinstance(spec, Mapping):
@@ -532,6 +534,8 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
 
     def store_model(self, directory: str | Path, *, memory: bool = True) -> Path:
         """Write a checkpoint (safetensors and JSON): variables, optimizer state, random streams, counters.
+
+        Values are written as they are, NaN too; the checkpoints of a run are checked (`rlgraph.runs`).
 
         Args:
             directory: where; an existing checkpoint is replaced only by a complete new one.

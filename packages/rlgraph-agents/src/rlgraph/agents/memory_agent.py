@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.agent import Agent
+from rlgraph.agents.nested_arrays import stack
 from rlgraph.agents.reading import Reader
 from rlgraph.agents.specs import UpdateSpec
+from rlgraph.agents.transitions import TransitionBuffers, rows_of
 from rlgraph.core import Component, InputError, NumericalError
-from rlgraph.core.structures import stack
-from rlgraph.core.transitions import TransitionBuffers, rows_of
 from rlgraph.spaces import Space
 
 #: The first observed steps are looked at closely: that actions lie in their Space, too.

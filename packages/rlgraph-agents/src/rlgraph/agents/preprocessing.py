@@ -8,10 +8,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from rlgraph.agents.nested_arrays import map_arrays, row
 from rlgraph.components import MovingStandardize
 from rlgraph.components.preprocessing.preprocess_layer import StatefulLayer
 from rlgraph.core import Component, GraphExecutor, InputError
-from rlgraph.core.structures import map_arrays, row
 from rlgraph.spaces import Space
 
 #: Environments stepped in turn during an evaluation; acting in batches is cheaper than one by one.

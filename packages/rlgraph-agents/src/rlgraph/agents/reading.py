@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.agents.nested_arrays import length, with_batch_rank
 from rlgraph.agents.preprocessing import Preprocessing
 from rlgraph.agents.sequences import fragment_ends
+from rlgraph.agents.transitions import n_step_transitions
 from rlgraph.core import GraphExecutor, InputError
 from rlgraph.core.errors import nearest
-from rlgraph.core.executor import converter
 from rlgraph.core.graph.nodes import Input
 from rlgraph.core.graph.plan import Leaf
 from rlgraph.core.graph.values import Value, describe
 from rlgraph.core.ops.tensor_spec import TensorSpec
-from rlgraph.core.structures import length, with_batch_rank
-from rlgraph.core.transitions import n_step_transitions
+from rlgraph.core.runtime.input_conversion import converter
 from rlgraph.spaces import BoxSpace, IntBox, Space, SpaceError
 
 #: What a transition consists of, in the order of the root's ``insert_records``.

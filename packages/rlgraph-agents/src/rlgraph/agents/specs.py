@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
 from rlgraph.agents.other_names import IN_UPDATES
-from rlgraph.core.component.argument_types import expectation
-from rlgraph.core.component.places import join_parts, locate, record
 from rlgraph.core.errors import SpecError, offer
+from rlgraph.core.specs.argument_types import expectation
+from rlgraph.core.specs.spec_paths import join_parts, locate, record
 
 
 class Spec(BaseModel):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import os
+import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import Annotated, Any, TypeVar
@@ -10,38 +12,65 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from rlgraph.cli.output import output
+from rlgraph.core import allow_imports, data_specs
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")]
 DebugOption = Annotated[bool, typer.Option("--debug", help="Print the traceback of an error.")]
+ImportsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-imports",
+        metavar="MODULE",
+        help="Let specs import from this module or package, whose code runs then; may be repeated. "
+        "Default: specs name what is registered.",
+    ),
+]
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON; everything else goes to standard error.")
 ]
 
 
-def command(app: typer.Typer, panel: str, *, json: bool = False) -> Callable[[Function], Function]:
-    """Register a command that also takes ``--quiet``, ``--debug`` and, if it prints results, ``--json``.
+def command(
+    app: typer.Typer, panel: str, *, json: bool = False, specs: bool = False
+) -> Callable[[Function], Function]:
+    """Register a command that also takes ``--quiet``, ``--debug``; ``--json`` and ``--allow-imports`` if it can.
+
+    All specs that it reads are data (`rlgraph.core.data_specs`).
 
     Args:
         app: where it belongs.
         panel: the heading under which ``--help`` lists it; empty: the common one.
         json: it has results that can be printed as JSON.
+        specs: it makes agents or environments from specs.
     """
-    options: dict[str, Any] = {"quiet": QuietOption, "debug": DebugOption}
+    settings: dict[str, Any] = {"quiet": QuietOption, "debug": DebugOption}
     if json:
-        options = {"json": JsonOption, **options}
+        settings = {"json": JsonOption, **settings}
+    options = {"allow_imports": ImportsOption, **settings} if specs else settings
 
     def register(function: Function) -> Function:
         @wraps(function)
         def run(**arguments: Any) -> Any:
-            for option in options:
-                setattr(output, option, arguments.pop(option))
-            return function(**arguments)
+            for setting in settings:
+                setattr(output, setting, arguments.pop(setting))
+            modules = arguments.pop("allow_imports", None) or ()
+            if modules:
+                sys.path.append(
+                    os.getcwd()
+                )  # what is installed comes before a file in the folder of the call
+            with data_specs(), allow_imports(*modules):
+                return function(**arguments)
 
         own = inspect.signature(function, eval_str=True).parameters.values()
         added = [
-            inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=annotation)
+            inspect.Parameter(
+                option,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=False if option in settings else None,
+                annotation=annotation,
+            )
             for option, annotation in options.items()
         ]
         parameters = [*own, *added]

@@ -17,10 +17,10 @@ from rlgraph.cli.listing import PANEL, rows
 from rlgraph.cli.options import names_of
 from rlgraph.cli.output import output
 from rlgraph.core import Component, PluginError, registry
-from rlgraph.core.component.argument_words import expected_values
-from rlgraph.core.component.parameters import descriptions_of, parameters_of, summary_of
-from rlgraph.core.draw.described import api_methods_of, call_of, kernels_only, papers_of
-from rlgraph.core.draw.papers import Paper
+from rlgraph.core.specs.argument_descriptions import expected_values
+from rlgraph.core.specs.parameters import descriptions_of, parameters_of, summary_of
+from rlgraph.draw.component_description import api_methods_of, call_of, kernels_only, papers_of
+from rlgraph.draw.papers import Paper
 
 GROUP = Component.registry_group
 #: What stands in front of a family in the places of the shipped components.

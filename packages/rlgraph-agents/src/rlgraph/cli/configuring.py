@@ -24,8 +24,9 @@ def add_to(app: typer.Typer) -> None:
     group = typer.Typer(
         help="The document that describes a run: begin one, check it, write it out.", no_args_is_help=True
     )
-    for function in (init, show, schema):
-        command(group, "", json=True)(function)
+    for function in (init, show):
+        command(group, "", json=True, specs=True)(function)
+    command(group, "", json=True)(schema)
     app.add_typer(group, name="config", rich_help_panel=PANEL)
 
 

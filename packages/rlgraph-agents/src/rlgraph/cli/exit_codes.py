@@ -24,14 +24,16 @@ class ExitCode(IntEnum):
     BAD_INPUT = 2, "Wrong usage or input: the message says what is wrong, where, and what to do."
     RUN_FAILED = (
         3,
-        "It cannot go on, or a check failed: an environment broke its contract, a number is not finite.",
+        "It cannot go on, or a check failed: an environment broke its contract, a number is not finite, the disk is "
+        "full.",
     )
-    INTERRUPTED = 130, "Interrupted by Ctrl-C; what was done until then is kept."
+    INTERRUPTED = 130, "Interrupted by Ctrl-C or SIGTERM; what was done until then is kept."
 
 
 def code_of(error: Exception) -> ExitCode:
     """The exit code of an error that RLgraph raised on purpose."""
-    # Whoever raised an environment's fault has imported its class; nobody else needs it.
-    faults = sys.modules.get("rlgraph.environments.errors")
-    failures = (NumericalError, *((faults.EnvironmentFault,) if faults else ()))
+    # Whoever raised one of these has imported its class; nobody else needs it.
+    modules = {"rlgraph.environments.errors": "EnvironmentFault", "rlgraph.runs.errors": "StorageError"}
+    raised = (getattr(sys.modules[module], name) for module, name in modules.items() if module in sys.modules)
+    failures = (NumericalError, *raised)
     return ExitCode.RUN_FAILED if isinstance(error, failures) else ExitCode.BAD_INPUT

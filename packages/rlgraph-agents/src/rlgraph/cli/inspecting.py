@@ -29,7 +29,7 @@ PANEL = "Look inside"
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
     for function in (graph, plan):
-        command(app, PANEL)(function)
+        command(app, PANEL, specs=True)(function)
 
 
 def plan(
@@ -44,7 +44,7 @@ def plan(
     ] = None,
 ) -> None:
     """Print the plan of an API method: what is left of the components at run time."""
-    from rlgraph.core.draw import method_page, plan_text
+    from rlgraph.draw import method_page, plan_text
 
     if file is not None and not full:
         raise SpecError("--file: it is the page of --full that is written; give both")
@@ -74,7 +74,7 @@ def graph(
     ] = None,
 ) -> None:
     """Draw an agent's component graph, or a part of it."""
-    from rlgraph.core.draw import draw
+    from rlgraph.draw import draw
 
     drawing = draw(numpy_agent(agent, env).executor.built, scope=scope, depth=depth, method=method)
     if file is None:

@@ -18,7 +18,7 @@ from rlgraph.cli.command import command
 from rlgraph.cli.exit_codes import ExitCode
 from rlgraph.cli.options import environment_spec, names_of
 from rlgraph.cli.output import output
-from rlgraph.core import SpecError, registry
+from rlgraph.core import PluginError, SpecError, registry
 from rlgraph.core.errors import nearest
 from rlgraph.core.registry import GROUPS
 
@@ -30,7 +30,7 @@ STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
     for function in (agents, environments, check_env, plugins):
-        command(app, PANEL, json=True)(function)
+        command(app, PANEL, json=True, specs=function is check_env)(function)
 
 
 def plugins(
@@ -150,7 +150,10 @@ def _list_or_show(group: str, name: str | None) -> None:
         return
     table, data = rows(), []
     for plugin in known.plugins():
-        summary = _summary(known.load(plugin.name))
+        try:
+            summary = _summary(known.load(plugin.name))
+        except PluginError as error:
+            summary = str(error)
         table.add_row(plugin.name, Text(summary), Text(plugin.origin, style="dim"))
         data.append({"name": plugin.name, "summary": summary, "origin": plugin.origin})
     output.result(table, data)

@@ -32,9 +32,6 @@ def main() -> int:
     """Run the command line and return the exit code."""
     output.reset()
     warnings.formatwarning = _as_a_note
-    # "my_module:MyEnvironment" may be a file in the folder where the command is called; what is installed comes first.
-    if "" not in sys.path:
-        sys.path.append("")
     try:
         result = app(standalone_mode=False)
         return int(result) if isinstance(result, int) else ExitCode.DONE

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from rlgraph.core import SpecError, registry
+from rlgraph.core import registry
+from rlgraph.core.specs.documents import parse_json
 
 
 def names_of(group: str) -> Callable[[str], list[str]]:
@@ -60,7 +60,4 @@ def environment_spec(text: str) -> Any:
     """
     if not text.lstrip().startswith("{"):
         return text
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise SpecError(f"environment: {text} is no valid JSON: {error}") from None
+    return parse_json(text, "environment", text)

@@ -31,7 +31,7 @@ PANEL = "Use what was learned"
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
     for function in (evaluate, export):
-        command(app, PANEL, json=True)(function)
+        command(app, PANEL, json=True, specs=True)(function)
 
 
 def evaluate(

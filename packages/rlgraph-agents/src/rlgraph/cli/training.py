@@ -32,8 +32,9 @@ PANEL = "Train"
 
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
-    for function in (quickstart, train, resume):
-        command(app, PANEL, json=True)(function)
+    command(app, PANEL, json=True)(quickstart)
+    for function in (train, resume):
+        command(app, PANEL, json=True, specs=True)(function)
 
 
 def quickstart(
@@ -194,7 +195,7 @@ def _say_once(document: dict[str, Any], threads: int | None, seed: int | None) -
 def agent_spec(agent: str, env: Any) -> dict[str, Any]:
     """The tuned preset for a named agent and environment, else the agent's defaults, else what a file says."""
     from rlgraph.agents.presets import preset
-    from rlgraph.core.component.spec_files import is_spec_file, read_spec_file
+    from rlgraph.core.specs.documents import is_spec_file, read_spec_file
 
     if not is_spec_file(agent):
         name = env.get("type") if isinstance(env, Mapping) else env

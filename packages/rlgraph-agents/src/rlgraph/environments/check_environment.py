@@ -15,8 +15,9 @@ import numpy as np
 
 from rlgraph.environments.checks import CheckedStep, check_finite
 from rlgraph.environments.environment import Environment
-from rlgraph.environments.errors import EnvironmentFault
+from rlgraph.environments.errors import EnvironmentFault, last_line
 from rlgraph.environments.factory import make_environment
+from rlgraph.environments.interrupts import interruptible, raise_interruption
 from rlgraph.environments.rows import leaves_of
 from rlgraph.spaces import Space, SpaceError
 
@@ -29,7 +30,7 @@ class Finding:
 
     Attributes:
         level: "error": the contract is broken; "warning": it may not be meant so; "note": good to know.
-        check: what was looked at: "spaces", "reset", "step", "seed", "ends", "state", "speed".
+        check: what was looked at: "spaces", "reset", "step", "seed", "ends", "state", "speed", "terminate".
         message: what was found, where, and what to do.
     """
 
@@ -58,11 +59,12 @@ def check_environment(env: Any, episodes: int = 3, max_steps: int = 1000, seed: 
         SpecError: no environment can be made of `env`.
     """
     environment = make_environment(env)
-    try:
-        return _Check(environment, max_steps, seed).findings(episodes)
-    finally:
+    check = _Check(environment, max_steps, seed)
+    with interruptible():
+        check.play(episodes)
         if not isinstance(env, Environment):
-            environment.terminate()
+            check.guarded("terminate", environment.terminate)
+    return check.found
 
 
 class _Check:
@@ -79,32 +81,33 @@ class _Check:
         self.dtypes: dict[str, np.dtype[Any]] = {}
         self.ends = {"terminated": 0, "truncated": 0, "neither": 0}
 
-    def findings(self, episodes: int) -> list[Finding]:
-        if not self._spaces() or not self._guarded("reset", self._step_before_reset):
-            return self.found
+    def play(self, episodes: int) -> None:
+        """Does all checks; an episode that fails is the last one."""
+        if not self._spaces() or not self.guarded("reset", self._step_before_reset):
+            return
         self.dtypes = {path: leaf.dtype for path, leaf in leaves_of(self.env.state_space.zeros(1))}
         for episode in range(episodes):
             seed = self.seed if episode == 0 else None
-            if not self._guarded("step", partial(self._episode, seed)):
-                return self.found
+            if not self.guarded("step", partial(self._episode, seed)):
+                return
         self._ends()
-        self._guarded("seed", self._seeds)
-        self._guarded("state", self._inner_state)
+        self.guarded("seed", self._seeds)
+        self.guarded("state", self._inner_state)
         self._speed()
-        return self.found
 
     def add(self, level: str, check: str, message: str) -> None:
         self.found.append(Finding(level, check, f"{self.env.name}: {message}"))
 
-    def _guarded(self, check: str, look: Callable[[], None]) -> bool:
+    def guarded(self, check: str, look: Callable[[], None]) -> bool:
         """Whether a look ended without an exception; one becomes a finding."""
         try:
             look()
         except EnvironmentFault as fault:
             self.found.append(Finding("error", check, str(fault)))
             return False
-        except Exception as error:
-            self.add("error", check, f"raised {type(error).__name__}: {error}")
+        except BaseException as error:
+            raise_interruption(error)
+            self.add("error", check, f"raised {last_line(error)}")
             return False
         return True
 
@@ -140,7 +143,8 @@ class _Check:
         """A step that must not be."""
         try:
             self.env.step(self.env.action_space.sample(rng=self.rng))
-        except Exception:
+        except BaseException as error:
+            raise_interruption(error)
             return
         self.add("warning", "ends", f"step() {when} is not refused; raise EnvironmentFault('call reset()')")
 

@@ -1,14 +1,15 @@
-"""Checks of what environments give: all of them in an environment's first episode, the cheap ones always.
+"""Checks of what environments return.
 
-Holding a state against its Space costs more than a CartPole step, so a vector environment does it for the
-first episode of each environment and then leaves it. A reward is compared with two numbers at every step.
-States are looked at for NaN once per batch, by `check_finite`, where they leave for a memory or an update.
+The form of a step (five values, their types, the shape and kind of the state, a finite reward) is checked in every
+step: a vector environment compares types inline and calls `check_result` only where one is unusual. The values of
+states and actions are compared with their Spaces in the first episode of each environment, which costs more than a
+CartPole step. States are checked for NaN once per batch, by `check_finite`.
 """
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,15 @@ from rlgraph.environments.errors import EnvironmentFault
 LARGEST_REWARD = float(np.finfo(np.float32).max)
 """Rewards are kept as float32. A comparison with `-LARGEST_REWARD` and this is false for NaN too."""
 
+NUMBERS = frozenset({float, int, bool, np.float64, np.float32, np.int64, np.int32, np.bool_})
+"""The usual types of rewards."""
+
+FLAGS = frozenset({bool, np.bool_})
+"""The types of `terminated` and `truncated`."""
+
 
 class CheckedStep:
-    """The `step` of one environment with action, state and the rest held against the contract.
+    """The `step` of one environment, with action and result checked against the contract.
 
     Args:
         environment: whose step it is.
@@ -34,38 +41,89 @@ class CheckedStep:
         self.steps = 0
 
     def begin(self, state: Any) -> None:
-        """Takes the state of a reset: step 0 of an episode."""
+        """Checks the state of a reset: step 0 of an episode."""
         self.steps = 0
-        self._check_state(state)
+        self._check(self.environment.state_space.explain(state, "state"))
 
     def __call__(self, action: Any) -> StepResult:
         self.steps += 1
         self._check(self.environment.action_space.explain(action, "action"))
         result = self.environment.step(action)
-        if not isinstance(result, tuple) or len(result) != 5:
-            given = f"a tuple of {len(result)}" if isinstance(result, tuple) else type(result).__name__
-            self._check(f"step() returns (state, reward, terminated, truncated, info), got {given}")
-        state, reward, terminated, truncated, info = result
-        self._check_state(state)
-        self._check_form(reward, terminated, truncated, info)
-        return state, reward, terminated, truncated, info
-
-    def _check_form(self, reward: Any, terminated: Any, truncated: Any, info: Any) -> None:
-        if not isinstance(reward, Real) and np.shape(reward) != ():
-            self._check(f"the reward is one number, got {type(reward).__name__} of shape {np.shape(reward)}")
-        for name, flag in (("terminated", terminated), ("truncated", truncated)):
-            if not isinstance(flag, (bool, np.bool_)):
-                self._check(f"{name} is a bool, got {flag!r}")
-        if not isinstance(info, dict):
-            self._check(f"info is a dict, got {type(info).__name__}")
-
-    def _check_state(self, state: Any) -> None:
-        self._check(self.environment.state_space.explain(state, "state"))
+        self._check(explain_result(result))
+        self._check(self.environment.state_space.explain(result[0], "state"))
+        return result
 
     def _check(self, fault: str | None) -> None:
         """Raises the fault, if there is one, with the place."""
         if fault is not None:
             raise EnvironmentFault(f"{self.label}, step {self.steps}: {fault}.")
+
+
+def explain_result(result: Any) -> str | None:
+    """What is wrong with the form of a step's result, its state left out; None if nothing is."""
+    if not isinstance(result, tuple) or len(result) != 5:
+        given = f"a tuple of {len(result)}" if isinstance(result, tuple) else type(result).__name__
+        return f"step() returns (state, reward, terminated, truncated, info), got {given}"
+    _, reward, terminated, truncated, info = result
+    fault = explain_number(reward)
+    for name, flag in (("terminated", terminated), ("truncated", truncated)):
+        if fault is None and type(flag) not in FLAGS:
+            fault = f"{name} is a bool, got {reprlib.repr(flag)}"
+    if fault is None and not isinstance(info, dict):
+        fault = f"info is a dict, got {type(info).__name__}"
+    return fault
+
+
+def explain_number(value: Any, name: str = "the reward") -> str | None:
+    """What is wrong with a number; None if it is one number that float32 holds."""
+    try:
+        shape = np.shape(value)
+        if shape == () and not isinstance(value, str | bytes):
+            number = float(value)
+            return (
+                None
+                if -LARGEST_REWARD <= number <= LARGEST_REWARD
+                else f"{name} is {number}; it must be finite"
+            )
+    except OverflowError:
+        return f"{name} is {reprlib.repr(value)}; it must be finite"
+    except (TypeError, ValueError):
+        shape = ()
+    of_shape = f" of shape {shape}" if shape else f" ({reprlib.repr(value)})"
+    return f"{name} is one number, got {type(value).__name__}{of_shape}"
+
+
+def check_result(result: Any) -> None:
+    """Raises `EnvironmentFault` without its place if the form of a step's result is wrong."""
+    fault = explain_result(result)
+    if fault is not None:
+        raise EnvironmentFault(f"{fault}.")
+
+
+def is_end(terminated: Any, truncated: Any) -> bool:
+    """Whether a step ended its episode.
+
+    Raises:
+        EnvironmentFault: one of the two is not a bool; the message lacks the place.
+    """
+    if terminated is False and truncated is False:
+        return False
+    for name, flag in (("terminated", terminated), ("truncated", truncated)):
+        if type(flag) not in FLAGS:
+            raise EnvironmentFault(f"{name} is a bool, got {reprlib.repr(flag)}.")
+    return bool(terminated or truncated)
+
+
+def number_of(reward: Any) -> float:
+    """A reward as a number.
+
+    Raises:
+        EnvironmentFault: it is not one finite number; the message lacks the place.
+    """
+    usual = type(reward) in NUMBERS and -LARGEST_REWARD <= reward <= LARGEST_REWARD
+    if not usual and (fault := explain_number(reward)) is not None:
+        raise EnvironmentFault(f"{fault}.")
+    return float(reward)
 
 
 def check_finite(rows: np.ndarray[Any, Any], describe: Callable[[int], str], name: str = "state") -> None:

@@ -2,7 +2,7 @@
 
 Commands are bytes: one letter, then whatever it needs, pickled. An answer is one byte where there is nothing to
 tell, as in nearly every step, and a pickled `Answer` otherwise. States, rewards, flags and actions are in shared
-memory.
+memory. Errors travel as text: an exception of an environment may not survive pickling.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from rlgraph.environments.errors import EnvironmentFault, fault_of, last_line, shortened
 from rlgraph.environments.restarts import Restarts
 from rlgraph.environments.rows import map_rows, slice_rows
 from rlgraph.environments.sequential_vector_env import SequentialVectorEnv
@@ -24,6 +25,9 @@ from rlgraph.environments.shared_rows import SharedRows
 
 STEP, RESET, GET_STATES, SET_STATES, RENDER, END = b"s", b"r", b"g", b"p", b"v", b"x"
 NOTHING_TO_TELL = b"0"
+
+LONGEST_TRACE = 10_000
+"""Characters of a traceback."""
 
 
 @dataclass
@@ -36,8 +40,8 @@ class Answer:
         counts: restarts of each row so far.
         warnings: to be given to the user.
         value: of a command that asks for one.
-        error: what was raised; None where that cannot be pickled.
-        trace: the traceback of the error; empty: there was none.
+        error: the message of an `EnvironmentFault`; empty: there was none.
+        trace: its traceback.
     """
 
     infos: dict[int, dict[str, Any]] = field(default_factory=dict)
@@ -45,7 +49,7 @@ class Answer:
     counts: list[int] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     value: Any = None
-    error: BaseException | None = None
+    error: str = ""
     trace: str = ""
 
 
@@ -78,13 +82,13 @@ def serve(connection: Connection, share: Share, shared: SharedRows) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         environments = _Environments(share, shared)
-    except Exception as error:
-        _tell(connection, _failure(error))
+    except BaseException as error:
+        connection.send_bytes(_failure(error, _label(share)))
         return
     connection.send_bytes(NOTHING_TO_TELL)
     try:
         while (command := connection.recv_bytes()) != END:
-            _tell(connection, environments.answer(command))
+            connection.send_bytes(environments.answer(command))
     except (EOFError, OSError):
         pass  # nobody is there any more
     finally:
@@ -96,6 +100,7 @@ class _Environments:
 
     def __init__(self, share: Share, shared: SharedRows) -> None:
         self.warnings: list[str] = []
+        self.label = _label(share)
         number = share.rows.stop - share.rows.start
         self.restarts = Restarts(number, share.max_restarts, share.counts, self.warnings.append)
         self.actions = slice_rows(shared.actions, share.rows)
@@ -109,51 +114,65 @@ class _Environments:
             first_index=share.first_index,
         )
 
-    def answer(self, command: bytes) -> Answer | None:
+    def answer(self, command: bytes) -> bytes:
+        """Carries out a command; what to send back."""
+        try:
+            answer = self._carry_out(command[:1], command[1:])
+            return NOTHING_TO_TELL if answer is None else self._pickled(answer)
+        except BaseException as error:  # Ctrl-C does not come here
+            return _failure(error, self.label)
+
+    def _carry_out(self, kind: bytes, argument: bytes) -> Answer | None:
         """Does what it is told to; None: there is nothing to tell."""
         infos: Any = ()
         value = None
         vector = self.vector
-        try:
-            kind, argument = command[:1], command[1:]
-            if kind == STEP:
-                *_, infos = vector.step(map_rows(lambda leaf: leaf.copy(), self.actions))
-                if not (any(infos) or vector.dropped or self.warnings):
-                    return None
-            elif kind == RESET:
-                vector.reset(pickle.loads(argument))
-            elif kind == GET_STATES:
-                value = vector.get_states()
-            elif kind == SET_STATES:
-                vector.set_states(pickle.loads(argument))
-            else:
-                value = vector.render(pickle.loads(argument))
-        except Exception as error:
-            return _failure(error)
+        if kind == STEP:
+            *_, infos = vector.step(map_rows(lambda leaf: leaf.copy(), self.actions))
+            if not (any(infos) or vector.dropped or self.warnings):
+                return None
+        elif kind == RESET:
+            vector.reset(pickle.loads(argument))
+        elif kind == GET_STATES:
+            value = vector.get_states()
+        elif kind == SET_STATES:
+            vector.set_states(pickle.loads(argument))
+        else:
+            value = vector.render(pickle.loads(argument))
         warnings = self.warnings[:]
         self.warnings.clear()
         told = {i: info for i, info in enumerate(infos) if info}
         return Answer(told, list(vector.dropped), self.restarts.counts, warnings, value)
 
+    def _pickled(self, answer: Answer) -> bytes:
+        """
+        Raises:
+            EnvironmentFault: an info cannot be pickled; names its environment and step.
+        """
+        try:
+            return pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
+        except BaseException:
+            for i, info in answer.infos.items():
+                try:
+                    pickle.dumps(info, pickle.HIGHEST_PROTOCOL)
+                except BaseException as error:
+                    raise EnvironmentFault(
+                        f"{self.vector.place(i)}: info goes to another process and cannot be pickled: "
+                        f"{last_line(error)}."
+                    ) from error
+            raise
 
-def _failure(error: Exception) -> Answer:
-    trace = "".join(traceback.format_exception(error))
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:
-        return Answer(trace=trace)
-    return Answer(error=error, trace=trace)
+
+def _label(share: Share) -> str:
+    first = share.first_index
+    return f"environments {first} to {first + share.rows.stop - share.rows.start - 1}"
 
 
-def _tell(connection: Connection, answer: Answer | None) -> None:
-    if answer is None:
-        connection.send_bytes(NOTHING_TO_TELL)
-        return
-    try:
-        content = pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
-    except Exception as error:  # an info or an inner state that cannot be sent
-        content = pickle.dumps(_failure(error), pickle.HIGHEST_PROTOCOL)
-    connection.send_bytes(content)
+def _failure(error: BaseException, label: str) -> bytes:
+    """The answer that tells of an error."""
+    message = str(error) if isinstance(error, EnvironmentFault) else str(fault_of(error, label))
+    trace = shortened("".join(traceback.format_exception(error)), LONGEST_TRACE)
+    return pickle.dumps(Answer(error=message, trace=trace), pickle.HIGHEST_PROTOCOL)
 
 
 def _end_with_parent() -> None:

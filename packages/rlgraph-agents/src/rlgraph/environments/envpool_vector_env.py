@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from rlgraph.core import SpecError
-from rlgraph.environments.errors import EnvironmentFault
-from rlgraph.environments.gym_values import space_of
-from rlgraph.environments.native_vector_env import batch_from_gym, batch_to_gym, each_info
-from rlgraph.environments.rows import Rows, row_splitter
-from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
+from rlgraph.environments.gym_batch_env import GymBatchEnv
 
 
-class EnvPoolVectorEnv(VectorEnv):
+class EnvPoolVectorEnv(GymBatchEnv):
     """A pool of EnvPool's; see `VectorEnv` for the contract.
 
     An environment that ended is reset by the next step, which ignores its action; see `idle` of `VectorEnv`.
@@ -40,52 +34,23 @@ class EnvPoolVectorEnv(VectorEnv):
     ) -> None:
         self.task_id, self.num_environments, self.options = task_id, num_environments, options
         self._pool = self._make(seed)
-        gym_states, gym_actions = self._pool.observation_space, self._pool.action_space
-        self.state_space = space_of(gym_states, force_float32)
-        self.action_space = space_of(gym_actions, force_float32)
-        self._to_states = batch_from_gym(gym_states, self.state_space)
-        self._to_actions = batch_to_gym(gym_actions, self.action_space)
-        self._check_actions = row_splitter(self.action_space, num_environments, "actions")
-        self.finished, self.dropped, self.idle = [], (), ()
-        self._final_states: Rows = None
-        self._running = False
+        super().__init__(
+            self._pool.observation_space, self._pool.action_space, num_environments, force_float32
+        )
 
-    def reset(self, seed: int | None = None) -> Rows:
-        """Begins an episode in every environment, also where one is under way."""
+    @property
+    def name(self) -> str:
+        """The task."""
+        return self.task_id
+
+    def _reset(self, seed: int | None) -> Any:
         if seed is not None:
             self._pool.close()
             self._pool = self._make(seed)
-        observations, _ = self._pool.reset()
-        self.finished, self.dropped, self.idle = [], (), ()
-        self._final_states = self._to_states(observations)
-        self._running = True
-        return self._final_states
+        return self._pool.reset()[0]
 
-    def step(self, actions: Any) -> VectorStepResult:
-        """Acts once in every environment; see `VectorEnv.step`.
-
-        Raises:
-            EnvironmentFault: no reset before, actions of the wrong shape or kind.
-        """
-        if not self._running:
-            raise EnvironmentFault("EnvPoolVectorEnv: call reset() before step().")
-        self._check_actions(actions)
-        observations, rewards, terminated, truncated, infos = self._pool.step(self._to_actions(actions))
-        self.idle = self.dropped = self.finished
-        terminated, truncated = np.array(terminated, np.bool_), np.array(truncated, np.bool_)
-        self.finished = np.flatnonzero(terminated | truncated).tolist()
-        self._final_states = self._to_states(observations)
-        infos = each_info(infos, self.num_environments)
-        return self._final_states, np.array(rewards, np.float32), terminated, truncated, infos
-
-    @property
-    def final_states(self) -> Rows:
-        """The states the last step led to, `[N, ...]`."""
-        return self._final_states
-
-    def describe(self, index: int) -> str:
-        """What messages call environment `index`."""
-        return f"{self.task_id}, environment {index}"
+    def _step(self, actions: Any) -> Any:
+        return self._pool.step(actions)
 
     def terminate(self) -> None:
         """Closes the pool."""

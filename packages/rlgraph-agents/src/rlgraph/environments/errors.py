@@ -1,15 +1,49 @@
-"""What environments raise."""
+"""What environments raise, and how any error of an environment becomes such a fault."""
 
 from __future__ import annotations
 
+import traceback
+
 from rlgraph.core.errors import RLGraphError
+
+LONGEST_MESSAGE = 1000
+"""Characters of a message, or of a traceback's beginning and end, that come from an environment."""
 
 
 class EnvironmentFault(RLGraphError):
     """An environment, or the code that drives it, broke the contract of `Environment`.
 
     Raised for a state outside the state space, an action outside the action space, a reward or a state that
-    is not finite, a step without a reset. The message names the environment, its index in a vector
-    environment, the step of the episode (the first step is 1, the state of a reset belongs to step 0), and
-    the leaf of the Space.
+    is not finite, a step without a reset, and for any error of an environment that is not restarted (the error is
+    the fault's cause). The message names the environment, its index in a vector environment, the step of the
+    episode (the first step is 1, the state of a reset belongs to step 0), and the leaf of the Space.
     """
+
+
+def fault_of(error: BaseException, place: str, more: str = "") -> EnvironmentFault:
+    """A fault with the message of `error`, which an environment raised, and its place.
+
+    Args:
+        place: the environment, its index and the step.
+        more: ends the message.
+    """
+    text = str(error)
+    if not isinstance(error, EnvironmentFault):
+        text = f"raised {last_line(error)}{_line_of(error)}"
+    return EnvironmentFault(f"{text if place in text else f'{place}: {text}'}{more}")
+
+
+def last_line(error: BaseException) -> str:
+    """The line of the traceback that names the error, without notes."""
+    return shortened(traceback.format_exception_only(type(error), error)[0].strip())
+
+
+def shortened(text: str, limit: int = LONGEST_MESSAGE) -> str:
+    """`text` without its middle, if it has more than `limit` characters."""
+    half = limit // 2
+    return text if len(text) <= limit else f"{text[:half]} ... ({len(text):,} characters) ... {text[-half:]}"
+
+
+def _line_of(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    return f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""

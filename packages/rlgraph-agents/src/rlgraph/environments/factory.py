@@ -10,15 +10,15 @@ import gymnasium
 from gymnasium.envs.registration import EnvSpec
 
 from rlgraph.core import SpecError, registry
-from rlgraph.core.component.all_faults import every_fault
-from rlgraph.core.component.specifiable import call_checked
-from rlgraph.core.registry import import_object
+from rlgraph.core.specs.all_faults import every_fault
+from rlgraph.core.specs.imports import ImportPolicy, import_policy, using_import_policy
+from rlgraph.core.specs.specifiable import call_checked
 from rlgraph.environments.environment import Environment
 from rlgraph.environments.envpool_vector_env import EnvPoolVectorEnv
 from rlgraph.environments.gym_env import OpenAIGymEnv
 from rlgraph.environments.native_vector_env import NativeVectorEnv, vectorised_id
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT, ProcessVectorEnv
-from rlgraph.environments.protocol_env import ProtocolEnv, resembles_environment
+from rlgraph.environments.protocol_env import ProtocolEnv, missing_methods, resembles_environment
 from rlgraph.environments.restarts import MAX_RESTARTS
 from rlgraph.environments.sequential_vector_env import SequentialVectorEnv
 from rlgraph.environments.vector_env import VectorEnv
@@ -43,7 +43,8 @@ def make_environment(spec: Any, *, path: str = "environment") -> Environment:
         path: where the spec stands; named in errors.
 
     Raises:
-        SpecError: unknown type, id or argument; an object that lacks parts of an environment, with all of them.
+        SpecError: unknown type, id or argument; a module that may not be imported (`rlgraph.core.allow_imports`); an
+            object that lacks parts of an environment, with all of them.
     """
     if isinstance(spec, str):
         # "module:Class" is a class; Gymnasium's "module:id" has a version or a folder, which no class has.
@@ -76,10 +77,11 @@ def _from_mapping(spec: Mapping[str, Any], path: str) -> Environment:
         )
     kind = spec["type"]
     arguments = {key: value for key, value in spec.items() if key != "type"}
-    if isinstance(kind, str) and kind not in known and (":" in kind or "." in kind):
-        target = import_object(kind, where=f"{path}.type")
-    else:
-        target = kind if callable(kind) else known.load(kind, where=f"{path}.type")
+    if not isinstance(kind, str) and not callable(kind):
+        raise SpecError(f"{path}.type: expected a name, a class or a function, given {kind!r}")
+    target = kind
+    if isinstance(kind, str):
+        target = known.resolve(kind, _is_environment_class, "an environment's class", where=f"{path}.type")
 
     def make(arguments: Any) -> Any:
         return call_checked(target, (), arguments, path, name=str(kind))
@@ -89,6 +91,10 @@ def _from_mapping(spec: Mapping[str, Any], path: str) -> Environment:
     if not is_instance(environment):
         raise SpecError(f"{path}.type: {kind!r} gives a {type(environment).__name__}, no Environment")
     return _from_instance(environment, f"{path}.type")
+
+
+def _is_environment_class(kind: type) -> bool:
+    return issubclass(kind, Environment | gymnasium.Env) or not missing_methods(kind)
 
 
 def _from_instance(instance: Any, path: str) -> Environment:
@@ -182,7 +188,13 @@ def make_process_vector_env(spec: Any, num_envs: int, **options: Any) -> Process
     """
     if is_instance(spec):
         raise SpecError("vectorization='processes' needs a spec or a function, given one instance")
-    return ProcessVectorEnv(partial(make_environment, spec), num_envs, **options)
+    return ProcessVectorEnv(partial(_make_under, import_policy(), spec), num_envs, **options)
+
+
+def _make_under(policy: ImportPolicy, spec: Any) -> Environment:
+    """An environment in another process, which imports what it may import here."""
+    with using_import_policy(policy):
+        return make_environment(spec)
 
 
 def _plain_id(spec: Any) -> tuple[str | None, dict[str, Any]]:

@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
+import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
 from rlgraph.core.errors import SpecError
+from rlgraph.environments.checks import is_end, number_of
 from rlgraph.environments.environment import Environment, StepFunction, StepResult
 from rlgraph.environments.errors import EnvironmentFault
 from rlgraph.environments.gym_making import gym_environment
 from rlgraph.environments.gym_states import gym_state, set_gym_state
 from rlgraph.environments.gym_values import from_gym, passes_unchanged, space_of, to_gym
+from rlgraph.spaces import BoxSpace
 
 
 class OpenAIGymEnv(Environment):
@@ -82,6 +85,7 @@ class OpenAIGymEnv(Environment):
         same_float = getattr(self.action_space, "dtype", None) == str(gym_actions.dtype)
         plain = passes_unchanged(gym_states) and passes_unchanged(gym_actions) and same_float
         self._untranslated = plain and self.frameskip == 1
+        self._kind = self.state_space.numpy_dtype.kind if isinstance(self.state_space, BoxSpace) else ""
         self._seed = seed
         self._running = False
 
@@ -95,6 +99,12 @@ class OpenAIGymEnv(Environment):
         seed, self._seed = (self._seed if seed is None else seed), None
         observation, _ = self.gym_env.reset(seed=seed)
         self._running = True
+        return self._state(observation)
+
+    def _state(self, observation: Any) -> Any:
+        """The observation as a state; one of another kind of number than its space will always need translating."""
+        if self._untranslated and np.asarray(observation).dtype.kind != self._kind:
+            self._untranslated = False
         return self._to_state(observation)
 
     def step(self, action: Any) -> StepResult:
@@ -112,17 +122,17 @@ class OpenAIGymEnv(Environment):
             given = self._to_action(action)
             observation, reward, terminated, truncated, info = self.gym_env.step(given)
             for _ in range(self.frameskip - 1):
-                if terminated or truncated:
+                if is_end(terminated, truncated):
                     break
                 observation, more, terminated, truncated, info = self.gym_env.step(given)
-                reward = float(reward) + float(more)
+                reward = number_of(reward) + number_of(more)
         except Exception as error:
             fault = self.action_space.explain(action, "action")
             if fault is None:
                 raise
             raise EnvironmentFault(f"{self.name}: {fault}") from error
-        self._running = not (terminated or truncated)
-        return self._to_state(observation), float(reward), bool(terminated), bool(truncated), info
+        self._running = not is_end(terminated, truncated)
+        return self._state(observation), number_of(reward), terminated, truncated, info
 
     def unchecked_step(self) -> StepFunction:
         """Gymnasium's own `step` where nothing but a dtype needs translating."""

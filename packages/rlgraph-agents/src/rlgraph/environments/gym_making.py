@@ -11,9 +11,9 @@ import gymnasium
 from gymnasium import wrappers as gym_wrappers
 from gymnasium.envs.registration import EnvSpec
 
-from rlgraph.core.component.specifiable import check_arguments
 from rlgraph.core.errors import SpecError, nearest
-from rlgraph.core.registry import import_object
+from rlgraph.core.specs.imports import check_import, import_class
+from rlgraph.core.specs.specifiable import check_arguments
 
 GymEnv: TypeAlias = gymnasium.Env[Any, Any]
 
@@ -55,10 +55,12 @@ def _spec(given: str | EnvSpec) -> EnvSpec:
         return given
     if given.startswith("ALE/") and given not in gymnasium.registry and importlib.util.find_spec("ale_py"):
         importlib.import_module("ale_py")  # registers its games
-    _, _, gym_id = given.rpartition(":")
+    module, _, gym_id = given.rpartition(":")
+    if module:
+        check_import(module, given, "OpenAIGymEnv.gym_env")
     try:
-        if gym_id != given:
-            importlib.import_module(given.removesuffix(f":{gym_id}"))
+        if module:
+            importlib.import_module(module)
         return gymnasium.spec(gym_id)
     except ModuleNotFoundError as error:
         raise SpecError(f"OpenAIGymEnv: {given!r} names a module that is not installed: {error}.") from error
@@ -131,8 +133,9 @@ def _wrapper_class(name: Any, path: str) -> Callable[..., Any]:
     if not isinstance(name, str):
         raise SpecError(f"{path}: expected the name of a wrapper, got {name!r}.")
     if ":" in name:
-        found: Callable[..., Any] = import_object(name, where=path)
-        return found
+        return import_class(
+            name, lambda kind: issubclass(kind, gymnasium.Wrapper), "a gymnasium.Wrapper", where=path
+        )
     if name not in gym_wrappers.__all__:
         raise SpecError(
             f"{path}: gymnasium.wrappers has no {name!r}. {nearest(name, gym_wrappers.__all__)} "

@@ -15,11 +15,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from gymnasium import spaces as gym_spaces
 
+from rlgraph.environments.errors import EnvironmentFault
 from rlgraph.spaces import BoxSpace, Dict, FloatBox, IntBox, Space, Tuple
 from rlgraph.spaces.gymnasium import from_gymnasium
 
 GymSpace: TypeAlias = gym_spaces.Space[Any]
 Translation: TypeAlias = Callable[[Any], Any]
+
+CAST_FROM = {"f": "fiub", "i": "iub", "u": "iub", "b": "biu", "O": "UO"}
+"""The kinds of observations that become numbers of each kind."""
 
 
 def space_of(gym_space: GymSpace, force_float32: bool) -> Space:
@@ -61,11 +65,23 @@ def from_gym(gym_space: GymSpace, space: Space) -> Translation:
     dtype = space.numpy_dtype
     if isinstance(gym_space, gym_spaces.Discrete):
         start = int(gym_space.start)
-        return lambda value: dtype.type(value - start)
+        return lambda value: dtype.type(cast(value, dtype) - start)
     if isinstance(gym_space, gym_spaces.MultiDiscrete):
         starts = gym_space.start
-        return lambda value: (value - starts).astype(dtype)
-    return lambda value: np.asarray(value, dtype)
+        return lambda value: (cast(value, dtype) - starts).astype(dtype)
+    return lambda value: cast(value, dtype)
+
+
+def cast(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """An observation as an array of `dtype`.
+
+    Raises:
+        EnvironmentFault: the cast would change its meaning: text, or fractions as integers.
+    """
+    array = np.asarray(value)
+    if array.dtype.kind not in CAST_FROM[dtype.kind]:
+        raise EnvironmentFault(f"state: expected {dtype}, given {array.dtype}.")
+    return array.astype(dtype, copy=False)
 
 
 def to_gym(gym_space: GymSpace, space: Space) -> Translation:

@@ -24,15 +24,21 @@ from rlgraph.core import SpecError
 from rlgraph.environments import environment_process as commands
 from rlgraph.environments.environment import Environment, environment_seed
 from rlgraph.environments.environment_process import Answer, Share, serve
-from rlgraph.environments.errors import EnvironmentFault
+from rlgraph.environments.errors import EnvironmentFault, last_line
+from rlgraph.environments.interrupts import raise_interruption
 from rlgraph.environments.restarts import MAX_RESTARTS, Restarts
 from rlgraph.environments.rows import Rows, copy_rows, row_splitter, slice_rows
+from rlgraph.environments.sequential_vector_env import release
 from rlgraph.environments.shared_rows import SharedRows
 from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
 
 STEP_TIMEOUT = 60.0
 START_TIMEOUT = 300.0
 """Seconds: an environment that takes longer for a step or a reset hangs; a process that takes longer to start."""
+
+
+class RemoteTraceback(Exception):
+    """The traceback of an error in another process, as text: the cause of the fault that is raised here."""
 
 
 class ProcessVectorEnv(VectorEnv):
@@ -88,7 +94,7 @@ class ProcessVectorEnv(VectorEnv):
         model = environment()
         self.state_space, self.action_space = model.state_space, model.action_space
         self._name = model.name
-        model.terminate()
+        release(model, model.name)
         self.num_environments, self._first_index = num_environments, first_index
         self.validate, self.step_timeout = validate, step_timeout
         self.finished, self.dropped = [], ()
@@ -146,7 +152,8 @@ class ProcessVectorEnv(VectorEnv):
         """The result of the step that was sent; see `VectorEnv.step`.
 
         Raises:
-            Exception: what an environment raises that is not restarted, with the traceback of its process as a note.
+            EnvironmentFault: a broken contract, or any error of an environment that is not restarted; its cause has the
+                traceback of the process.
         """
         if not self._sent:
             raise EnvironmentFault("ProcessVectorEnv: call send() before receive().")
@@ -276,7 +283,7 @@ class ProcessVectorEnv(VectorEnv):
         """One answer of each process that was sent something; those that do not give one are replaced.
 
         Raises:
-            Exception: what was raised in a process; after all others have answered.
+            EnvironmentFault: there was an error in a process; after all others have answered.
         """
         answers: list[Answer | None] = [None] * len(self._processes)
         waiting = {p.connection: i for i, p in enumerate(self._processes) if p.waiting}
@@ -304,13 +311,8 @@ class ProcessVectorEnv(VectorEnv):
     def _take(self, process: _Process, answer: Answer) -> None:
         for message in answer.warnings:
             self._restarts.tell(message)
-        if answer.trace:
-            error = answer.error or EnvironmentFault(
-                f"{self.describe(process.rows.start)} or a later one of its process raised an error:\n{answer.trace}"
-            )
-            if answer.error is not None:
-                error.add_note(f"In the process of the environment:\n{answer.trace}")
-            raise error
+        if answer.error:
+            raise EnvironmentFault(answer.error) from RemoteTraceback(answer.trace)
         if answer.counts:
             self._restarts.counts[process.rows] = answer.counts
 
@@ -414,7 +416,12 @@ class _Process:
         self.waiting, self.came_up = False, True
         if content == commands.NOTHING_TO_TELL:
             return None
-        answer: Answer = pickle.loads(content)
+        try:
+            answer: Answer = pickle.loads(content)
+        except BaseException as error:  # an info whose class does not load here
+            raise_interruption(error)
+            first, last = self.rows.start, self.rows.stop - 1
+            return Answer(error=f"environments {first} to {last}: an info cannot be read: {last_line(error)}")
         return answer
 
     def end(self, deadline: float) -> None:

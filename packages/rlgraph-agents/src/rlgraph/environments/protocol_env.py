@@ -8,7 +8,8 @@ from rlgraph.core.errors import SpecError
 from rlgraph.environments.environment import Environment, StepFunction, StepResult
 from rlgraph.spaces import Space
 
-REQUIRED = ("state_space", "action_space", "reset", "step", "terminate")
+METHODS = ("reset", "step", "terminate")
+REQUIRED = ("state_space", "action_space", *METHODS)
 _HINTS = {
     "terminate": "def terminate(self): pass, if there is nothing to release",
     "reset": "def reset(self, seed=None), which returns the first state",
@@ -84,12 +85,13 @@ class ProtocolEnv(Environment):
 
 def missing_parts(candidate: Any) -> list[str]:
     """What of the Protocol `candidate` lacks."""
-    methods = ("reset", "step", "terminate")
-    return [
-        name
-        for name in REQUIRED
-        if not (callable(getattr(candidate, name, None)) if name in methods else hasattr(candidate, name))
-    ]
+    methods = missing_methods(candidate)
+    return [name for name in REQUIRED if name in methods or not hasattr(candidate, name)]
+
+
+def missing_methods(candidate: Any) -> list[str]:
+    """Which methods of the Protocol an object or a class lacks."""
+    return [name for name in METHODS if not callable(getattr(candidate, name, None))]
 
 
 def resembles_environment(candidate: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 import warnings
 from collections.abc import Callable, Sequence
 
@@ -56,8 +55,3 @@ class Restarts:
         if not self._has_warned:
             self._has_warned = True
             self._warn(message)
-
-
-def last_line(error: BaseException) -> str:
-    """The last line of the traceback, the one that names the error, without notes."""
-    return traceback.format_exception_only(type(error), error)[0].strip()

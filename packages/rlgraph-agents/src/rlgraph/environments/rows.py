@@ -18,16 +18,39 @@ Rows: TypeAlias = Any
 """A structure of arrays `[N, ...]`, as `space.zeros(N)` gives it."""
 
 
-def write_row(rows: Rows, index: int, value: Any) -> None:
-    """Writes one sample of a Space into row `index` of every leaf, cast to the leaf's dtype."""
+ROW_KINDS = {"f": "f", "i": "iu", "u": "iu", "b": "b", "O": "UO"}
+"""The kinds of dtypes that a row takes, by its own kind; as `BoxSpace.kinds`."""
+
+
+def write_row(rows: Rows, index: int, value: Any, name: str = "state") -> None:
+    """Writes one sample of a Space into row `index` of every leaf, cast to the leaf's dtype.
+
+    Raises:
+        EnvironmentFault: another structure, shape or kind of number; names the leaf, but not the environment.
+    """
     if isinstance(rows, np.ndarray):
-        rows[index] = value
+        fits = isinstance(value, np.ndarray | np.generic | bool | int | float | str)
+        array = np.asarray(value) if fits else None
+        if (
+            array is None
+            or array.shape != rows.shape[1:]
+            or array.dtype.kind not in ROW_KINDS[rows.dtype.kind]
+        ):
+            given = type(value).__name__ if array is None else f"{array.dtype} of shape {array.shape}"
+            raise EnvironmentFault(f"{name}: expected {rows.dtype} of shape {rows.shape[1:]}, given {given}.")
+        rows[index] = array
     elif isinstance(rows, dict):
+        if not isinstance(value, dict) or value.keys() != rows.keys():
+            keys = list(value) if isinstance(value, dict) else type(value).__name__
+            raise EnvironmentFault(f"{name}: expected a dict with the keys {list(rows)}, given {keys}.")
         for key, leaf in rows.items():
-            write_row(leaf, index, value[key])
+            write_row(leaf, index, value[key], f"{name}/{key}")
     else:
-        for leaf, part in zip(rows, value, strict=True):
-            write_row(leaf, index, part)
+        if not isinstance(value, tuple | list) or len(value) != len(rows):
+            size = len(value) if isinstance(value, tuple | list) else type(value).__name__
+            raise EnvironmentFault(f"{name}: expected a tuple of {len(rows)}, given {size}.")
+        for i, (leaf, part) in enumerate(zip(rows, value, strict=True)):
+            write_row(leaf, index, part, f"{name}/{i}")
 
 
 def copy_rows(target: Rows, source: Rows) -> None:

@@ -7,6 +7,7 @@ handling of ends: an environment that finishes is reset within the same step.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -15,15 +16,26 @@ import numpy as np
 
 from rlgraph.core.errors import SpecError
 from rlgraph.environments.buffers import Buffers
-from rlgraph.environments.checks import LARGEST_REWARD, CheckedStep
+from rlgraph.environments.checks import (
+    FLAGS,
+    LARGEST_REWARD,
+    NUMBERS,
+    CheckedStep,
+    check_result,
+    explain_result,
+)
 from rlgraph.environments.environment import Environment, StepFunction, environment_seed
-from rlgraph.environments.errors import EnvironmentFault
-from rlgraph.environments.restarts import MAX_RESTARTS, Restarts, last_line
+from rlgraph.environments.errors import EnvironmentFault, fault_of, last_line, shortened
+from rlgraph.environments.interrupts import raise_interruption
+from rlgraph.environments.restarts import MAX_RESTARTS, Restarts
 from rlgraph.environments.rows import Rows, copy_rows, row_splitter, write_row
 from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
 
 CHECKED_STEPS = 1000
-"""After so many steps the checks of first episodes end also where an episode has not."""
+"""The checks of values end after this many steps, also in a first episode that has not ended."""
+
+PENDING: Any = object()
+"""The result of a step that the environment has not returned yet."""
 
 
 class SequentialVectorEnv(VectorEnv):
@@ -40,14 +52,15 @@ class SequentialVectorEnv(VectorEnv):
     during the next `step` and is overwritten by the one after. Copy what has to live longer; inserting `(s,
     s')` right after the step that gave s' needs no copy.
 
-    **Checks.** In the first episode of each environment (its first 1000 steps, if that is longer), and always
-    with `validate=True`, every action and state is held against its Space. Rewards must be finite in every
-    step.
+    **Checks.** Every step is checked for its form: five values, the shape and kind of the state, a finite reward, two
+    bools, a dict. In the first episode of each environment (at most its first 1000 steps), and always with
+    `validate=True`, the values of actions and states are compared with their Spaces as well.
 
     **Restarts.** An environment that raises is replaced by a fresh one of its function, up to `max_restarts` times
-    each; see `VectorEnv`. Three things are raised all the same: an `EnvironmentFault`, which is a mistake and no
-    crash; what happens before an environment has ended its first episode (or 1000 steps), when it has not been seen
-    to work yet; and everything where environments are given and not functions.
+    each; see `VectorEnv`. Three things are an `EnvironmentFault` instead: a broken contract, which is a mistake and
+    not a crash; an error before an environment has ended its first episode (or 1000 steps), since it has not worked
+    yet; and any error of an environment that was given as an object. `SystemExit` and a `KeyboardInterrupt` that no
+    signal caused are errors like any other.
 
     Args:
         environments: functions that make the environments, or the environments themselves.
@@ -87,7 +100,11 @@ class SequentialVectorEnv(VectorEnv):
         self._final_states: Rows = self._front.states
         self._checked = [CheckedStep(env, self.describe(i)) for i, env in enumerate(self.environments)]
         self._steps: list[StepFunction] = list(self._checked)
-        self._flat = isinstance(self._front.states, np.ndarray)
+        # The usual states: arrays of this shape and dtype, or numbers of this type. The dtype None: containers.
+        flat = isinstance(self._front.states, np.ndarray)
+        self._shape = self._front.states.shape[1:] if flat else ()
+        self._dtype = self._front.states.dtype if flat else None
+        self._scalar = self._dtype.type if self._dtype is not None and not self._shape else None
         self._running = False
         self._clock = 0
         self._began = [0] * self.num_environments
@@ -128,9 +145,7 @@ class SequentialVectorEnv(VectorEnv):
 
         Raises:
             EnvironmentFault: no reset before; actions of the wrong shape or kind (found before any
-                environment acts); what `CheckedStep` finds; a reward that is not finite.
-            Exception: what an environment raises that is not restarted, with a note that names the environment,
-                the step and the action.
+                environment acts); a broken contract; any error of an environment that is not restarted.
 
         After an error in an environment the next call must be `reset`.
         """
@@ -144,7 +159,8 @@ class SequentialVectorEnv(VectorEnv):
             self._steps = [environment.unchecked_step() for environment in self.environments]
             self._proven = [True] * self.num_environments
         front = self._front
-        states, rewards, flat = front.states, front.rewards, self._flat
+        states, rewards = front.states, front.rewards
+        shape, dtype, scalar, array = self._shape, self._dtype, self._scalar, np.ndarray
         if front.ended:
             front.terminated.fill(False)
             front.truncated.fill(False)
@@ -152,30 +168,42 @@ class SequentialVectorEnv(VectorEnv):
         finished: list[int] = []
         infos: list[dict[str, Any]] = []
         dropped: list[int] = []
-        index, action = 0, None
+        index, action, result = 0, None, PENDING
         rows = enumerate(zip(self._steps, actions))  # noqa: B905 - as long as each other
         while True:  # once, and once more after each environment that raised
             try:
                 for index, (step, action) in rows:
-                    state, reward, terminated, truncated, info = step(action)
-                    if not -LARGEST_REWARD <= reward <= LARGEST_REWARD:  # type: ignore[operator]
-                        raise EnvironmentFault(
-                            f"{self._place(index)}: the reward is {reward}; it must be finite."
-                        )
-                    if flat:
+                    result = PENDING
+                    result = step(action)
+                    state, reward, terminated, truncated, info = result
+                    # The usual types first: these checks may cost next to nothing.
+                    if (
+                        type(reward) not in NUMBERS
+                        or type(info) is not dict
+                        or not -LARGEST_REWARD <= reward <= LARGEST_REWARD  # type: ignore[operator]
+                    ):
+                        check_result(result)
+                    if type(state) is array:
+                        usual = state.dtype is dtype and state.shape == shape
+                    else:
+                        usual = type(state) is scalar
+                    if usual:
                         states[index] = state
                     else:
                         write_row(states, index, state)
                     rewards[index] = reward
+                    if terminated is not False or truncated is not False:
+                        if type(terminated) not in FLAGS or type(truncated) not in FLAGS:
+                            check_result(result)
+                        if terminated or truncated:
+                            front.terminated[index] = terminated
+                            front.truncated[index] = truncated
+                            finished.append(index)
                     infos.append(info)
-                    if terminated or truncated:
-                        front.terminated[index] = terminated
-                        front.truncated[index] = truncated
-                        finished.append(index)
                 break
-            except Exception as error:
-                self._blame(error, index, action)
-                self._replace(index, error, front.states)
+            except BaseException as error:
+                raise_interruption(error)
+                self._replace(index, self._blame(error, action, result), self.place(index), front.states)
                 rewards[index] = front.terminated[index] = front.truncated[index] = 0
                 infos[index:] = [{}]
                 dropped.append(index)
@@ -216,27 +244,31 @@ class SequentialVectorEnv(VectorEnv):
         self._running = False  # until all are there
         self._front, self._back = self._back, self._front
         for index, (environment, inner) in enumerate(zip(self.environments, states, strict=True)):
-            state = environment.set_state(inner)
-            self._checked[index].begin(state)
-            write_row(self._front.states, index, state)
+            try:
+                state = environment.set_state(inner)
+                self._checked[index].begin(state)
+                write_row(self._front.states, index, state)
+            except BaseException as error:
+                raise_interruption(error)
+                raise fault_of(error, f"{self.describe(index)}, set_state") from error
         self.finished, self.dropped = [], ()
         self._final_states = self._front.states
         self._running = True
         return self._front.states
 
     def terminate(self) -> None:
-        """Terminates all environments."""
+        """Terminates all environments; an error of one is a warning, and the others are terminated all the same."""
         self._running = False
-        for environment in self.environments:
-            environment.terminate()
+        for index, environment in enumerate(self.environments):
+            release(environment, self.describe(index))
 
     def _begin(self, index: int, states: Rows, seed: int | None = None) -> None:
         """Resets environment `index` into its row of `states`; a fresh one if that fails."""
         try:
             self._reset(index, states, seed)
-        except Exception as error:
-            error.add_note(f"{self.describe(index)}, reset")
-            self._replace(index, error, states)
+        except BaseException as error:
+            raise_interruption(error)
+            self._replace(index, error, f"{self.describe(index)}, reset", states)
 
     def _reset(self, index: int, states: Rows, seed: int | None) -> None:
         state = self.environments[index].reset(seed=seed)
@@ -245,34 +277,34 @@ class SequentialVectorEnv(VectorEnv):
         write_row(states, index, state)
         self._began[index] = self._clock
 
-    def _replace(self, index: int, error: Exception, states: Rows) -> None:
+    def _replace(self, index: int, error: BaseException, place: str, states: Rows) -> None:
         """Puts a fresh environment in the place of one that raised `error`, and resets it into its row of `states`.
 
         Raises:
-            Exception: `error`, where it is not to be answered by a restart; see the class.
+            EnvironmentFault: `error`, where there is no restart; see the class.
         """
-        make = self._makers[index]
-        if make is None or not self._proven[index]:
-            raise error
-        while not isinstance(error, EnvironmentFault):
+        make, given_up = self._makers[index], ""
+        while make is not None and self._proven[index] and not isinstance(error, EnvironmentFault):
             if not self._restarts.allows(index):
                 if self._restarts.limit:
-                    error.add_note(f"after {self._restarts.limit} restarts (max_restarts)")
-                raise error
+                    given_up = f"; after {self._restarts.limit} restarts (max_restarts)"
+                break
             self._restarts.count(index, self.describe(index), last_line(error))
-            with suppress(Exception):  # it is broken already
+            with suppress(Exception, SystemExit):  # it is broken already
                 self.environments[index].terminate()
             try:
                 self._put(index, make())
                 self._reset(index, states, self._seed_of_restart(index))
                 return
-            except Exception as next_error:
-                error = next_error
-        raise error
+            except BaseException as next_error:
+                raise_interruption(next_error)
+                error, place = next_error, f"{self.describe(index)}, reset"
+        raise fault_of(error, place, given_up) from error
 
     def _put(self, index: int, environment: Environment) -> None:
         """`environment` is environment `index` from now on; it is checked as in the beginning."""
-        _check_spaces(self, index, environment)
+        if (fault := _other_spaces(self, index, environment)) is not None:
+            raise EnvironmentFault(fault)
         self.environments[index] = environment
         self._steps[index] = self._checked[index] = CheckedStep(environment, self.describe(index))
 
@@ -291,19 +323,30 @@ class SequentialVectorEnv(VectorEnv):
             self._begin(index, front.states)
         return front.final_states
 
-    def _place(self, index: int) -> str:
-        """Environment and step of the episode, for messages."""
-        return f"{self.describe(index)}, step {self._clock - self._began[index]}"
+    def place(self, index: int) -> str:
+        """Environment and step of the episode, for messages; the last step of an episode has no number any more."""
+        steps = self._clock - self._began[index]
+        return f"{self.describe(index)}, step {steps}" if steps else f"{self.describe(index)}, last step"
 
-    def _blame(self, error: Exception, index: int, action: Any) -> None:
-        """Says where an error inside a step came from; if the action was outside its Space, raises that."""
-        place = self._place(index)
-        if place in str(error):
-            return
-        fault = self.action_space.explain(action, "action")
-        if fault is not None:
-            raise EnvironmentFault(f"{place}: {fault}") from error
-        error.add_note(f"{place}, action {action!r}")
+    def _blame(self, error: BaseException, action: Any, result: Any) -> BaseException:
+        """The cause of an error inside a step: `error`, or the fault in the step's result or action that led to it."""
+        if isinstance(error, EnvironmentFault) and result is not PENDING:
+            return error
+        if result is PENDING:
+            fault = self.action_space.explain(action, "action")
+            error.add_note(f"action {shortened(repr(action))}")
+        else:
+            fault = explain_result(result) or last_line(error)
+        return error if fault is None else EnvironmentFault(f"{fault}.")
+
+
+def release(environment: Environment, label: str) -> None:
+    """Terminates an environment; an error there is a warning, since nothing depends on it any more."""
+    try:
+        environment.terminate()
+    except BaseException as error:
+        raise_interruption(error)
+        warnings.warn(str(fault_of(error, f"{label}, terminate")), RuntimeWarning, stacklevel=3)
 
 
 def _make(environments: Sequence[Environment | Callable[[], Environment]]) -> list[Environment]:
@@ -322,7 +365,8 @@ def _make(environments: Sequence[Environment | Callable[[], Environment]]) -> li
                 f"SequentialVectorEnv: environment {index} is a {type(environment).__name__}, not an "
                 "Environment; wrap a gymnasium environment in OpenAIGymEnv."
             )
-        _check_spaces(made[0], index, environment)
+        if (fault := _other_spaces(made[0], index, environment)) is not None:
+            raise SpecError(f"SequentialVectorEnv: {fault}")
     if len({id(environment) for environment in made}) != len(made):
         raise SpecError(
             "SequentialVectorEnv: one environment object was given more than once, each needs its own; "
@@ -331,12 +375,13 @@ def _make(environments: Sequence[Environment | Callable[[], Environment]]) -> li
     return made
 
 
-def _check_spaces(model: Environment | VectorEnv, index: int, environment: Environment) -> None:
-    """Raises SpecError where the Spaces of `environment` are not those of environment 0."""
+def _other_spaces(model: Environment | VectorEnv, index: int, environment: Environment) -> str | None:
+    """How the Spaces of `environment` differ from those of environment 0; None if they do not."""
     for space in ("state_space", "action_space"):
         first, other = getattr(model, space), getattr(environment, space)
         if first != other:
-            raise SpecError(
-                f"SequentialVectorEnv: all environments need the same {space}; "
-                f"environment 0 has {first!r}, environment {index} has {other!r}."
+            return (
+                f"all environments need the same {space}; environment 0 has {first!r}, environment {index} has "
+                f"{other!r}."
             )
+    return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from rlgraph.environments.checks import is_end, number_of
 from rlgraph.environments.environment import Environment, StepFunction, StepResult
 from rlgraph.environments.factory import is_instance, make_environment
 
@@ -41,12 +42,15 @@ class SteppedEnv(Environment):
     def _step(self, step: StepFunction, action: Any) -> StepResult:
         state, reward, terminated, truncated, info = step(action)
         for _ in range(self.frameskip - 1):
-            if terminated or truncated:
+            if is_end(terminated, truncated):
                 break
             state, more, terminated, truncated, info = step(action)
-            reward = float(reward) + float(more)
+            reward = number_of(reward) + number_of(more)
         self._steps += 1
-        return state, reward, terminated, truncated or self._steps == self.max_timesteps, info
+        if self._steps == self.max_timesteps:
+            is_end(terminated, truncated)  # before its fault is overwritten
+            truncated = True
+        return state, reward, terminated, truncated, info
 
     def render(self) -> Any:
         return self.environment.render()

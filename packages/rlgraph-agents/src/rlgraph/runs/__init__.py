@@ -1,6 +1,7 @@
 """A run: one document that describes it, and the folder in which everything it leaves behind can be trusted."""
 
 from rlgraph.runs.equality import run_differences
+from rlgraph.runs.errors import RunFolderError, RunFolderWarning, StorageError
 from rlgraph.runs.resuming import resume
 from rlgraph.runs.run_folder import RunFolder
 from rlgraph.runs.run_spec import (
@@ -19,9 +20,12 @@ __all__ = [
     "EvaluationSpec",
     "LoggingSpec",
     "RunFolder",
+    "RunFolderError",
+    "RunFolderWarning",
     "RunSpec",
     "RunSummary",
     "StopSpec",
+    "StorageError",
     "WandbSpec",
     "WorkerSpec",
     "resume",

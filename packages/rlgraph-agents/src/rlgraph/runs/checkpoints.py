@@ -6,6 +6,7 @@ import re
 import shutil
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,13 @@ from rlgraph.core import CheckpointError
 from rlgraph.core.checkpoint.finding import find_checkpoint, problem_with
 from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.core.errors import CheckpointWarning
-from rlgraph.runs.state_json import from_json, to_json
+from rlgraph.runs.errors import RunFolderError, StorageError
+from rlgraph.runs.finite_weights import check_finite_weights, non_finite_problem
+from rlgraph.runs.run_state import RunState, read_state
+from rlgraph.runs.state_json import to_json
 
-#: The best policy; where training ended; where it ended because a number was not finite.
+#: The best policy; where training ended; where a number was not finite. The last is for looking at: nothing is read
+#: from it unless it is named, and it alone may hold weights that are not finite.
 BEST, LAST, FAILED = "best", "last", "failed"
 #: The name of the state of a run among a checkpoint's facts.
 RUN = "run"
@@ -36,45 +41,68 @@ class RunCheckpoints:
         self.folder, self.keep_last, self.memory = folder, keep_last, memory
 
     def store_best(self, agent: Agent) -> Path:
-        """Keep the policy as the best one; weights without memory."""
-        return agent.store_model(self.folder / BEST, memory=False)
+        """Keep the policy as the best one; weights without memory.
+
+        Raises:
+            NumericalError: they are not finite.
+            StorageError: it cannot be written; the one before it is intact.
+        """
+        check_finite_weights(agent, BEST)
+        with _storing():
+            return agent.store_model(self.folder / BEST, memory=False)
 
     def store_step(self, agent: Agent, timesteps: int, state: Mapping[str, Any]) -> Path:
         """A full checkpoint by its step; older ones than the last few are removed."""
         folder = self.store(agent, f"step-{timesteps:09d}", state)
         for number, old in sorted(self._steps(), reverse=True)[self.keep_last :]:
             if number < timesteps:
-                shutil.rmtree(old)
+                shutil.rmtree(old, ignore_errors=True)
         return folder
 
     def store(self, agent: Agent, name: str, state: Mapping[str, Any]) -> Path:
-        """A full checkpoint, with the state of the run."""
-        facts = {**agent.progress_facts(), RUN: to_json(state)}
-        return agent.executor.save(self.folder / name, facts=facts, host=self.memory)
+        """A full checkpoint, with the state of the run.
 
-    def newest(self) -> tuple[Path, dict[str, Any]] | None:
+        Raises:
+            NumericalError: the weights are not finite, and `name` is not "failed".
+            StorageError: it cannot be written; the one before it is intact.
+        """
+        if name != FAILED:
+            check_finite_weights(agent, name)
+        facts = {**agent.progress_facts(), RUN: to_json(state)}
+        with _storing():
+            return agent.executor.save(self.folder / name, facts=facts, host=self.memory)
+
+    def newest(self) -> tuple[Path, RunState] | None:
         """The whole full checkpoint with the most steps, and the state of its run; None: there is none yet.
 
         Raises:
-            CheckpointError: all that are there are damaged; says how.
+            CheckpointError: all that are there are damaged, or the run failed before the first; says how.
 
         Warns:
             CheckpointWarning: about each with more steps that is damaged, and why.
         """
         problems: list[str] = []
-        found: list[tuple[int, Path, dict[str, Any]]] = []
+        found: list[tuple[int, Path, RunState]] = []
         for path in self._full():
-            if problem := problem_with(path):
+            if problem := problem_of(path):
                 problems.append(problem)
                 continue
-            state = from_json(read_manifest(path).facts.get(RUN))
-            if state is not None:
-                found.append((int(state["worker"]["done"]), path, state))
+            facts = read_manifest(path).facts
+            if RUN not in facts:
+                continue
+            try:
+                state = read_state(facts[RUN], path)
+            except RunFolderError as error:
+                problems.append(str(error))
+                continue
+            found.append((state.worker.done, path, state))
+        if not found and (failed := find_checkpoint(self.folder / FAILED)).exists():
+            problems.append(problem_of(failed))
         if not found and not problems:
             return None
         if not found:
             raise CheckpointError(
-                "\n".join([f"there is no checkpoint to go on from in {self.folder}", *problems])
+                "\n".join([f"there is no checkpoint to resume from in {self.folder}", *problems])
             )
         for problem in problems:
             warnings.warn(f"{problem}; skipped", CheckpointWarning, stacklevel=3)
@@ -93,3 +121,24 @@ class RunCheckpoints:
             return []
         matches = ((_STEP.fullmatch(path.name), path) for path in self.folder.iterdir())
         return [(int(match[1]), path) for match, path in matches if match]
+
+
+@contextmanager
+def _storing() -> Iterator[None]:
+    """Turn the `CheckpointError` of a disk that is full into a `StorageError`."""
+    try:
+        yield
+    except CheckpointError as error:
+        if isinstance(error.__cause__, OSError):
+            raise StorageError(str(error)) from error
+        raise
+
+
+def problem_of(checkpoint: Path) -> str:
+    """Why neither a run is resumed from a checkpoint nor its policy evaluated; empty: nothing is wrong with it."""
+    if checkpoint.name == FAILED or checkpoint.name.startswith(f".{FAILED}."):
+        return (
+            f"{checkpoint} is where the run failed and is kept for looking at; train again with a lower learning rate, "
+            "clip_grad_norm or non_finite"
+        )
+    return problem_with(checkpoint) or non_finite_problem(checkpoint)

@@ -1,4 +1,7 @@
-"""The one document that describes a run: read, overridden, checked as a whole, written out with all defaults."""
+"""The one document that describes a run: read, overridden, checked as a whole, written out with all defaults.
+
+A document is data, wherever it comes from: what it may import is said by `rlgraph.core.allow_imports`.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
-from rlgraph.core import PluginError, SpecError, default_backend, find_backend, registry
-from rlgraph.core.component.all_faults import faults_of
-from rlgraph.core.component.parameters import parameters_of
-from rlgraph.core.component.places import is_index, join_parts, parts_of, recording
-from rlgraph.core.component.spec_files import parse_yaml, read_spec_file, with_spec_files
-from rlgraph.core.component.specifiable import plain_copy
+from rlgraph.core import PluginError, SpecError, data_specs, default_backend, find_backend, registry
 from rlgraph.core.errors import offer
+from rlgraph.core.specs.all_faults import faults_of
+from rlgraph.core.specs.documents import parse_yaml, read_spec_file, with_spec_files
+from rlgraph.core.specs.parameters import parameters_of
+from rlgraph.core.specs.spec_paths import is_index, join_parts, parts_of, recording
 from rlgraph.environments import make_environment
 from rlgraph.environments.factory import is_instance
 from rlgraph.runs.run_spec import RunSpec
@@ -44,7 +44,7 @@ def read_document(source: str | Path | Mapping[str, Any]) -> dict[str, Any]:
         SpecError: a file is missing or malformed (with line and column), or is no mapping.
     """
     if isinstance(source, Mapping):
-        document = with_spec_files(plain_copy(dict(source)), Path.cwd(), "")
+        document = with_spec_files(dict(source), Path.cwd(), "")
     else:
         document = read_spec_file(source, "document")
     if not isinstance(document, dict):
@@ -55,6 +55,7 @@ def read_document(source: str | Path | Mapping[str, Any]) -> dict[str, Any]:
     return document
 
 
+@data_specs()
 def check(document: Mapping[str, Any]) -> RunSpec:
     """The run that a document describes, with its agent and environment checked as well, but not built.
 
@@ -77,6 +78,7 @@ def check(document: Mapping[str, Any]) -> RunSpec:
     return run
 
 
+@data_specs()
 def resolve(document: Mapping[str, Any]) -> dict[str, Any]:
     """The document with every default written out: those of the run, the agent, its components, the environment.
 
@@ -111,6 +113,7 @@ def _with_threads(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
+@data_specs()
 def apply_overrides(document: Mapping[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
     """The document with values replaced.
 
@@ -138,10 +141,7 @@ def _apply(document: dict[str, Any], override: str) -> None:
     path, sign, text = override.partition("=")
     if not sign or not path.strip():
         raise SpecError(f"{override}: expected path=value, such as optimizer_spec.learning_rate=1e-3")
-    try:
-        value = parse_yaml(text)
-    except yaml.YAMLError as error:
-        raise SpecError(f"{path}: the value {text!r} is no valid YAML: {error}") from None
+    value = parse_yaml(text, path, f"the value {text!r}")
     _set(document, _from_the_top(document, path.strip()), value)
 
 

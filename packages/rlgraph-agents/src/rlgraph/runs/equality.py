@@ -12,7 +12,9 @@ from typing import Any
 from rlgraph.runs.records import EPISODES, EVALUATIONS, METRICS_CSV, METRICS_JSONL
 from rlgraph.workers.metrics import TIMES
 
+#: Of ``result.json``: times, and digests of files that hold times.
 _RESULT_TIMES = (
+    "records",
     "runtime",
     "ops_per_second",
     "env_frames_per_second",
@@ -58,7 +60,11 @@ def _checkpoint_differences(one: Path, other: Path) -> list[str]:
 
 
 def _read(read: Callable[[Path], Any], file: Path) -> Any:
-    return read(file) if file.exists() else None
+    """What is compared; the error where a file is damaged, which equals nothing."""
+    try:
+        return read(file) if file.exists() else None
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, csv.Error) as error:
+        return error
 
 
 def _names(folder: Path) -> list[str]:
@@ -83,11 +89,14 @@ def _read_result(file: Path) -> dict[str, Any]:
 
 
 def _read_manifest(file: Path) -> dict[str, Any]:
-    """Without the time of training, the bytes of files that hold times, and the checksum over both."""
+    """Without the time of training, digests of what holds times or differs for each run, and the checksum over both."""
     content: dict[str, Any] = _without(json.loads(file.read_text(encoding="utf-8")), ("checksum",))
     run = content["facts"].pop("run", None)
     if run is not None:
-        content["run"] = {**_without(run, ("records",)), "worker": _without(run["worker"], ("seconds",))}
+        content["run"] = {
+            **_without(run, ("records", "config")),
+            "worker": _without(run["worker"], ("seconds",)),
+        }
     return content
 
 

@@ -10,6 +10,8 @@ from tensorboard.compat.proto.event_pb2 import Event, SessionLog
 from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.record_writer import RecordWriter
 
+from rlgraph.runs.run_files import storing
+
 
 class EventFile:
     """Scalars and the component graph for TensorBoard.
@@ -17,13 +19,18 @@ class EventFile:
     Args:
         directory: where the file is made.
         first_step: where a run goes on: TensorBoard forgets what earlier files say of later steps.
+
+    Raises:
+        StorageError: it cannot be written; so do the methods.
     """
 
     def __init__(self, directory: Path, first_step: int | None = None):
-        directory.mkdir(parents=True, exist_ok=True)
-        # TensorBoard reads files in the order of their names, and two may be made within a second.
-        number = len(list(directory.iterdir()))
-        self._file = (directory / f"events.out.tfevents.{int(time.time())}.{number:03d}.rlgraph").open("xb")
+        with storing(directory):
+            directory.mkdir(parents=True, exist_ok=True)
+            # TensorBoard reads files in the order of their names, and two may be made within a second.
+            number = len(list(directory.iterdir()))
+            self._path = directory / f"events.out.tfevents.{int(time.time())}.{number:03d}.rlgraph"
+            self._file = self._path.open("xb")
         self._writer = RecordWriter(self._file)
         self._write(Event(wall_time=time.time(), file_version="brain.Event:2"))
         if first_step is not None:
@@ -36,12 +43,13 @@ class EventFile:
         self._write(Event(wall_time=time.time(), step=step, summary=Summary(value=values)))
 
     def add_graph(self, definition: bytes) -> None:
-        """Write what the graph page shows, as `rlgraph.core.draw.graph_definition` gives it."""
+        """Write what the graph page shows, as `rlgraph.draw.graph_definition` gives it."""
         self._write(Event(wall_time=time.time(), graph_def=definition))
 
     def close(self) -> None:
         self._writer.close()
 
     def _write(self, event: Event) -> None:
-        self._writer.write(event.SerializeToString())
-        self._writer.flush()
+        with storing(self._path):
+            self._writer.write(event.SerializeToString())
+            self._writer.flush()

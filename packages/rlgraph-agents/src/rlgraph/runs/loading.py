@@ -6,13 +6,14 @@ from pathlib import Path
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
-from rlgraph.core import SpecError, last_valid_checkpoint
+from rlgraph.core import SpecError, data_specs, last_valid_checkpoint
 from rlgraph.core.errors import nearest
-from rlgraph.runs.checkpoints import BEST
-from rlgraph.runs.run_folder import CONFIG, read_config
+from rlgraph.runs.checkpoints import BEST, problem_of
+from rlgraph.runs.config_file import read_config
 from rlgraph.runs.run_spec import RunSpec
 
 
+@data_specs()
 def load_agent(
     folder: str | Path, *, backend: str | None = None, checkpoint: str | None = None
 ) -> tuple[Agent, RunSpec, Path]:
@@ -22,7 +23,7 @@ def load_agent(
         folder: the run's.
         backend: where it shall act; default: where it was trained.
         checkpoint: a name below ``checkpoints/``; default: that of the best policy, or else the newest (a run that was
-            interrupted before its first evaluation has no best policy).
+            interrupted before its first evaluation has no best policy). ``failed`` is loaded only if it is named.
 
     Returns:
         The agent, the document of the run, and the checkpoint that was loaded.
@@ -33,20 +34,18 @@ def load_agent(
     """
     folder = Path(folder)
     config = read_config(folder)
-    try:
-        chosen = config["chosen"]["backend"]
-    except (KeyError, TypeError):
-        raise SpecError(f"{folder} is no run folder: {CONFIG} cannot be read (it names no backend)") from None
     run = parse_spec(RunSpec, config["run"], "run")
     source = _checkpoint(folder / "checkpoints", checkpoint)
-    agent = Agent.from_spec(run.agent, env=run.environment, backend=backend or chosen, seed=run.seed)
+    agent = Agent.from_spec(
+        run.agent, env=run.environment, backend=backend or config["chosen"]["backend"], seed=run.seed
+    )
     agent.load_model(source)
     return agent, run, source
 
 
 def _checkpoint(folder: Path, name: str | None) -> Path:
     if name is None:
-        return last_valid_checkpoint(folder, prefer=BEST)
+        return last_valid_checkpoint(folder, prefer=BEST, find_problem=problem_of)
     if not (folder / name).is_dir():
         there = [inner.name for inner in folder.iterdir() if inner.is_dir()] if folder.is_dir() else []
         raise SpecError(f"{folder} has no checkpoint {name!r}. {nearest(name, there)}")

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import csv
-import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rlgraph.core import SpecError
-from rlgraph.runs.records import METRICS_CSV
-from rlgraph.runs.run_folder import CONFIG, read_config
-
-RESULT = "result.json"
-#: Outcomes of runs that came to their end; those that were interrupted or failed may go on.
-COMPLETE = ("finished", "stopped")
+from rlgraph.agents.specs import parse_spec
+from rlgraph.runs.config_file import CONFIG, read_config
+from rlgraph.runs.errors import RunFolderError
+from rlgraph.runs.records import METRICS_CSV, check_records, csv_rows
+from rlgraph.runs.result_file import read_result
+from rlgraph.runs.run_spec import RunSpec
 
 
 @dataclass(frozen=True)
@@ -55,36 +54,26 @@ def read_run(folder: str | Path, label: str | None = None) -> RecordedRun:
         label: what to call it.
 
     Raises:
-        SpecError: it is no run folder, or its metrics cannot be read.
+        RunFolderError: it is no run folder, or a file of it is damaged.
+        SpecError: its document is wrong.
     """
     folder = Path(folder)
     config = read_config(folder)
-    run = config["run"]
-    try:
-        backend, _ = config["chosen"]["backend"], (run["agent"], run["environment"])
-    except (KeyError, TypeError) as error:
-        raise SpecError(f"{folder} is no run folder: {CONFIG} says nothing of {error}") from None
-    agent = str(run["agent"].get("type", "agent")) if isinstance(run["agent"], dict) else str(run["agent"])
+    run = parse_spec(RunSpec, config["run"], "run")
+    agent, result = str(run.agent.get("type", "agent")), read_result(folder)
+    if result is not None and result.is_complete and result.records is not None:
+        check_records(folder, result.records, METRICS_CSV)
     return RecordedRun(
         folder=folder,
         label=label or agent,
         agent=agent,
-        environment=environment_name(run["environment"]),
-        backend=str(backend),
-        seed=int(run.get("seed", 0)),
-        steps=int(run.get("steps", 0)),
-        finished=_outcome(folder) in COMPLETE,
+        environment=environment_name(run.environment),
+        backend=config["chosen"]["backend"],
+        seed=run.seed,
+        steps=run.steps,
+        finished=result is not None and result.is_complete,
         metrics=read_metrics(folder / METRICS_CSV),
     )
-
-
-def _outcome(folder: Path) -> str | None:
-    """What ``result.json`` says; None while there is none."""
-    try:
-        result = json.loads((folder / RESULT).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return result.get("outcome") if isinstance(result, dict) else None
 
 
 def environment_name(spec: Any) -> str:
@@ -102,34 +91,57 @@ def read_metrics(file: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Steps and values of every column of a ``metrics.csv``; a last line that was not written to its end is left out.
 
     Raises:
-        SpecError: it cannot be read, or a number in it is none.
+        RunFolderError: it cannot be read, or a row is damaged.
     """
-    try:
-        with file.open(newline="") as lines:
-            rows = list(csv.DictReader(lines))
-    except (OSError, csv.Error) as error:
-        raise SpecError(f"{file} cannot be read: {error}") from None
-    if rows and None in rows[-1].values():
-        rows.pop()
-    columns = [name for name in (rows[0] if rows else ()) if name and name != "timesteps"]
-    try:
-        return {name: _column(rows, name) for name in columns}
-    except (ValueError, TypeError, KeyError) as error:
-        raise SpecError(f"{file} cannot be read: {error}") from None
+    points: dict[str, list[tuple[float, float]]] = {}
+    last = 0.0
+
+    def add(row: dict[str, str]) -> None:
+        nonlocal last
+        steps = _number(row["timesteps"])
+        if steps < last:
+            raise ValueError(f"timesteps: expected a number >= {last:g}, the one before, given {steps:g}")
+        last = steps
+        for name, text in row.items():
+            column = points.setdefault(name, [])
+            if name != "timesteps" and text not in ("", "nan"):  # a mean of no episodes is NaN
+                column.append((steps, _number(text)))
+
+    for _ in csv_rows(file, add):
+        pass
+    points.pop("timesteps", None)
+    return {name: _columns(column) for name, column in points.items() if name}
 
 
-def _column(rows: list[dict[str, str]], name: str) -> tuple[np.ndarray, np.ndarray]:
-    points = [(float(row["timesteps"]), float(row[name])) for row in rows if row[name] not in ("", None)]
-    points = [point for point in points if point[1] == point[1]]  # a mean of no episodes is NaN
+def _number(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(f"expected a finite number, given {text}")
+    return number
+
+
+def _columns(points: list[tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]:
     steps, values = zip(*points, strict=True) if points else ((), ())
     return np.array(steps), np.array(values)
 
 
 def find_runs(folder: Path) -> Iterator[Path]:
-    """`folder` if it is a run's, else all runs' folders below it, sorted."""
+    """`folder` if it is a run's, else all runs' folders below it, sorted; links to folders are followed once."""
+    yield from _find_runs(folder, set())
+
+
+def _find_runs(folder: Path, seen: set[str]) -> Iterator[Path]:
+    place = os.path.realpath(folder)
+    if place in seen:
+        return
+    seen.add(place)
     if (folder / CONFIG).exists():
         yield folder
     elif folder.is_dir():
-        for inner in sorted(folder.iterdir()):
-            if inner.is_dir():
-                yield from find_runs(inner)
+        try:
+            inner = sorted(folder.iterdir())
+        except OSError as error:
+            raise RunFolderError(f"{folder} cannot be read: {error.strerror}") from None
+        for path in inner:
+            if path.is_dir():
+                yield from _find_runs(path, seen)

@@ -1,60 +1,115 @@
-"""The files a run appends to while it goes on, and cuts back when it goes on from a checkpoint."""
+"""The files a run appends to, and cuts back when it is resumed from a checkpoint."""
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
+import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from io import TextIOWrapper
+from math import isfinite
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, TypeVar
 
-from rlgraph.core import RLGraphError
+from rlgraph.runs.errors import RunFolderError
+from rlgraph.runs.run_files import open_to_read, open_to_write, parse, storing
+from rlgraph.runs.run_state import EvaluationState, RecordPrefix, RecordPrefixes
 from rlgraph.workers.evaluation import Evaluation
 from rlgraph.workers.metrics import METRICS
 
 METRICS_CSV, METRICS_JSONL = "metrics.csv", "metrics.jsonl"
 EPISODES, EVALUATIONS = "episodes.csv", "evaluations.jsonl"
+NAMES = (METRICS_CSV, METRICS_JSONL, EPISODES, EVALUATIONS)
 EPISODE_COLUMNS = ("timesteps", "return", "length")
+_CHUNK = 1 << 20
+Row = TypeVar("Row")
+
+
+class RecordFile:
+    """A file that only grows. What was written survives the end of the process; a row that fails leaves nothing behind.
+
+    Args:
+        file: where.
+        size: bytes that are kept; the rest is cut off.
+        sha256: of these bytes, as `check_prefix` returns it.
+
+    Raises:
+        StorageError: the file cannot be opened.
+    """
+
+    def __init__(self, file: Path, size: int, sha256: Any):
+        self.file, self._size, self._sha256 = file, size, sha256
+        self._handle = os.fdopen(open_to_write(file), "r+b", buffering=0)
+        with storing(file):
+            self._cut()
+
+    def write(self, text: str) -> None:
+        """Append a row.
+
+        Raises:
+            StorageError: it cannot be written.
+        """
+        content = rest = text.encode()
+        try:
+            with storing(self.file):
+                while rest:
+                    rest = rest[self._handle.write(rest) :]
+        except BaseException:
+            self._cut()
+            raise
+        self._size += len(content)
+        self._sha256.update(content)
+
+    def sync(self) -> RecordPrefix:
+        """Wait until all is on disk; what there is."""
+        with storing(self.file):
+            os.fsync(self._handle.fileno())
+        return RecordPrefix(size=self._size, sha256=self._sha256.hexdigest())
+
+    def close(self) -> None:
+        self._handle.close()
+
+    def _cut(self) -> None:
+        self._handle.truncate(self._size)
+        self._handle.seek(self._size)
 
 
 class Records:
     """``metrics.csv`` and ``metrics.jsonl``: reports and evaluations; ``episodes.csv``; ``evaluations.jsonl``.
 
-    Every row is handed to the operating system at once: what was written survives the end of the process.
-
     Args:
         folder: where they are.
-        sizes: file -> the bytes of it that count, as `sizes` gave them; the rest is cut off. None: new files.
+        prefixes: the parts of them that count, as `sync` gave them; the rest is cut off. None: new files.
 
     Raises:
-        RLGraphError: a file is shorter than it was.
+        RunFolderError: a file does not begin with its prefix.
+        StorageError: a file cannot be opened.
     """
 
-    def __init__(self, folder: Path, sizes: Mapping[str, int] | None = None):
-        self._files: dict[str, IO[str]] = {}
-        names = (METRICS_CSV, METRICS_JSONL, EPISODES, EVALUATIONS)
-        if sizes is not None:
-            for name in names:
-                _cut(folder / name, int(sizes[name]))
-        for name in names:
-            mode = "w" if sizes is None else "a"
-            self._files[name] = (folder / name).open(mode, newline="", encoding="utf-8")
-        if sizes is None:
-            columns = tuple(METRICS)
-            csv.writer(self._files[METRICS_CSV]).writerow(columns)
-            csv.writer(self._files[EPISODES]).writerow(EPISODE_COLUMNS)
-        else:
-            with (folder / METRICS_CSV).open(newline="", encoding="utf-8") as file:
-                columns = tuple(next(csv.reader(file)))
-        self._metrics = csv.DictWriter(self._files[METRICS_CSV], columns, extrasaction="ignore")
-        self._episodes = csv.writer(self._files[EPISODES])
-        self._flush()
+    def __init__(self, folder: Path, prefixes: RecordPrefixes | None = None):
+        self._files: dict[str, RecordFile] = {}
+        kept: dict[str, tuple[int, Any]] = {name: (0, hashlib.sha256()) for name in NAMES}
+        if prefixes is not None:  # all are checked before one is cut
+            found = {name: _prefix_of(prefixes, name) for name in NAMES}
+            kept = {name: (each.size, check_prefix(folder / name, each)) for name, each in found.items()}
+        with ExitStack() as stack:
+            for name in NAMES:
+                self._files[name] = RecordFile(folder / name, *kept[name])
+                stack.callback(self._files[name].close)
+            columns = tuple(METRICS) if prefixes is None else _columns(folder / METRICS_CSV)
+            self._metrics = csv.DictWriter(self._files[METRICS_CSV], columns, extrasaction="ignore")
+            self._episodes = csv.writer(self._files[EPISODES])
+            if prefixes is None:
+                self._metrics.writeheader()
+                self._episodes.writerow(EPISODE_COLUMNS)
+            self.close = stack.pop_all().close
 
     def add_metrics(self, metrics: Mapping[str, float]) -> None:
         self._metrics.writerow(metrics)
         self._add_json(METRICS_JSONL, metrics)
-        self._files[METRICS_CSV].flush()
 
     def add_episode(self, timesteps: int, episode_return: float, length: int) -> None:
         self._episodes.writerow((timesteps, episode_return, length))
@@ -62,54 +117,148 @@ class Records:
     def add_evaluation(self, evaluation: Evaluation) -> None:
         self._add_json(EVALUATIONS, vars(evaluation))
 
-    def sync(self) -> dict[str, int]:
-        """Wait until all is on disk; file -> its bytes."""
-        self._flush()
-        for file in self._files.values():
-            os.fsync(file.fileno())
-        return {name: os.fstat(file.fileno()).st_size for name, file in self._files.items()}
+    def sync(self) -> RecordPrefixes:
+        """Wait until all is on disk; what there is.
 
-    def close(self) -> None:
-        for file in self._files.values():
-            file.close()
+        Raises:
+            StorageError: the disk refuses.
+        """
+        return RecordPrefixes(**{_field(name): file.sync() for name, file in self._files.items()})
 
     def _add_json(self, name: str, values: Mapping[str, Any]) -> None:
         self._files[name].write(json.dumps(values) + "\n")
-        self._files[name].flush()
 
-    def _flush(self) -> None:
-        for file in self._files.values():
-            file.flush()
+
+def check_prefix(file: Path, prefix: RecordPrefix) -> Any:
+    """Check that a file begins with what a checkpoint counts on.
+
+    Returns:
+        The SHA-256 object of that part.
+
+    Raises:
+        RunFolderError: it is shorter, or was changed.
+    """
+    found, rest = hashlib.sha256(), prefix.size
+    with open_to_read(file) as handle:
+        present = os.fstat(handle.fileno()).st_size
+        while rest and (content := handle.read(min(rest, _CHUNK))):
+            found.update(content)
+            rest -= len(content)
+    if rest:
+        reason = f"it has {present:,} bytes, it had {prefix.size:,}"
+    elif prefix.sha256 is not None and found.hexdigest() != prefix.sha256:
+        reason = f"its first {prefix.size:,} bytes differ from their checksum"
+    else:
+        return found
+    raise RunFolderError(
+        f"{file} was changed since the run wrote it: {reason}. Restore it from a copy; or move the newest checkpoints "
+        "away, and the run is resumed from an older one"
+    )
+
+
+def check_records(folder: Path, prefixes: RecordPrefixes, *names: str) -> None:
+    """`check_prefix` for record files of a run."""
+    for name in names:
+        check_prefix(folder / name, _prefix_of(prefixes, name))
+
+
+# Reading.
 
 
 def read_metrics(folder: Path) -> list[dict[str, float]]:
-    """The rows of ``metrics.jsonl``; a last one that was cut off is left out."""
-    return list(_json_lines(folder / METRICS_JSONL))
+    """The rows of ``metrics.jsonl``; a last one that was cut off is left out.
+
+    Raises:
+        RunFolderError: a row is damaged; names file and line. So do the functions below.
+    """
+
+    def metrics(row: Any) -> dict[str, float]:
+        if not isinstance(row, dict) or not all(isinstance(value, int | float) for value in row.values()):
+            raise ValueError("expected a mapping of numbers")
+        numbers = {name: float(value) for name, value in row.items()}
+        if not isfinite(numbers.get("timesteps", math.nan)):
+            raise ValueError("expected a finite number of timesteps")
+        return numbers
+
+    return list(_json_lines(folder / METRICS_JSONL, metrics))
 
 
 def read_evaluations(folder: Path) -> list[Evaluation]:
     """All evaluations of a run, in order."""
-    return [
-        Evaluation(tuple(row["returns"]), tuple(row["lengths"]), row["timesteps"])
-        for row in _json_lines(folder / EVALUATIONS)
-    ]
+
+    def evaluation(row: Any) -> Evaluation:
+        return evaluation_of(parse(EvaluationState, row, "an evaluation"))
+
+    return list(_json_lines(folder / EVALUATIONS, evaluation))
+
+
+def evaluation_of(state: EvaluationState) -> Evaluation:
+    """The evaluation that a file describes."""
+    return Evaluation(tuple(state.returns), tuple(state.lengths), state.timesteps)
 
 
 def read_episodes(folder: Path) -> tuple[list[float], list[int]]:
     """Returns and lengths of all episodes of a run, in order."""
-    with (folder / EPISODES).open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    return [float(row["return"]) for row in rows], [int(row["length"]) for row in rows]
+
+    def episode(row: dict[str, str]) -> tuple[float, int]:
+        if tuple(row) != EPISODE_COLUMNS:
+            raise ValueError(f"expected the columns {', '.join(EPISODE_COLUMNS)}")
+        number, length = float(row["return"]), int(row["length"])
+        if not isfinite(number) or length < 0:
+            raise ValueError(f"expected a finite return and a length >= 0, given {number!r} and {length!r}")
+        return number, length
+
+    episodes = list(csv_rows(folder / EPISODES, episode))
+    return [each for each, _ in episodes], [length for _, length in episodes]
 
 
-def _json_lines(file: Path) -> Iterator[dict[str, Any]]:
-    for line in file.read_text(encoding="utf-8").splitlines(keepends=True):
-        if line.endswith("\n"):
-            yield json.loads(line)
+def csv_rows(file: Path, convert: Callable[[dict[str, str]], Row]) -> Iterator[Row]:
+    """What `convert` makes of each row of a table; a last row that was not written to its end is left out.
+
+    Raises:
+        RunFolderError: the file cannot be read, or `convert` refuses a row; names the line.
+    """
+    with open_to_read(file) as handle:
+        lines = TextIOWrapper(handle, encoding="utf-8", newline="")
+        rows = csv.DictReader(_whole_lines(lines))
+        try:
+            for row in rows:
+                if None in row or None in row.values():
+                    raise ValueError(f"expected {len(rows.fieldnames or ())} columns")
+                yield convert(row)
+        except (OSError, ValueError, TypeError, OverflowError, csv.Error) as error:
+            raise RunFolderError(f"{file} cannot be read: line {rows.line_num}: {error}") from None
 
 
-def _cut(file: Path, size: int) -> None:
-    present = file.stat().st_size if file.exists() else 0
-    if present < size:
-        raise RLGraphError(f"{file} has {present} bytes, the checkpoint was written when it had {size}")
-    os.truncate(file, size)
+def _json_lines(file: Path, convert: Callable[[Any], Row]) -> Iterator[Row]:
+    with open_to_read(file) as handle:
+        number = 0
+        try:
+            for line in handle:
+                number += 1
+                if line.endswith(b"\n"):
+                    yield convert(json.loads(line))
+        except (OSError, ValueError, OverflowError, RecursionError, RunFolderError) as error:
+            raise RunFolderError(f"{file} cannot be read: line {number}: {error}") from None
+
+
+def _whole_lines(lines: TextIOWrapper) -> Iterator[str]:
+    return (line for line in lines if line.endswith("\n"))
+
+
+def _columns(file: Path) -> tuple[str, ...]:
+    with open_to_read(file) as handle:
+        header = handle.readline()
+    try:
+        return tuple(next(csv.reader([header.decode()])))
+    except (ValueError, StopIteration, csv.Error) as error:
+        raise RunFolderError(f"{file} cannot be read: line 1: {error}") from None
+
+
+def _field(name: str) -> str:
+    return name.replace(".", "_")
+
+
+def _prefix_of(prefixes: RecordPrefixes, name: str) -> RecordPrefix:
+    prefix: RecordPrefix = getattr(prefixes, _field(name))
+    return prefix

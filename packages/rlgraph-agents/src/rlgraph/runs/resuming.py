@@ -8,16 +8,21 @@ from typing import Any
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
-from rlgraph.core import SpecError
+from rlgraph.core import SpecError, data_specs
 from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.runs.checkpoints import RunCheckpoints
+from rlgraph.runs.config_file import CONFIG, config_digest, read_config
+from rlgraph.runs.errors import RunFolderError
 from rlgraph.runs.provenance import installed_versions
-from rlgraph.runs.run_folder import read_config
+from rlgraph.runs.result_file import read_result
+from rlgraph.runs.run_lock import run_lock
 from rlgraph.runs.run_spec import RunSpec
+from rlgraph.runs.run_state import RunState
 from rlgraph.runs.training import Run, RunSummary, complete
 from rlgraph.workers.callbacks import Callback
 
 
+@data_specs()
 def resume(
     folder: str | Path,
     *,
@@ -38,24 +43,57 @@ def resume(
         callbacks: told what happens, besides the folder's own.
 
     Raises:
-        SpecError: the folder has no run, or something but a larger ``steps`` differs; names the keys.
+        RunFolderError: the folder has no run, a file of it is damaged, or another process trains there.
+        SpecError: something but a larger ``steps`` differs; names the keys.
         CheckpointError: there is no whole checkpoint.
+        StorageError: see `train`.
     """
     folder = Path(folder)
+    with run_lock(folder):
+        return _resume(folder, steps, spec, callbacks)
+
+
+def _resume(
+    folder: Path, steps: int | None, spec: RunSpec | Mapping[str, Any] | None, callbacks: Sequence[Callback]
+) -> RunSummary:
     config = read_config(folder)
     run = parse_spec(RunSpec, config["run"], "")
     wanted = run if spec is None else complete(spec)
     if steps is not None:
         wanted = wanted.model_copy(update={"steps": steps})
     _check_same(run, wanted)
+    read_result(folder)  # it will be replaced, but what is damaged is said before hours of training
     found = RunCheckpoints(folder / "checkpoints", run.checkpoints.keep_last, run.checkpoints.memory).newest()
+    if found is not None:
+        _check_state(*found, run, config)
     agent = _agent(run, config, found)
     if found is None:  # it ended before its first checkpoint
-        return Run(folder, wanted, agent, None).execute(callbacks)
+        with Run(folder, wanted, agent) as run_again:
+            return run_again.execute(callbacks)
     path, state = found
     agent.load_model(path)
-    departures = [*state["departures"], *_departures(state, config["versions"], wanted.steps)]
-    return Run(folder, wanted, agent, {**state, "departures": departures}).execute(callbacks)
+    departures = [*state.departures, *_departures(state, config.get("versions") or {}, wanted.steps)]
+    with Run(folder, wanted, agent, state.model_copy(update={"departures": departures})) as rest:
+        return rest.execute(callbacks)
+
+
+def _check_state(path: Path, state: RunState, run: RunSpec, config: Mapping[str, Any]) -> None:
+    """Check that the state in the checkpoint `path` belongs to the run.
+
+    Raises:
+        RunFolderError: it does not.
+    """
+    number, problem = run.worker.num_envs, ""
+    if state.config is not None and state.config != config_digest(config):
+        problem = f"it belongs to another {CONFIG}: restore that"
+    elif state.steps > run.steps:
+        problem = f"steps: {state.steps} there, {run.steps} in {CONFIG}; they only grow"
+    elif state.worker.done >= state.steps + number:
+        problem = f"worker.done: {state.worker.done} of {state.steps} steps"
+    elif state.worker.environments is not None and len(state.worker.environments) != number:
+        problem = f"worker.environments: {len(state.worker.environments)} there, {number} in {CONFIG}"
+    if problem:
+        raise RunFolderError(f"{path} is not a checkpoint of this run: {problem}")
 
 
 def _agent(run: RunSpec, config: Mapping[str, Any], found: tuple[Path, Any] | None) -> Agent:
@@ -66,20 +104,20 @@ def _agent(run: RunSpec, config: Mapping[str, Any], found: tuple[Path, Any] | No
     return Agent.from_spec(spec, env=run.environment, backend=config["chosen"]["backend"], seed=run.seed)
 
 
-def _departures(state: Mapping[str, Any], versions: Mapping[str, str], steps: int) -> list[str]:
-    """Why a run that goes on from `state` will not be the one that was never left."""
-    done, present = state["worker"]["done"], installed_versions()
+def _departures(state: RunState, versions: Mapping[str, str], steps: int) -> list[str]:
+    """Why a run that is resumed from `state` will not be the one that was never left."""
+    present = installed_versions()
     reasons = []
-    if not state["scheduled"]:
+    if not state.scheduled:
         reasons.append("it goes on from where training was ended, which no other run comes by")
-    if not state["memory"]:
+    if not state.memory:
         reasons.append("the checkpoint has no memory")
-    if steps != state["steps"]:
-        reasons.append(f"schedules follow {steps} steps, they followed {state['steps']}")
+    if steps != state.steps:
+        reasons.append(f"schedules follow {steps} steps, they followed {state.steps}")
     changed = [name for name in {**versions, **present} if versions.get(name) != present.get(name)]
     if changed:
         reasons.append(f"other versions of {', '.join(changed)}")
-    return [f"step {done}: {reason}" for reason in reasons]
+    return [f"step {state.worker.done}: {reason}" for reason in reasons]
 
 
 def _check_same(before: RunSpec, wanted: RunSpec) -> None:

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import secrets
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
 
-import yaml
-
 from rlgraph.agents.agent import Agent
-from rlgraph.core import SpecError
+from rlgraph.agents.specs import parse_spec
 from rlgraph.environments import environment_seed
 from rlgraph.runs.checkpoints import RunCheckpoints
+from rlgraph.runs.config_file import CONFIG, config_digest, read_config, write_config
+from rlgraph.runs.errors import RunFolderError, RunFolderWarning, StorageError
 from rlgraph.runs.event_file import EventFile
 from rlgraph.runs.provenance import provenance
-from rlgraph.runs.records import Records, read_metrics
+from rlgraph.runs.records import Records, evaluation_of, read_metrics
+from rlgraph.runs.result_file import RESULT, read_result, write_result
+from rlgraph.runs.run_files import storing
+from rlgraph.runs.run_lock import run_lock
 from rlgraph.runs.run_spec import RunSpec
+from rlgraph.runs.run_state import RunState
 from rlgraph.runs.wandb_log import WandbLog
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.evaluation import Evaluation
 from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
-
-CONFIG = "config.json"
 
 
 class Scalars(Protocol):
@@ -47,33 +50,47 @@ class RunFolder(Callback):
         folder: where; made if missing.
         spec: the run's description.
         agent: the agent that is trained.
-        state: of the run in the checkpoint that it goes on from; None: it begins, or begins again.
+        state: of the run in the checkpoint that it is resumed from; None: it begins, or begins again.
+
+    Raises:
+        RunFolderError: a file of the folder is damaged.
+        StorageError: a file cannot be written.
     """
 
-    def __init__(self, folder: Path, spec: RunSpec, agent: Agent, state: Mapping[str, Any] | None = None):
+    def __init__(self, folder: Path, spec: RunSpec, agent: Agent, state: RunState | None = None):
         self.folder, self.spec, self.agent = folder, spec, agent
         folder.mkdir(parents=True, exist_ok=True)
         earlier = read_config(folder) if (folder / CONFIG).exists() else {}
-        self.history = [*earlier.get("history", []), provenance()]
+        self.history = [*(earlier.get("history") or []), provenance()]
         self.identity = earlier.get("identity") or secrets.token_hex(8)
-        self.best = None if state is None else _evaluation(state["best"])
+        # A document that an older version wrote stays as it is: its digest is in the checkpoints.
+        self._document = self.spec.model_dump(mode="json") if state is None else earlier["run"]
+        self.best = None if state is None or state.best is None else evaluation_of(state.best)
         #: Why the run is no longer the one that its seed determines.
-        self.departures: list[str] = [] if state is None else list(state["departures"])
+        self.departures: list[str] = [] if state is None else list(state.departures)
         self.checkpoints = RunCheckpoints(
             folder / "checkpoints", spec.checkpoints.keep_last, spec.checkpoints.memory
         )
-        first_step = 0 if state is None else int(state["worker"]["timesteps"])
-        self._scalars = self._open_scalars(first_step if earlier else None)
-        self._records = Records(folder, None if state is None else state["records"])
-        self.write_config()
-        if state is None:
-            self.draw_graph()
+        first_step = 0 if state is None else state.worker.timesteps
+        self._scalars: list[Scalars] = []
+        with ExitStack() as stack:
+            self._records = Records(folder, None if state is None else state.records)
+            stack.callback(self._records.close)
+            for scalars in self._open_scalars(first_step if earlier else None):
+                stack.callback(scalars.close)
+                self._scalars.append(scalars)
+            self.write_config()
+            with storing(folder / RESULT):  # of a run that was finished, and is made longer now
+                (folder / RESULT).unlink(missing_ok=True)
+            if state is None:
+                self.draw_graph()
+            self._close_files = stack.pop_all().close
 
     def write_config(self) -> None:
         """Write ``config.json`` and ``config.yaml``: the spec with its defaults, what was chosen, where it runs."""
         executor = self.agent.executor
         content = {
-            "run": self.spec.model_dump(mode="json"),
+            "run": {**self._document, "steps": self.spec.steps},
             "chosen": {
                 "backend": executor.backend.name,
                 "acting": self.agent.acting,
@@ -91,13 +108,11 @@ class RunFolder(Callback):
             "identity": self.identity,
             "history": self.history,
         }
-        text = json.dumps(content, indent=2, default=str) + "\n"
-        _replace(self.folder / CONFIG, text)
-        _replace(self.folder / "config.yaml", yaml.safe_dump(json.loads(text), sort_keys=False))
+        self._config = config_digest(write_config(self.folder, content))
 
     def draw_graph(self) -> None:
         """Write ``graph.svg``, ``graph.png`` and TensorBoard's graph page."""
-        from rlgraph.core.draw import draw, graph_definition
+        from rlgraph.draw import draw, graph_definition
 
         for scalars in self._scalars:
             if isinstance(scalars, EventFile):
@@ -132,32 +147,40 @@ class RunFolder(Callback):
             }
         )
         if self.best is None or evaluation.mean >= self.best.mean:
-            self.best = evaluation
             self.checkpoints.store_best(self.agent)
+            self.best = evaluation
 
     def close(self) -> None:
-        """Draw the curve, complete the configuration and close all files."""
+        """Close all files, complete the configuration and draw the curve; the run is kept without them.
+
+        Warns:
+            RunFolderWarning: one of them cannot be written.
+        """
+        # What is chosen at the first update is known by now.
+        for finish in (self._close_files, self.write_config, self._draw_curve):
+            try:
+                with storing(self.folder):
+                    finish()
+            except (StorageError, RunFolderError) as error:
+                warnings.warn(f"{error}. The run is kept without it", RunFolderWarning, stacklevel=2)
+
+    def _draw_curve(self) -> None:
         from rlgraph.runs.curve import draw_curve
 
-        self._records.close()
-        for scalars in self._scalars:
-            scalars.close()
-        self.write_config()  # what is chosen at the first update is known by now
         history = read_metrics(self.folder)
         draw_curve(history, self.folder / "curve.png", str(self.spec.environment), self.spec.seed)
 
     def write_result(self, result: Mapping[str, Any]) -> None:
         """Write ``result.json``."""
-        _replace(self.folder / "result.json", json.dumps(result, indent=2) + "\n")
+        write_result(self.folder, {**result, "records": self._records.sync().model_dump()})
 
-    def _open_scalars(self, first_step: int | None) -> list[Scalars]:
-        logging, scalars = self.spec.logging, list[Scalars]()
+    def _open_scalars(self, first_step: int | None) -> Iterator[Scalars]:
+        logging = self.spec.logging
         if logging.wandb is not None:
             config = self.spec.model_dump(mode="json")
-            scalars.append(WandbLog(logging.wandb, self.folder, self.identity, config))
+            yield WandbLog(logging.wandb, self.folder, self.identity, config)
         if logging.tensorboard:
-            scalars.append(EventFile(self.folder / "tensorboard", first_step))
-        return scalars
+            yield EventFile(self.folder / "tensorboard", first_step)
 
     def _write(self, metrics: Mapping[str, float]) -> None:
         self._records.add_metrics(metrics)
@@ -169,9 +192,11 @@ class RunFolder(Callback):
     def _state(self, worker: SingleThreadedWorker, scheduled: bool) -> dict[str, Any]:
         """Where the run stands. `scheduled`: a run that was never left comes by here, too."""
         return {
+            "version": 2,
             "worker": worker.get_state(),
             "best": None if self.best is None else vars(self.best),
-            "records": self._records.sync(),
+            "records": self._records.sync().model_dump(),
+            "config": self._config,
             "steps": self.spec.steps,
             "scheduled": scheduled,
             "memory": self.checkpoints.memory,
@@ -179,33 +204,15 @@ class RunFolder(Callback):
         }
 
 
-def read_config(folder: Path) -> dict[str, Any]:
-    """The ``config.json`` of a run.
-
-    Raises:
-        SpecError: `folder` is no run folder.
-    """
-    try:
-        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-        if not isinstance(config, dict) or "run" not in config:
-            raise ValueError("it does not describe a run")
-    except (OSError, ValueError) as error:
-        raise SpecError(f"{folder} is no run folder: {CONFIG} cannot be read ({error})") from None
-    return config
-
-
 def finished_steps(folder: Path) -> int | None:
     """The steps of a run all of whose steps are done, the closing evaluation included; None: there is more to do.
 
     Raises:
-        SpecError: `folder` is no run folder.
+        RunFolderError: `folder` is no run folder, or a file of it is damaged.
     """
-    steps = int(read_config(folder)["run"]["steps"])
-    try:
-        result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return steps if result.get("outcome") == "finished" and result.get("evaluation") else None
+    run, result = parse_spec(RunSpec, read_config(folder)["run"], "run"), read_result(folder)
+    done = result is not None and result.outcome == "finished" and result.evaluation
+    return run.steps if done else None
 
 
 def keep_earlier_run(folder: Path) -> Path | None:
@@ -213,21 +220,12 @@ def keep_earlier_run(folder: Path) -> Path | None:
 
     Returns:
         Where it is now; None: there was none.
+
+    Raises:
+        RunFolderError: another process trains there.
     """
     if not (folder / CONFIG).exists():
         return None
     number = next(n for n in count(1) if not folder.with_name(f"{folder.name}.{n}").exists())
-    return folder.rename(folder.with_name(f"{folder.name}.{number}"))
-
-
-def _evaluation(fields: Mapping[str, Any] | None) -> Evaluation | None:
-    if fields is None:
-        return None
-    return Evaluation(tuple(fields["returns"]), tuple(fields["lengths"]), int(fields["timesteps"]))
-
-
-def _replace(file: Path, text: str) -> None:
-    """Write a file so that it is there whole, the old one or the new one, whenever the process ends."""
-    aside = file.with_name(f".{file.name}.new")
-    aside.write_text(text, encoding="utf-8")
-    aside.replace(file)
+    with run_lock(folder):
+        return folder.rename(folder.with_name(f"{folder.name}.{number}"))

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from rlgraph.agents.specs import model_of
 from rlgraph.core import PluginError, registry
 from rlgraph.core.component.decorators import ApiMethod
-from rlgraph.core.component.parameters import descriptions_of, parameters_of, summary_of
+from rlgraph.core.specs.parameters import descriptions_of, parameters_of, summary_of
 from rlgraph.runs.configuration import HANDED, SAID_BY_THE_RUN
 from rlgraph.runs.run_spec import RunSpec
 

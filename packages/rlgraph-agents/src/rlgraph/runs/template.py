@@ -10,6 +10,7 @@ import yaml
 
 from rlgraph.agents.presets import preset
 from rlgraph.agents.specs import Spec, expected, model_of
+from rlgraph.core import data_specs
 from rlgraph.environments import make_environment
 from rlgraph.runs.configuration import check
 from rlgraph.runs.run_spec import RunSpec
@@ -26,6 +27,7 @@ PICTURE_NETWORK = [
 ]
 
 
+@data_specs()
 def config_template(agent: str, environment: str | Mapping[str, Any], steps: int = 50_000) -> str:
     """A YAML document for an agent in an environment, with every key of a run, its default and what it means.
 

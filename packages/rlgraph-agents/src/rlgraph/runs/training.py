@@ -6,17 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
-from rlgraph.core import NumericalError
+from rlgraph.core import NumericalError, data_specs
+from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.runs.checkpoints import BEST, FAILED, LAST
 from rlgraph.runs.configuration import resolve
+from rlgraph.runs.errors import StorageError
 from rlgraph.runs.records import read_episodes, read_evaluations
 from rlgraph.runs.run_folder import RunFolder, keep_earlier_run
+from rlgraph.runs.run_lock import run_lock
 from rlgraph.runs.run_spec import RunSpec
+from rlgraph.runs.run_state import RunState
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.evaluation import Evaluation, evaluate
 from rlgraph.workers.parallel_worker import ParallelWorker
@@ -48,6 +52,7 @@ class RunSummary:
     earlier_run: Path | None = None
 
 
+@data_specs()
 def train(
     spec: RunSpec | Mapping[str, Any], folder: str | Path, callbacks: Sequence[Callback] = ()
 ) -> RunSummary:
@@ -59,15 +64,21 @@ def train(
         callbacks: told what happens, besides the folder's own.
 
     Raises:
-        SpecError: the spec is wrong.
+        SpecError: the spec is wrong, or names a module that may not be imported (`rlgraph.core.allow_imports`).
         CapabilityError: the backend cannot learn, and the agent is to; nothing is written.
         EnvironmentFault, NumericalError: training cannot go on; the last checkpoint is written first.
+        RunFolderError: another process trains in the folder.
+        StorageError: the disk is full, say; checkpoints written before are intact.
     """
     run = complete(spec)
     agent = Agent.from_spec(run.agent, env=run.environment, backend=run.backend, seed=run.seed)
     agent.check_can_learn()
-    earlier = keep_earlier_run(Path(folder))
-    return replace(Run(Path(folder), run, agent, None).execute(callbacks), earlier_run=earlier)
+    folder = Path(folder)
+    with Run(folder, run, agent) as begun:
+        earlier = keep_earlier_run(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        with run_lock(folder):
+            return replace(begun.execute(callbacks), earlier_run=earlier)
 
 
 def complete(spec: RunSpec | Mapping[str, Any]) -> RunSpec:
@@ -112,17 +123,17 @@ def _outcome(summary: RunSummary, best: Evaluation | None, steps: int) -> dict[s
 
 
 class Run:
-    """One run, or the rest of one.
+    """One run, or the rest of one; a context manager that releases its environments.
 
     Args:
-        folder: where it is kept.
+        folder: where it is kept; the caller holds its lock while it is executed.
         spec: its description.
         agent: trained so far.
-        state: of the run, in the checkpoint that it goes on from.
+        state: of the run, in the checkpoint that it is resumed from; None: it begins.
     """
 
-    def __init__(self, folder: Path, spec: RunSpec, agent: Agent, state: Mapping[str, Any] | None):
-        self.spec, self.agent = spec, agent
+    def __init__(self, folder: Path, spec: RunSpec, agent: Agent, state: RunState | None = None):
+        self.path, self.spec, self.agent, self.state = folder, spec, agent, state
         make_worker: type[SingleThreadedWorker] = (
             ParallelWorker if spec.worker.type == "parallel" else SingleThreadedWorker
         )
@@ -143,25 +154,39 @@ class Run:
             checkpoint_interval=spec.checkpoints.interval,
             store_checkpoint=lambda worker: self.folder.store_checkpoint(worker),
         )
-        try:
-            self.folder = RunFolder(folder, spec, agent, state)
-            if state is not None:
-                returns, lengths = read_episodes(folder)
-                self.worker.set_state(state["worker"], returns, lengths, read_evaluations(folder))
-        except BaseException:
-            self.worker.terminate()
-            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.worker.terminate()
 
     def execute(self, callbacks: Sequence[Callback]) -> RunSummary:
         """Train, and evaluate the best policy."""
+        with interruptible():
+            self.folder = folder = RunFolder(self.path, self.spec, self.agent, self.state)
+            try:
+                if self.state is not None:
+                    returns, lengths = read_episodes(self.path)
+                    state = self.state.worker.model_dump()
+                    self.worker.set_state(state, returns, lengths, read_evaluations(self.path))
+                result = self._train([folder, *callbacks])
+                final = None if result.interrupted else self._evaluate_best()
+                summary = RunSummary(self.path, result, final, tuple(folder.departures))
+                self._write_outcome(summary)
+            finally:
+                folder.close()
+            return summary
+
+    def _write_outcome(self, summary: RunSummary) -> None:
         try:
-            result = self._train([self.folder, *callbacks])
-        finally:
-            self.worker.terminate()
-        final = None if result.interrupted else self._evaluate_best()
-        summary = RunSummary(self.folder.folder, result, final, tuple(self.folder.departures))
-        self.folder.write_result(_outcome(summary, self.folder.best, self.spec.steps))
-        return summary
+            self.folder.write_result(_outcome(summary, self.folder.best, self.spec.steps))
+        except StorageError as error:
+            error.add_note(
+                f"The training is kept in {self.folder.checkpoints.folder / LAST}. Free some space, then resume the "
+                "run: only its end is done again"
+            )
+            raise
 
     def _train(self, callbacks: list[Callback]) -> TrainingResult:
         worker, folder, steps = self.worker, self.folder, self.spec.steps
@@ -169,13 +194,31 @@ class Run:
             result = worker.execute_timesteps(steps, callbacks=callbacks, stop=stop_conditions(self.spec))
             folder.store_end(worker, LAST, finished=result.timesteps >= steps)
         except Exception as error:
-            folder.write_result({"outcome": "failed", "error": f"{type(error).__name__}: {error}"})
-            # What has numbers that are not finite is kept to look at, not to go on from.
-            folder.store_end(worker, FAILED if isinstance(error, NumericalError) else LAST, finished=False)
+            self._keep(error)
             raise
-        finally:
-            folder.close()
         return result
+
+    def _keep(self, error: Exception) -> None:
+        """Keep what an error leaves of the training: a checkpoint and ``result.json``, if they can be written."""
+        try:
+            self._store_failure(error)
+            self.folder.write_result({"outcome": "failed", "error": f"{type(error).__name__}: {error}"})
+        except StorageError as other:
+            if not isinstance(error, StorageError):
+                error.add_note(str(other))
+        if isinstance(error, StorageError):
+            error.add_note(
+                f"{self.worker.timesteps_of_run:,} of {self.spec.steps:,} steps are done, and the checkpoints written "
+                "before are intact. Free some space, then resume the run"
+            )
+
+    def _store_failure(self, error: Exception) -> None:
+        """Keep where an error ended the training: to resume from, unless a number was not finite."""
+        name = FAILED if isinstance(error, NumericalError) else LAST
+        try:
+            self.folder.store_end(self.worker, name, finished=False)
+        except NumericalError:  # the weights are not finite either
+            self.folder.store_end(self.worker, FAILED, finished=False)
 
     def _evaluate_best(self) -> Evaluation:
         spec, agent = self.spec, self.agent

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.environments import EnvironmentFault
+from rlgraph.environments.checks import explain_number
+
 #: Episodes that mean returns are taken over.
 WINDOW = 100
 
@@ -51,12 +54,19 @@ class Episodes:
         return tuple(self.returns[-WINDOW:])
 
     def end(self, index: int, info: Mapping[str, Any]) -> tuple[float, int] | None:
-        """The episode of environment `index` ended: its return and length; None if it is none for statistics."""
+        """End the episode of environment `index`; its return and length, None if it does not count in statistics.
+
+        Raises:
+            EnvironmentFault: ``episode_return`` or ``episode_length`` of the info is not a number.
+        """
         episode_return = info.get("episode_return", self._running[index])
         length = info.get("episode_length", self._clock - self._began[index])
         self.forget(index)
         if episode_return is None:
             return None
+        for name, value in (("episode_return", episode_return), ("episode_length", length)):
+            if (fault := explain_number(value, f"info[{name!r}]")) is not None:
+                raise EnvironmentFault(f"environment {index}, end of an episode: {fault}.")
         self.returns.append(float(episode_return))
         self.recent_lengths.append(int(length))
         return float(episode_return), int(length)

@@ -13,6 +13,7 @@ from rlgraph.agents.agent import Agent
 from rlgraph.agents.preprocessing import EVALUATION_ENVIRONMENTS
 from rlgraph.core import SpecError
 from rlgraph.environments.factory import is_envpool, is_instance, is_vector_instance, make_vector_env
+from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.workers.episodes import Episodes
@@ -81,7 +82,7 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
     seen = vector if raw else PreprocessedVectorEnv(vector, agent, prefix="evaluation")
     try:
         check_fits(agent, vector)
-        with nullcontext() if agent.preprocessing is None else agent.preprocessing.frozen():
+        with interruptible(), nullcontext() if agent.preprocessing is None else agent.preprocessing.frozen():
             states = seen.reset(seed=seed)
             while any(len(done) < wanted for done, wanted in zip(returns, quota, strict=True)):
                 states, rewards, _, _, infos = seen.step(agent.get_actions(states, False, raw))

@@ -23,7 +23,7 @@ class TrainingResult:
         seconds: wall-clock time; evaluations and checkpoints are left out.
         returns: return of each episode, in the order they ended.
         evaluations: what was evaluated beside the training.
-        interrupted: it was ended by Ctrl-C.
+        interrupted: Ctrl-C or SIGTERM ended it.
         num_envs: environments stepped together.
         frameskip: frames per step.
     """

@@ -14,6 +14,7 @@ from rlgraph.agents.agent import Agent
 from rlgraph.core import SpecError
 from rlgraph.environments import check_finite, environment_seed
 from rlgraph.environments.factory import is_instance, is_vector_instance, make_vector_env
+from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
 from rlgraph.environments.stepped_env import stepped
@@ -135,7 +136,8 @@ class SingleThreadedWorker:
     ) -> TrainingResult:
         """Train for `timesteps` environment steps, all environments together.
 
-        Every call begins new episodes. Ctrl-C ends the training in good order; the result says so.
+        Every call begins new episodes; those of the call before are cut as a truncation cuts them. Ctrl-C or SIGTERM
+        stops the training cleanly; the result says so.
 
         Args:
             timesteps: how many; after `set_state` those that were done before are among them.
@@ -269,7 +271,8 @@ class SingleThreadedWorker:
         self._listeners.tell("on_start", self, 0 if timesteps is None else timesteps - course.done)
         course.start(timesteps, episodes)
         try:
-            self._run(course, use_exploration)
+            with interruptible():
+                self._run(course, use_exploration)
         except KeyboardInterrupt:
             interrupted = True
         finally:
@@ -357,6 +360,8 @@ class SingleThreadedWorker:
 
     def _begin(self, vector: VectorEnv, course: Course) -> Any:
         """The first states to act on."""
+        # Cut as a truncation cuts: a window of several steps would otherwise reach into another episode.
+        self.agent.flush_buffers()
         environments, course.environments = course.environments, None
         if environments is not None:
             return vector.set_states(environments)

@@ -1,10 +1,10 @@
 """The component library. Components are found by name through the entry-point group ``rlgraph.components``."""
 
 from rlgraph.components.action_adapters.action_adapter import ActionAdapter
+from rlgraph.components.action_adapters.adapter_choice import choose_adapter
 from rlgraph.components.action_adapters.bernoulli_distribution_adapter import BernoulliDistributionAdapter
 from rlgraph.components.action_adapters.beta_distribution_adapter import BetaDistributionAdapter
 from rlgraph.components.action_adapters.categorical_distribution_adapter import CategoricalDistributionAdapter
-from rlgraph.components.action_adapters.choice import choose_adapter
 from rlgraph.components.action_adapters.gumbel_softmax_distribution_adapter import (
     GumbelSoftmaxDistributionAdapter,
 )
@@ -20,7 +20,6 @@ from rlgraph.components.action_adapters.squashed_normal_distribution_adapter imp
 from rlgraph.components.common.batch_apply import BatchApply
 from rlgraph.components.common.batch_splitter import BatchSplitter
 from rlgraph.components.common.container_merger import ContainerMerger
-from rlgraph.components.common.environment_stepper import EnvironmentStepper
 from rlgraph.components.common.sampler import Sampler
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.common.slice import Slice
@@ -130,6 +129,7 @@ from rlgraph.components.preprocessing.rank_reinterpreter import RankReinterprete
 from rlgraph.components.preprocessing.reshape import Reshape
 from rlgraph.components.preprocessing.sequence import Sequence
 from rlgraph.components.preprocessing.transpose import Transpose
+from rlgraph.components.steppers.environment_stepper import EnvironmentStepper
 
 __all__ = [
     "GRU",

@@ -30,6 +30,7 @@ from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.executor import GraphExecutor, executor_class
 from rlgraph.core.graph import Variable, VariableList, assemble, branch, build, gradients, loop
 from rlgraph.core.registry import Registry, registry
+from rlgraph.core.specs.imports import allow_imports, data_specs
 
 __all__ = [
     "AssemblyError",
@@ -58,10 +59,12 @@ __all__ = [
     "Storage",
     "Variable",
     "VariableList",
+    "allow_imports",
     "assemble",
     "branch",
     "build",
     "create_backend",
+    "data_specs",
     "default_backend",
     "executor_class",
     "find_backend",

@@ -1,7 +1,7 @@
-"""What a backend is: a plug-in that stores variables and turns segments of plans into programs.
+"""The backend contract: a backend stores variables and turns segments of plans into programs.
 
-A third party implements `Backend` and `Storage`, describes them with a `BackendDescriptor` and registers that under
-the entry-point group ``rlgraph.backends``. The shipped backends use exactly the same door.
+A third party implements `Backend` and `Storage`, describes them with a `BackendDescriptor` and registers the descriptor
+under the entry-point group ``rlgraph.backends``, as the shipped backends do.
 """
 
 from __future__ import annotations
@@ -10,11 +10,9 @@ import importlib
 import math
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import count
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -22,16 +20,17 @@ import numpy as np
 
 from rlgraph.core.errors import BuildError, CapabilityError, PluginError, SpecError
 from rlgraph.core.execution_spec import ExecutionSpec
-from rlgraph.core.export import ExportedMethod
+from rlgraph.core.extensions import Extensions
+from rlgraph.core.graph.emission import Linker, Tape, Transform
 from rlgraph.core.graph.plan import Plan, Segment
-from rlgraph.core.graph.variables import Layout, Variable, zeros
+from rlgraph.core.graph.variables import Block, Layout, Variable, zeros
 from rlgraph.core.ops.contract import CONTRACT_VERSION
 from rlgraph.core.registry import canonical, registry
 
 
 @dataclass(frozen=True)
 class BackendDescriptor:
-    """What can be said of a backend without importing its framework.
+    """What is known of a backend before its framework is imported.
 
     Attributes:
         name: its name.
@@ -40,7 +39,7 @@ class BackendDescriptor:
         contract_version: the version of the contract it was written for.
         capabilities: what it offers, e.g. ``gradients``.
         aliases: further names users may write.
-        executor: ``module:class`` of its graph executor, where it has one that can do more than the general one.
+        executor: ``module:class`` of its graph executor, if it has one of its own.
     """
 
     name: str
@@ -79,7 +78,7 @@ class Storage(ABC):
         self.host: dict[str, np.ndarray] = {}
         self.streams: dict[str, np.random.Generator] = {}
         self._versions = count(1)
-        #: Another number whenever tensor variables were written; borrowed copies compare it.
+        #: Changes whenever tensor variables were written; borrowed copies compare it.
         self.version = 0
 
     def initialize(self) -> None:
@@ -95,14 +94,14 @@ class Storage(ABC):
                 self.host[variable.name] = self._initial(variable)
 
     def _initial(self, variable: Variable) -> np.ndarray:
-        if variable.initializer is zeros:  # as they come: memories may be large, and stay empty for long
+        if variable.initializer is zeros:  # no copy: memories may be large, and stay empty for long
             try:
                 return np.zeros(variable.shape, variable.spec.dtype)
             except (MemoryError, ValueError) as error:
                 size = math.prod(map(int, variable.shape)) * np.dtype(variable.spec.dtype).itemsize
                 raise BuildError(
                     f"variable {variable.name}: the system does not give {size / 1e9:,.0f} GB for {variable.spec.dtype}"
-                    f"{list(variable.shape)}: make it smaller, by the capacity of a memory or the dtype of its fields"
+                    f"{list(variable.shape)}. Make it smaller, by the capacity of a memory or the dtype of its fields"
                 ) from error
         rng = np.random.default_rng(stream_seed(self.seed, variable.name))
         try:
@@ -121,7 +120,7 @@ class Storage(ABC):
             self.streams[scope] = np.random.default_rng(stream_seed(self.seed, scope))
         return self.streams[scope]
 
-    # The streams of graph functions. A backend that has random numbers of its own replaces all three.
+    # The streams of graph functions. A backend with its own random numbers overrides all three methods.
 
     def tensor_stream(self, name: str) -> Any:
         """The stream `name` from which graph functions draw (see `rlgraph.core.ops.stream_name`).
@@ -135,7 +134,7 @@ class Storage(ABC):
         return {}
 
     def write_tensor_streams(self, states: Mapping[str, np.ndarray]) -> None:
-        """Put the backend's own streams into the states that `read_tensor_streams` gave."""
+        """Set the states of the backend's own streams, as `read_tensor_streams` gave them."""
         assert not states
 
     @abstractmethod
@@ -151,11 +150,11 @@ class Storage(ABC):
         """Replace the contents of a group's buffer."""
 
     def borrow_group(self, name: str) -> np.ndarray | None:
-        """The group's own memory as a NumPy array, if it can be had without a copy."""
+        """The group's own memory as a NumPy array; None if there is no such array."""
         return None
 
     def follow_group(self, name: str) -> None:  # noqa: B027 - most have nothing to prepare
-        """A copy of this group is read again after every write from now on; a backend may prepare for it."""
+        """Told once before the group is read after every write; a backend may prepare for that."""
 
     def read(self, name: str) -> np.ndarray:
         """A copy of one variable's value."""
@@ -189,50 +188,61 @@ class Storage(ABC):
         self.mark_written()
 
     def mark_written(self) -> None:
-        """Say that tensor variables were written. Threads may do so at the same time: no number comes twice."""
+        """Give `version` a new number. Threads may do so at the same time: no number comes twice."""
         self.version = next(self._versions)
 
 
-class Backend(ABC):
+class Backend(Extensions, ABC):
     """Stores variables and lowers segments; one instance per graph executor.
 
     Attributes:
         name: set by `create_backend` from the descriptor.
-        capabilities: likewise.
-        devices: names of the devices it can place variables and graph functions on, here and now. A `Group` says
-            where it is to be, and ``plan.built.devices`` where the graph functions of a component are.
-        default_device: where everything is of which nobody says anything, once anything else is placed; empty: the
-            backend decides that case by case.
-        execution: the execution spec it was made with.
-        choices: what it decided by itself, by a rule or a measurement, and would be decided the same way if it is
-            handed back as ``execution.choices``: ``{"compile:update": "xla"}``.
+        capabilities: set by `create_backend` from the descriptor.
+        execution: the execution spec it was made with. `threads` is for the framework: a backend sets the number of
+            threads of its operations, refuses a number that it cannot have (`SpecError`), and leaves None alone.
+        choices: what it decided by a rule or a measurement, by name: ``{"compile:update": "xla"}``. Choices that come
+            with ``execution.choices`` are repeated.
         ops: the namespace that graph functions compute with: every operation of the contract
             (`rlgraph.core.ops.OPERATIONS`) on the framework's tensors, and ``shape(x)``.
         kernels: its native versions of graph functions, by the graph function's key.
-        exports: what exported programs may do beside reading variables: ``writes``, ``draws``, ``gradients``. None: it
-            exports nothing.
+        linker_type: what `linker` makes.
     """
 
     name: str
     capabilities: frozenset[str]
-    devices: frozenset[str] = frozenset({"cpu"})
-    default_device: str = ""
     ops: Any
     kernels: Mapping[str, Callable[..., Any]] = MappingProxyType({})
-    exports: frozenset[str] | None = None
+    linker_type: type[Linker] = Linker
 
     def __init__(self, execution: ExecutionSpec):
         self.execution = execution
         self.choices: dict[str, str] = dict(execution.choices)
 
-    def device_name(self, name: str) -> str:
-        """The name in `devices` that a user's name of a device stands for; unknown ones are left as they are."""
-        return name
+    def linker(
+        self,
+        storage: Storage,
+        handle: Callable[[Variable], Any],
+        block: Callable[[Block], Any],
+        gradients: Tape | Transform | None = None,
+        **options: Any,
+    ) -> Linker:
+        """The linker of a segment of this backend.
+
+        Args:
+            storage: the variables; its streams are those that graph functions draw from.
+            handle: gives what stands for a variable.
+            block: gives what stands for a block of variables.
+            gradients: how derivatives are taken.
+            options: other attributes of `Linker`, in place of what the backend knows.
+        """
+        known = {"ops": self.ops, "kernels": self.kernels, "stream": storage.tensor_stream, **options}
+        use_kernels = self.execution.use_kernels
+        return self.linker_type(handle, block, gradients, backend=self.name, use_kernels=use_kernels, **known)
 
     def compiles(self, plan: Plan, segment: Segment) -> bool:
-        """Whether a segment is to be compiled: the user names its API method, or wants whatever gains by it.
+        """Whether to compile a segment: the user names its API method, or compiles whatever gains by it.
 
-        A backend with a compiler asks this in `lower`, and may know better what gains by it.
+        A backend with a compiler asks this in `lower`, and may override it with what gains by compiling.
         """
         wanted = self.execution.compile
         return wanted if isinstance(wanted, bool) else plan.name in wanted
@@ -245,27 +255,9 @@ class Backend(ABC):
     def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
         """A function from the segment's inputs to its outputs, NumPy arrays on both sides.
 
-        As soon as a call is over the caller may write into the arrays it gave and into those it got.
+        After a call the caller may write into the arrays that it passed in, and into those that it got: outputs can be
+        written and share no memory with variables. A segment that only reads runs in several threads at a time.
         """
-
-    def export(self, methods: Sequence[ExportedMethod], storage: Storage, directory: Path) -> None:
-        """Write `methods`, with the values of their variables, into `directory` in a form of the framework.
-
-        Only called with what `exports` allows; a backend that sets it implements this. Inputs and outputs are named as
-        the methods say.
-
-        Raises:
-            CapabilityError: the framework cannot export one of them.
-        """
-        raise CapabilityError(f"the {self.name} backend does not export graphs")
-
-    def profile(self, path: Path) -> AbstractContextManager[None]:
-        """A context manager that writes what runs inside to the file `path`, as a Chrome trace (JSON).
-
-        Raises:
-            CapabilityError: the backend has no profiler.
-        """
-        raise CapabilityError(f"the {self.name} backend has no profiler")
 
     def require(self, plan: Plan) -> None:
         """Check that the backend can run `plan`.
@@ -303,8 +295,9 @@ def find_backend(name: str) -> BackendDescriptor:
 def _checked(descriptor: BackendDescriptor) -> BackendDescriptor:
     if descriptor.contract_version != CONTRACT_VERSION:
         raise PluginError(
-            f"backend {descriptor.name!r} was written for contract {descriptor.contract_version}, "
-            f"this rlgraph-core has {CONTRACT_VERSION}: install matching versions"
+            f"backend {descriptor.name!r} implements version {descriptor.contract_version} of the backend contract, "
+            f"this rlgraph-core has version {CONTRACT_VERSION}. Upgrade the package of the backend (pip install "
+            f"--upgrade), or install an rlgraph-core that has version {descriptor.contract_version}"
         )
     return descriptor
 

@@ -12,7 +12,7 @@ class RLGraphError(Exception):
 
     Attributes:
         failure: where in the graph an assembly or a build failed (`rlgraph.core.graph.failure.Failure`), else None.
-            ``rlgraph.core.draw.draw(error)`` draws the graph with that place marked.
+            ``rlgraph.draw.draw(error)`` draws the graph with that place marked.
     """
 
     failure: Any = None

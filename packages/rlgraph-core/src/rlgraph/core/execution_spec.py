@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rlgraph.core.component.places import locate, record
-from rlgraph.core.component.specifiable import check_arguments
 from rlgraph.core.errors import SpecError, nearest
-from rlgraph.core.graph.passes.devices import Device, device_parts
+from rlgraph.core.graph.devices import Device, device_parts
+from rlgraph.core.specs.spec_paths import locate, record
+from rlgraph.core.specs.specifiable import check_arguments
 
 #: How the updates of a graph use several devices.
 DEVICE_STRATEGIES = ("default", "multi_device_sync")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -12,7 +11,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rlgraph.core.acting import choose, read_variables
 from rlgraph.core.backend import Backend, Storage, create_backend, find_backend, load_object
 from rlgraph.core.checkpoint import Checkpoint, Manifest, find_checkpoint, write_checkpoint
 from rlgraph.core.checkpoint.restoring import Restoring, streams_stem
@@ -20,20 +18,16 @@ from rlgraph.core.component import BoundApiMethod, Component
 from rlgraph.core.component.replicas import replication
 from rlgraph.core.component.roots import Roots
 from rlgraph.core.config import default_backend
-from rlgraph.core.errors import CapabilityError, InputError, RLGraphError, SpecError, nearest
+from rlgraph.core.errors import InputError, SpecError, nearest
 from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.export import choose_methods, write_export
-from rlgraph.core.graph import BuiltGraph, Plan, assemble, build, make_plan, require_kernels
-from rlgraph.core.graph.binding import bind
-from rlgraph.core.graph.emission import emit_driver
-from rlgraph.core.graph.fusing import FusedCall, fuse
-from rlgraph.core.graph.nodes import GraphFunctionCall, Input
-from rlgraph.core.graph.passes.devices import place, place_replicas
-from rlgraph.core.graph.plan import HostStep, Leaf, Segment
-from rlgraph.core.locks import Locks
-from rlgraph.core.numpy.backend import ActingBackend, BorrowedStorage
-from rlgraph.core.ops.dims import SymbolicDim
-from rlgraph.core.ops.tensor_spec import TensorSpec
+from rlgraph.core.graph import BuiltGraph, Plan, assemble, build, require_kernels
+from rlgraph.core.graph.devices import place, place_replicas
+from rlgraph.core.runtime.acting import choose_actor
+from rlgraph.core.runtime.fused_calls import fused_calls
+from rlgraph.core.runtime.guarded_storage import GuardedStorage
+from rlgraph.core.runtime.programs import Programs
+from rlgraph.core.runtime.weights import checked_weights
 from rlgraph.spaces import Space, from_spec
 
 
@@ -43,11 +37,11 @@ class GraphExecutor:
     Args:
         root: an unbuilt component, or several that share components; their methods keep their names where these are
             different, else the root's scope stands in front: ``learner_update``.
-        input_spaces: argument name -> Space of the root's API methods (see `rlgraph.core.graph.build`).
+        input_spaces: argument name -> Space of the root's API methods (see `rlgraph.core.build`).
         action_space: handed to the components' build hooks.
         backend: name of a backend; default: `rlgraph.core.default_backend`.
         execution_spec: `ExecutionSpec` or a mapping of its fields.
-        contract: False keeps calls of API methods calls at run time (see `rlgraph.core.graph.build`).
+        contract: False keeps calls of API methods calls at run time (see `rlgraph.core.build`).
 
     Attributes:
         statistics: what the build cost and how large it is. ``assembly_seconds``, ``build_seconds`` (Spaces and
@@ -115,28 +109,18 @@ class GraphExecutor:
         require_kernels(self.built, self.backend.name)
         stored = time.perf_counter()
         self.storage: Storage = self.backend.create_storage(self.built.layout, self.built.variables)
-        self.storage.initialize()
-        # All of them now, so that every checkpoint has the streams from which nothing was drawn so far.
-        for effects in self.built.effects.values():
-            for name in effects.draws:
-                self.storage.tensor_stream(name)
-        for node in self.built.graph.nodes.values():
-            if isinstance(node, GraphFunctionCall) and node.host:
-                self.storage.stream(node.component)
-        self._plans: dict[str, Plan] = {}
-        self._programs: dict[str, Callable[..., Any]] = {}
-        self._fused_programs: dict[tuple[FusedCall, ...], Callable[..., Any]] = {}
-        self._making = threading.RLock()
-        self._locks = Locks()
+        self.guarded = GuardedStorage(self.built, self.storage, self.execution.use_kernels)
+        self.programs = Programs(self.backend, self.guarded, self.replication)
+        self._programs = self.programs.of_methods  # the look-up of every call
         finished = time.perf_counter()
         self.statistics: dict[str, Any] = {
             "assembly_seconds": assembled - started,
             **self.built.statistics,
             "storage_seconds": finished - stored,
             "total_seconds": finished - started,
-            "methods": {},
+            "methods": self.programs.statistics,
         }
-        self.acting = self._make_acting()
+        self.acting = choose_actor(self.programs, self.execution)
 
     def _check_methods(self, methods: Iterable[str]) -> None:
         execution = self.execution
@@ -145,27 +129,6 @@ class GraphExecutor:
             for name in names:
                 if name not in methods:
                     raise SpecError(f"execution_spec.{key}: no API method {name!r}. {nearest(name, methods)}")
-
-    def _make_acting(self) -> str:
-        """Make the programs of acting methods that NumPy runs; who runs them."""
-        methods, acting = self.execution.acting_methods, self.execution.act_on
-        if acting == "backend" or not methods:
-            return "backend"
-        if acting == "auto":
-            acting, reason = choose([self.plan(method) for method in methods])
-        try:
-            programs = {
-                method: self._timed(self.plan(method), partial(self.numpy_program, method))
-                for method in (methods if acting == "numpy" else ())
-            }
-        except CapabilityError:
-            if self.execution.act_on == "numpy":
-                raise
-            acting, programs, reason = "backend", {}, "a part of it has native kernels only"
-        self._programs.update(programs)
-        if self.execution.act_on == "auto":
-            self.backend.choices["acting"] = f"{acting} ({reason})"
-        return acting
 
     @property
     def choices(self) -> dict[str, str]:
@@ -210,61 +173,19 @@ class GraphExecutor:
         return self.program(name)(*args, **kwargs)
 
     def _execute_fused(self, calls: Sequence[Any]) -> Any:
-        inputs: list[tuple[Any, Any]] = []
-        fused = tuple(self._fused_call(call, inputs) for call in calls)
-        if not fused:
-            raise InputError("execute([calls]): the list of calls is empty")
-        program = self._fused_programs.get(fused)
-        if program is None:
-            program = self._make(
-                self._fused_programs, fused, lambda: make_plan(*fuse(self.built, fused), self.replication)
-            )
-        return program(*(value for value, _ in inputs))
+        fused, values = fused_calls(self.built, map(self._named_call, calls))
+        return self.programs.of_fused(fused)(*values)
 
-    def _fused_call(self, call: Any, inputs: list[tuple[Any, Any]]) -> FusedCall:
-        """One call in terms of the distinct `inputs`, which it extends: pairs of an object and what it must be."""
+    def _named_call(self, call: Any) -> tuple[str, list[Any]]:
+        """A method's name and its arguments."""
         method, *args = call if isinstance(call, list | tuple) else (call,)
         name = self._name_of(method)
-        self._check_method(name)
-        entry = self.built.graph.methods[name]
-        given = [*args, *(entry.defaults[p] for p in entry.parameters[len(args) :] if p in entry.defaults)]
-        if len(given) != len(entry.parameters):
-            raise InputError(
-                f"{name}({', '.join(entry.parameters)}) was given {len(args)} arguments; several calls are "
-                "[(method, *arguments), ...]"
-            )
-        positions = []
-        for parameter, value in zip(entry.parameters, given, strict=True):
-            spec = self.built.values[Input(name, parameter)]
-            known = (i for i, (other, same) in enumerate(inputs) if other is value and same == spec)
-            position = next(known, len(inputs))
-            if position == len(inputs):
-                inputs.append((value, spec))
-            positions.append(position)
-        return FusedCall(name, tuple(positions))
+        self.programs.check_method(name)
+        return name, args
 
     def program(self, method: str) -> Callable[..., Any]:
         """The function that runs an API method; for callers that cannot spare the look-up in `execute`."""
-        program = self._programs.get(method)
-        return self._make(self._programs, method, lambda: self.plan(method)) if program is None else program
-
-    def _make(self, programs: dict[Any, Any], key: Any, plan_of: Callable[[], Plan]) -> Callable[..., Any]:
-        """Make a program and keep it under `key`, unless another thread has just done so."""
-        with self._making:
-            if key not in programs:
-                plan = plan_of()
-                self.backend.require(plan)
-                programs[key] = self._timed(plan, partial(self._link, plan, self.backend, self.storage))
-        program: Callable[..., Any] = programs[key]
-        return program
-
-    def _timed(self, plan: Plan, make: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
-        """The program of a plan, and its line among the statistics."""
-        started = time.perf_counter()
-        program = make()
-        seconds = {"lowering_seconds": time.perf_counter() - started}
-        self.statistics["methods"][plan.name] = {**plan.statistics, **seconds}
-        return program
+        return self.programs.of_method(method)
 
     def numpy_program(self, method: str) -> Callable[..., Any]:
         """An API method on the NumPy backend over this executor's variables: the fast actor for small networks.
@@ -275,61 +196,7 @@ class GraphExecutor:
         Raises:
             CapabilityError: the method needs gradients.
         """
-        plan = self.plan(method)
-        numpy_backend = ActingBackend(self.execution)
-        numpy_backend.require(plan)
-        if plan.writes:
-            raise RLGraphError(f"{method!r} writes variables: only read-only methods run on borrowed memory")
-        read = {self.built.layout.group_of[name] for name in read_variables([plan])}
-        storage = BorrowedStorage(self.storage, read)
-        program = self._link(plan, numpy_backend, storage)
-        if not storage.copied:
-            return program
-
-        def refreshed(*args: Any, **kwargs: Any) -> Any:
-            storage.refresh()
-            return program(*args, **kwargs)
-
-        return refreshed
-
-    def _link(self, plan: Plan, backend: Backend, storage: Storage) -> Callable[..., Any]:
-        lowered = {segment.name: backend.lower(plan, segment, storage) for segment in plan.segments}
-        return emit_driver(
-            plan, lowered, self._host_view, converter, lambda step: self._guard(plan, step, storage)
-        ).compile()
-
-    def _guard(
-        self, plan: Plan, step: HostStep | Segment, storage: Storage
-    ) -> AbstractContextManager[Any] | None:
-        """What a step runs in. A segment that only reads runs beside all others, one that draws holds its streams."""
-        if isinstance(step, HostStep):
-            return self._locks.holding([_host_lock(step.node.component)])
-        effects = [plan.built.effects[node.id] for node in step.nodes]
-        written = frozenset[str]().union(*(e.writes for e in effects))
-        # A stream has a name of its own and no group.
-        group_of = self.built.layout.group_of
-        if written.isdisjoint(group_of):  # it only draws, if that
-            return self._locks.holding(written) if written else None
-        touched = written.union(*(e.reads for e in effects))
-        groups = {group_of.get(name, name) for name in touched}
-        # Also after an error: it may have come behind the first write.
-        return self._locks.holding(groups, storage.mark_written)
-
-    def _everything(self) -> AbstractContextManager[Any]:
-        """Holds all locks: for looking at, or replacing, many values at once."""
-        scopes = self.built.graph.components
-        return self._locks.holding([*self.built.layout.groups, *map(_host_lock, scopes)])
-
-    def _host_view(self, scope: str) -> Any:
-        component = self.built.graph.components[scope]
-        return bind(
-            component,
-            lambda variable: self.storage.host[variable.name] if variable.host else variable,
-            lambda slots: slots,
-            rng=self.storage.stream(scope),
-            condition=self._locks.condition(_host_lock(scope)),
-            use_kernels=self.execution.use_kernels,
-        )
+        return self.programs.on_numpy(method)
 
     # Looking.
 
@@ -344,10 +211,7 @@ class GraphExecutor:
         Raises:
             RLGraphError: there is no such method; names the nearest.
         """
-        self._check_method(method)
-        if method not in self._plans:
-            self._plans[method] = make_plan(self.built, method, self.replication)
-        return self._plans[method]
+        return self.programs.plan(method)
 
     def _name_of(self, method: str | BoundApiMethod) -> str:
         if isinstance(method, str):
@@ -359,16 +223,11 @@ class GraphExecutor:
             )
         return self.root.name_of(method) if isinstance(self.root, Roots) else method.name
 
-    def _check_method(self, name: str) -> None:
-        if name not in self.built.graph.methods:
-            known = self.built.graph.methods
-            raise RLGraphError(f"{self.built.graph.root} has no API method {name!r}. {nearest(name, known)}")
-
     # Variables.
 
     def get_weights(self, *, trainable_only: bool = False) -> dict[str, np.ndarray]:
         """Copies of the tensor variables by scoped name."""
-        with self._locks.holding(self.built.layout.groups):
+        with self.guarded.groups():
             values = self.storage.read_all()
         if trainable_only:
             return {name: value for name, value in values.items() if self.built.variables[name].trainable}
@@ -380,25 +239,9 @@ class GraphExecutor:
         Raises:
             InputError: an unknown name, a wrong shape, or values of another kind.
         """
-        arrays = self._checked_weights(values)
-        with self._everything():
+        arrays = checked_weights(self.built, values)
+        with self.guarded.everything():
             self.storage.write_all(arrays)
-
-    def _checked_weights(self, values: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        arrays = {}
-        for name, value in values.items():
-            variable = self.built.variables.get(name)
-            if variable is None or variable.host:
-                raise InputError(
-                    f"there is no variable {name!r}. {nearest(name, self.built.layout.group_of)}"
-                )
-            array = np.asarray(value)
-            if array.shape != variable.shape:
-                raise InputError(f"variable {name!r}: expected shape {variable.shape}, given {array.shape}")
-            if not np.can_cast(array.dtype, variable.spec.dtype, "same_kind"):
-                raise InputError(f"variable {name!r}: expected {variable.spec.dtype}, given {array.dtype}")
-            arrays[name] = array
-        return arrays
 
     # Leaving.
 
@@ -427,7 +270,7 @@ class GraphExecutor:
         chosen = choose_methods(backend.name, backend.exports, self.plan, self.methods, methods)
         for method in chosen:
             backend.require(method.plan)
-        with self._everything():
+        with self.guarded.everything():
             return write_export(
                 directory, backend.name, chosen, lambda path: backend.export(chosen, self.storage, path)
             )
@@ -474,7 +317,7 @@ class GraphExecutor:
         Raises:
             CheckpointError: it cannot be written, or `directory` is something else; what was there is as it was.
         """
-        with self._everything():
+        with self.guarded.everything():
             arrays = {"variables": self.storage.read_all()}
             if host:
                 arrays["host"] = self.storage.host
@@ -523,14 +366,14 @@ class GraphExecutor:
         with Checkpoint(find_checkpoint(directory)) as checkpoint:
             checkpoint.require_facts(required_facts or {})
             restoring = Restoring(checkpoint, self.storage, variables, prefix)
-            with self._everything():
+            with self.guarded.everything():
                 if scope is None:
-                    restoring.add_streams(self.backend.name, self._stream_names())
+                    restoring.add_streams(self.backend.name, self.guarded.stream_names)
                 restoring.write()
                 for path, component in self.built.graph.components.items():
                     if f"{path}/".startswith(prefix):
                         component.after_load()
-                self._locks.notify_all()
+                self.guarded.locks.notify_all()
         return dict(checkpoint.manifest.facts)
 
     def _prefix(self, scope: str | None) -> str:
@@ -541,10 +384,6 @@ class GraphExecutor:
         if scope not in graph.components:
             raise InputError(f"there is no component {scope!r}. {nearest(scope, graph.components)}")
         return f"{scope}/"
-
-    def _stream_names(self) -> frozenset[str]:
-        draws = (effects.draws for effects in self.built.effects.values())
-        return frozenset(self.built.graph.components).union(*draws)
 
 
 def executor_class(backend: str | None = None) -> type[GraphExecutor]:
@@ -559,48 +398,3 @@ def executor_class(backend: str | None = None) -> type[GraphExecutor]:
     descriptor = find_backend(backend or default_backend())
     found: type[GraphExecutor] = load_object(descriptor, descriptor.executor)
     return found
-
-
-def _host_lock(scope: str) -> str:
-    return f"host:{scope}"
-
-
-def converter(method: str, leaf: Leaf, spec: TensorSpec) -> Callable[[Any], np.ndarray]:
-    """The careful conversion of one input, run only when it is not an array of the right dtype and shape already."""
-    name = ".".join([getattr(leaf.source, "name", "input"), *map(str, leaf.path)])
-    is_text = spec.dtype == "str"
-    dtype = np.dtype(object if is_text else spec.dtype)
-
-    def convert(value: Any) -> np.ndarray:
-        if value is None:
-            raise InputError(
-                f"{method}: argument {name}: expected {spec}, given None or nothing: the graph was built with a Space "
-                "for it, and so needs it at every call; without that Space in input_spaces it is left out"
-            )
-        try:
-            array = np.asarray(value)
-        except (TypeError, ValueError, RuntimeError) as error:  # of PyTorch: a tensor with a gradient
-            raise InputError(
-                f"{method}: argument {name}: expected {spec}, given {value!r}: {error}"
-            ) from None
-        given = f"{array.dtype}{list(array.shape)}"
-        fits = len(array.shape) == len(spec.shape) and all(
-            isinstance(want, SymbolicDim) or want == have
-            for want, have in zip(spec.shape, array.shape, strict=True)
-        )
-        if not fits:
-            hint = (
-                " (one batch rank more than given: pass value[None])"
-                if array.ndim == len(spec.shape) - 1
-                else ""
-            )
-            raise InputError(f"{method}: argument {name}: expected {spec}, given {given}{hint}")
-        if is_text:
-            castable = all(isinstance(text, str) for text in array.flat)
-        else:
-            castable = array.dtype == dtype or np.can_cast(array.dtype, dtype, "same_kind")
-        if not castable:
-            raise InputError(f"{method}: argument {name}: expected {spec}, given {given}; convert it first")
-        return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
-
-    return convert

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -29,8 +29,7 @@ from rlgraph.core.graph.nodes import (
     references,
     walk_nodes,
 )
-from rlgraph.core.graph.passes.segments import tensor_leaves
-from rlgraph.core.graph.plan import HostStep, Leaf, Plan, Segment, walk_steps
+from rlgraph.core.graph.plan import HostStep, Leaf, Plan, Segment, tensor_leaves, walk_steps
 from rlgraph.core.graph.values import leaves
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
@@ -202,11 +201,10 @@ def exported_method(plan: Plan) -> ExportedMethod:
     needed = tensor_leaves(plan.built, (e for n in last.nodes for _, e in arguments_of(n)))
     needed |= {tensor.leaf: tensor.spec for tensor in outputs}
     inputs = tuple(ExportedTensor(name, leaf, needed[leaf]) for leaf, name in names.items() if leaf in needed)
-    segment = Segment(
-        last.name,
-        last.nodes,
-        tuple((tensor.leaf, tensor.spec) for tensor in inputs),
-        tuple((tensor.leaf, tensor.spec) for tensor in outputs),
+    segment = replace(
+        last,
+        inputs=tuple((tensor.leaf, tensor.spec) for tensor in inputs),
+        outputs=tuple((tensor.leaf, tensor.spec) for tensor in outputs),
     )
     return ExportedMethod(plan, segment, inputs, outputs, tuple(_left_out(plan, inputs)))
 

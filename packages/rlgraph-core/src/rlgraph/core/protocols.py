@@ -1,4 +1,4 @@
-"""What the platform expects of agents and environments, so that neither core nor an executor needs a concrete class."""
+"""What RLgraph expects of an environment, so that core needs no concrete class."""
 
 from __future__ import annotations
 
@@ -21,21 +21,3 @@ class Environment(Protocol):
 
     def terminate(self) -> None:
         """Release what the environment holds."""
-
-
-class Agent(Protocol):
-    """Something that acts, observes and learns."""
-
-    state_space: Space
-    action_space: Space
-
-    def get_actions(self, states: Any, use_exploration: bool = True) -> Any:
-        """Actions [B, ...] for states [B, ...]."""
-
-    def observe(
-        self, states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any = None
-    ) -> None:
-        """Take in experience."""
-
-    def update(self, batch: Any = None) -> Any:
-        """Learn from memory, or from an external batch."""

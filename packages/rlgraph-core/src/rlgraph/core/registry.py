@@ -6,9 +6,8 @@ asked for, and a broken plug-in affects nobody else.
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections import defaultdict
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +15,7 @@ from importlib.metadata import PackageNotFoundError, entry_points, version
 from typing import Any
 
 from rlgraph.core.errors import PluginError, SpecError, nearest
+from rlgraph.core.specs.imports import import_class, imported, is_import_path
 
 GROUPS = {
     "rlgraph.backends": "backend",
@@ -153,7 +153,7 @@ class Registry:
             )
         (plugin,) = found
         try:
-            target = _imported(plugin.target)
+            target = imported(plugin.target)
         except Exception as error:
             raise PluginError(
                 f"{prefix}{self.kind} {name!r} of {plugin.origin} cannot be loaded from {plugin.target}: "
@@ -161,6 +161,22 @@ class Registry:
             ) from error
         self._objects[key] = target
         return target
+
+    def resolve(self, name: str, accepts: Callable[[type], bool], expected: str, *, where: str) -> Any:
+        """What a spec means by `name`: what is registered as it, or a class to import.
+
+        Args:
+            name: a registered name, ``"package.module:Class"`` or ``"package.module.Class"``.
+            accepts, expected: the classes that may be imported, see `import_class`.
+            where: where `name` is written; named in errors.
+
+        Raises:
+            SpecError: see `load` and `import_class`.
+            PluginError: see `load`.
+        """
+        if name in self or not is_import_path(name):
+            return self.load(name, where=where)
+        return import_class(name, accepts, expected, where=where)
 
     def _unknown(self, name: str) -> str:
         known = {
@@ -176,39 +192,6 @@ class Registry:
                 other = f'"{canonical(shorter[0].name)}"'
         hint = f"It is {other} here." if other else nearest(canonical(name), self.names())
         return f"unknown {self.kind} {name!r}. {hint}"
-
-
-def _imported(place: str) -> Any:
-    """What stands at ``module:attribute``."""
-    module, _, attribute = place.partition(":")
-    target: Any = importlib.import_module(module)
-    for part in attribute.split("."):
-        target = getattr(target, part)
-    return target
-
-
-def import_object(place: str, *, where: str) -> Any:
-    """The object at ``package.module.attribute`` or ``package.module:attribute``.
-
-    Args:
-        place: where to import it from.
-        where: where `place` is written; named in errors.
-
-    Raises:
-        SpecError: there is no such module or attribute, or the import fails.
-    """
-    module, _, attribute = place.partition(":") if ":" in place else place.rpartition(".")
-    try:
-        return _imported(f"{module}:{attribute}")
-    except ModuleNotFoundError as error:
-        raise SpecError(f"{where}: {place!r} is no registered name, and nothing to import: {error}") from None
-    except AttributeError:
-        public = [name for name in vars(sys.modules[module]) if not name.startswith("_")]
-        raise SpecError(
-            f"{where}: module {module!r} has no {attribute!r}. {nearest(attribute, public)}"
-        ) from None
-    except Exception as error:
-        raise SpecError(f"{where}: {place!r} cannot be imported: {type(error).__name__}: {error}") from error
 
 
 @cache

@@ -68,9 +68,8 @@ def _print_components(backends: Sequence[str]) -> int:
 
 def _print_row(outcome: Outcome) -> None:
     first, *_ = outcome.message.splitlines() or [""]
-    print(
-        f"{outcome.check.section:<12}{outcome.check.name:<34}{outcome.status:<8}{first}".rstrip(), flush=True
-    )
+    check = outcome.check
+    print(f"{check.section:<11} {check.name:<33} {outcome.status:<7} {first}".rstrip(), flush=True)
 
 
 if __name__ == "__main__":

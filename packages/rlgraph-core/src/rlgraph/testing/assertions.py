@@ -37,19 +37,33 @@ def assert_nested_close(given: Any, expected: Any, decimals: int = 6, path: str 
         assert not isinstance(given, Mapping | tuple), (
             f"{path}: expected an array, given a {type(given).__name__} of {len(given)} parts"
         )
-        _assert_arrays_close(np.asarray(given), np.asarray(expected), decimals, path)
+        assert_arrays_close(np.asarray(given), np.asarray(expected), path, absolute=1.5 * 10.0**-decimals)
 
 
-def _assert_arrays_close(given: np.ndarray, expected: np.ndarray, decimals: int, path: str) -> None:
+def assert_arrays_close(
+    given: np.ndarray, expected: np.ndarray, path: str, *, absolute: float = 0.0, relative: float = 0.0
+) -> None:
+    """Check that two arrays have the same shape and numbers.
+
+    Args:
+        given: the array to check.
+        expected: what it should be.
+        path: what it is called.
+        absolute: floats may differ by this much.
+        relative: floats may differ by this part of the expected one, in addition.
+
+    Raises:
+        AssertionError: names the path and shows both arrays, the largest difference and where it is.
+    """
     assert expected.shape == given.shape, f"{path}: expected shape {expected.shape}, given {given.shape}"
+    limit = "differ"
     if "f" not in expected.dtype.kind + given.dtype.kind:
         differs = np.asarray(given != expected)
-        limit = "are different"
     else:
         wanted, had = expected.astype(np.float64), given.astype(np.float64)
-        tolerance = 1.5 * 10.0**-decimals
-        differs = ~np.isclose(had, wanted, rtol=0.0, atol=tolerance, equal_nan=True)
-        limit = f"differ by more than {tolerance:.2g}"
+        differs = ~np.isclose(had, wanted, rtol=relative, atol=absolute, equal_nan=True)
+        if absolute or relative:
+            limit += f" by more than {absolute:.2g}" + (f" + {relative:.2g} of the value" if relative else "")
     if differs.any():
         raise AssertionError(
             f"{path}: {differs.sum()} of {differs.size} values {limit}{_worst(given, expected, differs)}\n"

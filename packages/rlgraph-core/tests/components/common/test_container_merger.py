@@ -47,3 +47,10 @@ def test_tuples_into_one(backend):
         ContainerMerger(2, merge_tuples_into_one=True), {"input_0": pair, "input_1": pair}, backend=backend
     )
     test.test(("merge", [(A, B), (2 * A, B)]), expected_outputs=(A, B, 2 * A, B))
+
+
+def test_what_is_no_tuple_is_one_item_of_the_tuple(backend):
+    pair = Tuple(FloatBox(), IntBox(9), add_batch_rank=True)
+    spaces = {"input_0": pair, "input_1": FloatBox(add_batch_rank=True)}
+    test = ComponentTest(ContainerMerger(2, merge_tuples_into_one=True), spaces, backend=backend)
+    test.test(("merge", [(A, B), 2 * A]), expected_outputs=(A, B, 2 * A))

@@ -29,6 +29,8 @@ from rlgraph.testing import ComponentTest
         (["lin", 1.0, 0.1], LinearDecay(1.0, 0.1)),
         ({"type": "linear", "from": 1.0, "to": 0.5, "end": 0.2}, LinearDecay(1.0, 0.5, 0.2)),
         ({"type": "linear_decay", "from": 1.0, "to": 0.5, "start": 0.1}, LinearDecay(1.0, 0.5, start=0.1)),
+        ({"type": "linear-decay", "from_": 1.0, "to_": 0.5}, LinearDecay(1.0, 0.5)),
+        (["Linear-Decay", 1.0, 0.5], LinearDecay(1.0, 0.5)),
         (["polynomial", 1.0, 0.1], PolynomialDecay(1.0, 0.1, power=2.0)),
         (["poly", 1.0, 0.1, 3], PolynomialDecay(1.0, 0.1, power=3.0)),
         (
@@ -135,6 +137,10 @@ def test_values_in_a_graph_function(spec, points, backend):
         (
             {"type": "linear", "from": 1.0, "from_": 1.0, "to": 0.0},
             "agent.rate: 'from' and 'from_' are one key, given both",
+        ),
+        (
+            {"type": "linear", "from": 1.0, "to": 0.0, "to_": 0.0},
+            "agent.rate: 'to_' and 'to' are one key, given both",
         ),
         (
             {"type": "linear", "from": 1.0, "to": 0.0, "num_timesteps": 1000},

@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import chisquare
 
 from rlgraph.components import EpsilonGreedy
-from rlgraph.components.policies.categorical import mask_shapes
+from rlgraph.components.policies.categorical_actions import mask_shapes
 from rlgraph.core import BuildError, SpecError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest

@@ -45,7 +45,7 @@ class Waiters:
     """Lets a test wait until so many threads wait at the queue's condition."""
 
     def __init__(self, test):
-        self.condition = test.executor._locks.condition("host:fifo-queue")
+        self.condition = test.executor.guarded.host_view("fifo-queue").condition
         self.arrived = threading.Semaphore(0)
         wait = self.condition.wait
 

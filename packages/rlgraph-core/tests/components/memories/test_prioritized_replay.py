@@ -6,7 +6,7 @@ from scipy.stats import chisquare
 
 from rlgraph.components import PrioritizedReplay
 from rlgraph.components.memories.segment_tree import numba_kernels
-from rlgraph.core import Component, InputError, NumericalError, RLGraphError, SpecError
+from rlgraph.core import AssemblyError, Component, InputError, NumericalError, RLGraphError, SpecError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest
 
@@ -100,6 +100,15 @@ def test_beta_follows_its_schedule(backend):
     for time, beta in ((0.0, 0.4), (0.5, 0.7), (1.0, 1.0)):
         _, indices, weights = draw(test, 8, time)
         np.testing.assert_allclose(weights, np.array([1.0, 3.0**-beta])[indices], rtol=1e-5)
+
+
+def test_a_constant_beta_needs_no_time():
+    spaces = {name: space for name, space in SPACES.items() if name != "time_percentage"}
+    test = ComponentTest(PrioritizedReplay(2, beta=1.0), spaces, backend="numpy")
+    insert(test, [1, 2])
+    assert test.test(("get_records", [8]))[2].tolist() == [1.0] * 8
+    with pytest.raises(AssemblyError, match=r"memory.get_records needs time_percentage.*LinearDecay"):
+        ComponentTest(PrioritizedReplay(2, beta=[0.4, 1.0]), spaces, backend="numpy")
 
 
 def test_the_largest_weight_of_a_batch_is_one():
@@ -304,7 +313,7 @@ def test_rounding_never_finds_a_priority_of_0():
         def random(self, number):
             return np.full(number, np.nextafter(1.0, 0.0))
 
-    view, unit = test.executor._host_view("memory"), np.finfo(np.float64).eps
+    view, unit = test.executor.guarded.host_view("memory"), np.finfo(np.float64).eps
     view.rng = Highest()
     view.tree.set(np.array([0, 2]), np.array([1.5 * unit, 1.0 + 2.0 * unit]))
     assert view.tree.find(Highest().random(1)).tolist() == [3]

@@ -15,7 +15,7 @@ from rlgraph.core import (
     loop,
     rlgraph_api,
 )
-from rlgraph.core.draw import draw
+from rlgraph.draw import draw
 from rlgraph.spaces import FloatBox
 from rlgraph.testing import ComponentTest
 

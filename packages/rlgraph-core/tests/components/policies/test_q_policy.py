@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from rlgraph.components import DuelingPolicy, QPolicy
-from rlgraph.components.policies.categorical import categories
+from rlgraph.components.policies.categorical_actions import categories
 from rlgraph.core import SpecError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 from rlgraph.testing import ComponentTest

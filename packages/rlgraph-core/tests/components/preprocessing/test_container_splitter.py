@@ -5,7 +5,7 @@ import pytest
 
 from rlgraph.components import ContainerSplitter, Dense, PreprocessLayer, PreprocessorStack
 from rlgraph.core import Component, GraphExecutor, SpecError, rlgraph_api
-from rlgraph.core.component.places import recording
+from rlgraph.core.specs.spec_paths import recording
 from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest
 

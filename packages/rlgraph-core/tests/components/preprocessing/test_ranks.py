@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rlgraph.components import PreprocessorStack, RankReinterpreter, Reshape, Transpose
-from rlgraph.core import AssemblyError, Component, GraphExecutor, SpecError, rlgraph_api
+from rlgraph.core import AssemblyError, Component, GraphExecutor, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError
 from rlgraph.testing import ComponentTest
 
@@ -97,6 +97,41 @@ def test_unfold_as_it_was(backend, ranks):
     test = ComponentTest(FoldAndUnfold(), {"inputs": space}, backend=backend)
     sample = {"a": numbered(4, 3, 2), "b": numbered(4, 3)}
     test.test("call", sample, expected_outputs=sample)
+
+
+class TwiceUnfolded(Component):
+    """Unfolds two batches, one after the other."""
+
+    def __init__(self):
+        self.unfold = Reshape(unfold_time_rank=3, scope="unfold")
+        super().__init__(self.unfold)
+
+    @rlgraph_api
+    def call(self, one, two):
+        return self.unfold.call(self._join(one, two))
+
+    @graph_fn
+    def _join(self, ops, one, two):
+        return ops.concat([one, two])
+
+
+@pytest.mark.parametrize("ranks", [(True, True), (True, "other")])
+def test_unfold_a_batch_of_which_nothing_is_known(backend, ranks):
+    spaces = {name: floats((2,), rank) for name, rank in zip(("one", "two"), ranks, strict=True)}
+    x = numbered(12, 2)
+    test = ComponentTest(TwiceUnfolded(), spaces, backend=backend)
+    test.test(("call", [x[:6], x[6:]]), expected_outputs=x.reshape(4, 3, 2))
+
+
+@pytest.mark.parametrize("time_major", [False, True])
+def test_unfold_a_batch_of_its_own_by_a_sequence(backend, time_major):
+    spaces = {
+        "inputs": floats((2,), "rows"),
+        "input_before_time_rank_folding": floats((), True, True, time_major),
+    }
+    reshape, x, shape = Reshape(unfold_time_rank=True, time_major=time_major), numbered(12, 2), (4, 3)
+    test = ComponentTest(reshape, spaces, backend=backend)
+    test.test(("call", [x, numbered(*shape)]), expected_outputs=x.reshape(*shape, 2))
 
 
 def test_mistakes():

@@ -1,7 +1,7 @@
 """What loops and branches look like in emitted source."""
 
 from rlgraph.core import branch, loop
-from rlgraph.core.draw import draw, plan_text
+from rlgraph.draw import draw, plan_text
 from rlgraph.spaces import FloatBox, IntBox
 
 NUMBER, INTEGER = FloatBox(), IntBox()

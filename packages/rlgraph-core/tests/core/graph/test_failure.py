@@ -15,7 +15,7 @@ from rlgraph.core import (
     graph_fn,
     rlgraph_api,
 )
-from rlgraph.core.draw import draw
+from rlgraph.draw import draw
 from rlgraph.spaces import FloatBox, SpaceError
 
 STATES = FloatBox(shape=(4,), add_batch_rank=True)

@@ -15,7 +15,7 @@ from rlgraph.core import (
     graph_fn,
     rlgraph_api,
 )
-from rlgraph.core.graph.planning import make_plan
+from rlgraph.core.graph.pipeline import make_plan
 from rlgraph.spaces import Dict, FloatBox, SpaceError
 
 SIZE = 3

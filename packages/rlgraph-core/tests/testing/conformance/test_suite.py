@@ -29,7 +29,7 @@ def test_the_table(capsys):
         main(["--backend", "numpy", "--only", "contract", "variables/initial_values", "gradients/tanh"]) == 0
     )
     out = capsys.readouterr().out.splitlines()
-    assert out[0] == "backend numpy, contract 0.1; it declares: nothing"
+    assert out[0] == "backend numpy, contract 0.2; it declares: nothing"
     assert "variables   initial_values                    passed" in out
     assert "gradients   tanh                              gated   numpy does not declare gradients" in out
     assert out[-1].split(" in ")[0].endswith(" passed, 0 failed, 1 gated")
@@ -89,7 +89,7 @@ def test_gates(monkeypatch):
             Check("s", "n", nothing, frozenset({"gradients", "wings"})),
             "numpy does not declare gradients, wings",
         ),
-        (Check("s", "n", nothing, operations=frozenset({"exp", "fly"})), "contract 0.1 has no ops.fly"),
+        (Check("s", "n", nothing, operations=frozenset({"exp", "fly"})), "contract 0.2 has no ops.fly"),
     ]:
         outcome = run_check(check, Subject("numpy"))
         assert (outcome.status, outcome.message) == ("gated", message)

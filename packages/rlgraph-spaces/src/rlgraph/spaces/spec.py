@@ -17,6 +17,7 @@ from rlgraph.spaces.float_box import FloatBox
 from rlgraph.spaces.int_box import IntBox
 from rlgraph.spaces.space import Space
 from rlgraph.spaces.text_box import TextBox
+from rlgraph.spaces.text_files import read_text
 
 __all__ = ["build", "from_spec"]
 
@@ -45,7 +46,7 @@ def from_spec(spec: Any) -> Space:
     * `{"type": name, **arguments}`: that class with these arguments; the children of a container stand
       under "spaces" (or, for a dict, beside "type");
     * any other dict: a Dict; a tuple or list: a Tuple. A child named "type" needs `Dict({"type": ...})`
-      or "spaces", unless its spec is neither a name nor a Space class;
+      or "spaces", unless its spec is itself a Space, a dict, a tuple or a list;
     * a `pathlib.Path`, or a name that ends with ".json": the spec in that file.
 
     Raises:
@@ -61,7 +62,7 @@ def build(spec: Any, path: str) -> Space:
     try:
         if isinstance(spec, Mapping):
             kind = spec.get("type")
-            if isinstance(kind, str) or _is_space_class(kind):
+            if _names_class(kind):
                 return _build_typed(kind, {key: value for key, value in spec.items() if key != "type"})
             return Dict(spec)
         if isinstance(spec, (tuple, list)):
@@ -76,15 +77,24 @@ def build(spec: Any, path: str) -> Space:
 
 def _read_file(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(read_text(path))
     except OSError as error:
         raise mismatch("", "a JSON file", repr(str(path)), str(error.strerror).lower()) from None
-    except ValueError as error:  # not UTF-8, or not JSON
+    except RecursionError:
+        raise mismatch(str(path), "JSON", "values that are nested too deeply") from None
+    except ValueError as error:  # no regular file, too long, not UTF-8, or not JSON
         raise mismatch(str(path), "JSON", error) from None
 
 
 def _is_space_class(value: object) -> bool:
     return isinstance(value, type) and issubclass(value, Space) and not inspect.isabstract(value)
+
+
+def _names_class(value: object) -> bool:
+    """Whether the value of a key "type" is what a Space is called, not the spec of a child of that name."""
+    if isinstance(value, str | np.dtype) or _is_space_class(value):
+        return True
+    return isinstance(value, type) and (value in (float, int, bool, str) or issubclass(value, np.generic))
 
 
 def _find(spec: Any) -> tuple[type[Space], dict[str, str]]:

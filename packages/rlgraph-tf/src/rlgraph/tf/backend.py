@@ -21,7 +21,7 @@ from rlgraph.core.backend import Backend, Storage
 from rlgraph.core.errors import SpecError
 from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.export import ExportedMethod
-from rlgraph.core.graph.emission import Dialect, emit_segment
+from rlgraph.core.graph.emission import Dialect, Tape, emit_segment
 from rlgraph.core.graph.nodes import GraphFunctionCall
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import Layout, Variable
@@ -40,7 +40,7 @@ from rlgraph.tf.variables import SegmentVariables
 # Arrays become tensors outside the traced function; a value that was read is never changed by a later write.
 DIALECT = Dialect(
     receive="{}".format,
-    give=lambda text, _sliced: text,
+    give="{}".format,
     copy="{}".format,
     detach="stop_gradient({})".format,
     namespace={"stop_gradient": tf.stop_gradient},
@@ -75,7 +75,7 @@ class TfBackend(Backend):
         # Devices wait for one another: that takes more than one thread.
         single_threaded = self.single_threaded and not devices.is_placed(plan)
         make = partial(numpy_program, inputs=len(segment.inputs), single_threaded=single_threaded)
-        handed_out = storage.to_hand_out(_groups_written(plan, segment))
+        handed_out = storage.to_hand_out(segment.writes)
         if handed_out:
             make = partial(
                 make, last=len(handed_out), take_last=partial(_keep, storage.handed_out, handed_out)
@@ -154,18 +154,18 @@ class TfBackend(Backend):
         ops = copy(self.ops)
         ops.compiled = compiled
         linker = ScopedLinker(
-            self.name,
-            ops,
-            self.kernels,
             variables.handle,
             variables.block,
-            variables.gradients,
-            self.execution.use_kernels,
+            Tape(variables.gradients),
+            backend=self.name,
+            ops=ops,
+            kernels=self.kernels,
+            use_kernels=self.execution.use_kernels,
+            stream=stream,
             loop=partial(regions.loop, variables),
             branch=partial(regions.branch, variables),
-            stream=stream,
-            host=host,
             place=devices.place if placed else None,
+            host=host,
         )
         function = emit_segment(plan, segment, DIALECT, linker).compile()
 
@@ -192,13 +192,6 @@ class TfBackend(Backend):
 
     def profile(self, path: Path) -> AbstractContextManager[None]:
         return profile(path)
-
-
-def _groups_written(plan: Plan, segment: Segment) -> set[str]:
-    """The groups that `segment` writes; streams are none."""
-    group_of = plan.built.layout.group_of
-    written = frozenset[str]().union(*(plan.built.effects[node.id].writes for node in segment.nodes))
-    return {group_of[name] for name in written if name in group_of}
 
 
 def _keep(kept: dict[str, Any], names: Sequence[str], tensors: Sequence[Any]) -> None:

@@ -56,7 +56,7 @@ def adam_apply(
             grad=gradient,
         )
         for block in (variable, first, second):
-            block.segment.written(block)
+            block.state.written(block)
 
 
 def clip(gradients: Sequence[tf.Tensor], max_norm: float) -> list[tf.Tensor]:

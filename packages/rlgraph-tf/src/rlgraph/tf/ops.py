@@ -411,11 +411,11 @@ class TfOps(Convolutions, Gathers, Recurrence, Shaping, TfRandom, TfControl, TfR
 
     @staticmethod
     def assign(variable: VariableHandle, value: Any) -> None:
-        variable.segment.assign(variable, value)
+        variable.state.assign(variable, value)
 
     @staticmethod
     def assign_add(variable: VariableHandle, value: Any) -> None:
-        variable.segment.assign_add(variable, value)
+        variable.state.assign_add(variable, value)
 
 
 def _pair(x: Any, y: Any) -> tuple[Tensor, Tensor]:

@@ -17,13 +17,14 @@ import tensorflow as tf
 
 from rlgraph.core.backend import Storage, stream_seed
 from rlgraph.core.errors import RLGraphError, nearest
-from rlgraph.core.executor import converter
-from rlgraph.core.graph.emission import emit_driver
+from rlgraph.core.graph import link
 from rlgraph.core.graph.nodes import GraphFunctionCall, Path, outputs_of
 from rlgraph.core.graph.passes.segments import make_segment
 from rlgraph.core.graph.plan import Plan, Segment
-from rlgraph.core.graph.values import leaves, map_leaves
+from rlgraph.core.graph.values import as_tensors, leaves, map_leaves
 from rlgraph.core.ops.nest import leaves_of, map_nested
+from rlgraph.core.runtime.input_conversion import converter
+from rlgraph.core.runtime.weights import checked_weights
 from rlgraph.tf.backend import TfBackend
 from rlgraph.tf.profiling import write_trace
 from rlgraph.tf.random import Stream
@@ -159,7 +160,7 @@ class SessionProgram:
         Raises:
             InputError: an unknown name, a wrong shape, or values of another kind; then nothing is written.
         """
-        arrays = self.executor._checked_weights(values)
+        arrays = checked_weights(self.executor.built, values)
         with self._writing:
             self.storage.write_all(arrays)
 
@@ -197,7 +198,6 @@ class SessionProgram:
         return placeholders, list(concrete(*placeholders))
 
     def _link(self, plan: Plan) -> Callable[..., Any]:
-        (segment,) = plan.segments
         placeholders, outputs = self._calls[plan.name]
         run = self.session.make_callable(outputs, placeholders, accept_options=True)
 
@@ -208,8 +208,7 @@ class SessionProgram:
         def guard(_step: Any) -> Any:
             return self._writing if plan.writes or plan.draws else None
 
-        driver = emit_driver(plan, {segment.name: compute}, self.executor._host_view, converter, guard)
-        return driver.compile()
+        return link(plan, lambda _segment: compute, self.executor.guarded.host_view, converter, guard)
 
     def _run_traced(self, run: Callable[..., Any], arrays: Sequence[np.ndarray]) -> Any:
         from tensorflow.python.client.timeline import Timeline
@@ -225,11 +224,14 @@ class SessionProgram:
 
     def _host_call(self, plan: Plan, node: GraphFunctionCall) -> Callable[..., Any]:
         """What calls a host function from inside of the graph."""
-        executor, values = self.executor, [plan.built.values[output] for output in outputs_of(node)]
+        executor, values = (
+            self.executor,
+            [as_tensors(plan.built.values[output]) for output in outputs_of(node)],
+        )
         found = [(i, path, spec) for i, value in enumerate(values) for path, spec in leaves(value)]
         host_function = plan.built.graph.components[node.component].graph_function(node.function)
-        function = partial(host_function.function, executor._host_view(node.component))
-        lock = executor._locks.holding([f"host:{node.component}"])
+        function = partial(host_function.function, executor.guarded.host_view(node.component))
+        lock = executor.guarded.host_functions(node.component)
 
         def call(*args: Any, **kwargs: Any) -> Any:
             tensors = [leaf for leaf in leaves_of((args, kwargs)) if tf.is_tensor(leaf)]

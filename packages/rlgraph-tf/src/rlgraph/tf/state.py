@@ -25,15 +25,15 @@ class TfRows:
 
 def take_rows(variable: VariableHandle, indices: Tensor) -> Tensor:
     """The rows ``[..., *row]`` at ``indices [...]``. No derivative goes through it."""
-    return variable.segment.elements(variable.group, _places(variable, indices))
+    return variable.state.elements(variable.group, _places(variable, indices))
 
 
 def _scatter(operation: Any, variable: VariableHandle, indices: Tensor, values: Tensor) -> None:
     places = _places(variable, indices)
     updates = tf.reshape(tf.convert_to_tensor(values), tf.shape(places))
-    with variable.segment.beside(variable.group):
+    with variable.state.beside(variable.group):
         operation(resource=variable.buffer.handle, indices=places, updates=updates)
-    variable.segment.written(variable)
+    variable.state.written(variable)
 
 
 def _places(variable: VariableHandle, indices: Tensor) -> Tensor:

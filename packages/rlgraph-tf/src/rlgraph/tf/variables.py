@@ -9,7 +9,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from rlgraph.core.graph.variables import Block, Layout, Variable, VariableList
+from rlgraph.core.graph.variables import Block, Layout
+from rlgraph.core.handle import Handle, HandleState
 from rlgraph.core.ops import Effects
 from rlgraph.tf.control import surrounding_graph
 from rlgraph.tf.handles import VariableHandle
@@ -28,7 +29,7 @@ class Piece:
     tensor: tf.Tensor
 
 
-class SegmentVariables:
+class SegmentVariables(HandleState):
     """The variables of one segment while it is traced.
 
     A group is read once per version: its variables are slices of one value, until a write to a variable makes the
@@ -40,8 +41,10 @@ class SegmentVariables:
         placed: the segment names devices; a variable is then read and written where it is, and not where it is needed.
     """
 
+    handle_type = VariableHandle
+
     def __init__(self, layout: Layout, buffers: Mapping[str, tf.Variable], placed: bool = False):
-        self.layout = layout
+        super().__init__(layout)
         self.buffers = buffers
         self.placed = placed
         # Per group what was read of its present version, by (start, stop) and by (start, stop, *shape).
@@ -55,29 +58,20 @@ class SegmentVariables:
         self._values.clear()
         self._pieces.clear()
 
-    def handle(self, variable: Variable) -> VariableHandle:
-        """The handle that is `variable`."""
-        group, start, stop = self.layout.place(variable)
-        return VariableHandle(self, group, start, stop, variable.shape)
-
-    def block(self, block: Block) -> VariableHandle:
-        """The flat handle that is `block`."""
-        return VariableHandle(self, block.group, block.start, block.stop, (block.stop - block.start,))
-
     def beside(self, group: str) -> AbstractContextManager[Any]:
         """The device of a group, for operations on its variable itself."""
         return tf.device(self.buffers[group].device) if self.placed else nullcontext()
 
     # Reading.
 
-    def read(self, handle: VariableHandle) -> tf.Tensor:
+    def read(self, handle: Handle) -> tf.Tensor:
         """The value of `handle` at this place of the program."""
         values = self._values.setdefault(handle.group, {})
-        key = (handle.start, handle.stop, *handle.shape.as_list())
+        key = (handle.start, handle.stop, *handle.shape)
         if key not in values:
             with surrounding_graph(), self.beside(handle.group):
                 flat = self._slice(handle.group, handle.start, handle.stop)
-                values[key] = flat if handle.shape == flat.shape else tf.reshape(flat, handle.shape)
+                values[key] = flat if len(handle.shape) == 1 else tf.reshape(flat, handle.shape)
         return values[key]
 
     def _slice(self, group: str, start: int, stop: int) -> tf.Tensor:
@@ -164,9 +158,7 @@ class SegmentVariables:
 
     # Differentiating.
 
-    def gradients(
-        self, variables: VariableList, blocks: Sequence[Block], retain: bool
-    ) -> Callable[[tf.Tensor], list[tf.Tensor]]:
+    def gradients(self, blocks: Sequence[Block], retain: bool) -> Callable[[tf.Tensor], list[tf.Tensor]]:
         """``f(loss)`` giving one flat derivative per block."""
 
         def gradients(loss: tf.Tensor) -> list[tf.Tensor]:

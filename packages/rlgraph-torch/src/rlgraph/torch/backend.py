@@ -15,7 +15,7 @@ import torch
 from rlgraph.core.backend import Backend, Storage
 from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.export import ExportedMethod
-from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
+from rlgraph.core.graph.emission import Dialect, Linker, Tape, emit_segment
 from rlgraph.core.graph.nodes import Gradients, GraphFunctionCall, walk_nodes
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import Layout, Variable
@@ -41,7 +41,7 @@ def to_tensor(array: np.ndarray) -> torch.Tensor:
 DIALECT = Dialect(
     # What nearly always arrives costs no call of `to_tensor`: writeable, aligned and contiguous.
     receive="(from_numpy({0}) if {0}.flags.carray else to_tensor({0}))".format,
-    give=lambda text, sliced: f"{text}.detach().numpy()" if sliced else f"{text}.numpy()",
+    give="{}.numpy()".format,
     before=("was_recording = is_grad_enabled()", "set_grad_enabled(False)"),
     after=("set_grad_enabled(was_recording)",),
     enter_slice=("set_grad_enabled(True)",),
@@ -66,7 +66,7 @@ QUIET_DIALECT = replace(DIALECT, before=(), after=())
 #: Where something is on a GPU: tensors come and go as arrays all the same.
 PLACED_DIALECT = replace(
     DIALECT,
-    give=lambda text, sliced: f"{text}.detach().cpu().numpy()" if sliced else f"{text}.cpu().numpy()",
+    give="{}.cpu().numpy()".format,
     arrive="{}.to({!r})".format,
 )
 
@@ -120,16 +120,13 @@ class TorchBackend(Backend):
     def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
         assert isinstance(storage, TorchStorage)
         placed = devices.is_placed(plan)
-        linker = Linker(
-            self.name,
-            self.ops,
-            self.kernels,
+        place = devices.placer(self.execution.dtype) if placed else None
+        linker = self.linker(
+            storage,
             storage.handle,
             storage.block,
-            partial(storage.gradients, placed=True) if placed else storage.gradients,
-            self.execution.use_kernels,
-            storage.tensor_stream,
-            place=devices.placer(self.execution.dtype) if placed else None,
+            Tape(partial(storage.gradients, placed=placed)),
+            place=place,
         )
 
         def emit(part: Segment, dialect: Dialect, linker: Linker = linker) -> Callable[..., tuple[Any, ...]]:

@@ -43,5 +43,5 @@ class PyTorchExecutor(GraphExecutor):
         storage = self.storage
         assert isinstance(storage, TorchStorage)
         chosen = choose_methods("torch", self.backend.exports, self.plan, self.methods, methods)
-        with self._everything():
+        with self.guarded.everything():
             return write_export(directory, "torch", chosen, lambda path: export_onnx(chosen, storage, path))

@@ -47,7 +47,8 @@ class Exported(nn.Module):
 
     def computed(self, *inputs: Tensor) -> dict[str, Tensor]:
         """The outputs by name. Emitted anew at every call: during an export other tensors stand for the buffers."""
-        linker = Linker("torch", TorchOps(self.float_dtype), {}, self._handle, self._block, use_kernels=False)
+        ops = TorchOps(self.float_dtype)
+        linker = Linker(self._handle, self._block, backend="torch", ops=ops, use_kernels=False)
         outputs = emit_segment(self.method.plan, self.method.segment, DIALECT, linker).compile()(*inputs)
         return {output.name: value for output, value in zip(self.method.outputs, outputs, strict=True)}
 
@@ -60,7 +61,7 @@ class Exported(nn.Module):
 
 DIALECT = Dialect(
     receive="as_tensor({})".format,
-    give=lambda text, _sliced: text,
+    give="{}".format,
     copy="{}.clone()".format,
     index="as_tensor({})".format,
     namespace={"as_tensor": torch.as_tensor},

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from rlgraph.core.backend import Storage, stream_seed
-from rlgraph.core.graph.variables import Block, Layout, Variable, VariableList
+from rlgraph.core.graph.variables import Block, Layout, Variable
 from rlgraph.torch.autograd import derivatives, flatten
 from rlgraph.torch.devices import CPU
 
@@ -80,10 +80,10 @@ class TorchStorage(Storage):
 
     @torch.inference_mode(False)
     def gradients(
-        self, variables: VariableList, blocks: Sequence[Block], retain: bool, placed: bool = False
+        self, blocks: Sequence[Block], retain: bool, placed: bool = False
     ) -> Callable[[Tensor], list[Tensor]]:
         """``f(loss)`` giving one flat derivative per block; the loss may be on any device if it is `placed`."""
-        leaves = tuple(self.handle(variable) for variable in variables)
+        leaves = tuple(self.handle(variable) for block in blocks for variable in block.variables)
         edges = [0, *accumulate(len(block.variables) for block in blocks)]
         pieces = [slice(first, last) for first, last in pairwise(edges)]
         one = torch.ones((), dtype=leaves[0].dtype)

@@ -7,8 +7,8 @@ from typing import Any
 
 from rlgraph.components.action_adapters.action_adapter import ActionAdapter
 from rlgraph.components.common.action_masks import unknown_part
+from rlgraph.components.distributions.container_parts import map_parts, paths_of
 from rlgraph.components.distributions.distribution import Distribution
-from rlgraph.components.distributions.parts import map_parts, paths_of
 from rlgraph.core import AssemblyError, Component, rlgraph_api
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.arguments import check_whole
-from rlgraph.components.common.rows import check_rows
+from rlgraph.components.common.argument_checks import check_whole
+from rlgraph.components.common.batch_checks import check_rows
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.spaces import Space
 

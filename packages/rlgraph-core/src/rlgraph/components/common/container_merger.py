@@ -6,7 +6,7 @@ import inspect
 from keyword import iskeyword
 from typing import Any
 
-from rlgraph.components.common.arguments import is_whole
+from rlgraph.components.common.argument_checks import is_whole
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 
 
@@ -16,7 +16,7 @@ class ContainerMerger(Component):
     Args:
         input_names_or_num_items: the keys of the Dict, in the order of the arguments of `merge`; or one number, of the
             items of the Tuple.
-        merge_tuples_into_one: arguments of `merge` that are tuples are put behind each other in one Tuple.
+        merge_tuples_into_one: the items of arguments of `merge` that are tuples, and other arguments, make one Tuple.
         scope: name among its siblings.
 
     Raises:
@@ -52,7 +52,7 @@ class ContainerMerger(Component):
 
     @graph_fn
     def _merge_tuples(self, ops: Any, inputs: Any) -> Any:
-        return tuple(item for given in inputs for item in given)
+        return tuple(item for given in inputs for item in (given if isinstance(given, tuple) else (given,)))
 
 
 def _items(number: Any, scope: str) -> range:

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar
 
-from rlgraph.components.common.arguments import check_number, check_whole, is_number
+from rlgraph.components.common.argument_checks import check_number, check_whole, is_number
 from rlgraph.core.errors import AssemblyError, InputError, SpecError, nearest, offer
+from rlgraph.core.registry import canonical
 from rlgraph.spaces import FloatBox
 from rlgraph.spaces.errors import mismatch
 
@@ -282,10 +283,11 @@ _OTHER_NAMES = {
 def _from_mapping(spec: Mapping[str, Any], path: str) -> Schedule:
     arguments = {key: value for key, value in spec.items() if key != "type"}
     target = _type(spec["type"], path)
-    if {"from", "from_"} <= arguments.keys():
-        raise SpecError(f"{path}: 'from' and 'from_' are one key, given both: leave one of them out")
-    if "from" in arguments:  # no name in Python
-        arguments["from_"] = arguments.pop("from")
+    for key, field in (("from", "from_"), ("to_", "to")):  # `from` is no name in Python
+        if {key, field} <= arguments.keys():
+            raise SpecError(f"{path}: {key!r} and {field!r} are one key, given both: leave one of them out")
+        if key in arguments:
+            arguments[field] = arguments.pop(key)
     known = {part.name: part for part in fields(target)}
     for key in arguments.keys() - known.keys():
         raise SpecError(
@@ -336,6 +338,7 @@ def _make(target: type[Any], arguments: Mapping[str, Any], path: str) -> Schedul
 
 
 def _type(name: Any, path: str) -> type[Any]:
-    if name not in _TYPES:
+    known = _TYPES.get(canonical(str(name)))
+    if known is None:
         raise SpecError(f"{path}.type: unknown schedule {name!r}. {nearest(str(name), _TYPES)}")
-    return _TYPES[name]
+    return known

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components.common.arguments import is_whole
+from rlgraph.components.common.argument_checks import is_whole
 from rlgraph.core import AssemblyError, Component, graph_fn, rlgraph_api
 from rlgraph.spaces import SpaceError
 

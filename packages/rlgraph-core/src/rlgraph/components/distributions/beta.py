@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components.distributions.bounded import BoundedDistribution
+from rlgraph.components.distributions.bounded_distribution import BoundedDistribution
 from rlgraph.core import graph_fn
 from rlgraph.core.functional.distributions.beta import (
     beta_entropy,

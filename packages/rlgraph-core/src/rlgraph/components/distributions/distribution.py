@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rlgraph.components.distributions.axes import check_axes
+from rlgraph.components.distributions.axis_checks import check_axes
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.ops import SymbolicTensor, leaves_of
 from rlgraph.spaces import FloatBox, Space, SpaceError, Tuple

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components.common.arguments import check_number
+from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.distributions.distribution import Distribution
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.functional.distributions.gumbel_softmax import gumbel_softmax, gumbel_softmax_log_prob

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import reduce
 from typing import Any
 
+from rlgraph.components.distributions.container_parts import map_parts
 from rlgraph.components.distributions.distribution import Distribution
-from rlgraph.components.distributions.parts import map_parts
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.ops import leaves_of
 from rlgraph.spaces import Space

@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.components.distributions.distribution_with_constants import (
+    DistributionWithConstants,
+    read_bounds,
+)
 from rlgraph.components.distributions.transformed_normal import TransformedNormal
-from rlgraph.components.distributions.with_constants import DistributionWithConstants, read_bounds
 from rlgraph.core import SpecError
 from rlgraph.core.functional.distributions.log_normal import (
     from_half_line,

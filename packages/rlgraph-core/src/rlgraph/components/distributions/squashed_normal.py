@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components.distributions.bounded import BoundedDistribution
+from rlgraph.components.distributions.bounded_distribution import BoundedDistribution
 from rlgraph.components.distributions.transformed_normal import TransformedNormal
 from rlgraph.core.functional.distributions.squashed_normal import (
     squash,

@@ -10,7 +10,7 @@ import numpy as np
 from rlgraph.components.common.action_masks import check_masks, possible
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.explorations.exploration import Exploration, action_batch
-from rlgraph.components.policies.categorical import (
+from rlgraph.components.policies.categorical_actions import (
     categories,
     choices,
     existing_actions,

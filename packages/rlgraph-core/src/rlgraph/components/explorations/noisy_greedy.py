@@ -10,7 +10,7 @@ import numpy as np
 from rlgraph.components.common.action_masks import check_masks, possible
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.explorations.exploration import Exploration, action_batch
-from rlgraph.components.policies.categorical import existing_actions, mask_shapes
+from rlgraph.components.policies.categorical_actions import existing_actions, mask_shapes
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.spaces import FloatBox, Space

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.common.arguments import check_number, check_whole
+from rlgraph.components.common.argument_checks import check_number, check_whole
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.explorations.action_noise import ActionNoise
 from rlgraph.core import InputError, SpecError, graph_fn, rlgraph_api

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.arguments import check_number
+from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.helpers.clipping import Clipping
-from rlgraph.components.helpers.steps import (
+from rlgraph.components.helpers.trajectory_checks import (
     check_bootstrap,
     check_bootstrap_values,
     check_same_ranks,

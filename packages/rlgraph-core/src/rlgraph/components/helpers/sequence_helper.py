@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.helpers.steps import (
+from rlgraph.components.helpers.trajectory_checks import (
     check_bootstrap,
     check_bootstrap_values,
     check_same_ranks,

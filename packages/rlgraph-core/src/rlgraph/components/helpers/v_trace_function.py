@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.arguments import check_limit
-from rlgraph.components.helpers.steps import check_bootstrap_values, check_same_ranks, check_steps
+from rlgraph.components.common.argument_checks import check_limit
+from rlgraph.components.helpers.trajectory_checks import check_bootstrap_values, check_same_ranks, check_steps
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.core.functional.off_policy import importance_ratios, v_trace
 from rlgraph.core.functional.q_learning import action_values

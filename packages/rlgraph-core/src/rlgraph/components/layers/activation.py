@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.layers.activations import apply_activation, check_activation
-from rlgraph.components.layers.inputs import check_inputs
+from rlgraph.components.layers.input_checks import check_inputs
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.spaces import Space
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from rlgraph.components.common.arguments import check_whole
+from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.components.layers.activations import apply_activation, check_activation
-from rlgraph.components.layers.inputs import check_inputs
-from rlgraph.components.layers.rows import over_images
+from rlgraph.components.layers.input_checks import check_inputs
+from rlgraph.components.layers.leading_axes import over_images
 from rlgraph.components.layers.windows import check_fits, check_padding, check_pair
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.spaces import FloatBox, Space

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.arguments import check_number, check_whole
-from rlgraph.components.layers.inputs import check_inputs
+from rlgraph.components.common.argument_checks import check_number, check_whole
+from rlgraph.components.layers.input_checks import check_inputs
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.core.functional.normalization import local_response_norm
 from rlgraph.spaces import Space

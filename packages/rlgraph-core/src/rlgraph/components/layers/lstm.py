@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.common.arguments import check_limit, check_number
+from rlgraph.components.common.argument_checks import check_limit, check_number
 from rlgraph.components.layers.recurrent import RecurrentLayer
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.component.initializers import resolve_initializer

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.layers.inputs import check_inputs
-from rlgraph.components.layers.rows import over_images
+from rlgraph.components.layers.input_checks import check_inputs
+from rlgraph.components.layers.leading_axes import over_images
 from rlgraph.components.layers.windows import check_fits, check_padding, check_pair
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.spaces import Space

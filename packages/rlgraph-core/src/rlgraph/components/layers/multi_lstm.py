@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rlgraph.components.common.arguments import check_whole
+from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.components.layers.lstm import LSTM
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import Space, Tuple

@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.arguments import check_number, check_whole
+from rlgraph.components.common.argument_checks import check_number, check_whole
 from rlgraph.components.layers.activations import apply_activation, check_activation
-from rlgraph.components.layers.inputs import check_inputs, check_training
-from rlgraph.components.layers.rows import over_rows
+from rlgraph.components.layers.input_checks import check_inputs, check_training
+from rlgraph.components.layers.leading_axes import over_rows
 from rlgraph.core import Component, SpecError, Variable, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.core.functional.noisy_networks import factorised_noise

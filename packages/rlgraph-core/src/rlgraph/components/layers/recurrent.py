@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.arguments import check_whole
-from rlgraph.components.layers.inputs import check_inputs
+from rlgraph.components.common.argument_checks import check_whole
+from rlgraph.components.layers.input_checks import check_inputs
 from rlgraph.core import Component
 from rlgraph.core.functional.recurrent import Step, project, reset, unroll
 from rlgraph.spaces import BoolBox, FloatBox, IntBox, Space, Tuple

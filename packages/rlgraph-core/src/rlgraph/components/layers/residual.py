@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.arguments import check_whole
+from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.components.layers.activations import apply_activation, check_activation
 from rlgraph.components.networks.layer_chain import LayerChain, check_state_keys, run_layers
 from rlgraph.components.networks.neural_network import NeuralNetwork

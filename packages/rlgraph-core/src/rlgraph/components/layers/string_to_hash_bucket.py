@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.common.arguments import check_whole
+from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.spaces import IntBox, Space, TextBox

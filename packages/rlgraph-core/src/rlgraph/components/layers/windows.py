@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components.common.arguments import is_whole
+from rlgraph.components.common.argument_checks import is_whole
 from rlgraph.core import SpecError
 from rlgraph.core.errors import nearest
 from rlgraph.spaces import BoxSpace, SpaceError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components.common.arguments import check_number
+from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.losses.distributional_loss import DistributionalLoss
 from rlgraph.core import SpecError
 from rlgraph.core.functional.distributional import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rlgraph.components.common.arguments import check_number
+from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.losses.loss_function import LossFunction
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest

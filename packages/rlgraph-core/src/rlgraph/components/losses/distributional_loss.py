@@ -6,8 +6,8 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rlgraph.components.common.arguments import check_number
-from rlgraph.components.losses.action_values import check_action_values
+from rlgraph.components.common.argument_checks import check_number
+from rlgraph.components.losses.action_value_checks import check_action_values
 from rlgraph.components.losses.loss_function import LossFunction
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.spaces import FloatBox, Space

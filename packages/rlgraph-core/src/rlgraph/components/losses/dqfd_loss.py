@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.arguments import check_number
+from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.losses.dqn_loss import DQNLoss, flat
-from rlgraph.components.losses.items import check_items
+from rlgraph.components.losses.per_item_checks import check_items
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.functional.imitation import large_margin_loss
 from rlgraph.spaces import Space

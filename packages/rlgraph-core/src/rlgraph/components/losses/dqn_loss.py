@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.arguments import check_number
-from rlgraph.components.losses.action_values import check_action_values, check_is_one_integer
+from rlgraph.components.common.argument_checks import check_number
+from rlgraph.components.losses.action_value_checks import check_action_values, check_is_one_integer
 from rlgraph.components.losses.loss_function import LossFunction
-from rlgraph.components.policies.categorical import is_one_integer
+from rlgraph.components.policies.categorical_actions import is_one_integer
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.core.functional.prioritized_replay import weighted_mean

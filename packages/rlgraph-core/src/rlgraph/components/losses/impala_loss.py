@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.arguments import check_limit, check_number
-from rlgraph.components.helpers.steps import check_bootstrap_values
+from rlgraph.components.common.argument_checks import check_limit, check_number
+from rlgraph.components.helpers.trajectory_checks import check_bootstrap_values
 from rlgraph.components.losses.loss_function import read_schedule
 from rlgraph.components.losses.policy_gradient_loss import PolicyGradientLoss
 from rlgraph.core import SpecError, graph_fn, rlgraph_api

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from rlgraph.components.common.schedules import Schedule, check_time_percentage
-from rlgraph.components.losses.items import (
+from rlgraph.components.losses.per_item_checks import (
     check_items,
     check_lengths,
     check_log_probs,

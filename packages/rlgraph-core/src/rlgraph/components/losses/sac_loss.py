@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.arguments import check_number
-from rlgraph.components.losses.critics import check_critics, check_number_of_critics
+from rlgraph.components.common.argument_checks import check_number
+from rlgraph.components.losses.critic_checks import check_critics, check_number_of_critics
 from rlgraph.components.losses.loss_function import LossFunction
 from rlgraph.core import AssemblyError, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest

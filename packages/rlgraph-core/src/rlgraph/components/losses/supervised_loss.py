@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.losses.items import check_lengths
 from rlgraph.components.losses.loss_function import LossFunction
+from rlgraph.components.losses.per_item_checks import check_lengths
 from rlgraph.core.functional.policy_gradient import sum_of_parts
 from rlgraph.spaces import Space, SpaceError
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.common.arguments import is_number, is_whole
+from rlgraph.components.common.argument_checks import is_number, is_whole
 from rlgraph.core import SpecError
 from rlgraph.core.errors import nearest
 from rlgraph.spaces import BoxSpace, FloatBox, IntBox, SpaceError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from rlgraph.components.common.arguments import is_number
+from rlgraph.components.common.argument_checks import is_number
 from rlgraph.core import Component, QueueClosedError, QueueTimeoutError, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, Space
 

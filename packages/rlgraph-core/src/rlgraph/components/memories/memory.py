@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from rlgraph.components.common.arguments import check_whole
-from rlgraph.components.memories import one_record
-from rlgraph.components.memories.arguments import check_count
+from rlgraph.components.common.argument_checks import check_whole
+from rlgraph.components.memories import record_writer
+from rlgraph.components.memories.argument_checks import check_count
 from rlgraph.components.memories.frame_stack import FrameStack
 from rlgraph.components.memories.frame_store import FrameStore
 from rlgraph.core import Component, PerformanceWarning, RLGraphError, graph_fn, rlgraph_api
@@ -136,19 +136,19 @@ class Memory(Component):
         return index, count
 
     def writer_of_one(self) -> Callable[..., bool] | None:
-        """`write` of a single record, given as its fields, if that is so simple that it pays (see `one_record`)."""
+        """`write` of a single record, given as its fields, if that is so simple that it pays (see `record_writer`)."""
         if type(self).write is not Memory.write:
             return None
         rows, cursor, inserted = (cast(Any, held) for held in (self.rows, self.cursor, self.inserted))
         if not self.stacks:
-            return one_record.writer(self.capacity, list(rows.values()), cursor)
+            return record_writer.writer(self.capacity, list(rows.values()), cursor)
         ((place, paths),) = self.stacks.items() if len(self.stacks) == 1 else (("", ()),)
         if len(paths) != 2:
             return None
         frames = self.frame_stores[place]
         fields = [rows.get(path, frames.tails) for path in self.paths]
-        stacks = one_record.Stacks([self.paths.index(path) for path in paths], frames.add_next, inserted)
-        return one_record.writer(self.capacity, fields, cursor, stacks)
+        stacks = record_writer.Stacks([self.paths.index(path) for path in paths], frames.add_next, inserted)
+        return record_writer.writer(self.capacity, fields, cursor, stacks)
 
     def _write_rows(self, fields: Sequence[Any], index: int, count: int) -> None:
         """Put plain fields into their rows from `index` on."""

@@ -8,9 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.common.arguments import check_number
+from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.common.schedules import Schedule
-from rlgraph.components.memories.arguments import check_fraction, check_indices, check_numbers, number_of
+from rlgraph.components.memories.argument_checks import (
+    check_fraction,
+    check_indices,
+    check_numbers,
+    number_of,
+)
 from rlgraph.components.memories.frame_stack import FrameStack
 from rlgraph.components.memories.memory import Memory, record_space
 from rlgraph.components.memories.segment_tree import MinTree, SumTree
@@ -25,7 +30,8 @@ MAX_WEIGHT_OF = ("batch", "memory")
 
 def _drawn(memory: PrioritizedReplay, num_records: Any, time_percentage: Any) -> tuple[Space, Space, Space]:
     """The Spaces of records, indices and weights."""
-    check_fraction(time_percentage, "time_percentage")
+    if time_percentage is not None:
+        check_fraction(time_percentage, "time_percentage")
     weights = FloatBox(0.0, 1.0, add_batch_rank=True)
     return record_space(memory, num_records), IntBox(memory.capacity, add_batch_rank=True), weights
 
@@ -99,12 +105,12 @@ class PrioritizedReplay(Memory):
         )
 
     @rlgraph_api(returns=3)
-    def get_records(self, num_records: Any, time_percentage: Any) -> Any:
+    def get_records(self, num_records: Any, time_percentage: Any = None) -> Any:
         """Draw ``num_records`` [] records.
 
         Args:
             num_records: how many.
-            time_percentage: the fraction of training done [], for the schedule of beta.
+            time_percentage: the fraction of training done []; only needed where `beta` is a schedule.
 
         Returns:
             A dict of fields [N, ...], their places in the memory [N], and their importance weights [N] in (0, 1].
@@ -113,6 +119,7 @@ class PrioritizedReplay(Memory):
             RLGraphError: the memory is empty, or all priorities are 0.
             InputError: a number below 0.
         """
+        self.beta.need_time(time_percentage, f"{self.scope_path}.get_records")
         return self._sample_prioritized(num_records, time_percentage)
 
     # In an update the errors come from what was drawn: their Spaces are not waited for.
@@ -158,7 +165,7 @@ class PrioritizedReplay(Memory):
             self._fill_range(0, min(index + count - self.capacity, self.capacity), priority)
 
     @graph_fn(returns=3, host=True, spaces=_drawn, shares=())
-    def _sample_prioritized(self, num_records: np.ndarray, time_percentage: np.ndarray) -> Any:
+    def _sample_prioritized(self, num_records: np.ndarray, time_percentage: np.ndarray | None) -> Any:
         size, number = self.filled(), number_of(num_records, self.scope_path)
         rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
         shares = rng.random(number)
@@ -172,7 +179,8 @@ class PrioritizedReplay(Memory):
             indices, priorities, lowest = self._without_zeros(indices, priorities)
         if self.max_weight_of == "memory":
             lowest = self.minima.minimum
-        weights = importance_weights(priorities, self.beta.value(float(time_percentage)), lowest)
+        beta = self.beta.value(0.0 if time_percentage is None else float(time_percentage))
+        weights = importance_weights(priorities, beta, lowest)
         return self.read(indices), indices, weights
 
     def _without_zeros(self, indices: np.ndarray, priorities: np.ndarray) -> tuple[Any, Any, Any]:

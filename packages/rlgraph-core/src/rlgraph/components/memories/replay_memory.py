@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.memories.arguments import number_of
+from rlgraph.components.memories.argument_checks import number_of
 from rlgraph.components.memories.frame_stack import FrameStack
 from rlgraph.components.memories.memory import Memory, record_space
 from rlgraph.core import graph_fn, rlgraph_api

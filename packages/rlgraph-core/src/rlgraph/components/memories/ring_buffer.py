@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.memories.arguments import check_count, number_of
+from rlgraph.components.memories.argument_checks import check_count, number_of
 from rlgraph.components.memories.memory import Memory, record_space
 from rlgraph.core import RLGraphError, graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, Space

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.common.action_spaces import action_space_of
-from rlgraph.components.common.arguments import check_number, check_whole
+from rlgraph.components.common.argument_checks import check_number, check_whole
 from rlgraph.components.models.curiosity_networks import CuriosityNetworks
 from rlgraph.components.optimizers.optimizer import Optimizer
 from rlgraph.core import Component, graph_fn, rlgraph_api

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.action_adapters.choice import choose_adapter
+from rlgraph.components.action_adapters.adapter_choice import choose_adapter
 from rlgraph.components.common.action_spaces import action_space_of
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.core import Component, SpecError, rlgraph_api

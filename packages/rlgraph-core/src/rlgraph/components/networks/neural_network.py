@@ -21,7 +21,7 @@ from rlgraph.components.networks.layer_graph import (
 )
 from rlgraph.components.networks.layer_graph_specs import layer_graph_of_specs
 from rlgraph.core import Component, SpecError
-from rlgraph.core.component.places import locate
+from rlgraph.core.specs.spec_paths import locate
 
 
 class NeuralNetwork(LayerChain):

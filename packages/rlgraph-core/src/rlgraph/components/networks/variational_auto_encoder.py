@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.arguments import check_number, check_whole
+from rlgraph.components.common.argument_checks import check_number, check_whole
 from rlgraph.components.distributions.normal import Normal
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.neural_network import sub_network

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.common.arguments import check_limit
+from rlgraph.components.common.argument_checks import check_limit
 from rlgraph.components.common.schedules import check_time_percentage
-from rlgraph.components.optimizers.arguments import read_learning_rate
+from rlgraph.components.optimizers.argument_checks import read_learning_rate
 from rlgraph.core import (
     AssemblyError,
     Component,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any
 
-from rlgraph.components.common.arguments import check_whole
+from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.policies.q_policy import QPolicy
 from rlgraph.core import Component, graph_fn

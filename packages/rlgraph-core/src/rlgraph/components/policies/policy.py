@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.action_adapters.choice import choose_adapter
+from rlgraph.components.action_adapters.adapter_choice import choose_adapter
 from rlgraph.components.common.action_spaces import action_space_of, check_actions
-from rlgraph.components.common.arguments import check_flag
+from rlgraph.components.common.argument_checks import check_flag
 from rlgraph.components.networks.layer_chain import features_of
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.core import Component, rlgraph_api

@@ -12,7 +12,7 @@ from rlgraph.components.common.action_spaces import action_space_of
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.layer_chain import features_of
 from rlgraph.components.networks.neural_network import NeuralNetwork
-from rlgraph.components.policies.categorical import categories, choices, mask_shapes
+from rlgraph.components.policies.categorical_actions import categories, choices, mask_shapes
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.core.functional.distributions.categorical import mask_logits
 from rlgraph.spaces import Dict, Space

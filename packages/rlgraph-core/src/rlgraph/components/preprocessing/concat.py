@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rlgraph.components.common.arguments import check_whole
+from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer
 from rlgraph.core import LayerOutput, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components.common.arguments import check_whole
+from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer
 from rlgraph.core import SpecError, rlgraph_api
 from rlgraph.spaces import Dict, Space, SpaceError, Tuple, from_spec

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rlgraph.components.common.arguments import check_number
-from rlgraph.components.preprocessing.images import in_dtype_of
+from rlgraph.components.common.argument_checks import check_number
+from rlgraph.components.preprocessing.image_checks import in_dtype_of
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, with_shape
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import BoxSpace, FloatBox, IntBox, SpaceError

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components.common.arguments import check_whole
-from rlgraph.components.preprocessing.images import check_image
+from rlgraph.components.common.argument_checks import check_whole
+from rlgraph.components.preprocessing.image_checks import check_image
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, with_shape
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.spaces import BoxSpace, SpaceError

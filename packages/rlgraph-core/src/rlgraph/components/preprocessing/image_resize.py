@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components.common.arguments import check_whole
-from rlgraph.components.preprocessing.images import check_image, in_dtype_of
+from rlgraph.components.common.argument_checks import check_whole
+from rlgraph.components.preprocessing.image_checks import check_image, in_dtype_of
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, with_shape
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.common.arguments import check_number
+from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.preprocessing.preprocess_layer import StatefulLayer, check_numeric
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.spaces import BoxSpace, FloatBox, IntBox, Space

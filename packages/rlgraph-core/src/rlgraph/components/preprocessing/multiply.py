@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components.common.arguments import check_number
+from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, scaled_box
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.spaces import BoxSpace

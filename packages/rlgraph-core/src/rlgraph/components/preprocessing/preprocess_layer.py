@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rlgraph.components.common.arguments import check_whole
+from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.core import Component, InputError
 from rlgraph.spaces import BoxSpace, FloatBox, IntBox, Space, SpaceError, TextBox, from_spec
 from rlgraph.spaces.errors import mismatch

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components.preprocessing.folding import rank_sizes
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, with_shape
+from rlgraph.components.preprocessing.rank_folding import rank_sizes
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import BoxSpace, Space, SpaceError
 

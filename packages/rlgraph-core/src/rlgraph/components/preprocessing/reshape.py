@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from rlgraph.components.common.arguments import check_whole
-from rlgraph.components.preprocessing.folding import folded, rank_sizes, unfolded
+from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, with_shape
+from rlgraph.components.preprocessing.rank_folding import folded, rank_sizes, unfolded
 from rlgraph.core import AssemblyError, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import BoxSpace, IntBox, Space, SpaceError
 
@@ -83,7 +83,7 @@ class Reshape(PreprocessLayer):
         Args:
             inputs: what is reshaped.
             input_before_time_rank_folding: a tensor ``[B, T, ...]`` or ``[T, B, ...]``, with
-                ``unfold_time_rank=True``: its two leading sizes come out.
+                ``unfold_time_rank=True``: its number of steps comes out.
         """
         if self.unfold_time_rank is True and input_before_time_rank_folding is None:
             raise AssemblyError(
@@ -97,7 +97,8 @@ class Reshape(PreprocessLayer):
         box = self.box_of(key, space)
         output = self.preprocessed_box(box)
         if self.unfold_time_rank is True:
-            leading = [ops.shape(before)[0], ops.shape(before)[1]]
+            # The number of steps decides, so that the batch may be any.
+            leading = [ops.shape(before)[0], -1] if output.time_major else [-1, ops.shape(before)[1]]
         elif self.fold_time_rank or self.unfold_time_rank:
             leading = rank_sizes(output)
         else:

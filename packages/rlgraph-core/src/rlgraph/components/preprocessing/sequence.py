@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.common.arguments import check_whole
+from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.components.preprocessing.preprocess_layer import StatefulLayer, check_numeric, with_shape
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, BoxSpace, Space, SpaceError

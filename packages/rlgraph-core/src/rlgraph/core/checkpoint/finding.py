@@ -7,6 +7,7 @@ import re
 import secrets
 import shutil
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 from rlgraph.core.checkpoint.manifest import MANIFEST
@@ -56,13 +57,19 @@ def find_checkpoint(directory: str | Path) -> Path:
     return target
 
 
-def last_valid_checkpoint(folder: str | Path, *, prefer: str | None = None) -> Path:
+def last_valid_checkpoint(
+    folder: str | Path,
+    *,
+    prefer: str | None = None,
+    find_problem: Callable[[Path], str] | None = None,
+) -> Path:
     """The newest whole checkpoint in `folder`: all files are there and fit their checksums.
 
     Args:
         folder: where checkpoints are, each a directory. What saves that were cut off have left counts where there is
             nothing else of that name.
         prefer: name of one that is taken if it is whole, however old.
+        find_problem: says what is wrong with a checkpoint, the empty text if nothing is; default: damage only.
 
     Raises:
         CheckpointError: there is none; says what is wrong with those that are there.
@@ -74,7 +81,7 @@ def last_valid_checkpoint(folder: str | Path, *, prefer: str | None = None) -> P
     newest = _newest_first(_candidates(folder))
     problems: list[str] = []
     for path in sorted(newest, key=lambda path: prefer not in (path.name, _target_of(path))):
-        problem = problem_with(path)
+        problem = (find_problem or problem_with)(path)
         if problem:
             problems.append(problem)
             continue

@@ -3,7 +3,7 @@
 from rlgraph.core.component.component import Component
 from rlgraph.core.component.decorators import ApiMethod, BoundApiMethod, GraphFunction, graph_fn, rlgraph_api
 from rlgraph.core.component.layer_calls import LayerCall, LayerOutput
-from rlgraph.core.component.specifiable import Specifiable
+from rlgraph.core.specs.specifiable import Specifiable
 
 __all__ = [
     "ApiMethod",

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self
 from rlgraph.core.component.composition import Composition, Expose
 from rlgraph.core.component.initializers import resolve_initializer
 from rlgraph.core.component.layer_calls import LayerOutput, call_layer
-from rlgraph.core.component.specifiable import check_arguments
 from rlgraph.core.errors import AssemblyError, BuildError, nearest
-from rlgraph.core.graph.passes.devices import Device, device_parts
+from rlgraph.core.graph.devices import Device, device_parts
 from rlgraph.core.graph.trace import Symbol, current_trace
 from rlgraph.core.graph.variables import Slots, Variable, VariableList
 from rlgraph.core.ops.tensor_spec import TensorSpec
+from rlgraph.core.specs.specifiable import check_arguments
 from rlgraph.spaces import BoxSpace, Space, from_spec
 
 P = ParamSpec("P")

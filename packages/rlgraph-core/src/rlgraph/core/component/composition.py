@@ -9,8 +9,8 @@ from typing import Any, Self, TypeVar, cast
 
 from rlgraph.core.component.decorators import ApiMethod, GraphFunction, Member
 from rlgraph.core.component.options import Options
-from rlgraph.core.component.specifiable import Specifiable
 from rlgraph.core.errors import AssemblyError, nearest
+from rlgraph.core.specs.specifiable import Specifiable
 
 Expose = str | Collection[str] | Mapping[str, str]
 M = TypeVar("M", bound=Member)

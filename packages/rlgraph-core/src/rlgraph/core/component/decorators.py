@@ -343,7 +343,8 @@ def graph_fn(
             ``self.use_kernels`` is the option of the execution spec.
         spaces: the outputs' Spaces, where they cannot be inferred: required for host functions and functions of
             kernels only. A Space, a tuple of Spaces, or a function ``f(self, *input_spaces)``. In that tuple a
-            dict or tuple of Spaces stands for one output that is a container; their ranks may differ.
+            dict or tuple of Spaces stands for one output that is a container; their ranks may differ. A host function
+            that takes and returns derivatives, as one flat array, declares ``lambda self, gradients: gradients``.
         per_variable: a list of variables comes variable by variable, each in its own shape, not in flat blocks.
         writes: the variables that the kernels of a function without a body write: names of attributes that hold them
             (a variable, or a list or dict of variables), or a function ``f(self, *input_spaces)`` giving the variables.

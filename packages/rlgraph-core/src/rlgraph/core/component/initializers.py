@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.core.component.specifiable import call_checked
 from rlgraph.core.errors import SpecError, nearest
 from rlgraph.core.graph.variables import Initializer, zeros
+from rlgraph.core.specs.specifiable import call_checked
 
 
 def _fans(shape: tuple[int, ...]) -> tuple[int, int]:

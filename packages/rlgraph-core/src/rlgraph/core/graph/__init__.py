@@ -1,11 +1,10 @@
 """The component graph: assembly, build, passes, plans, emission. It knows no framework and no concrete component."""
 
-from rlgraph.core.graph.assembly import assemble
-from rlgraph.core.graph.build import BuiltGraph, build
+from rlgraph.core.graph.built_graph import BuiltGraph, require_kernels
 from rlgraph.core.graph.component_graph import ComponentGraph, RootMethod
 from rlgraph.core.graph.control_flow import branch, loop
+from rlgraph.core.graph.pipeline import assemble, build, link, make_plan
 from rlgraph.core.graph.plan import Plan, Segment
-from rlgraph.core.graph.planning import make_plan, require_kernels
 from rlgraph.core.graph.trace import Symbol, gradients
 from rlgraph.core.graph.variables import Block, Layout, Variable, VariableList
 
@@ -24,6 +23,7 @@ __all__ = [
     "branch",
     "build",
     "gradients",
+    "link",
     "loop",
     "make_plan",
     "require_kernels",

@@ -10,7 +10,7 @@ from typing import Any
 
 from rlgraph.core.errors import BuildError, BuildWarning
 from rlgraph.core.graph.component_graph import ComponentGraph
-from rlgraph.core.graph.known import UNKNOWN, known, value_of
+from rlgraph.core.graph.known_values import UNKNOWN, known, value_of
 from rlgraph.core.graph.nodes import (
     ApiCall,
     Const,

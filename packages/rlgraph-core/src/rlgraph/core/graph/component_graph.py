@@ -65,6 +65,10 @@ class ComponentGraph:
             found.setdefault(call.component, []).append(call)
         return found
 
+    def nodes_of(self, method: str) -> list[Node]:
+        """The nodes traced under the root's API method, in program order, without those inside regions."""
+        return [self.nodes[id_] for id_ in self.methods[method].nodes]
+
     def results_of(self, method: str) -> Expression:
         """What the root's API method returns."""
         return self.calls[self.methods[method].call].results

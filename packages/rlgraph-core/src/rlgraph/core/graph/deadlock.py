@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rlgraph.core.graph.completeness import Components
-from rlgraph.core.graph.known import UNKNOWN, value_of
+from rlgraph.core.graph.known_values import UNKNOWN, value_of
 from rlgraph.core.graph.nodes import (
     Carried,
     Expression,

@@ -26,7 +26,7 @@ _WIDTH = 110
 
 @dataclass(frozen=True)
 class Failure:
-    """The place of an error, as ``error.failure``; ``rlgraph.core.draw.draw(error)`` draws it.
+    """The place of an error, as ``error.failure``; ``rlgraph.draw.draw(error)`` draws it.
 
     Attributes:
         graph: the graph as far as it was assembled.

@@ -171,17 +171,21 @@ def _declared(
         raise InferenceError("it has neither a body nor a kernel")
     given = tuple(_given_spaces(function, arguments))
     spaces = _resolved(function.spaces, component, given)
-    single = not isinstance(spaces, tuple) and (node.returns == 1 or isinstance(spaces, BoxSpace))
+    one = isinstance(spaces, GradientList) or not isinstance(spaces, tuple)
+    single = one and (node.returns == 1 or isinstance(spaces, BoxSpace))
     declared = () if node.returns == 0 else (spaces,) if single else tuple(spaces)
     if len(declared) != node.returns or not all(map(_are_spaces, declared)):
         raise InferenceError(f"spaces= must give {node.returns} Space(s), given {spaces!r}")
     # All outputs of one call share one fresh batch size.
     batch, time = _own_symbols(node)
-    specs = map_leaves(lambda space: to_specs(space, float_dtype, batch, time), declared)
+    specs = map_leaves(
+        lambda leaf: leaf if isinstance(leaf, GradientList) else to_specs(leaf, float_dtype, batch, time),
+        declared,
+    )
     kind = "host" if node.host else "kernel-only"
     for value in arguments.values():
         for _, leaf in leaves(value):
-            if is_leaf(leaf) and not isinstance(leaf, TensorSpec):
+            if is_leaf(leaf) and not isinstance(leaf, TensorSpec | GradientList if node.host else TensorSpec):
                 raise InferenceError(
                     f"a {kind} function gets tensors, not variables: pass what it needs as arguments"
                 )
@@ -206,8 +210,11 @@ def _declared(
 
 
 def _are_spaces(declared: Any) -> bool:
-    """Whether an output is declared as a Space, or as a dict or tuple of Spaces: their ranks may differ."""
-    return all(isinstance(leaf, Space) for _, leaf in leaves(declared))
+    """Whether an output is declared as a Space, or as a dict or tuple of Spaces: their ranks may differ.
+
+    What a host function does with derivatives is declared as the list that it was given.
+    """
+    return isinstance(declared, GradientList) or all(isinstance(leaf, Space) for _, leaf in leaves(declared))
 
 
 def _resolved(declared: Any, component: Any, spaces: tuple[Any, ...]) -> Any:

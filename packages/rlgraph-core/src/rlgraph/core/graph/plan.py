@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
-from rlgraph.core.graph.build import BuiltGraph
+from rlgraph.core.graph.built_graph import BuiltGraph
 from rlgraph.core.graph.nodes import (
     Branch,
     Expression,
@@ -15,7 +16,10 @@ from rlgraph.core.graph.nodes import (
     Output,
     Path,
     Source,
+    references,
+    walk_nodes,
 )
+from rlgraph.core.graph.values import as_tensors, leaves
 from rlgraph.core.ops.effects import stream_names
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
@@ -37,12 +41,18 @@ class Segment:
         nodes: what it computes, in order.
         inputs: tensors that enter it, with their specs.
         outputs: tensors that leave it, with their specs.
+        reads: groups that it reads.
+        writes: groups that it writes.
+        streams: names of the random streams it draws from.
     """
 
     name: str
     nodes: tuple[Node, ...]
     inputs: tuple[tuple[Leaf, TensorSpec], ...]
     outputs: tuple[tuple[Leaf, TensorSpec], ...]
+    reads: frozenset[str]
+    writes: frozenset[str]
+    streams: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -98,6 +108,7 @@ class Plan:
         copies: outputs that share memory with a variable and must be copied.
         steps: segments, host calls, and loops and branches around such, in execution order.
         statistics: seconds spent and sizes (see `rlgraph.core.GraphExecutor`).
+        page: writes the plan down (see `source`); emission is built on plans, so a plan does not know it.
     """
 
     name: str
@@ -109,6 +120,12 @@ class Plan:
     copies: frozenset[Output]
     steps: tuple[Step, ...]
     statistics: Mapping[str, float | int]
+    page: Callable[[Plan], str] = field(repr=False)
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """Names of the tensor variables it reads."""
+        return frozenset[str]().union(*(self.built.effects[node.id].reads for node in self.nodes))
 
     @property
     def writes(self) -> frozenset[str]:
@@ -131,9 +148,7 @@ class Plan:
     @property
     def source(self) -> str:
         """The plan as a page of readable Python: driver and segments, with what their names stand for."""
-        from rlgraph.core.graph.emission.page import plan_page  # emission is built on plans
-
-        return plan_page(self)
+        return self.page(self)
 
     @property
     def needs_gradients(self) -> bool:
@@ -143,3 +158,34 @@ class Plan:
     def host_components(self) -> frozenset[str]:
         """Scopes of the components whose host functions it calls."""
         return frozenset(s.node.component for s in walk_steps(self.steps) if isinstance(s, HostStep))
+
+
+def tensor_leaves(built: BuiltGraph, expressions: Iterable[Expression]) -> dict[Leaf, TensorSpec]:
+    """All tensors that the expressions refer to, in order, as they cross the border of a segment."""
+    found: dict[Leaf, TensorSpec] = {}
+    for expression in expressions:
+        for ref in references(expression):
+            for path, spec in leaves(as_tensors(built.value_of(ref))):
+                if isinstance(spec, TensorSpec):
+                    found[Leaf(ref.source, ref.path + path)] = spec
+    return found
+
+
+def size_of(nodes: Iterable[Node]) -> int:
+    """The number of nodes, those inside loops and branches too."""
+    return sum(1 for _ in walk_nodes(nodes))
+
+
+def plan_statistics(sizes: list[int], steps: Iterable[Step], started: float) -> dict[str, float | int]:
+    """What the passes did; `sizes` are the numbers of nodes before, between and after those that drop nodes."""
+    traced, unmerged, left = sizes
+    walked = list(walk_steps(steps))
+    return {
+        "nodes_traced": traced,
+        "nodes_merged": traced - unmerged,
+        "nodes_dropped": unmerged - left,
+        "nodes": left,
+        "segments": sum(isinstance(step, Segment) for step in walked),
+        "host_calls": sum(isinstance(step, HostStep) for step in walked),
+        "planning_seconds": time.perf_counter() - started,
+    }

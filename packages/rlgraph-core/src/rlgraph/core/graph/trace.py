@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from rlgraph.core.errors import AssemblyError, BuildError, no_part
+from rlgraph.core.graph.flat_keys import common_keys, is_flat, nest
 from rlgraph.core.graph.nodes import (
     ApiCall,
     Branch,
@@ -35,7 +36,6 @@ from rlgraph.core.graph.nodes import (
     VariablesOf,
     descend,
 )
-from rlgraph.core.graph.passes.containers import common_keys, is_flat, nest
 from rlgraph.spaces import Dict, Space, Tuple
 
 _current: ContextVar[Trace | None] = ContextVar("rlgraph_trace", default=None)

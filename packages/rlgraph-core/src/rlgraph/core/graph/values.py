@@ -43,6 +43,11 @@ def map_leaves(function: Callable[[Any], Any], value: Value) -> Any:
     return function(value)
 
 
+def as_tensors(value: Value) -> Value:
+    """A value as it crosses the border of a segment: a list of derivatives is one flat tensor."""
+    return map_leaves(lambda leaf: leaf.flat_spec if isinstance(leaf, GradientList) else leaf, value)
+
+
 def part_at(value: Value, path: Path) -> Value:
     """The part of `value` at `path`.
 

@@ -79,9 +79,17 @@ class Slots(tuple[Variable, ...]):
 
 
 class GradientList(tuple[Variable, ...]):
-    """The derivatives by a `VariableList`, in its order; inside a graph function blocks like the variables'."""
+    """The derivatives by a `VariableList`, in its order; inside a graph function blocks like the variables'.
+
+    A host function, and every other border between segments, gets one flat tensor of them.
+    """
 
     __slots__ = ()
+
+    @property
+    def flat_spec(self) -> TensorSpec:
+        """The flat tensor: the elements of all derivatives, one variable after the other."""
+        return TensorSpec((sum(variable.size for variable in self),), self[0].spec.dtype)
 
 
 @dataclass(frozen=True)
@@ -119,6 +127,10 @@ class Layout:
         group = self.groups[self.group_of[variable.name]]
         start = group.offsets[variable.name]
         return group.name, start, start + variable.size
+
+    def groups_of(self, names: Iterable[str]) -> frozenset[str]:
+        """The groups of the named variables; names of streams have none."""
+        return frozenset(self.group_of[name] for name in names if name in self.group_of)
 
     def cuts(self, variables: Sequence[Variable]) -> set[int]:
         """The positions in `variables` at which contiguity breaks."""

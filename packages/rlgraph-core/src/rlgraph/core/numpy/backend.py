@@ -9,7 +9,7 @@ import numpy as np
 
 from rlgraph.core.backend import Backend, Storage
 from rlgraph.core.execution_spec import ExecutionSpec
-from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
+from rlgraph.core.graph.emission import Dialect, emit_segment
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import Block, Layout, Variable
 from rlgraph.core.numpy.kernels import ACTING
@@ -17,7 +17,7 @@ from rlgraph.core.numpy.ops import NumpyOps
 
 DIALECT = Dialect(
     receive="{}".format,
-    give=lambda text, _sliced: f"asarray({text})",
+    give="asarray({})".format,
     copy="array({})".format,
     index="array({})".format,
     namespace={"asarray": np.asarray, "array": np.array},
@@ -103,16 +103,7 @@ class NumpyBackend(Backend):
 
     def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
         assert isinstance(storage, NumpyStorage)
-        use_kernels = self.execution.use_kernels
-        linker = Linker(
-            self.name,
-            self.ops,
-            self.kernels,
-            storage.handle,
-            storage.block,
-            use_kernels=use_kernels,
-            stream=storage.tensor_stream,
-        )
+        linker = self.linker(storage, storage.handle, storage.block)
         return emit_segment(plan, segment, DIALECT, linker).compile()
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from rlgraph.core.ops.dims import SymbolicDim
 
 #: The version of the contract. A backend declares the one it was written for.
-CONTRACT_VERSION = "0.1"
+CONTRACT_VERSION = "0.2"
 
 #: What a tensor can hold; ``"float"`` in an operation means the execution's floating dtype.
 DTYPES = ("float16", "float32", "float64", "uint8", "int16", "int32", "int64", "bool")

@@ -18,7 +18,8 @@ from rlgraph.core.ops.tensor_spec import Shape, TensorSpec
 def reshape(x: TensorSpec, shape: Sequence[int]) -> TensorSpec:
     """`x` in row-major order with another shape; one size may be -1.
 
-    Of an open size -1 makes a part: ``x [B, 3]`` as ``(4, -1, 3)`` is ``[4, B//4, 3]``, for B that 4 divides.
+    Of an open size -1 makes a part: ``x [B, 3]`` as ``(4, -1, 3)`` is ``[4, B//4, 3]``, for B that 4 divides. An open
+    axis may also be split by a size that is open itself: ``(-1, T, 3)`` is ``[B//T, T, 3]``.
     """
     wanted: list[int | SymbolicDim] = list(shape)
     total = product(x.shape)
@@ -45,9 +46,23 @@ def _divide(
         quotient = whole.divide_exactly(part)
         if quotient is None and isinstance(part, int) and part > 0:
             quotient = whole.part_of_symbols(part)
+        if quotient is None:
+            quotient = _part_of_axis(list(x.shape), [*shape])
     if quotient is None:
         raise InferenceError(f"ops.reshape: {x} does not fit the shape {tuple(shape)}")
     return quotient
+
+
+def _part_of_axis(axes: list[int | SymbolicDim], wanted: list[int | SymbolicDim]) -> int | SymbolicDim | None:
+    """What -1 stands for where one open axis is split and all others stay; else None."""
+    while axes and wanted and axes[-1] == wanted[-1]:
+        axes.pop(), wanted.pop()
+    if len(axes) != 1 or not isinstance(axes[0], SymbolicDim) or -1 not in wanted:
+        return None
+    part = product(tuple(dim for dim in wanted if dim != -1))
+    if isinstance(part, SymbolicDim):
+        return SymbolicDim.symbol(f"({axes[0]})//({part})")
+    return axes[0] // part if part > 0 else None
 
 
 @operation("shaping", view=True)

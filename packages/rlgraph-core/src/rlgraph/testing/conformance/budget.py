@@ -20,7 +20,7 @@ from rlgraph.testing.conformance.checks import Subject, check
 FIXED, PER_NODE = 40, 4
 
 #: The compiler's modules, of which nothing runs any more once a plan was lowered.
-MACHINERY = ("rlgraph.core.component", "rlgraph.core.graph", "rlgraph.core.ops", "rlgraph.core.registry")
+MACHINERY = tuple(f"rlgraph.core.{part}" for part in ("component", "graph", "ops", "registry", "specs"))
 
 
 class Chain(Component):

@@ -14,7 +14,7 @@ from rlgraph.core import Component, graph_fn
 from rlgraph.core.ops import SymbolicDim, TensorSpec
 from rlgraph.spaces import Space
 from rlgraph.testing.conformance.probes import wiring
-from rlgraph.testing.operations import Call, concrete
+from rlgraph.testing.operations import Call, Indices, concrete
 
 
 def drawn_calls(calls: st.SearchStrategy[Call], number: int) -> list[Call]:
@@ -92,7 +92,12 @@ def closed(value: Any, sizes: Any) -> Any:
     if isinstance(value, Call):
         return Call(closed(value.args, sizes), concrete(value.kwargs, sizes, None))  # type: ignore[arg-type]
     if isinstance(value, TensorSpec):
-        return value.with_shape(concrete(value.shape, sizes, None))  # type: ignore[arg-type]
+        shape = concrete(value.shape, sizes, None)  # type: ignore[arg-type]
+        return (
+            Indices.into(concrete(value.size, sizes, None), shape, value.dtype)
+            if isinstance(value, Indices)
+            else value.with_shape(shape)
+        )
     if isinstance(value, SymbolicDim):
         return concrete(value, sizes, None)  # type: ignore[arg-type]
     return type(value)(closed(item, sizes) for item in value) if isinstance(value, list | tuple) else value
@@ -137,7 +142,7 @@ class Calls(Component):
         try:
             return self.apply(ops, *filled(call.args, arguments), **call.kwargs)
         except Exception as error:
-            error.add_note(f"in the call {call}")
+            error.add_note(f"in the call {call.args} {call.kwargs}")
             raise
 
 

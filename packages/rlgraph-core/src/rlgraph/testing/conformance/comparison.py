@@ -1,4 +1,4 @@
-"""Comparisons in which nothing is forgiven but rounding."""
+"""Comparisons that allow for nothing but rounding."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.testing.assertions import assert_nested_close
+from rlgraph.testing.assertions import assert_arrays_close
 
 
 def assert_same(given: Any, expected: Any, tolerance: float | None = None, path: str = "output") -> None:
@@ -16,7 +16,7 @@ def assert_same(given: Any, expected: Any, tolerance: float | None = None, path:
     Args:
         given: nested dicts and tuples of arrays.
         expected: the same.
-        tolerance: the largest difference, relative and absolute; None: not a bit may differ.
+        tolerance: the largest difference of floats, relative and absolute; None: floats must be equal.
         path: what the whole is called.
 
     Raises:
@@ -41,7 +41,5 @@ def assert_same(given: Any, expected: Any, tolerance: float | None = None, path:
 def _assert_same_array(given: np.ndarray, expected: np.ndarray, tolerance: float | None, path: str) -> None:
     assert given.dtype == expected.dtype, f"{path}: expected dtype {expected.dtype}, given {given.dtype}"
     assert given.shape == expected.shape, f"{path}: expected shape {expected.shape}, given {given.shape}"
-    if expected.dtype.kind != "f" or tolerance is None:
-        assert_nested_close(given, expected, 300, path)
-    elif not np.allclose(given, expected, rtol=tolerance, atol=tolerance, equal_nan=True):
-        assert_nested_close(given, expected, 300, f"{path} (tolerance {tolerance:.1e})")
+    allowed = tolerance or 0.0
+    assert_arrays_close(given, expected, path, absolute=allowed, relative=allowed)

@@ -25,8 +25,8 @@ def cond(subject: Subject) -> None:
         return ops.cond(ops.sum(x) > 0.0, lambda: x * 2.0, lambda: x - 1.0)
 
     executor = subject.executor(probe(run), OPEN)
-    assert_same(executor.execute("run", X), X * 2)
-    assert_same(executor.execute("run", -X), -X - 1)
+    assert_same(executor.execute("run", X), X * 2, path="where the condition holds")
+    assert_same(executor.execute("run", -X), -X - 1, path="where it does not hold")
 
 
 @check("control", operations=("while_loop",))
@@ -66,7 +66,7 @@ def scan(subject: Subject) -> None:
 
 @check("control", operations=("scan",))
 def scan_of_nothing(subject: Subject) -> None:
-    """Over no steps: empty results of the open sizes that steps would have had, and what was carried at the start."""
+    """Over no steps: empty results of the sizes that steps would have, and the first carried value. Over one: one."""
 
     def run(self: Any, ops: Any, x: Any, start: Any) -> Any:
         def body(carry: Any, row: Any) -> Any:
@@ -77,7 +77,7 @@ def scan_of_nothing(subject: Subject) -> None:
     steps_of_rows = FloatBox(shape=(2,), add_batch_rank=True, add_time_rank=True, time_major=True)
     spaces = {"x": steps_of_rows, "start": OPEN["x"]}
     executor = subject.executor(probe(run), spaces)
-    for steps in (0, 2):
+    for steps in (0, 1, 2):
         last, (rows, sums) = executor.execute("run", np.ones((steps, 3, 2), np.float32), X)
         assert_same(last, X + steps, 1e-6)
         assert (rows.shape, sums.shape) == ((steps, 3, 4), (steps,)), (
@@ -87,12 +87,15 @@ def scan_of_nothing(subject: Subject) -> None:
 
 @check("control", operations=("map",))
 def map_(subject: Subject) -> None:
-    """Every row by itself, in place."""
+    """Every row on its own, in order; also of one row and of none."""
 
     def run(self: Any, ops: Any, x: Any) -> Any:
         return ops.map(lambda row: row * ops.sum(row), x)
 
-    assert_same(subject.executor(probe(run), OPEN).execute("run", X), X * X.sum(1, keepdims=True), 1e-6)
+    executor = subject.executor(probe(run), OPEN)
+    for rows in (3, 1, 0):
+        x = X[:rows]
+        assert_same(executor.execute("run", x), x * x.sum(1, keepdims=True), 1e-6, f"of {rows} rows")
 
 
 @check("control", capabilities=NEEDS, operations=("cond", "scan"))
@@ -112,3 +115,30 @@ def derivatives_through_control_flow(subject: Subject) -> None:
         return ops.cond(ops.sum(x) > 0.0, lambda: ops.sum(x * x), lambda: ops.sum(x))
 
     assert_same(derivatives(subject, chosen, [w]), 2 * w, 1e-12)
+
+
+@check("control", capabilities=NEEDS, operations=("while_loop", "scan"))
+def derivatives_of_loops(subject: Subject) -> None:
+    """Of loops with a limit: with no iteration, with one, with some that end early; of a scan in reverse."""
+    w = np.array([2.0, 3.0])
+
+    def powers(limit: float, count: int) -> Any:
+        def loss(ops: Any, weights: Sequence[Any], _: Any) -> Any:
+            x = weights[0] * 1.0
+            left = ops.while_loop(lambda carry: ops.sum(carry) < limit, lambda carry: carry * x, x, count)
+            return ops.sum(left)
+
+        return loss
+
+    for limit, count, exponent in ((0.0, 3, 1), (6.0, 3, 2), (1e9, 0, 1), (1e9, 2, 3)):
+        expected = exponent * w ** (exponent - 1)
+        path = f"a loop of x until its sum is {limit:g}, at most {count} times"
+        assert_same(derivatives(subject, powers(limit, count), [w]), expected, 1e-12, path)
+
+    def reverse(ops: Any, weights: Sequence[Any], _: Any) -> Any:
+        result, ys = ops.scan(lambda c, x: (c * x + x, c * 2.0), ops.ones(()), weights[0] * 1.0, reverse=True)
+        return result + ops.sum(ys)
+
+    # c1 = 2 w1, c0 = c1 w0 + w0; ys are 2 c1 and 2.
+    expected = np.array([2 * w[1] + 1, 2 * w[0] + 4])
+    assert_same(derivatives(subject, reverse, [w]), expected, 1e-12, "a scan in reverse")

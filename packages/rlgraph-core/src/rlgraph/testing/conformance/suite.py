@@ -14,6 +14,7 @@ from rlgraph.testing.conformance.checks import CHECKS, Check, Subject
 MODULES = (
     "contract",
     "operations",
+    "edges",
     "variables",
     "randomness",
     "control",
@@ -36,7 +37,7 @@ def load_checks() -> list[Check]:
     importlib.import_module("rlgraph.testing.operations")  # it says what to install
     for module in MODULES:
         importlib.import_module(f"rlgraph.testing.conformance.{module}")
-    order = ("contract", "operations", "operators", "variables", "random", "control", "loops")
+    order = ("contract", "operations", "operators", "edges", "variables", "random", "control", "loops")
     return sorted(
         CHECKS, key=lambda check: order.index(check.section) if check.section in order else len(order)
     )
@@ -68,7 +69,8 @@ def run_check(check: Check, subject: Subject) -> Outcome:
         check.run(subject)
     except Exception as error:
         name = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
-        return Outcome(check, "failed", f"{name}{error}", traceback.format_exc())
+        message = ", ".join([f"{name}{error}", *getattr(error, "__notes__", ())])
+        return Outcome(check, "failed", message, traceback.format_exc())
     return Outcome(check, "passed")
 
 

@@ -1,10 +1,13 @@
-"""Section ``variables``: starting values, order, groups, reads and writes in program order, and the alias trap.
+"""Section ``variables``: starting values, order, groups, reads and writes in program order, shared memory, threads.
 
-The trap: a value that was read, handed in or handed out must not change when the variable is written later.
+A value that was read, passed in or returned must not change when the variable is written later, and writing into it
+must not change the variable.
 """
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -104,7 +107,7 @@ def get_and_set(subject: Subject) -> None:
 
 @check("variables")
 def groups(subject: Subject) -> None:
-    """A storage keeps each group in one flat buffer, and lends its own memory or none."""
+    """A storage keeps each group in one flat buffer. `borrow_group` gives that buffer or None; all else are copies."""
     executor = subject.executor(probe(look, variables=KINDS))
     storage, layout = executor.storage, executor.built.layout
     for name, group in layout.groups.items():
@@ -120,6 +123,16 @@ def groups(subject: Subject) -> None:
         assert_same(storage.read_group(name), new, path=f"group {name} after it was written")
         if borrowed is not None:
             assert_same(borrowed, new, path=f"borrowed memory of group {name}")
+        for array, origin in (
+            (storage.read_group(name), "read_group returned"),
+            (new, "write_group was given"),
+        ):
+            before = storage.read_group(name).copy()
+            if array.flags.writeable:
+                array[...] = 0
+            assert_same(
+                storage.read_group(name), before, path=f"group {name}, after writing into what {origin}"
+            )
 
 
 def write_and_look(self: Any, ops: Any, x: Any) -> Any:
@@ -174,6 +187,60 @@ def order_of_graph_functions(subject: Subject) -> None:
     assert_same(executor.execute("run", START), (4 * NEXT, 2 * START, 4 * START), path="second call")
 
 
+def mixed(self: Any, ops: Any, x: Any) -> Any:
+    alias = self.a
+    seen = [alias[0] * 1.0]
+    ops.assign_add(self.a, x)
+    seen.append(alias[0] * 1.0)
+    ops.scatter_update(self.a, ops.astype(ops.zeros((1,)), "int64"), x[1:2])
+    seen.extend([alias[0] * 1.0, ops.sum(alias), self.b * 1.0])
+    return ops.stack(seen)
+
+
+class Whole(Component):
+    """Reads variables by name, and writes all of them as a list."""
+
+    def __init__(self) -> None:
+        self.part = probe(see_both, variables=PAIR, scope="part")
+        super().__init__(self.part, scope="whole")
+
+    @rlgraph_api
+    def run(self, factor: Any) -> Any:
+        before = self.part.see_both()
+        self._scale(self.part.variables(), factor)
+        return before, self.part.see_both()
+
+    @graph_fn(returns=0)
+    def _scale(self, ops: Any, variables: Any, factor: Any) -> None:
+        for variable in variables:
+            ops.assign(variable, variable * factor)
+
+
+def see_both(self: Any, ops: Any) -> Any:
+    return ops.concat([self.a * 1.0, ops.reshape(self.b, (1,))])
+
+
+@check("variables")
+def reads_are_current(subject: Subject) -> None:
+    """A read sees the last write: of another method, of `set_weights`, of a part of the variable, of a list."""
+    executor = subject.executor(
+        probe(look_at_a, write_a, mixed, variables=PAIR), {"write_a.x": VECTOR, "mixed.x": VECTOR}
+    )
+    for number, value in enumerate((START, NEXT, 2 * NEXT)):  # each method runs before and after each write
+        executor.execute("write_a", value)
+        assert_same(executor.execute("look_at_a")[0], value, path=f"after write {number} by another method")
+        executor.set_weights({"probe/a": value + 1})
+        assert_same(executor.execute("look_at_a")[0], value + 1, path=f"after set_weights {number}")
+        given, x = executor.execute("mixed", value), 2 * value + 1
+        after = np.array([value[0] + 1, x[0], value[1], value[1] + x[1:].sum(), 0.5], np.float32)
+        assert_same(given, after, path="reads before and after assign_add and scatter_update")
+    executor = subject.executor(Whole(), {"factor": FloatBox()})
+    both = np.append(START, np.float32(0.5))
+    for power in (0, 1):
+        expected = (both * 2**power, both * 2 ** (power + 1))
+        assert_same(executor.execute("run", 2.0), expected, path="before and after a write of the list")
+
+
 @check("variables", operations=("scatter_update", "scatter_add"))
 def rows(subject: Subject) -> None:
     """Rows of variables are written in place and in order; of several additions to a row none is lost."""
@@ -204,12 +271,12 @@ def keep_and_write(self: Any, ops: Any, x: Any) -> Any:
 
 
 def look_at_a(self: Any, ops: Any) -> Any:
-    return ops.read(self.a), ops.reshape(ops.read(self.a), (1, 3))
+    return ops.read(self.a), ops.reshape(ops.read(self.a), (1, 3)), ops.reshape(self.a, (3, 1)), self.a[1:]
 
 
 def write_a(self: Any, ops: Any, x: Any) -> Any:
     ops.assign(self.a, x)
-    return ops.read(self.b)
+    return x * 1.0
 
 
 @check("variables")
@@ -219,7 +286,26 @@ def reads_are_kept(subject: Subject) -> None:
     assert_same(executor.execute("keep_and_write", NEXT.copy()), START, path="a read before a write")
     outputs = executor.execute("look_at_a")
     executor.execute("write_a", START.copy())
-    assert_same(outputs, (NEXT, NEXT[None]), path="what was returned before a write")
+    expected = (NEXT, NEXT[None], NEXT[:, None], NEXT[1:])
+    assert_same(outputs, expected, path="what was returned before a write")
+
+
+#: Variables that share a group, and one that has a group of its own: a backend may treat whole groups in another way.
+SHARED_AND_ALONE = {"a group of two variables": PAIR, "a group of one variable": {"a": PAIR["a"]}}
+
+
+@check("variables")
+def outputs_belong_to_the_caller(subject: Subject) -> None:
+    """What a method returned can be written, and that changes no variable."""
+    for group, variables in SHARED_AND_ALONE.items():
+        executor = subject.executor(probe(look_at_a, variables=variables))
+        for number, output in enumerate(executor.execute("look_at_a")):
+            assert output.flags.writeable, f"{group}: output {number} is read-only"
+            output[...] = 0.0
+            after = executor.execute("look_at_a")[0]
+            assert_same(
+                after, START, path=f"{group}: the variable, after the caller wrote into output {number}"
+            )
 
 
 @check("variables")
@@ -238,20 +324,26 @@ def weights_are_copies(subject: Subject) -> None:
 
 @check("variables")
 def given_arrays_are_copied(subject: Subject) -> None:
-    """An array that was written into a variable belongs to the caller still."""
-    executor = subject.executor(probe(look_at_a, write_a, variables=PAIR), {"x": VECTOR})
-    for write in (
-        lambda array: executor.execute("write_a", array),
-        lambda array: executor.set_weights({"probe/a": array}),
-    ):
-        mine = NEXT.copy()
-        write(mine)
-        mine[...] = 0.0
-        assert_same(
-            executor.execute("look_at_a")[0], NEXT, path="the variable, after the caller's array changed"
-        )
-        executor.set_weights({"probe/a": START})
-        assert_same(mine, np.zeros(3, np.float32), path="the caller's array, after the variable changed")
+    """An array that was written into a variable still belongs to the caller."""
+    for group, variables in SHARED_AND_ALONE.items():
+        executor = subject.executor(probe(look_at_a, write_a, variables=variables), {"x": VECTOR})
+        for origin, write in (
+            ("a method", lambda array, executor=executor: executor.execute("write_a", array)),
+            ("set_weights", lambda array, executor=executor: executor.set_weights({"probe/a": array})),
+        ):
+            mine = NEXT.copy()
+            write(mine)
+            mine[...] = 0.0
+            place = f"{group}, written by {origin}"
+            assert_same(
+                executor.execute("look_at_a")[0],
+                NEXT,
+                path=f"{place}: the variable, after the caller's array changed",
+            )
+            executor.set_weights({"probe/a": START})
+            assert_same(
+                mine, np.zeros(3, np.float32), path=f"{place}: the caller's array, after the variable changed"
+            )
 
 
 class Late(Component):
@@ -309,3 +401,46 @@ def inputs_are_left_alone(subject: Subject) -> None:
         mine = START.copy()
         executor.execute(method, mine)
         assert_same(mine, START, path=f"the argument of {method}")
+
+
+class Meeting:
+    """Lets a call wait in the middle of a graph function; only where graph functions run at every call."""
+
+    def __init__(self) -> None:
+        self.armed = False
+        self.entered, self.left = threading.Event(), threading.Event()
+
+    def wait(self) -> None:
+        """Wait for the other call, the first time after it was armed."""
+        if self.armed:
+            self.armed = False
+            self.entered.set()
+            self.left.wait(0.5)  # a backend that runs one call at a time cannot let the other one in
+
+
+@check("variables")
+def calls_in_threads(subject: Subject) -> None:
+    """A call sees its own inputs and the variables, though another one runs and ends in the meantime."""
+    meeting = Meeting()
+
+    def scale(self: Any, ops: Any, x: Any) -> Any:
+        before = x * self.a
+        meeting.wait()
+        return before + x * self.a
+
+    executor = subject.executor(probe(scale, variables=PAIR), {"x": VECTOR})
+    for x in (START, NEXT):
+        executor.execute("scale", x)
+    meeting.armed = True
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(executor.execute, "scale", START)
+        first.add_done_callback(lambda _: meeting.entered.set())
+        meeting.entered.wait()
+        second = executor.execute("scale", NEXT)
+        meeting.left.set()
+        assert_same(first.result(), 2 * START * START, path="the call that began first and ended last")
+    assert_same(second, 2 * NEXT * START, path="the call that ran in the meantime")
+    with ThreadPoolExecutor(4) as pool:
+        inputs = [START * number for number in range(40)]
+        results = list(pool.map(lambda x: executor.execute("scale", x), inputs))
+    assert_same(results, [2 * x * START for x in inputs], path="calls in four threads")

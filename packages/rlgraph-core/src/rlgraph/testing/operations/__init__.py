@@ -1,4 +1,4 @@
-"""Cases for every operation of the contract: generated calls, from which any backend is held against the reference.
+"""Cases for every operation of the contract: generated calls, by which any backend is compared with the reference.
 
 A case is a `Call` whose tensors are specs, some of their sizes open. The rule of the operation takes it as it is
 (`symbolic`); a backend takes it with arrays and sizes put in (`concrete`). Needs `rlgraph-core[testing]`.
@@ -24,7 +24,7 @@ except ImportError as error:
     raise ImportError(message) from error
 
 from rlgraph.testing.operations import contraction, creation, elementwise, gather, nn, reduction, shaping
-from rlgraph.testing.operations.calls import SIZES, Ascending, Call, concrete, smooth, symbolic
+from rlgraph.testing.operations.calls import SIZES, Ascending, Call, Indices, concrete, smooth, symbolic
 from rlgraph.testing.operations.cases import Cases
 from rlgraph.testing.operations.operators import OPERATORS, Operator
 
@@ -36,6 +36,7 @@ __all__ = [
     "Ascending",
     "Call",
     "Cases",
+    "Indices",
     "Operator",
     "concrete",
     "smooth",

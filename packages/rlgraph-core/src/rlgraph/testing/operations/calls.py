@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from rlgraph.core.ops import SymbolicDim, SymbolicTensor, TensorSpec
+from rlgraph.core.ops.tensor_spec import Shape
 
-#: Sizes to put in for the symbols of a call. None is below 3, so that an index below 3 is always inside.
+#: Sizes to put in for the symbols of a call. None is below 3, so that numbers up to 3 fit everywhere.
 SIZES: tuple[Mapping[str, int], ...] = ({"B": 4, "T": 5}, {"B": 7, "T": 3}, {"B": 3, "T": 11})
 
 
@@ -31,6 +32,18 @@ class Ascending(TensorSpec):
     """A tensor whose elements ascend along its last axis."""
 
 
+@dataclass(frozen=True, repr=False)
+class Indices(TensorSpec):
+    """A tensor of indices below `size`; the last one, ``size - 1``, is always among them."""
+
+    size: int | SymbolicDim = 1
+
+    @classmethod
+    def into(cls, size: int | SymbolicDim, shape: Shape, dtype: str = "int64") -> Indices:
+        """Indices into an axis of `size` elements."""
+        return cls(shape, dtype, 0, size if isinstance(size, int) else None, size)
+
+
 def concrete(value: Any, sizes: Mapping[str, int], rng: np.random.Generator) -> Any:
     """`value` (a `Call` or a part of one) with random arrays for its specs and numbers for its sizes.
 
@@ -43,7 +56,10 @@ def concrete(value: Any, sizes: Mapping[str, int], rng: np.random.Generator) -> 
         args, kwargs = concrete(value.args, sizes, rng), concrete(value.kwargs, sizes, rng)
         return Call(args, kwargs)
     if isinstance(value, TensorSpec):
-        array = _elements(value, concrete(value.shape, sizes, rng), rng)
+        shape = concrete(value.shape, sizes, rng)
+        if isinstance(value, Indices):
+            return _indices(shape, concrete(value.size, sizes, rng), value.dtype, rng)
+        array = _elements(value, shape, rng)
         return np.sort(array, axis=-1) if isinstance(value, Ascending) else array
     if isinstance(value, SymbolicDim):
         return eval(repr(value), {"__builtins__": {}}, dict(sizes))
@@ -52,6 +68,12 @@ def concrete(value: Any, sizes: Mapping[str, int], rng: np.random.Generator) -> 
     if isinstance(value, list | tuple):
         return type(value)(concrete(item, sizes, rng) for item in value)
     return value
+
+
+def _indices(shape: tuple[int, ...], size: int, dtype: str, rng: np.random.Generator) -> np.ndarray:
+    array = np.asarray(rng.integers(0, size, shape), dtype)
+    array.reshape(-1)[-1:] = size - 1
+    return array
 
 
 def _elements(spec: TensorSpec, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What is known of an operation's tests."""
+"""The cases of an operation: calls to try, and how its results are compared."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ class Cases:
     """The cases of one operation.
 
     Attributes:
-        calls: a Hypothesis strategy of calls, every option and kind of argument among them.
-        differentiable: where the result is a float, it has derivatives by the float tensors among the arguments; and
-            in some calls it is.
-        domain: where the floats of a difference quotient are drawn from, see `smooth`.
-        epsilons: how far two backends may be apart, in machine epsilons of the dtype.
+        calls: a Hypothesis strategy of calls, with every option and kind of argument among them.
+        differentiable: float results have derivatives by the float tensors among the arguments; some calls have float
+            results.
+        domain: bounds of the floats that a difference quotient is taken at, see `smooth`.
+        epsilons: how much the results of two backends may differ, in machine epsilons of the dtype.
+        always: calls that the suite tries in any case, beside those that it draws.
     """
 
     calls: st.SearchStrategy[Call]
     differentiable: bool = True
     domain: tuple[float, float] = (-2.0, 2.0)
     epsilons: float = 64.0
+    always: tuple[Call, ...] = ()
 
     def tolerance(self, dtype: Any) -> float:
-        """The largest difference, relative and absolute, between results of `dtype`; 0.0 if it is no float."""
+        """The largest difference, relative and absolute, between results of `dtype`; 0.0 if it is not a float."""
         kind = np.dtype(dtype)
         return self.epsilons * float(np.finfo(kind).eps) if kind.kind == "f" else 0.0

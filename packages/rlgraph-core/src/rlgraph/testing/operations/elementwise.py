@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from rlgraph.core.ops import TensorSpec
 from rlgraph.testing.operations.calls import Call
 from rlgraph.testing.operations.cases import Cases
 from rlgraph.testing.operations.strategies import (
@@ -41,6 +42,16 @@ def _astypes(draw: st.DrawFn) -> Call:
     dtypes = ["float32", "float64", "int32", "int64", "bool", "float"]
     return Call([draw(tensors(ANY)), draw(st.sampled_from(dtypes))])
 
+
+#: Each operand has a size of 1 where another has more.
+_BROADCAST = tuple(
+    Call([TensorSpec(condition, "bool"), TensorSpec(x, "float32"), y])
+    for condition, x, y in (
+        ((3, 1), (1, 2), TensorSpec((3, 2), "float32")),
+        ((), (2,), TensorSpec((), "float32")),
+        ((2, 1, 3), (3,), 0.5),
+    )
+)
 
 CASES = {
     "abs": Cases(unary(*NUMBERS)),
@@ -86,5 +97,5 @@ CASES = {
     "tan": Cases(unary_within(-1.4, 1.4), domain=(-1.0, 1.0), epsilons=256.0),
     "tanh": Cases(unary(*FLOATS)),
     "trunc": Cases(unary(*FLOATS), differentiable=False),
-    "where": Cases(_wheres()),
+    "where": Cases(_wheres(), always=_BROADCAST),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from rlgraph.core.ops import TensorSpec
-from rlgraph.testing.operations.calls import Ascending, Call
+from rlgraph.testing.operations.calls import Ascending, Call, Indices
 from rlgraph.testing.operations.cases import Cases
 from rlgraph.testing.operations.strategies import (
     ANY,
@@ -24,7 +24,7 @@ from rlgraph.testing.operations.strategies import (
 def _takes(draw: st.DrawFn) -> Call:
     x = draw(tensors(ANY, min_rank=1))
     axis = draw(axes_of(len(x.shape))) if draw(st.booleans()) else 0
-    indices = TensorSpec(draw(shapes(0, 2)), draw(st.sampled_from(INTS)), 0, smallest(x.shape[axis]))
+    indices = Indices.into(x.shape[axis], draw(shapes(0, 2)), draw(st.sampled_from(INTS)))
     return Call([x, indices], {"axis": axis} if axis else {})
 
 
@@ -34,14 +34,14 @@ def _takes_along_axis(draw: st.DrawFn) -> Call:
     axis = draw(axes_of(len(x.shape)))
     shape = list(x.shape)
     shape[axis] = draw(DIMS)
-    indices = TensorSpec(tuple(shape), draw(st.sampled_from(INTS)), 0, smallest(x.shape[axis]))
+    indices = Indices.into(x.shape[axis], tuple(shape), draw(st.sampled_from(INTS)))
     return Call([x, indices], {"axis": axis})
 
 
 @st.composite
 def _one_hots(draw: st.DrawFn) -> Call:
     depth = draw(st.integers(1, 4))
-    indices = TensorSpec(draw(shapes()), draw(st.sampled_from(INTS)), 0, depth)
+    indices = Indices.into(depth, draw(shapes()), draw(st.sampled_from(INTS)))
     dtype = draw(st.sampled_from([None, "int64", "float64", "float", "bool"]))
     return Call([indices], {"depth": depth} if dtype is None else {"depth": depth, "dtype": dtype})
 
@@ -56,7 +56,7 @@ def _masks(draw: st.DrawFn) -> Call:
 def _segments(draw: st.DrawFn) -> Call:
     values = draw(tensors(NUMBERS, min_rank=1))
     count = draw(DIMS)
-    ids = TensorSpec(values.shape[:1], draw(st.sampled_from(INTS)), 0, smallest(count))
+    ids = Indices.into(count, values.shape[:1], draw(st.sampled_from(INTS)))
     return Call([values, ids], {"num_segments": count})
 
 
@@ -81,6 +81,12 @@ def _searches(draw: st.DrawFn) -> Call:
     return Call([x1, values], draw(st.sampled_from([{}, {"side": "right"}])))
 
 
+#: The last index along every axis.
+_LAST = tuple(
+    Call([TensorSpec((2, 3, 4), "float32"), Indices.into((2, 3, 4)[axis], (1,))], {"axis": axis})
+    for axis in (0, 1, 2, -1, -2)
+)
+
 CASES = {
     "argsort": Cases(_sorts(), differentiable=False),
     "boolean_mask": Cases(_masks()),
@@ -88,7 +94,7 @@ CASES = {
     "searchsorted": Cases(_searches(), differentiable=False),
     "segment_sum": Cases(_segments(), epsilons=256.0),
     "sort": Cases(_sorts()),
-    "take": Cases(_takes()),
+    "take": Cases(_takes(), always=_LAST),
     "take_along_axis": Cases(_takes_along_axis()),
     "top_k": Cases(_top_ks()),
 }

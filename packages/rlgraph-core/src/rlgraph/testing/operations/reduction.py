@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from rlgraph.core.ops import TensorSpec
 from rlgraph.testing.operations.calls import Call
 from rlgraph.testing.operations.cases import Cases
 from rlgraph.testing.operations.strategies import (
@@ -42,6 +43,18 @@ def _recurrences(draw: st.DrawFn) -> Call:
     return Call([x, d, initial], {"reverse": draw(st.booleans()), "axis": axis})
 
 
+_X, _LARGE = TensorSpec((3, 2), "float32"), TensorSpec((4, 3), "float32", -1e4, 1e4)
+#: Axes from the back, one and several.
+_BACK = tuple(
+    Call([TensorSpec((2, 3, 4), "float32")], {"axis": axis}) for axis in (None, -1, (-1, 0), (-2, -1))
+)
+#: From either end, with a first value, along every axis; `d` per element and the same for all.
+_FROM_INITIAL = tuple(
+    Call([_X, d, TensorSpec((size,), "float32")], {"reverse": reverse, "axis": axis})
+    for axis, size in ((0, 2), (1, 3))
+    for d, reverse in ((_X, False), (_X, True), (0.5, True))
+)
+
 CASES = {
     "all": Cases(reductions(["bool"]), differentiable=False),
     "any": Cases(reductions(["bool"]), differentiable=False),
@@ -50,15 +63,15 @@ CASES = {
     "count_nonzero": Cases(reductions(ANY), differentiable=False),
     "cumulative_prod": Cases(along_axis(FLOATS, optional=False), domain=(0.5, 2.0), epsilons=512.0),
     "cumulative_sum": Cases(along_axis(NUMBERS, optional=False), epsilons=256.0),
-    "linear_recurrence": Cases(_recurrences(), domain=(-1.0, 1.0), epsilons=4096.0),
-    "log_softmax": Cases(along_axis(FLOATS)),
-    "logsumexp": Cases(reductions(FLOATS)),
-    "max": Cases(reductions(NUMBERS)),
-    "mean": Cases(reductions(FLOATS)),
-    "min": Cases(reductions(NUMBERS)),
+    "linear_recurrence": Cases(_recurrences(), domain=(-1.0, 1.0), epsilons=4096.0, always=_FROM_INITIAL),
+    "log_softmax": Cases(along_axis(FLOATS), always=(Call([_LARGE]),)),
+    "logsumexp": Cases(reductions(FLOATS), always=(Call([_LARGE], {"axis": -1}),)),
+    "max": Cases(reductions(NUMBERS), always=_BACK),
+    "mean": Cases(reductions(FLOATS), always=_BACK),
+    "min": Cases(reductions(NUMBERS), always=_BACK),
     "prod": Cases(reductions(NUMBERS), domain=(0.5, 1.5), epsilons=1024.0),
-    "softmax": Cases(along_axis(FLOATS)),
+    "softmax": Cases(along_axis(FLOATS), always=(Call([_LARGE]),)),
     "std": Cases(_variances(), epsilons=256.0),
-    "sum": Cases(reductions(NUMBERS), epsilons=512.0),
+    "sum": Cases(reductions(NUMBERS), epsilons=512.0, always=_BACK),
     "var": Cases(_variances(), epsilons=256.0),
 }

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rlgraph.core import Component, GraphExecutor, branch, gradients, loop, rlgraph_api
-from rlgraph.core.graph import planning
+from rlgraph.core.graph import pipeline
 from rlgraph.core.graph.nodes import Const, GraphFunctionCall, Input, Output, Ref
 from rlgraph.core.graph.passes.merging import merge_equal_calls
 from rlgraph.core.ops import Effects
@@ -350,7 +350,7 @@ def test_results_are_those_without_the_pass(plan, monkeypatch, backend):
 
     def results(merging):
         if not merging:
-            monkeypatch.setattr(planning, "merge_equal_calls", lambda nodes, results, _: (nodes, results))
+            monkeypatch.setattr(pipeline, "merge_equal_calls", lambda nodes, results, _: (nodes, results))
         made = GraphExecutor(Root(), {"x": VECTOR, "y": VECTOR}, backend=backend)
         nodes = len(str(made.plan("run").nodes))
         flat = []

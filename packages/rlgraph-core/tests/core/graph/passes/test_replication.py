@@ -17,11 +17,11 @@ from rlgraph.core import (
     rlgraph_api,
 )
 from rlgraph.core.component.replicas import Replicas, replication
-from rlgraph.core.draw import draw
 from rlgraph.core.graph import make_plan
 from rlgraph.core.graph.nodes import Gradients, GraphFunctionCall
 from rlgraph.core.graph.passes.replica_copies import Replication
 from rlgraph.core.numpy.ops import NumpyOps
+from rlgraph.draw import draw
 from rlgraph.spaces import Dict, FloatBox, IntBox
 from rlgraph.testing import on_all_backends
 

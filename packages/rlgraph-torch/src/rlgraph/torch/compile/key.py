@@ -16,7 +16,7 @@ from torch import Tensor
 from torch._subclasses import FakeTensor
 from torch.fx import GraphModule
 
-from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
+from rlgraph.core.graph.emission import Dialect, Linker, Tape, emit_segment
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import Layout
 from rlgraph.torch.compile.description import Doubt, describe
@@ -37,7 +37,7 @@ def key_of_plan(
         return what
 
     ops = TracedOps(float_dtype, [])
-    linker = Linker("torch", ops, {}, itself, itself, derivative, use_kernels=False, stream=str)
+    linker = Linker(itself, itself, Tape(derivative), backend="torch", ops=ops, stream=str, use_kernels=False)
     function = emit_segment(plan, segment, dialect, linker)
     own = {name: value for name, value in function.namespace.items() if name not in dialect.namespace}
     try:

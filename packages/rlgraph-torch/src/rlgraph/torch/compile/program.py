@@ -27,7 +27,7 @@ from rlgraph.torch.compile.compilers import (
     missing_compiler,
 )
 from rlgraph.torch.compile.key import key_of_graph, key_of_plan
-from rlgraph.torch.compile.pieces import cut, emit_pieces, is_differentiated, segments_of
+from rlgraph.torch.compile.partition import cut, emit_pieces, is_differentiated, segments_of
 from rlgraph.torch.compile.recording import recorded, why_not
 from rlgraph.torch.compile.tracing import Inputs, Tracer, tensor_of_array, tracing_dialect
 from rlgraph.torch.profiling import Profiler

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from rlgraph.core.graph.nodes import GraphFunctionCall, walk_nodes
 from rlgraph.core.graph.plan import Plan, Segment
-from rlgraph.torch.compile.tracing import tensor_of_array, touched_groups
+from rlgraph.torch.compile.tracing import tensor_of_array
 from rlgraph.torch.devices import CPU
 from rlgraph.torch.storage import TorchStorage
 
@@ -42,7 +42,7 @@ def _devices(plan: Plan, segment: Segment) -> set[str]:
     calls = [node for node in walk_nodes(segment.nodes) if isinstance(node, GraphFunctionCall)]
     return {
         *(built.devices[node.component].ops or CPU for node in calls),
-        *(built.layout.groups[name].device or CPU for name in touched_groups(plan, segment)),
+        *(built.layout.groups[name].device or CPU for name in segment.reads | segment.writes),
     }
 
 
@@ -65,7 +65,7 @@ def recorded(
     """
     (device,) = _devices(plan, segment)
     inputs = [tensor_of_array(array).to(device, copy=True) for array in arrays]
-    groups = [storage.groups[name] for name in touched_groups(plan, segment)]
+    groups = [storage.groups[name] for name in segment.reads | segment.writes]
     before = [group.clone() for group in groups]
     try:
         play, outputs = record(lambda: compute(*inputs), device)

@@ -17,8 +17,7 @@ import torch
 from torch import Tensor
 from torch.fx import GraphModule
 
-from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
-from rlgraph.core.graph.nodes import walk_nodes
+from rlgraph.core.graph.emission import Dialect, Linker, Tape, emit_segment
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.torch.compile.rewriting import DECOMPOSITIONS, store_numbers
 from rlgraph.torch.ops import TorchOps
@@ -85,7 +84,7 @@ def tracing_dialect(dialect: Dialect) -> Dialect:
     return replace(
         dialect,
         receive="received({})".format,
-        give=lambda text, sliced: f"{text}.detach()" if sliced else text,
+        give="{}".format,
         namespace={**dialect.namespace, "received": _received},
     )
 
@@ -97,14 +96,6 @@ def _received(value: Any) -> Tensor:
 def tensor_of_array(array: np.ndarray) -> Tensor:
     """A contiguous tensor, in the memory of `array` where torch allows it."""
     return torch.from_numpy(array if array.flags.carray else np.array(array, order="C"))
-
-
-def touched_groups(plan: Plan, segment: Segment) -> list[str]:
-    """The groups whose variables a segment reads or writes."""
-    effects = [plan.built.effects[node.id] for node in walk_nodes(segment.nodes)]
-    names = frozenset[str]().union(*(e.reads | e.writes for e in effects))
-    group_of = plan.built.layout.group_of
-    return sorted({group_of[name] for name in names if name in group_of})
 
 
 class Tracer:
@@ -122,7 +113,7 @@ class Tracer:
     ):
         self.plan, self.segment, self.storage = plan, segment, storage
         self.dialect, self.float_dtype = tracing_dialect(dialect), float_dtype
-        self.groups = touched_groups(plan, segment)
+        self.groups = sorted(segment.reads | segment.writes)
 
     def trace(self, arrays: Sequence[Tensor]) -> Traced:
         """The segment for inputs of these sizes.
@@ -167,15 +158,16 @@ class Tracer:
             return make(*arrays, *buffers, *numbers)
 
     def _emitted(self, storage: TorchStorage, ops: TorchOps) -> Any:
+        groups = map(self.storage.layout.groups.__getitem__, self.groups)
+        touched = {variable.name for group in groups for variable in group.variables}
         linker = Linker(
-            "torch",
-            ops,
-            {},
-            storage.handle,
-            storage.block,
-            storage.gradients,
-            use_kernels=False,
+            lambda variable: storage.handle(variable) if variable.name in touched else None,
+            lambda block: storage.block(block) if block.group in self.groups else None,
+            Tape(storage.gradients),
+            backend="torch",
+            ops=ops,
             stream=str,
+            use_kernels=False,
         )
         return emit_segment(self.plan, self.segment, self.dialect, linker).compile()
 

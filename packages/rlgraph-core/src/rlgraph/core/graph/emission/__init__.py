@@ -2,7 +2,7 @@
 
 from rlgraph.core.graph.emission.control_flow import EMPTY
 from rlgraph.core.graph.emission.driver import emit_driver
-from rlgraph.core.graph.emission.linking import Dialect, Linker, LoopShape
+from rlgraph.core.graph.emission.linking import Dialect, Linker, LoopShape, Tape, Transform
 from rlgraph.core.graph.emission.segment import emit_segment
 from rlgraph.core.graph.emission.source import SourceFunction, identifier, leaf_name
 
@@ -12,6 +12,8 @@ __all__ = [
     "Linker",
     "LoopShape",
     "SourceFunction",
+    "Tape",
+    "Transform",
     "emit_driver",
     "emit_segment",
     "identifier",

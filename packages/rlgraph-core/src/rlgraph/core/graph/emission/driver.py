@@ -27,9 +27,8 @@ from rlgraph.core.graph.nodes import (
     label,
     outputs_of,
 )
-from rlgraph.core.graph.passes.segments import tensor_leaves
-from rlgraph.core.graph.plan import BranchStep, HostStep, Leaf, LoopStep, Plan, Segment, Step
-from rlgraph.core.graph.values import Value, describe, leaves
+from rlgraph.core.graph.plan import BranchStep, HostStep, Leaf, LoopStep, Plan, Segment, Step, tensor_leaves
+from rlgraph.core.graph.values import Value, as_tensors, describe, leaves
 from rlgraph.core.ops.dims import SymbolicDim
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
@@ -235,7 +234,7 @@ def _emit_host_output(function: SourceFunction, plan: Plan, output: Output, copy
         for key in value if isinstance(value, dict) else range(len(value)):
             visit(value[key], (*path, key))
 
-    visit(plan.built.values[output], ())
+    visit(as_tensors(plan.built.values[output]), ())
 
 
 def _host_converter(where: str, spec: TensorSpec) -> Callable[[Any], np.ndarray]:

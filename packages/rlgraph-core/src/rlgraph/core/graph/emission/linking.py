@@ -10,40 +10,41 @@ from typing import Any
 
 from rlgraph.core.errors import CapabilityError
 from rlgraph.core.graph.nodes import GraphFunctionCall
-from rlgraph.core.graph.variables import Block, Variable, VariableList
+from rlgraph.core.graph.variables import Block, Variable
 from rlgraph.core.ops import Effects
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """What a backend adds to the emitted source of a segment.
+    """What a backend adds to the emitted source of a segment. Source comes in and goes out as text.
 
     Attributes:
-        receive: source of the conversion of an incoming array, from its name.
-        give: source of the conversion of an outgoing tensor, from its expression and whether it comes out of a
-            gradient slice.
-        before: lines ahead of the body.
-        after: lines that run in any case behind it.
-        enter_slice: lines ahead of nodes that are differentiated.
-        leave_slice: lines behind them.
-        copy: source of a copy, from an expression.
-        index: source of the tensor of an iteration's number, from the name of a Python integer.
-        detach: source of a tensor without the record of how it was made, from an expression.
-        arrive: source of an incoming tensor on the device where it is needed first, from its name and the device's.
-            None: where a tensor is does not matter.
-        namespace: what these lines refer to, by name; names they assign to stand for None.
+        receive: converts an incoming NumPy array, from its name.
+        give: converts an outgoing tensor to a NumPy array, from its expression.
+        copy: copies a tensor whose memory a later write to a variable would change. Where arrays never change it
+            only replaces a handle by its value.
+        detach: drops the record of how a tensor was made. A backend with a `Tape` needs it: a tensor that leaves a
+            gradient slice, or enters a loop as data, must not keep the tape alive or take derivatives along.
+        index: makes a tensor of an iteration's number, from the name of a Python integer.
+        before: lines before the body.
+        after: lines that run at the end in any case.
+        enter_slice: lines before nodes that are differentiated, e.g. to start recording.
+        leave_slice: lines after them.
+        arrive: moves an incoming tensor to the device that needs it first, from its name and the device's. None: the
+            framework moves tensors, or there is one device.
+        namespace: what these lines refer to, by name; names they assign to are there with None.
     """
 
     receive: Callable[[str], str]
-    give: Callable[[str, bool], str]
+    give: Callable[[str], str]
+    copy: Callable[[str], str]
+    detach: Callable[[str], str] | None = None
+    index: Callable[[str], str] = "{}".format
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     enter_slice: tuple[str, ...] = ()
     leave_slice: tuple[str, ...] = ()
-    copy: Callable[[str], str] = "copy({})".format
-    index: Callable[[str], str] = "{}".format
-    detach: Callable[[str], str] = "{}".format
     arrive: Callable[[str, str], str] | None = None
     namespace: Mapping[str, Any] = field(default_factory=dict)
 
@@ -55,36 +56,51 @@ class LoopShape:
     Attributes:
         carried: specs of the carried tensors.
         collected: specs of what leaves the loop stacked, the first axis included.
-        stops: an iteration may end the loop.
         effects: the variables it reads and writes.
     """
 
     carried: tuple[TensorSpec, ...]
     collected: tuple[TensorSpec, ...]
-    stops: bool
     effects: Effects
 
 
 @dataclass(frozen=True)
-class Linker:
-    """What the names in emitted source stand for on one backend.
+class Tape:
+    """Derivatives for a framework that records what it computes.
 
     Attributes:
+        derive: ``(blocks, retain) -> f(loss) -> derivatives``: one flat derivative per block, zeros where the loss does
+            not depend on it. `retain` says that a later derivative goes through the same nodes: keep the record.
+    """
+
+    derive: Callable[[Sequence[Block], bool], Callable[[Any], Sequence[Any]]]
+
+
+@dataclass(frozen=True)
+class Transform:
+    """Derivatives for a framework that differentiates functions.
+
+    Attributes:
+        derive: ``blocks -> f(function) -> (results, derivatives)``, where ``function() -> (loss, results)`` computes
+            the loss and a tuple of all values made on the way. Functions of derivatives that share a part of their way
+            contain one another.
+    """
+
+    derive: Callable[[Sequence[Block]], Callable[[Callable[[], tuple[Any, Any]]], tuple[Any, Sequence[Any]]]]
+
+
+@dataclass(frozen=True)
+class Linker:
+    """What the names in emitted source stand for on one backend; `rlgraph.core.Backend.linker` makes it.
+
+    Attributes:
+        handle: gives what stands for a variable.
+        block: gives what stands for a block of variables.
+        gradients: how derivatives are taken. None: the backend has none.
         backend: the backend's name (declared kernels are looked up under it).
         ops: its `ops` namespace.
         kernels: makers of its own kernels by graph-function key: ``(view, ops) -> function``, called once, so that
             variables and choices are looked up before the plan runs. None: the single source is better here.
-        handle: gives what stands for a variable.
-        block: gives what stands for a block of variables.
-        gradients: ``(variables, blocks, retain) -> f(loss)``, returning one flat derivative per block; `retain` says
-            that a later gradient goes through the same nodes.
-        differentiate: instead of `gradients`, for a backend that takes derivatives of functions: ``(variables, blocks)
-            -> f(function)``, where ``function() -> (loss, results)`` computes the loss and a tuple of all values made
-            on the way, and ``f(function) -> (results, derivatives)``. Functions of derivatives that share a part of
-            their way contain one another.
-        place: ``(bind, device, writes) -> f``: makes a graph function run on a device. ``bind(move, ops)`` binds it to
-            variables that went through `move` and to another `ops`, both if given; `writes` says that it writes some of
-            them. It is asked only where a device is named. None: everything runs where it is called.
         use_kernels: False leaves out kernels of every kind.
         stream: gives the random stream of a name; a graph function that draws gets an `ops` with it as ``ops.stream``.
         loop: makes ``f(count, body, carried) -> (carried, collected)`` of a loop's shape, where
@@ -92,22 +108,24 @@ class Linker:
             None: loops are Python loops.
         branch: makes ``f(predicate, then, otherwise) -> tensors`` of the results' specs and the effects, where
             ``then()`` and ``otherwise()`` give tuples of tensors. None: branches are Python branches.
-        host: makes what calls a host function from inside of a segment; only for a segment that holds such calls.
+        place: ``(bind, device, writes) -> f``: makes a graph function run on a device. ``bind(move, ops)`` binds it to
+            variables that went through `move` and to another `ops`, both if given; `writes` says that it writes some of
+            them. It is asked only where a device is named. None: everything runs where it is called.
+        host: makes what calls a host function from inside a segment; only for a segment that holds such calls.
     """
 
-    backend: str
-    ops: Any
-    kernels: Mapping[str, Callable[[Any, Any], Callable[..., Any] | None]]
     handle: Callable[[Variable], Any]
     block: Callable[[Block], Any]
-    gradients: Callable[[VariableList, Sequence[Block], bool], Callable[[Any], Any]] | None = None
+    gradients: Tape | Transform | None = None
+    backend: str = ""
+    ops: Any = None
+    kernels: Mapping[str, Callable[[Any, Any], Callable[..., Any] | None]] = field(default_factory=dict)
     use_kernels: bool = True
     stream: Callable[[str], Any] | None = None
     loop: Callable[[LoopShape], Callable[..., Any]] | None = None
     branch: Callable[[tuple[TensorSpec, ...], Effects], Callable[..., Any]] | None = None
-    differentiate: Callable[[VariableList, Sequence[Block]], Callable[[Any], Any]] | None = None
-    host: Callable[[GraphFunctionCall], Callable[..., Any]] | None = None
     place: Callable[[Callable[..., Callable[..., Any]], str, bool], Callable[..., Any]] | None = None
+    host: Callable[[GraphFunctionCall], Callable[..., Any]] | None = None
 
     def link(self, function: Any, view: Any, draws: Collection[str] = ()) -> Callable[..., Any]:
         """A graph function bound to a component's view: its declared kernel, the backend's, or the single source.

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from rlgraph.core.graph.build import BuiltGraph
+from rlgraph.core.graph.built_graph import BuiltGraph
 from rlgraph.core.graph.nodes import GraphFunctionCall, Node, arguments_of, outputs_of, walk_nodes
-from rlgraph.core.graph.passes.segments import tensor_leaves
-from rlgraph.core.graph.plan import Leaf
+from rlgraph.core.graph.plan import Leaf, tensor_leaves
 from rlgraph.core.graph.variables import GradientList
 
 

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.core.errors import PluginError
 from rlgraph.core.graph.binding import bind, slots_of
 from rlgraph.core.graph.emission.control_flow import Writer, carried_names, emit_branch, emit_loop
 from rlgraph.core.graph.emission.differentiation import last_span
-from rlgraph.core.graph.emission.linking import Dialect, Linker, LoopShape
+from rlgraph.core.graph.emission.linking import Dialect, Linker, LoopShape, Tape, Transform
 from rlgraph.core.graph.emission.placement import device_of, first_devices
 from rlgraph.core.graph.emission.source import SourceFunction, from_leaves, identifier, literal
 from rlgraph.core.graph.inference import tensor_arguments
@@ -53,7 +54,14 @@ def emit_segment(plan: Plan, segment: Segment, dialect: Dialect, linker: Linker)
 
 class _SegmentEmitter:
     def __init__(self, plan: Plan, segment: Segment, dialect: Dialect, linker: Linker):
+        if isinstance(linker.gradients, Tape) and dialect.detach is None:
+            raise PluginError(
+                f"the dialect of backend {linker.backend!r} has no `detach`: a backend whose gradients are a Tape must "
+                "say how a tensor loses its record, e.g. detach='{}.detach()'.format"
+            )
         self.plan, self.segment, self.dialect, self.linker = plan, segment, dialect, linker
+        self.detach = dialect.detach or "{}".format
+        self.transforms = isinstance(linker.gradients, Transform)
         nodes = list(walk_nodes(segment.nodes))
         # The results of these stand whole under one name; of everything else the leaves have names.
         self.called = {node.id for node in nodes if isinstance(node, GraphFunctionCall | Gradients)}
@@ -90,6 +98,9 @@ class _SegmentEmitter:
         self.function.lines.extend(f"{name} = {text}" for name, text in received if text != name)
         if self.dialect.arrive is not None:
             self._emit_arrivals(self.dialect.arrive)
+        for leaf, _ in self.segment.inputs:
+            if isinstance(leaf.source, Output):
+                self._emit_blocks(leaf.source)
         self._emit_nodes(self.segment.nodes)
         outputs = [self._give(leaf) for leaf, _ in self.segment.outputs]
         self.function.lines.append(
@@ -104,16 +115,16 @@ class _SegmentEmitter:
                 self.function.lines.append(f"{name} = {arrive(name, devices[leaf])}")
 
     def _give(self, leaf: Leaf) -> str:
-        text = self._expression(Ref(leaf.source, leaf.path))
+        text = self._flat(Ref(leaf.source, leaf.path))
         # An exported segment may hand an input on.
         sliced = isinstance(leaf.source, Output) and leaf.source.node in self.sliced
-        return self.dialect.give(text, sliced)
+        return self.dialect.give(self.detach(text) if sliced else text)
 
     # Nodes.
 
     def _emit_nodes(self, nodes: Sequence[Node]) -> None:
         nodes = [node for node in nodes if not isinstance(node, VariablesOf | JoinedVariables)]
-        span = None if self.linker.differentiate is None else last_span(nodes, self.plan.slices)
+        span = last_span(nodes, self.plan.slices) if self.transforms else None
         if span is None:
             self._emit_run(nodes)
         else:
@@ -123,7 +134,7 @@ class _SegmentEmitter:
             self._emit_run(nodes[last + 1 :])
 
     def _emit_run(self, nodes: Sequence[Node]) -> None:
-        if self.plan.built.contracted or self.linker.differentiate is not None:
+        if self.plan.built.contracted or self.transforms:
             self._emit_flat(nodes)
             return
         for call, run in groupby(nodes, self._inner_call):
@@ -144,6 +155,8 @@ class _SegmentEmitter:
                     self._emit_loop(node) if isinstance(node, Loop) else self._emit_branch(node)
             elif isinstance(node, GraphFunctionCall):
                 self.function.lines.append(self._call(node))
+                for output in outputs_of(node) if node.host else ():
+                    self._emit_blocks(output)
             for output in outputs_of(node):
                 if output in self.plan.copies:
                     self._emit_copy(output)
@@ -208,11 +221,34 @@ class _SegmentEmitter:
 
     def _call(self, node: GraphFunctionCall) -> str:
         function, name = self._bind_function(node)
+        argument = (lambda _node, _key, e: self._flat(e)) if node.host else self._argument
         call = self.function.call(
-            function, name, [(key, self._argument(node, key, e)) for key, e in node.arguments]
+            function, name, [(key, argument(node, key, e)) for key, e in node.arguments]
         )
         outputs = [self.function.local(Leaf(output)) for output in outputs_of(node)]
         return f"{', '.join(outputs)} = {call}" if outputs else call
+
+    # Lists of derivatives outside of the segment.
+
+    def _flat(self, expression: Expression) -> str:
+        """A value as it leaves the segment: lists of derivatives are flat tensors."""
+        if isinstance(expression, Pack):
+            return literal(expression.kind, [(key, self._flat(item)) for key, item in expression.items])
+        text = self._expression(expression)
+        if not isinstance(self.plan.built.value_of(expression), GradientList):
+            return text
+        return f"{self.function.share('concat', self.linker.ops.concat)}({text})"
+
+    def _emit_blocks(self, output: Output) -> None:
+        """Cut a flat tensor that enters the segment into the blocks of a list of derivatives, if it is one."""
+        derivatives = self.plan.built.values[output]
+        if isinstance(derivatives, GradientList):
+            name, start, pieces = self.function.local(Leaf(output)), 0, list[str]()
+            for block in self.plan.built.layout.blocks(derivatives, self.cuts[output.node]):
+                stop = start + block.stop - block.start
+                pieces.append(f"{name}[{start}:{stop}]")
+                start = stop
+            self.function.lines.append(f"{name} = {literal(tuple, list(enumerate(pieces)))}")
 
     def _emit_copy(self, output: Output) -> None:
         for leaf, text in self._changed(output, self.dialect.copy):
@@ -231,10 +267,11 @@ class _SegmentEmitter:
         """The backend's function that takes a derivative."""
         variables = self.plan.built.value_of(node.variables)
         blocks = self.plan.built.layout.blocks(variables, self.cuts[node.id])
-        if self.linker.differentiate is not None:
-            return self.linker.differentiate(variables, blocks)
-        assert self.linker.gradients is not None
-        return self.linker.gradients(variables, blocks, self._is_retained(node))
+        gradients = self.linker.gradients
+        if isinstance(gradients, Transform):
+            return gradients.derive(blocks)
+        assert gradients is not None
+        return gradients.derive(blocks, self._is_retained(node))
 
     def _gradients(self, node: Gradients) -> str:
         name = self.function.bind(f"gradients_{node.id}", self._derive(node))
@@ -286,7 +323,6 @@ class _SegmentEmitter:
         shape = LoopShape(
             tuple(spec for _, spec in carried),
             tuple(spec for _, spec in collected),
-            node.stop is not None,
             self.plan.built.effects[node.id],
         )
         start = list(enumerate(writer.parts(node.carried, carried)))
@@ -339,7 +375,7 @@ class _SegmentEmitter:
         around: dict[Leaf, str] = {}
         for source in captured:
             if isinstance(source, Output) and source in self.data:
-                for leaf, text in self._changed(source, self.dialect.detach):
+                for leaf, text in self._changed(source, self.detach):
                     around[leaf] = self.function.local(leaf)
                     self.function.adopt(leaf, self.function.fresh(f"data_{around[leaf]}"))
                     self.function.lines.append(f"{self.function.local(leaf)} = {text}")
@@ -361,7 +397,7 @@ class _SegmentEmitter:
             return self.dialect.copy(self.dialect.receive(constant))
         text = self._expression(expression)
         made = {ref.source.node for ref in references(expression) if isinstance(ref.source, Output)}
-        return self.dialect.detach(text) if made & self.sliced and not self.in_slice else text
+        return self.detach(text) if made & self.sliced and not self.in_slice else text
 
     def _stack(self, name: str) -> str:
         return f"{self.function.share('stack', self.linker.ops.stack)}({name})"
@@ -407,9 +443,11 @@ class _SegmentEmitter:
             for node in nodes
             for _, expression in arguments_of(node)
             for ref in references(expression)
-            if isinstance(ref.source, Output) and ref.source.node in cuts
+            if isinstance(ref.source, Output)
             if isinstance(self.plan.built.value_of(ref), GradientList)
         ]
+        for producer, _ in handed_on:
+            cuts.setdefault(producer, set())  # of another segment
         # From its last use back to where a list of derivatives is made, and from there on again.
         for producer, user in [*reversed(handed_on), *handed_on]:
             cuts[producer] |= cuts[user]

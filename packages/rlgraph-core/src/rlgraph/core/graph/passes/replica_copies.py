@@ -9,8 +9,9 @@ from functools import partial
 from itertools import chain, count
 from typing import Any
 
-from rlgraph.core.graph.build import BuiltGraph
-from rlgraph.core.graph.known import value_of
+from rlgraph.core.graph.built_graph import BuiltGraph
+from rlgraph.core.graph.devices import Devices
+from rlgraph.core.graph.known_values import value_of
 from rlgraph.core.graph.nodes import (
     ApiCall,
     Carried,
@@ -27,7 +28,6 @@ from rlgraph.core.graph.nodes import (
     walk_nodes,
     with_regions,
 )
-from rlgraph.core.graph.passes.devices import Devices
 from rlgraph.core.graph.plan import Leaf
 from rlgraph.core.graph.values import Value, leaves, map_leaves
 from rlgraph.core.ops.dims import SymbolicDim

@@ -34,7 +34,7 @@ from dataclasses import replace
 from functools import partial
 
 from rlgraph.core.errors import BuildError
-from rlgraph.core.graph.build import BuiltGraph
+from rlgraph.core.graph.built_graph import BuiltGraph
 from rlgraph.core.graph.nodes import (
     Expression,
     Gradients,

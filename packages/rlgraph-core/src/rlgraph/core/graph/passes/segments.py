@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 
 from rlgraph.core.errors import BuildError
-from rlgraph.core.graph.build import BuiltGraph
+from rlgraph.core.graph.built_graph import BuiltGraph
 from rlgraph.core.graph.nodes import (
     Branch,
     Expression,
@@ -37,21 +37,18 @@ from rlgraph.core.graph.nodes import (
 )
 from rlgraph.core.graph.passes.dead_nodes import producers
 from rlgraph.core.graph.passes.snapshots import viewed
-from rlgraph.core.graph.plan import BranchStep, HostStep, Leaf, LoopStep, Segment, Step
-from rlgraph.core.graph.values import leaves
+from rlgraph.core.graph.plan import (
+    BranchStep,
+    HostStep,
+    Leaf,
+    LoopStep,
+    Segment,
+    Step,
+    tensor_leaves,
+    walk_steps,
+)
+from rlgraph.core.graph.variables import GradientList
 from rlgraph.core.ops.effects import Effects
-from rlgraph.core.ops.tensor_spec import TensorSpec
-
-
-def tensor_leaves(built: BuiltGraph, expressions: Iterable[Expression]) -> dict[Leaf, TensorSpec]:
-    """All tensors the expressions refer to, in order."""
-    found: dict[Leaf, TensorSpec] = {}
-    for expression in expressions:
-        for ref in references(expression):
-            for path, spec in leaves(built.value_of(Ref(ref.source, ref.path))):
-                if isinstance(spec, TensorSpec):
-                    found[Leaf(ref.source, ref.path + path)] = spec
-    return found
 
 
 def split_into_segments(built: BuiltGraph, nodes: Sequence[Node], results: Expression) -> tuple[Step, ...]:
@@ -114,22 +111,52 @@ def make_segment(
     wanted = tensor_leaves(built, [*(e for n in later for _, e in arguments_of(n)), results])
     inputs = {leaf: s for leaf, s in needed.items() if not _from(leaf, produced)}
     outputs = {leaf: s for leaf, s in wanted.items() if _from(leaf, produced)}
-    return Segment(name, tuple(group), tuple(inputs.items()), tuple(outputs.items()))
+    effects, groups_of = [built.effects[node.id] for node in group], built.layout.groups_of
+    return Segment(
+        name,
+        tuple(group),
+        tuple(inputs.items()),
+        tuple(outputs.items()),
+        reads=groups_of(name for e in effects for name in e.reads),
+        writes=groups_of(name for e in effects for name in e.writes),
+        streams=frozenset(name for e in effects for name in e.draws),
+    )
 
 
-def check_slices(segments: Iterable[Segment], slices: Mapping[int, frozenset[int]]) -> None:
+def check_slices(steps: Iterable[Step], slices: Mapping[int, frozenset[int]]) -> None:
     """Check that no host call cuts a gradient slice: derivatives do not cross the border of a segment.
 
     Raises:
         BuildError: one does.
     """
-    for segment in segments:
+    for segment in (step for step in walk_steps(steps) if isinstance(step, Segment)):
         inside = {node.id for node in walk_nodes(segment.nodes)}
         for node in walk_nodes(segment.nodes):
             if not slices.get(node.id, frozenset()) <= inside:
                 raise BuildError(
                     f"{label(node)}: a host function is called between a differentiated variable and the loss, "
                     "and needs a tensor from there or before: call it earlier or after gradients(...)"
+                )
+
+
+def check_derivatives(built: BuiltGraph, steps: Iterable[Step]) -> None:
+    """Check that every list of derivatives that leaves a segment fits into one flat tensor.
+
+    Raises:
+        BuildError: the variables are on several devices.
+    """
+    for leaf, _ in (
+        output for step in walk_steps(steps) if isinstance(step, Segment) for output in step.outputs
+    ):
+        derivatives = built.value_of(Ref(leaf.source, leaf.path))
+        if isinstance(derivatives, GradientList):
+            devices = sorted({variable.device for variable in derivatives})
+            if len(devices) > 1:
+                assert isinstance(leaf.source, Output)
+                raise BuildError(
+                    f"{label(built.graph.nodes[leaf.source.node])}: a host function is called between gradients(...) "
+                    f"and the use of its result, and the variables are on {', '.join(map(repr, devices))}: derivatives "
+                    "pass a host call as one flat tensor. Call gradients(...) for each device on its own"
                 )
 
 

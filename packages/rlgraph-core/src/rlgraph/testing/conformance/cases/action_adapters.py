@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rlgraph.components import ActionAdapter, JointActionAdapter, choose_adapter
-from rlgraph.components.distributions.parts import map_parts
+from rlgraph.components.distributions.container_parts import map_parts
 from rlgraph.spaces import BoolBox, FloatBox, IntBox, Space, from_spec
 from rlgraph.testing.conformance.cases.case import FEATURES, PARTS, Case
 

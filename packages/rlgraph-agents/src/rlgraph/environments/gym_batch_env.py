@@ -1,0 +1,205 @@
+"""What environments share that step all in one go, with the values of Gymnasium's spaces."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from rlgraph.environments.checks import LARGEST_REWARD, explain_number
+from rlgraph.environments.errors import EnvironmentFault, fault_of
+from rlgraph.environments.gym_values import CAST_FROM, GymSpace, space_of, to_gym
+from rlgraph.environments.interrupts import raise_interruption
+from rlgraph.environments.rows import Rows, row_splitter
+from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
+from rlgraph.spaces import BoxSpace, Dict, Space, Tuple
+
+
+class GymBatchEnv(VectorEnv):
+    """Environments that step in one go and are reset by the step after an end; see `VectorEnv` for the contract.
+
+    Every result is checked: its form, the shapes and kinds of numbers, finite rewards. Any error is an
+    `EnvironmentFault`; there are no restarts, since one environment cannot be replaced alone.
+
+    Args:
+        gym_states, gym_actions: the spaces of one environment.
+        num_environments: how many.
+        force_float32: float64 in observations and actions becomes float32.
+    """
+
+    #: Whether an end is followed by a step that only resets.
+    _resets_in_the_next_step = True
+
+    def __init__(
+        self, gym_states: GymSpace, gym_actions: GymSpace, num_environments: int, force_float32: bool
+    ) -> None:
+        self.num_environments = num_environments
+        self.state_space = space_of(gym_states, force_float32)
+        self.action_space = space_of(gym_actions, force_float32)
+        self._to_states = batch_from_gym(gym_states, self.state_space, num_environments)
+        self._to_actions = batch_to_gym(gym_actions, self.action_space)
+        self._check_actions = row_splitter(self.action_space, num_environments, "actions")
+        self.finished, self.dropped, self.idle = [], (), ()
+        self._final_states: Rows = None
+        self._running = False
+        self._clock = 0
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What messages call the environments."""
+
+    @abstractmethod
+    def _reset(self, seed: int | None) -> Any:
+        """Begins an episode everywhere; the observations."""
+
+    @abstractmethod
+    def _step(self, actions: Any) -> Any:
+        """The result of a step as Gymnasium's vector environments give it."""
+
+    def reset(self, seed: int | None = None) -> Rows:
+        """Begins an episode in every environment, also where one is under way."""
+        self._running = False
+        self._clock = 0
+        try:
+            self._final_states = self._to_states(self._reset(seed))
+        except BaseException as error:
+            raise_interruption(error)
+            raise fault_of(error, f"{self.name}, reset") from error
+        self.finished, self.dropped, self.idle = [], (), ()
+        self._running = True
+        return self._final_states
+
+    def step(self, actions: Any) -> VectorStepResult:
+        """Acts once in every environment; see `VectorEnv.step`.
+
+        Raises:
+            EnvironmentFault: no reset before, actions of the wrong shape or kind, a broken contract, any error of the
+                environments.
+        """
+        if not self._running:
+            raise EnvironmentFault(f"{type(self).__name__}: call reset() before step().")
+        self._check_actions(actions)
+        self._running = False  # until this step is through
+        self._clock += 1
+        try:
+            result = self._read(self._step(self._to_actions(actions)))
+        except BaseException as error:
+            raise_interruption(error)
+            raise fault_of(error, f"{self.name}, step {self._clock} of all environments") from error
+        self._running = True
+        return result
+
+    @property
+    def final_states(self) -> Rows:
+        """The states the last step led to, before any reset, `[N, ...]`."""
+        return self._final_states
+
+    def describe(self, index: int) -> str:
+        """What messages call environment `index`."""
+        return f"{self.name}, environment {index}"
+
+    def _read(self, result: Any) -> VectorStepResult:
+        if not isinstance(result, tuple) or len(result) != 5:
+            given = f"a tuple of {len(result)}" if isinstance(result, tuple) else type(result).__name__
+            raise EnvironmentFault(
+                f"step() returns (observations, rewards, terminated, truncated, infos), got {given}."
+            )
+        observations, rewards, terminated, truncated, infos = result
+        rewards = self._column("rewards", rewards, "fiub").astype(np.float64)
+        if (
+            not np.vdot(rewards, rewards) <= LARGEST_REWARD
+        ):  # a cheap look at all of them; if in doubt at each
+            for index, reward in enumerate(rewards.tolist()):
+                if (fault := explain_number(reward)) is not None:
+                    raise EnvironmentFault(f"environment {index}: {fault}.")
+        # The classes may write into these arrays in the next step.
+        terminated = self._column("terminated", terminated, "b").copy()
+        truncated = self._column("truncated", truncated, "b").copy()
+        if not isinstance(infos, Mapping):
+            raise EnvironmentFault(f"infos is a dict, got {type(infos).__name__}.")
+        ended = terminated | truncated
+        self.idle = self.dropped = self.finished if self._resets_in_the_next_step else ()
+        self.finished = ended.nonzero()[0].tolist()
+        states = self._final_states = self._to_states(observations)
+        if self.finished and not self._resets_in_the_next_step:
+            states = self._after_reset(states, infos, ended)
+        each = each_info(infos, self.num_environments)
+        return states, rewards.astype(np.float32), terminated, truncated, each
+
+    def _after_reset(self, states: Rows, infos: Mapping[str, Any], ended: np.ndarray[Any, Any]) -> Rows:
+        """The states to act on after an end, where resets take no step; completes `final_states`."""
+        raise NotImplementedError
+
+    def _column(self, name: str, values: Any, kinds: str) -> np.ndarray[Any, Any]:
+        return _checked(values, (self.num_environments,), kinds, name)
+
+
+def _checked(values: Any, shape: tuple[int, ...], kinds: str, name: str) -> np.ndarray[Any, Any]:
+    array = np.asarray(values)
+    if array.shape != shape or array.dtype.kind not in kinds:
+        expected = {"b": "bools", "fiub": "numbers"}.get(kinds, "integers")
+        raise EnvironmentFault(
+            f"{name}: expected {expected} of shape {shape}, given {array.dtype} of shape {array.shape}."
+        )
+    return array
+
+
+def each_info(infos: Mapping[str, Any], size: int) -> Sequence[dict[str, Any]]:
+    """Gymnasium's dict of arrays (with `_key`: which rows have it) as one dict for each environment."""
+    each: list[dict[str, Any]] = [{} for _ in range(size)]
+    for key, values in infos.items():
+        if key.startswith("_") or key in ("final_obs", "final_info"):
+            continue
+        has = infos.get(f"_{key}", np.ones(size, np.bool_))
+        nested = each_info(values, size) if isinstance(values, Mapping) else values
+        for index in np.flatnonzero(has).tolist():
+            each[index][key] = nested[index]
+    final, has = infos.get("final_info"), infos.get("_final_info")
+    if isinstance(final, Mapping) and has is not None:
+        for index in np.flatnonzero(has).tolist():  # the info of the step that ended the episode
+            each[index] = each_info(final, size)[index]
+    return each
+
+
+def batch_from_gym(
+    single: GymSpace, space: Space, size: int, name: str = "observations"
+) -> Callable[[Any], Rows]:
+    """A function from a batch of observations to rows of states, which are new arrays.
+
+    The function raises:
+        EnvironmentFault: a leaf has another shape or kind of number; the message lacks the place.
+    """
+    if isinstance(space, Dict) and isinstance(single, gymnasium.spaces.Dict):
+        parts = {key: batch_from_gym(single[key], part, size, f"{name}/{key}") for key, part in space.items()}
+        return lambda batch: {key: part(batch[key]) for key, part in parts.items()}
+    if isinstance(space, Tuple) and isinstance(single, gymnasium.spaces.Tuple):
+        items = [
+            batch_from_gym(theirs, ours, size, f"{name}/{i}")
+            for i, (theirs, ours) in enumerate(zip(single.spaces, space, strict=True))
+        ]
+        return lambda batch: tuple(item(part) for item, part in zip(items, batch, strict=True))
+    assert isinstance(space, BoxSpace)
+    dtype, start, shape = space.numpy_dtype, getattr(single, "start", 0), (size, *space.shape)
+    kinds = CAST_FROM[dtype.kind]
+
+    if np.any(start):
+        return lambda batch: (_checked(batch, shape, kinds, name) - start).astype(dtype)
+    return lambda batch: np.array(_checked(batch, shape, kinds, name), dtype)
+
+
+def batch_to_gym(single: GymSpace, space: Space) -> Callable[[Rows], Any]:
+    """A function from rows of actions to what a vector environment takes."""
+    if isinstance(space, Dict) and isinstance(single, gymnasium.spaces.Dict):
+        parts = {key: batch_to_gym(single[key], space[key]) for key in single}
+        return lambda batch: {key: part(batch[key]) for key, part in parts.items()}
+    if isinstance(space, Tuple) and isinstance(single, gymnasium.spaces.Tuple):
+        items = [batch_to_gym(theirs, ours) for theirs, ours in zip(single.spaces, space, strict=True)]
+        return lambda batch: tuple(item(part) for item, part in zip(items, batch, strict=True))
+    if isinstance(single, gymnasium.spaces.Discrete):
+        start, dtype = int(single.start), single.dtype
+        return lambda batch: np.asarray(batch, dtype) + dtype.type(start)
+    return to_gym(single, space)

@@ -1,0 +1,52 @@
+"""Ctrl-C and SIGTERM, told apart from a KeyboardInterrupt that an environment raises."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+
+class Interruption(KeyboardInterrupt):
+    """Ctrl-C or SIGTERM, raised within `interruptible`."""
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Ctrl-C and SIGTERM raise `Interruption` inside.
+
+    Signals that are ignored or that have a handler already keep it. Only the main thread receives signals; in another
+    one nothing changes.
+    """
+    replaced: dict[signal.Signals, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        for number, default in (
+            (signal.SIGINT, signal.default_int_handler),
+            (signal.SIGTERM, signal.SIG_DFL),
+        ):
+            if signal.getsignal(number) is default:
+                replaced[number] = signal.signal(number, _interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in replaced.items():
+            signal.signal(number, handler)
+
+
+def raise_interruption(error: BaseException) -> None:
+    """Raises `error` again if a signal may have caused it; returns if the environment that ran raised it.
+
+    Outside `interruptible` every KeyboardInterrupt of the main thread may be one of Python's own handler.
+    """
+    if isinstance(error, Interruption):
+        raise error
+    receives = threading.current_thread() is threading.main_thread()
+    told_apart = signal.getsignal(signal.SIGINT) in (_interrupt, signal.SIG_IGN)
+    if isinstance(error, KeyboardInterrupt) and receives and not told_apart:
+        raise error
+
+
+def _interrupt(number: int, _: Any) -> NoReturn:
+    raise Interruption(signal.Signals(number).name)

@@ -1,0 +1,83 @@
+"""``config.json``: the document of a run, what was chosen, and where the run comes from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import yaml
+from pydantic import ConfigDict
+
+from rlgraph.agents.specs import Spec
+from rlgraph.runs.errors import RunFolderError
+from rlgraph.runs.run_files import digest, parse, read_json, replace_file, without
+
+CONFIG = "config.json"
+
+
+class ChosenConfig(Spec):
+    """What the run's document left open."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="ignore")
+
+    backend: str
+
+
+class RunConfig(Spec):
+    """The parts of ``config.json`` that are read again."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="ignore")
+
+    run: dict[str, Any]
+    chosen: ChosenConfig
+    versions: dict[str, str] | None = None
+    identity: str | None = None
+    history: list[dict[str, Any]] | None = None
+    checksum: str | None = None
+
+
+def write_config(folder: Path, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Write ``config.json``, with its checksum, and ``config.yaml``.
+
+    Returns:
+        What is in ``config.json`` now.
+
+    Raises:
+        StorageError: they cannot be written.
+    """
+    written: dict[str, Any] = json.loads(json.dumps(content, default=str))
+    written["checksum"] = digest(written)
+    replace_file(folder / CONFIG, json.dumps(written, indent=2) + "\n")
+    replace_file(folder / "config.yaml", yaml.safe_dump(without(written, "checksum"), sort_keys=False))
+    return written
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """The content of ``config.json``.
+
+    Raises:
+        RunFolderError: `folder` is no run folder, or the file was changed.
+    """
+    try:
+        content = read_json(folder / CONFIG)
+        if not isinstance(content, dict) or "run" not in content:
+            raise RunFolderError("it does not describe a run")
+        parse(RunConfig, content, CONFIG)
+    except RunFolderError as error:
+        raise RunFolderError(f"{folder} is no run folder: {CONFIG} cannot be read ({error})") from None
+    # Version 0.1 wrote no checksum.
+    if "checksum" in content and content["checksum"] != digest(without(content, "checksum")):
+        raise RunFolderError(
+            f"{folder / CONFIG} was changed since the run wrote it: its content differs from its checksum. Restore it, "
+            "or start a new run with the changed document"
+        )
+    return content
+
+
+def config_digest(config: Mapping[str, Any]) -> str:
+    """The digest of what stays the same for the whole run: not its steps, nor what is known or added later."""
+    run, chosen = config["run"], config["chosen"]
+    fixed = without(config, "run", "chosen", "history", "checksum")
+    return digest({**fixed, "run": without(run, "steps"), "chosen": without(chosen, "acting", "choices")})

@@ -1,0 +1,50 @@
+"""Weights that are not finite: found before a run keeps them, and before it takes them from a checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from rlgraph.agents.agent import Agent
+from rlgraph.core import NumericalError
+from rlgraph.core.checkpoint import Checkpoint
+
+
+def check_finite_weights(agent: Agent, name: str) -> None:
+    """Check that the tensor variables of `agent`, optimizer state included, are finite.
+
+    Args:
+        agent: whose.
+        name: of the checkpoint that is about to be written.
+
+    Raises:
+        NumericalError: names the first such variable and the step.
+    """
+    weights = agent.get_weights()
+    if found := _not_finite(weights):
+        first, count = found[0], len(found)
+        raise NumericalError(
+            f"checkpoint {name} is not written at step {agent.timesteps}: the variable {first} has values that are "
+            f"not finite ({count} of {len(weights)} variables have). Lower optimizer_spec.learning_rate, set "
+            "clip_grad_norm or non_finite, or look for rewards and states that are very large"
+        )
+
+
+def non_finite_problem(checkpoint: Path) -> str:
+    """The problem with the weights in a whole checkpoint; empty if all are finite.
+
+    Raises:
+        CheckpointError: it cannot be read.
+    """
+    with Checkpoint(checkpoint) as opened:
+        file = opened.file("variables")
+        found = _not_finite({name: file.read(name) for name in file.entries})
+    return f"{checkpoint} has values that are not finite in the variable {found[0]}" if found else ""
+
+
+def _not_finite(weights: Mapping[str, np.ndarray]) -> list[str]:
+    return [
+        name for name, value in weights.items() if value.dtype.kind == "f" and not np.isfinite(value).all()
+    ]

@@ -1,0 +1,129 @@
+"""Reading and writing the files of a run folder.
+
+Only regular files are opened: a link, a pipe or a device in somebody's folder neither blocks a command nor leads it to
+a file elsewhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from io import BufferedReader
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rlgraph.agents.specs import Spec, parse_spec
+from rlgraph.core import CheckpointError, SpecError
+from rlgraph.core.checkpoint.files import open_regular
+from rlgraph.core.checkpoint.strict_json import check_size
+from rlgraph.runs.errors import RunFolderError, StorageError
+
+S = TypeVar("S", bound=Spec)
+#: Neither through links nor waiting for a reader of a pipe.
+_WRITE = (
+    os.O_RDWR | os.O_CREAT | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
+)
+#: Characters of one fault in a message at most; a state may hold a picture.
+_LONGEST_FAULT = 400
+
+
+def open_to_read(file: Path) -> BufferedReader:
+    """A regular file for reading.
+
+    Raises:
+        RunFolderError: it is missing, or no regular file.
+    """
+    try:
+        return BufferedReader(open_regular(file, missing=f"{file} is missing"))  # type: ignore[arg-type]
+    except CheckpointError as error:
+        raise RunFolderError(str(error)) from None
+
+
+def open_to_write(file: Path) -> int:
+    """The descriptor of a regular file for reading and writing, made if it is missing.
+
+    Raises:
+        StorageError: it cannot be opened, or is no regular file.
+    """
+    with storing(file):
+        descriptor = os.open(file, _WRITE, 0o666)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise StorageError(f"{file} is no regular file: expected one, or none. Remove it")
+    return descriptor
+
+
+@contextmanager
+def storing(file: Path) -> Iterator[None]:
+    """Turn an `OSError` into a `StorageError` that names the file."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StorageError(f"{file} cannot be written: {reason}") from error
+
+
+def replace_file(file: Path, text: str) -> None:
+    """Write a file so that the old content or the new one is there whenever the process ends.
+
+    Raises:
+        StorageError: it cannot be written; the old content is there.
+    """
+    aside = file.with_name(f".{file.name}.new")
+    with storing(file):
+        aside.unlink(missing_ok=True)
+        try:
+            with aside.open("x", encoding="utf-8") as handle:
+                handle.write(text)
+            aside.replace(file)
+        except OSError:
+            aside.unlink(missing_ok=True)
+            raise
+
+
+def read_json(file: Path) -> Any:
+    """The content of a JSON file of at most 16 MB.
+
+    Raises:
+        RunFolderError: it is missing, no regular file, too large or no JSON.
+    """
+    with open_to_read(file) as handle:
+        try:
+            size = os.fstat(handle.fileno()).st_size
+            check_size(file, size)
+            return json.loads(handle.read(size))
+        except CheckpointError as error:
+            raise RunFolderError(str(error)) from None
+        except (OSError, ValueError, RecursionError) as error:
+            raise RunFolderError(f"{file} is damaged: {error}") from None
+
+
+def parse(model: type[S], content: Any, where: object) -> S:
+    """`content` as a `model`.
+
+    Args:
+        model: what is expected.
+        content: what is there.
+        where: the file.
+
+    Raises:
+        RunFolderError: all faults: file, path inside it, what is expected and given.
+    """
+    try:
+        return parse_spec(model, content, "")
+    except SpecError as error:
+        raise RunFolderError(*(f"{where}: {fault!s:.{_LONGEST_FAULT}}" for fault in error.args)) from None
+
+
+def digest(content: Any) -> str:
+    """The SHA-256 of JSON-able `content`, whatever the order of its keys."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def without(mapping: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """`mapping` without some of its keys."""
+    return {name: value for name, value in mapping.items() if name not in names}

@@ -1,0 +1,138 @@
+"""Where a run stands, as its full checkpoints hold it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, FiniteFloat
+
+from rlgraph.agents.specs import Spec
+from rlgraph.runs.errors import RunFolderError
+from rlgraph.runs.run_files import parse
+from rlgraph.runs.state_json import from_json
+
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class RecordPrefix(Spec):
+    """The part of a record file that a checkpoint counts on; version 0.1 wrote no digest."""
+
+    size: Count
+    sha256: Sha256 | None
+
+
+class RecordPrefixes(Spec):
+    """By the names of the files, with ``_`` for the dot."""
+
+    metrics_csv: RecordPrefix
+    metrics_jsonl: RecordPrefix
+    episodes_csv: RecordPrefix
+    evaluations_jsonl: RecordPrefix
+
+
+class EvaluationState(Spec):
+    """The best evaluation so far."""
+
+    returns: list[FiniteFloat] = Field(min_length=1)
+    lengths: list[Count] = Field(min_length=1)
+    timesteps: Count
+
+
+class ReportState(Spec):
+    """What was gathered since the last report."""
+
+    loss: FiniteFloat
+    updates: Count
+    reported: Count
+
+
+class RunningEpisodes(Spec):
+    """Episodes under way, one per environment."""
+
+    returns: list[FiniteFloat]
+    lengths: list[Count]
+
+
+class WorkerState(Spec):
+    """The state of a worker; see `SingleThreadedWorker.get_state`."""
+
+    done: Count
+    seconds: FiniteFloat = Field(ge=0)
+    episodes_before: Count
+    evaluations_before: Count
+    updates_before: Count
+    environments: list[Any] | None
+    report: ReportState
+    timesteps: Count
+    dropped_steps: Count
+    running: RunningEpisodes | None
+
+
+class RunState(Spec):
+    """The state of a run.
+
+    Attributes:
+        version: of this format. Version 1, of rlgraph-agents 0.1, had no digests.
+        worker: what the worker has done.
+        best: the best evaluation; null before the first.
+        records: how much of each record file was written.
+        config: digest of what must not change in ``config.json``; see `rlgraph.runs.config_file`.
+        steps: the run was to do.
+        scheduled: a run that was never left comes by here, too.
+        memory: the checkpoint has the replay memory.
+        departures: why the run is no longer the one of its seed.
+    """
+
+    version: Literal[2] = 2
+    worker: WorkerState
+    best: EvaluationState | None
+    records: RecordPrefixes
+    config: Sha256 | None
+    steps: Count
+    scheduled: bool
+    memory: bool
+    departures: list[str]
+
+
+def read_state(content: Any, checkpoint: Path) -> RunState:
+    """The state of a run from the facts of a checkpoint.
+
+    Raises:
+        RunFolderError: its types, ranges or parts are wrong, or its version is newer.
+    """
+    where = f"{checkpoint / 'manifest.json'}, facts.run"
+    version = content.get("version", 1) if isinstance(content, Mapping) else 1
+    if type(version) is int and version > 2:
+        raise RunFolderError(
+            f"{where}: version {version}, this rlgraph-agents reads up to 2: pip install --upgrade rlgraph-agents"
+        )
+    if version == 1:
+        content = _from_1(content)
+    state = parse(RunState, content, where)
+    environments, running = state.worker.environments, state.worker.running
+    if (environments is None) != (running is None) or (
+        environments is not None
+        and running is not None
+        and not len(environments) == len(running.returns) == len(running.lengths)
+    ):
+        raise RunFolderError(f"{where}: worker.running: expected one episode per environment")
+    if state.best is not None and len(state.best.returns) != len(state.best.lengths):
+        raise RunFolderError(f"{where}: best.lengths: expected as many as best.returns")
+    try:
+        worker = state.worker.model_copy(update={"environments": from_json(environments)})
+    except (ValueError, RecursionError) as error:
+        raise RunFolderError(f"{where}: worker.environments: {error}") from None
+    return state.model_copy(update={"worker": worker})
+
+
+def _from_1(content: Any) -> Any:
+    """A state of version 1 as version 2 has it; what it lacks is not checked."""
+    if not isinstance(content, Mapping):
+        return content
+    records = content.get("records")
+    if isinstance(records, Mapping):
+        records = {name.replace(".", "_"): {"size": size, "sha256": None} for name, size in records.items()}
+    return {**content, "version": 2, "records": records, "config": None}

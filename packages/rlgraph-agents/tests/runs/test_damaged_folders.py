@@ -1,0 +1,299 @@
+"""Run folders that were damaged or tampered with: one message that names the place, or the result of a whole one."""
+
+import json
+import os
+import shutil
+
+import pytest
+
+from rlgraph.core import CheckpointError
+from rlgraph.core.checkpoint.manifest import read_manifest, write_manifest
+from rlgraph.runs import RunFolderError, resume, run_differences, train
+from rlgraph.runs.checkpoints import RunCheckpoints
+from rlgraph.runs.config_file import config_digest, read_config
+from rlgraph.runs.loading import load_agent
+from rlgraph.runs.recorded_run import find_runs, read_run
+from rlgraph.runs.records import NAMES
+from rlgraph.runs.result_file import read_result
+from rlgraph.workers import Callback
+
+pytestmark = pytest.mark.usefixtures("undrawn")
+
+
+class Kill(Callback):
+    def on_report(self, worker, metrics):
+        if metrics["timesteps"] == 50:
+            raise RuntimeError("killed")
+
+
+@pytest.fixture(scope="module")
+def whole(acting_run, tmp_path_factory):
+    """A finished run, and the same one that died after its second checkpoint."""
+    folder = tmp_path_factory.mktemp("whole")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rlgraph.runs.run_folder.RunFolder.draw_graph", lambda self: None)
+        patch.setattr("rlgraph.runs.curve.draw_curve", lambda *arguments: None)
+        train(acting_run(), folder / "finished")
+        with pytest.raises(RuntimeError, match="killed"):
+            train(acting_run(), folder / "killed", [Kill()])
+    shutil.rmtree(folder / "killed" / "checkpoints" / "last")
+    return folder
+
+
+@pytest.fixture
+def finished(whole, tmp_path):
+    return shutil.copytree(whole / "finished", tmp_path / "finished")
+
+
+@pytest.fixture
+def killed(whole, tmp_path):
+    return shutil.copytree(whole / "killed", tmp_path / "killed")
+
+
+def newest(folder):
+    return max((folder / "checkpoints").glob("step-*"))
+
+
+def sizes(folder):
+    return {name: (folder / name).stat().st_size for name in NAMES}
+
+
+def edit_state(folder, edit):
+    """Change the state of the run in its newest checkpoint; all checksums are right."""
+    path = newest(folder)
+    manifest = read_manifest(path)
+    edit(manifest.facts["run"])
+    write_manifest(path, manifest)
+
+
+def edit_json(file, edit):
+    content = json.loads(file.read_text())
+    edit(content)
+    file.write_text(json.dumps(content))
+
+
+def test_the_whole_one_is_resumed_to_an_equal_run(whole, killed):
+    assert resume(killed).departures == ()
+    assert run_differences(whole / "finished", killed) == []
+
+
+# Records.
+
+
+def test_a_changed_record_is_no_run_to_resume(killed):
+    file = killed / "episodes.csv"
+    content, records = file.read_bytes(), sizes(killed)
+    file.write_bytes(content.replace(b",7", b",8", 1))
+    with pytest.raises(RunFolderError, match=r"episodes\.csv was changed since the run wrote it.*Restore it"):
+        resume(killed)
+    assert sizes(killed) == records  # nothing was cut
+    file.write_bytes(content)
+    assert resume(killed).departures == ()
+
+
+def test_records_after_the_checkpoint_are_cut(whole, killed):
+    with (killed / "metrics.jsonl").open("a") as file:
+        file.write("{]")
+    resume(killed)
+    assert run_differences(whole / "finished", killed) == []
+
+
+def test_a_changed_figure_is_not_compared(finished):
+    file = finished / "metrics.csv"
+    file.write_text(file.read_text().replace(".0", ".5", 1))
+    with pytest.raises(RunFolderError, match=r"metrics\.csv was changed since the run wrote it"):
+        read_run(finished)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("5.0", "line 3: expected a number|line 3: expected [0-9]+ columns"),
+        ("inf", "line 3: expected [0-9]+ columns"),
+    ],
+)
+def test_a_damaged_table_of_an_unfinished_run(killed, row, said):
+    lines = (killed / "metrics.csv").read_text().splitlines()
+    (killed / "metrics.csv").write_text("\n".join([*lines[:2], row, *lines[2:]]) + "\n")
+    with pytest.raises(RunFolderError, match=said):
+        read_run(killed)
+
+
+def test_steps_that_go_back(killed):
+    lines = (killed / "metrics.csv").read_text().splitlines()
+    (killed / "metrics.csv").write_text("\n".join([*lines, lines[1]]) + "\n")
+    with pytest.raises(RunFolderError, match=r"timesteps: expected a number >= 50, the one before, given 10"):
+        read_run(killed)
+
+
+# The configuration.
+
+
+def test_a_configuration_that_was_edited(killed):
+    edit_json(killed / "config.json", lambda config: config["run"].update(seed=3))
+    for read in (resume, load_agent, read_run):
+        with pytest.raises(
+            RunFolderError, match=r"config\.json was changed since the run wrote it.*Restore it"
+        ):
+            read(killed)
+
+
+def test_the_configuration_of_another_run(whole, killed):
+    shutil.copy(whole / "finished" / "config.json", killed)
+    with pytest.raises(
+        RunFolderError, match=r"is not a checkpoint of this run: it belongs to another config\.json"
+    ):
+        resume(killed)
+
+
+def test_what_the_digest_of_a_configuration_covers(killed):
+    config = read_config(killed)
+    same = {
+        **config,
+        "run": {**config["run"], "steps": 1},
+        "history": [],
+        "chosen": {**config["chosen"], "acting": "x"},
+    }
+    assert config_digest(same) == config_digest(config)
+    assert config_digest({**config, "identity": "x"}) != config_digest(config)
+    assert config_digest({**config, "run": {**config["run"], "seed": 9}}) != config_digest(config)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"run": []}, "run: expected a mapping"),
+        ({"chosen": {}}, "chosen.backend: missing"),
+        ({"chosen": {"backend": 3}}, "chosen.backend: expected a text, given 3"),
+        ({"versions": {"numpy": 2}}, "versions"),
+        ({"history": [1]}, "history"),
+        ({"identity": ["x"]}, "identity"),
+    ],
+)
+def test_parts_of_the_configuration(killed, change, said):
+    edit_json(killed / "config.json", lambda config: (config.update(change), config.pop("checksum")))
+    with pytest.raises(
+        RunFolderError, match=r"killed is no run folder: config\.json cannot be read .*" + said
+    ):
+        resume(killed)
+
+
+@pytest.mark.parametrize("content", ["", "[", "[]", "[" * 100_000, '{"run": 1' + 5000 * "0" + "}", "\xff"])
+def test_a_configuration_that_is_none(killed, content):
+    (killed / "config.json").write_text(content, encoding="latin-1")
+    with pytest.raises(RunFolderError, match=r"is no run folder: config\.json cannot be read"):
+        resume(killed)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda file: os.symlink("/dev/zero", file)])
+@pytest.mark.parametrize("name", ["config.json", "result.json", "episodes.csv"])
+def test_what_is_no_file(killed, make, name):
+    (killed / name).unlink()
+    make(killed / name)
+    with pytest.raises(RunFolderError, match=name):
+        resume(killed)
+
+
+# The result.
+
+
+def test_a_result_that_is_none(finished):
+    for content in ("{}", '{"outcome": "fine"}', "nothing", '{"outcome": "finished", "records": {}}'):
+        (finished / "result.json").write_text(content)
+        for read in (read_result, read_run, resume):
+            with pytest.raises(RunFolderError, match=r"result\.json"):
+                read(finished)
+
+
+# The state in a checkpoint whose checksums are right.
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (lambda run: run.update(worker=5), "worker: expected a mapping, given 5"),
+        (lambda run: run.pop("worker"), "worker: missing"),
+        (lambda run: run.update(more=5), "more: there is no such key"),
+        (lambda run: run["worker"].update(done="20"), "worker.done: expected an integer"),
+        (lambda run: run["worker"].update(done=-1), "worker.done: expected an integer >= 0"),
+        (lambda run: run["worker"].update(timesteps=10**30), "worker.timesteps: expected an integer"),
+        (lambda run: run["worker"].update(seconds=True), "worker.seconds: expected a number"),
+        (lambda run: run["worker"]["report"].update(loss=None), "worker.report.loss: expected a number"),
+        (lambda run: run["worker"]["running"]["returns"].pop(), "worker.running: expected one episode per"),
+        (lambda run: run["worker"].update(environments={}), "worker.environments: expected a list"),
+        (
+            lambda run: run["worker"].update(
+                environments=[{"__array__": "AAAA", "dtype": "f4", "shape": [7]}] * 2
+            ),
+            "worker.environments: .*is no array",
+        ),
+        (lambda run: run["best"].update(returns=[]), "best.returns: expected"),
+        (lambda run: run["best"].update(lengths=[1]), "best.lengths: expected as many"),
+        (lambda run: run["records"].pop("episodes_csv"), "records.episodes_csv: missing"),
+        (
+            lambda run: run["records"]["episodes_csv"].update(size=-5),
+            "records.episodes_csv.size: expected an integer",
+        ),
+        (
+            lambda run: run["records"]["episodes_csv"].update(sha256="x"),
+            "records.episodes_csv.sha256: expected",
+        ),
+        (lambda run: run.update(departures="none"), "departures: expected a list"),
+        (lambda run: run.update(version="2"), "version: expected 2"),
+    ],
+)
+def test_a_damaged_state_is_passed_over(killed, edit, said):
+    """The message has its file, the path inside it, what is expected; the checkpoint before it is taken."""
+    edit_state(killed, edit)
+    with pytest.warns(UserWarning, match=rf"step-000000040/manifest\.json, facts\.run: {said}.*skipped"):
+        path, state = RunCheckpoints(killed / "checkpoints", 2, True).newest()
+    assert (path.name, state.worker.done) == ("step-000000020", 20)
+
+
+def test_a_newer_state(killed):
+    edit_state(killed, lambda run: run.update(version=3))
+    shutil.rmtree(min((killed / "checkpoints").glob("step-*")))
+    with pytest.raises(
+        CheckpointError, match=r"version 3, this rlgraph-agents reads up to 2: pip install --upgrade"
+    ):
+        resume(killed)
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (lambda run: run.update(steps=1000), "steps: 1000 there, 60 in config.json"),
+        (lambda run: run["worker"].update(done=62), "worker.done: 62 of 60 steps"),
+        (
+            lambda run: run["worker"].update(environments=[0], running={"returns": [0.0], "lengths": [0]}),
+            "worker.environments: 1 there, 2 in config.json",
+        ),
+    ],
+)
+def test_a_state_that_does_not_fit_the_configuration(killed, edit, said):
+    edit_state(killed, edit)
+    with pytest.raises(RunFolderError, match=f"is not a checkpoint of this run: {said}"):
+        resume(killed)
+
+
+def test_folders_of_version_0_1(whole, killed):
+    """They have no digests: what was changed in records is not found, all else is as it was."""
+
+    def to_1(run):
+        del run["version"], run["config"]
+        run["records"] = {name.replace("_", "."): prefix["size"] for name, prefix in run["records"].items()}
+
+    edit_state(killed, to_1)
+    edit_json(killed / "config.json", lambda config: config.pop("checksum"))
+    assert resume(killed).departures == ()
+    assert run_differences(whole / "finished", killed) == ["checkpoints/step-000000040/manifest.json differs"]
+    assert "checksum" in read_config(killed)
+
+
+# Folders of folders.
+
+
+def test_folders_that_contain_themselves(finished, tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).symlink_to(tmp_path)
+    assert list(find_runs(tmp_path)) == [finished]

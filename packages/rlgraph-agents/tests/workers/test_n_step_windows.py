@@ -1,0 +1,114 @@
+"""Windows of n steps end where a worker resets environments, compared with a loop over whole episodes."""
+
+import numpy as np
+import pytest
+
+from rlgraph.environments import Environment, EnvironmentFault
+from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.workers import SingleThreadedWorker
+
+N_STEP, DISCOUNT, LENGTH = 3, 0.5, 4
+
+
+class Numbered(Environment):
+    """State 100 * episode + step; every episode of one object is another one. Terminates after `LENGTH` steps."""
+
+    def __init__(self, first=0, fault=None):
+        super().__init__(FloatBox(shape=(1,)), IntBox(2))
+        self.episode, self.step_of_episode, self.fault = first - 1, 0, fault
+
+    def reset(self, seed=None):
+        self.episode, self.step_of_episode = self.episode + 1, 0
+        return self._state()
+
+    def step(self, action):
+        if (self.episode, self.step_of_episode) == self.fault:
+            raise RuntimeError("a crash")
+        self.step_of_episode += 1
+        reward = float(10 * self.episode + self.step_of_episode)
+        return self._state(), reward, self.step_of_episode == LENGTH, False, {}
+
+    def _state(self):
+        return np.array([100 * self.episode + self.step_of_episode], np.float32)
+
+
+def expected(*episodes):
+    """The records of episodes, each as (number, steps): those of `LENGTH` steps terminated, others were cut."""
+    records = set()
+    for episode, steps in episodes:
+        for t in range(steps):
+            end = min(t + N_STEP, steps)
+            reward = sum(DISCOUNT ** (i - t) * (10 * episode + i + 1) for i in range(t, end))
+            terminal = end == LENGTH
+            records.add((100 * episode + t, reward, terminal, 100 * episode + end, DISCOUNT ** (end - t)))
+    return records
+
+
+def records_of(agent):
+    size = int(agent.call_api_method("get_memory_size"))
+    fields = ("states", "rewards", "terminals", "next_states", "discounts")
+    columns = [
+        agent.executor.storage.host[f"memory/rows/{field}"][:size].ravel().tolist() for field in fields
+    ]
+    records = list(zip(*columns, strict=True))
+    assert len(set(records)) == len(records)
+    return set(records)
+
+
+@pytest.fixture
+def agent(make_agent):
+    return make_agent(
+        "numpy",
+        env=Numbered,
+        n_step=N_STEP,
+        discount=DISCOUNT,
+        update_spec={"do_updates": False},
+        memory_spec={"capacity": 1000},
+    )
+
+
+def test_between_two_calls(agent):
+    worker = SingleThreadedWorker(agent, Numbered())
+    worker.execute_timesteps(6)  # an episode, and two steps of the next one
+    agent.evaluate(1, env=Numbered)
+    worker.execute_timesteps(5)
+    worker.execute_timesteps(1)
+    agent.flush_buffers()
+    assert records_of(agent) == expected((0, 4), (1, 2), (2, 4), (3, 1), (4, 1))
+
+
+def test_several_environments_and_learn(agent):
+    firsts = iter([0, 20, 50, 70])
+    for steps in (6, 10):
+        agent.learn(steps, env=lambda: Numbered(next(firsts)), num_envs=2)
+    agent.flush_buffers()
+    assert records_of(agent) == expected((0, 3), (20, 3), (50, 4), (51, 1), (70, 4), (71, 1))
+
+
+def test_after_an_error(agent):
+    worker = SingleThreadedWorker(agent, Numbered(fault=(1, 2)))
+    with pytest.raises(EnvironmentFault, match="step 3: raised RuntimeError: a crash"):
+        worker.execute_timesteps(100)
+    worker.execute_timesteps(2)
+    agent.flush_buffers()
+    assert records_of(agent) == expected((0, 4), (1, 2), (2, 2))
+
+
+def test_after_a_restart(agent):
+    """Where the crashed step led is not known, so that what waited for it is left out."""
+    firsts = iter([0, 30])
+    worker = SingleThreadedWorker(agent, lambda: Numbered(next(firsts), (1, 3)))
+    with pytest.warns(RuntimeWarning, match="a crash"):
+        worker.execute_timesteps(9)
+    agent.flush_buffers()
+    complete = {record for record in expected((1, 3)) if record[4] == DISCOUNT**N_STEP}
+    assert records_of(agent) == expected((0, 4), (30, 2)) | complete and len(complete) == 1
+
+
+def test_at_a_reset_point(agent, tmp_path):
+    worker = SingleThreadedWorker(
+        agent, Numbered(), checkpoint_interval=6, store_checkpoint=lambda worker: tmp_path
+    )
+    worker.execute_timesteps(13)
+    agent.flush_buffers()
+    assert records_of(agent) == expected((0, 4), (1, 2), (2, 4), (3, 2), (4, 1))

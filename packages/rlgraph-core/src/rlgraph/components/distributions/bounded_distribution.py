@@ -1,0 +1,35 @@
+"""Distributions over values between two bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rlgraph.components.distributions.distribution_with_constants import (
+    DistributionWithConstants,
+    read_bounds,
+)
+from rlgraph.core import SpecError
+
+
+class BoundedDistribution(DistributionWithConstants):
+    """A distribution over values between `low` and `high`.
+
+    Args:
+        low, high: a number, or one for each element of an action.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: a bound is infinite, `low` is not below `high`, or their shapes differ.
+        SpaceError: there is a bound for each element, and not as many as the parameters have.
+    """
+
+    low: Any
+    high: Any
+
+    def __init__(self, low: Any, high: Any, scope: str, **kwargs: Any):
+        lows, highs = read_bounds(low, high, scope)
+        if not (np.isfinite(lows).all() and np.isfinite(highs).all() and (lows < highs).all()):
+            raise SpecError(f"{scope}: expected finite bounds low < high, given {low!r}, {high!r}")
+        super().__init__({"low": lows, "high": highs}, scope, **kwargs)

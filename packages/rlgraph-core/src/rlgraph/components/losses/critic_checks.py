@@ -1,0 +1,43 @@
+"""What losses expect of the values of several critics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components.common.argument_checks import check_whole
+from rlgraph.spaces import BoxSpace, SpaceError, Tuple
+
+
+def check_number_of_critics(number: Any, where: str) -> int:
+    """`number`, if there is a critic; else raises `SpecError`."""
+    return check_whole(number, f"{where}.num_q_functions", least=1)
+
+
+def check_critics(input_spaces: Mapping[str, Any], name: str, number: int, axes: int) -> None:
+    """Raise `SpaceError` unless the argument `name`, if it is given, is a tuple with the values of `number` critics.
+
+    Args:
+        input_spaces: by argument.
+        name: the argument.
+        number: how many critics there are.
+        axes: how many axes the values of each have, 1 for [B] and 2 for [B, A].
+    """
+    space = input_spaces.get(name)
+    if space is None:
+        return
+    shape = "[B]" if axes == 1 else "[B, A]"
+    if not isinstance(space, Tuple) or len(space) != number:
+        raise SpaceError(
+            f"{name}: expected a tuple with the values of {number} critics, {shape} each, given {space!r}; "
+            "num_q_functions= says how many critics there are"
+        )
+    for index, values in enumerate(space):
+        if not isinstance(values, BoxSpace) or len(values.get_shape(True, True)) != axes:
+            raise SpaceError(f"{name}[{index}]: expected {shape}, given {values!r}{_help(values, axes)}")
+
+
+def _help(values: Any, axes: int) -> str:
+    if axes == 1 and isinstance(values, BoxSpace) and values.shape == (1,):
+        return "; ops.squeeze(x, axis=-1) takes the last axis away"
+    return ""

@@ -1,0 +1,274 @@
+"""Many steps of environments in one call."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rlgraph.components.common.argument_checks import check_whole
+from rlgraph.components.preprocessing.preprocess_layer import with_shape
+from rlgraph.components.steppers.environment_list import make_environments
+from rlgraph.components.steppers.rollout import Rollout
+from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, loop, rlgraph_api
+from rlgraph.core.errors import nearest
+from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, Space, SpaceError, from_spec
+from rlgraph.spaces.errors import mismatch
+
+#: The API methods an actor is asked with, the first that it has, if nobody says which.
+ACTOR_METHODS = ("get_preprocessed_state_and_action", "get_action", "get_deterministic_action")
+#: What the actor may be asked with beside states.
+HANDED = ("internal_states", "time_percentage", "use_exploration")
+#: What it returns that has a place of its own.
+KNOWN = ("action", "internal_states")
+
+
+class EnvironmentStepper(Component):
+    """Acts `num_steps` times in an environment, or in several in turn, in one call.
+
+    The environments are stepped on the host; the actor is computed by the backend. An **actor** is any component with
+    an API method whose first argument are states ``[N, ...]``, one row per environment, and which returns a dict with
+    ``action [N, ...]``: a policy, an actor component. If the method has arguments ``internal_states``,
+    ``time_percentage`` or ``use_exploration``, it is given them.
+
+    Environments go on from call to call. One that ends is reset in the same step; then what is remembered of its
+    episode (internal states, previous action and reward) is zero. No checkpoint knows where environments are, so it is
+    a reset point: behind a load all of them begin anew, with seeds from this component's stream. A run that goes on
+    behind a save is the same as one that is resumed from it if it calls `reset` there. Small networks act fastest with
+    ``execution_spec={"acting_methods": ["step"]}``, whatever the backend is.
+
+    Args:
+        environment_spec: an environment, its registered name, a mapping with ``type`` and arguments, a function that
+            returns one; or a list of those.
+        actor_component_spec: the actor, or its spec.
+        num_steps: how often to act, T.
+        num_environments: N; then results are ``[T, N, ...]``. None: one environment, and results are ``[T, ...]``.
+        internal_states_space: of what the actor remembers from step to step, without ranks; the actor is then given
+            ``internal_states [N, ...]``, zeros at first, and returns them. Default: the actor's own
+            ``internal_states_space``, as recurrent policies have it.
+        add_previous_action_to_state, add_previous_reward_to_state: the actor is given a dict of the state (the parts of
+            a Dict; else ``state``) and ``previous_action`` or ``previous_reward``, zeros where an episode begins.
+        extra_returns: what else of the actor's returns to collect, such as ``log_likelihood``.
+        actor_method: the actor's API method; default: the first it has of `ACTOR_METHODS`.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: what is no environment, or a vector of them; an actor without such a method; a number below 1.
+        AssemblyError: the actor returns no dict, or lacks a part.
+        SpaceError: its actions have other parts than those of the environment, or are floats where these are none.
+        InputError: a state that is not in its Space, a reward that is not finite. All that comes out of an environment
+            names environment and step.
+    """
+
+    def __init__(
+        self,
+        environment_spec: Any,
+        actor_component_spec: Any,
+        num_steps: int = 20,
+        num_environments: int | None = None,
+        internal_states_space: Any = None,
+        add_previous_action_to_state: bool = False,
+        add_previous_reward_to_state: bool = False,
+        extra_returns: Sequence[str] = (),
+        actor_method: str | None = None,
+        scope: str = "environment-stepper",
+        **kwargs: Any,
+    ):
+        self.num_steps = check_whole(num_steps, f"{scope}.num_steps", least=1)
+        if num_environments is not None:
+            check_whole(num_environments, f"{scope}.num_environments", least=1)
+        self.environments = make_environments(environment_spec, num_environments, f"{scope}.environment_spec")
+        self.is_vector = num_environments is not None or len(self.environments) > 1
+        self.actor = Component.from_spec(actor_component_spec, path=f"{scope}.actor_component_spec")
+        own = getattr(self.actor, "internal_states_space", None)
+        self.internal_space = _space(
+            own if internal_states_space is None else internal_states_space, f"{scope}.internal_states_space"
+        )
+        self.actor_method = _method(self.actor, actor_method, f"{scope}.actor_method")
+        self.added = [
+            name
+            for name, is_added in (
+                ("previous_action", add_previous_action_to_state),
+                ("previous_reward", add_previous_reward_to_state),
+            )
+            if is_added
+        ]
+        self.rollout = Rollout(self.environments, self.internal_space, self.added, scope)
+        if isinstance(extra_returns, str):
+            raise SpecError(f"{scope}.extra_returns: expected a list of names, given {extra_returns!r}")
+        self.extra_returns = [name for name in extra_returns if name not in KNOWN]
+        super().__init__(self.actor, scope=scope, **kwargs)
+
+    @rlgraph_api
+    def step(self, time_percentage: Any = None, use_exploration: Any = None) -> Any:
+        """Act `num_steps` times.
+
+        Args:
+            time_percentage: the fraction of training done, []; for an actor that takes it.
+            use_exploration: bool [], for an actor that takes it.
+
+        Returns:
+            A dict of ``states [T + 1, N, ...]`` (``states[t]`` is what was acted on at t), ``actions``, ``rewards``,
+            ``terminated``, ``truncated``, ``next_states`` (those that actions led to, before any reset: ``[T, N, ...]``
+            each); with internal states ``internal_states [T + 1, N, ...]``, those that came with ``states``; and
+            `extra_returns` ``[T, N, ...]``. Of one environment without the axis N.
+        """
+        settings = {"time_percentage": time_percentage, "use_exploration": use_exploration}
+
+        def act(_: Any, present: Any) -> Any:
+            returned = self._ask(self._bounded(present), settings)
+            following = self._act(returned["action"], returned.get("internal_states"))
+            extras = {name: returned[name] for name in self.extra_returns}
+            return (following, extras) if extras else following
+
+        done = loop(self.num_steps, act, self._begin(), collect=bool(self.extra_returns))
+        return self._finish(done[1] if self.extra_returns else None)
+
+    @rlgraph_api
+    def reset(self) -> Any:
+        """The next call of `step` begins new episodes in all environments."""
+        self._reset()
+
+    def after_load(self) -> None:
+        self.rollout.begins_anew = True
+
+    def terminate(self) -> None:
+        """Release what the environments hold."""
+        for environment in self.environments:
+            environment.terminate()
+
+    # Wiring.
+
+    def _ask(self, present: Any, settings: Mapping[str, Any]) -> Any:
+        """What the actor returns."""
+        states = present["states"]
+        if self.added:
+            space = self.rollout.state_space
+            parts = {key: states[key] for key in space} if isinstance(space, Dict) else {"state": states}
+            states = {**parts, **{name: present[name] for name in self.added}}
+        method = getattr(self.actor, self.actor_method)
+        takes = inspect.signature(self.actor.api_methods()[self.actor_method]).parameters
+        handed = {name: value for name, value in settings.items() if name in takes and value is not None}
+        if self.internal_space is not None:
+            if "internal_states" not in takes:
+                raise AssemblyError(
+                    f"{self.scope_path}: there is an internal_states_space, and {self.actor.scope_path}."
+                    f"{self.actor_method} takes no internal_states"
+                )
+            handed["internal_states"] = present["internal_states"]
+        returned = method(states, **handed)
+        wanted = [
+            "action",
+            *(["internal_states"] if self.internal_space is not None else []),
+            *self.extra_returns,
+        ]
+        for name in wanted:
+            if not isinstance(returned, Mapping) or name not in returned:
+                shown = f"no {name!r}" if isinstance(returned, Mapping) else f"no dict but {returned!r}"
+                raise AssemblyError(
+                    f"{self.scope_path}: {self.actor.scope_path}.{self.actor_method} returns {shown}; expected a dict "
+                    f"with {', '.join(wanted)}"
+                )
+        return returned
+
+    def _present_spaces(self, *_: Any) -> dict[str, Any]:
+        """The Spaces of what the actor acts on."""
+        number = len(self.environments)
+        previous = {"previous_action": self.rollout.action_space, "previous_reward": FloatBox()}
+        spaces = {
+            "states": self.rollout.state_space.with_batch_rank(number),
+            **{name: previous[name].with_batch_rank(number) for name in self.added},
+        }
+        if self.internal_space is not None:
+            spaces["internal_states"] = self.internal_space.with_batch_rank(number)
+        return spaces
+
+    def _result_spaces(self, extras: Any = None) -> dict[str, Any]:
+        states, steps = self.rollout.state_space, self.num_steps
+        spaces = {
+            "states": self._in_time(states, steps + 1),
+            "actions": self._in_time(self.rollout.action_space, steps),
+            "rewards": self._in_time(FloatBox(), steps),
+            "terminated": self._in_time(BoolBox(), steps),
+            "truncated": self._in_time(BoolBox(), steps),
+            "next_states": self._in_time(states, steps),
+        }
+        if self.internal_space is not None:
+            spaces["internal_states"] = self._in_time(self.internal_space, steps + 1)
+        for name in self.extra_returns:
+            spaces[name] = self._in_time(_item(extras[name]), steps)
+        return spaces
+
+    def _in_time(self, space: Space, steps: int) -> Space:
+        return space.with_extra_ranks(len(self.environments) if self.is_vector else False, steps, True)
+
+    @graph_fn(spaces=_present_spaces)
+    def _bounded(self, ops: Any, present: Any) -> Any:
+        """What is carried has lost its bounds, of which networks make one-hot vectors."""
+        return present
+
+    # Host functions.
+
+    @graph_fn(host=True, spaces=_present_spaces, shares=())
+    def _begin(self) -> Any:
+        return self.rollout.begin(self.num_steps, self._float_dtype, self.rng)  # type: ignore[attr-defined]
+
+    def _following_spaces(self, action: Space, *_: Any) -> dict[str, Any]:
+        """As `_present_spaces`, if the environments take such actions."""
+        wanted, given = self.rollout.action_space, action.without_ranks()
+        boxes, expected = given.flatten(), wanted.flatten()
+        if boxes.keys() != expected.keys() or any(
+            isinstance(boxes[path], FloatBox) and not isinstance(box, FloatBox)
+            for path, box in expected.items()
+        ):
+            raise mismatch("action", f"one for the environment, {wanted!r}", repr(given))
+        return self._present_spaces()
+
+    @graph_fn(host=True, spaces=_following_spaces, shares=())
+    def _act(self, action: Any, internal_states: Any = None) -> Any:
+        return self.rollout.turns.send((action, internal_states))
+
+    @graph_fn(host=True, spaces=_result_spaces, shares=())
+    def _finish(self, extras: Any = None) -> Any:
+        results = {**self.rollout.results(), **(extras or {})}
+        return results if self.is_vector else _of_one(results)
+
+    @graph_fn(host=True, returns=0, spaces=())
+    def _reset(self) -> None:
+        self.rollout.begins_anew = True
+
+
+def _space(spec: Any, where: str) -> Space | None:
+    try:
+        return None if spec is None else from_spec(spec).without_ranks()
+    except SpaceError as error:
+        raise SpecError(f"{where}: {error}") from None
+
+
+def _method(actor: Component, name: str | None, where: str) -> str:
+    """The API method to ask `actor` with."""
+    known = actor.api_methods()
+    found = next((each for each in ([name] if name else ACTOR_METHODS) if each in known), None)
+    if found is None:
+        wanted = repr(name) if name else " or ".join(ACTOR_METHODS)
+        raise SpecError(f"{where}: {actor.scope} has no API method {wanted}. {nearest(str(name), known)}")
+    return found
+
+
+def _item(space: Space) -> Space:
+    """Of a Space of collected rows ``[T, N, ...]``, that of one item."""
+
+    def item(_: str, box: BoxSpace) -> BoxSpace:
+        shape: tuple[Any, ...] = box.get_shape(True, True)
+        return with_shape(box, shape[2:])
+
+    return space.map(item).without_ranks()
+
+
+def _of_one(value: Any) -> Any:
+    """Arrays ``[T, 1, ...]`` without their second axis."""
+    if isinstance(value, Mapping):
+        return {key: _of_one(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return tuple(map(_of_one, value))
+    return value[:, 0]

@@ -1,0 +1,96 @@
+"""Guarded storage: the variables of one graph executor, and the locks that keep threads apart.
+
+There is one lock per group of variables, one per random stream, and one per component with host functions.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+from rlgraph.core.backend import Storage
+from rlgraph.core.graph import BuiltGraph, Plan
+from rlgraph.core.graph.binding import bind
+from rlgraph.core.graph.nodes import GraphFunctionCall
+from rlgraph.core.graph.plan import HostStep, Segment
+from rlgraph.core.runtime.locks import Locks
+
+
+class GuardedStorage:
+    """Variables and streams of a built graph, for programs that run in several threads.
+
+    Args:
+        built: the built graph.
+        storage: its values; they are initialized here.
+        use_kernels: whether host functions may use kernels.
+    """
+
+    def __init__(self, built: BuiltGraph, storage: Storage, use_kernels: bool):
+        self.built, self.storage, self._use_kernels = built, storage, use_kernels
+        self.locks = Locks()
+        storage.initialize()
+        # All of them now, so that every checkpoint has the streams from which nothing was drawn so far.
+        for name in self._tensor_streams():
+            storage.tensor_stream(name)
+        for node in built.graph.nodes.values():
+            if isinstance(node, GraphFunctionCall) and node.host:
+                storage.stream(node.component)
+
+    def _tensor_streams(self) -> dict[str, None]:
+        return {name: None for effects in self.built.effects.values() for name in effects.draws}
+
+    @property
+    def stream_names(self) -> frozenset[str]:
+        """Names of all random streams that there may be."""
+        return frozenset([*self.built.graph.components, *self._tensor_streams()])
+
+    def host_view(self, scope: str) -> Any:
+        """The view of a component on which its host functions run."""
+        return bind(
+            self.built.graph.components[scope],
+            lambda variable: self.storage.host[variable.name] if variable.host else variable,
+            lambda slots: slots,
+            rng=self.storage.stream(scope),
+            condition=self.locks.condition(_host_lock(scope)),
+            use_kernels=self._use_kernels,
+        )
+
+    def host_functions(self, scope: str) -> AbstractContextManager[Any]:
+        """Keeps other threads out of the host functions of a component."""
+        return self.locks.holding([_host_lock(scope)])
+
+    def groups(self) -> AbstractContextManager[Any]:
+        """Keeps other threads from writing tensor variables."""
+        return self.locks.holding(self.built.layout.groups)
+
+    def everything(self) -> AbstractContextManager[Any]:
+        """Keeps other threads out of all variables: for looking at, or replacing, many values at once."""
+        scopes = self.built.graph.components
+        return self.locks.holding([*self.built.layout.groups, *map(_host_lock, scopes)])
+
+    def guard(
+        self, plan: Plan, step: HostStep | Segment, storage: Storage
+    ) -> AbstractContextManager[Any] | None:
+        """What a step of a plan runs in; None: beside all others, since it only reads.
+
+        Args:
+            plan: the plan.
+            step: a step of it.
+            storage: the variables on which it runs: these, or those that borrow their memory.
+        """
+        if isinstance(step, HostStep):
+            return self.host_functions(step.node.component)
+        effects = [plan.built.effects[node.id] for node in step.nodes]
+        written = frozenset[str]().union(*(e.writes for e in effects))
+        # A stream has a name of its own and no group.
+        group_of = self.built.layout.group_of
+        if written.isdisjoint(group_of):  # it only draws, if that
+            return self.locks.holding(written) if written else None
+        touched = written.union(*(e.reads for e in effects))
+        groups = {group_of.get(name, name) for name in touched}
+        # Also after an error: it may have come after the first write.
+        return self.locks.holding(groups, storage.mark_written)
+
+
+def _host_lock(scope: str) -> str:
+    return f"host:{scope}"

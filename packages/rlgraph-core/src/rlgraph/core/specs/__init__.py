@@ -1,0 +1,1 @@
+"""Specs: reading documents, checking arguments, making the objects that they describe."""

@@ -1,0 +1,278 @@
+"""Documents: specs in JSON, YAML and TOML files, read within limits.
+
+YAML is read by the rules of its version 1.2, so that a document means the same in all three forms: ``1e-3`` is a
+number, and ``yes`` is a text. A document may come from anybody: its size, depth and numbers are limited, so that
+reading it takes a second and a few megabytes at most, and it holds nothing but what JSON can hold.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rlgraph.core.errors import SpecError
+from rlgraph.spaces.text_files import read_text
+
+SUFFIXES = (".json", ".yaml", ".yml", ".toml")
+#: Values of a document with all files that it names, repetitions by aliases included.
+MAX_VALUES = 10_000
+#: Mappings and lists inside of each other; files that name each other.
+MAX_DEPTH = 32
+#: Characters of one text.
+MAX_TEXT = 10_000
+#: Integers have 64 bits.
+MAX_INTEGER = 2**63 - 1
+
+_YAML_SCALARS = (
+    ("merge", r"^<<$", ["<"]),
+    ("null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
+    ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", list("tTfF")),
+    ("int", r"^[-+]?[0-9]+$", list("-+0123456789")),
+    ("float", r"^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$", list("-+0123456789.")),
+    ("float", r"^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$", list("-+.")),
+)
+#: A dotted key of TOML that is nested too deeply; the parser would take quadratic time.
+_DEEP_KEY = re.compile(rf"(?:(?:[\w-]+|\"[^\"\n]*\"|'[^'\n]*')[ \t]*\.[ \t]*){{{MAX_DEPTH}}}")
+
+
+def is_spec_file(spec: Any) -> bool:
+    """Whether `spec` names a file: any path object, or a string that ends as such files do."""
+    return isinstance(spec, Path) or (isinstance(spec, str) and spec.lower().endswith(SUFFIXES))
+
+
+def read_spec_file(file: str | Path, where: str) -> Any:
+    """What a JSON, YAML or TOML file holds; files that it names in turn, relative to itself, are read in their place.
+
+    A file may be named by what the document calls ``agent``, ``environment`` or ``..._spec``, and in lists of these.
+
+    Args:
+        file: its path; relative ones count from the working directory.
+        where: where the spec stands; named in errors.
+
+    Raises:
+        SpecError: the file is missing, cannot be read, names itself, has one key twice, exceeds a limit, or is of
+            another kind; or it is YAML and PyYAML is not installed.
+    """
+    return _Reader().file(Path(), file, where, (), 0)
+
+
+def with_spec_files(document: Any, folder: Path, where: str) -> Any:
+    """A copy of `document`, in which the names of files, relative to `folder`, are replaced by what these hold.
+
+    Numbers of NumPy become Python's.
+
+    Raises:
+        SpecError: see `read_spec_file`.
+    """
+    return _Reader().copy(document, where, folder, (), 0, may_be_file=False)
+
+
+def parse_json(text: str, where: str, what: str = "the text") -> Any:
+    """What JSON text means.
+
+    Raises:
+        SpecError: it is no valid JSON, or has one key twice.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_unique)
+    except RecursionError:
+        raise SpecError(f"{where}: {what} is nested more than {MAX_DEPTH} levels deep") from None
+    except ValueError as error:
+        raise SpecError(f"{where}: {what} is no valid JSON: {error}") from None
+
+
+def parse_yaml(text: str, where: str, what: str = "the text") -> Any:
+    """What YAML text means.
+
+    Raises:
+        SpecError: it is no valid YAML, has one key twice, a type tag, or too many values; or PyYAML is not installed.
+    """
+    try:
+        import yaml
+    except ImportError:
+        raise SpecError(
+            f"{where}: {what} is YAML, which needs PyYAML: pip install rlgraph-core[yaml] (or write it as JSON)"
+        ) from None
+    try:
+        return yaml.load(text, _yaml_loader())
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or error
+        place = "" if mark is None else f": line {mark.line + 1} column {mark.column + 1}"
+        raise SpecError(f"{where}: {what} is no valid YAML: {problem}{place}") from None
+    except ValueError as error:  # a number with thousands of digits
+        raise SpecError(f"{where}: {what} is no valid YAML: {error}") from None
+
+
+def parse_toml(text: str, where: str, what: str = "the text") -> Any:
+    """What TOML text means.
+
+    Raises:
+        SpecError: it is no valid TOML.
+    """
+    if _DEEP_KEY.search(text):
+        raise SpecError(f"{where}: {what} is nested more than {MAX_DEPTH} levels deep")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise SpecError(f"{where}: {what} is nested more than {MAX_DEPTH} levels deep") from None
+    except ValueError as error:
+        raise SpecError(f"{where}: {what} is no valid TOML: {error}") from None
+
+
+class _Reader:
+    """Reads one document, with the files that it names."""
+
+    def __init__(self) -> None:
+        self.values = 0
+
+    def file(self, folder: Path, name: str | Path, where: str, above: tuple[Path, ...], depth: int) -> Any:
+        """What a file holds; `above`: the files that name it, one in the other."""
+        try:
+            file = folder / Path(name).expanduser()
+            place = file.resolve()
+        except (OSError, ValueError, RuntimeError) as error:  # no such user, a circle of links, a zero byte
+            raise SpecError(f"{where}: {str(name)!r} is no path of a file: {error}") from None
+        if file.suffix.lower() not in SUFFIXES:
+            raise SpecError(
+                f"{where}: expected a file that ends in {', '.join(SUFFIXES)}, given {str(file)!r}"
+            )
+        if place in above:
+            raise SpecError(f"{where}: {str(file)!r} names itself")
+        try:
+            text = read_text(file)
+        except FileNotFoundError:
+            raise SpecError(f"{where}: there is no file {str(file.absolute())!r}") from None
+        except (OSError, ValueError) as error:
+            raise SpecError(f"{where}: {str(file)!r} cannot be read: {error}") from None
+        parse = {".json": parse_json, ".toml": parse_toml}.get(file.suffix.lower(), parse_yaml)
+        content = parse(text, where, repr(str(file)))
+        return self.copy(content, where, file.parent, (*above, place), depth, may_be_file=False)
+
+    def copy(
+        self, value: Any, where: str, folder: Path, above: tuple[Path, ...], depth: int, *, may_be_file: bool
+    ) -> Any:
+        """`value` with the names of files, where there may be some, replaced by what these hold."""
+        self.values += 1
+        if self.values > MAX_VALUES:
+            raise SpecError(f"{where}: the document has more than {MAX_VALUES:,} values")
+        if depth > MAX_DEPTH:
+            raise SpecError(f"{where}: the document is nested more than {MAX_DEPTH} levels deep")
+        if isinstance(value, dict):
+            return {
+                _key(key, where): self.copy(
+                    item,
+                    f"{where}.{key}".lstrip("."),
+                    folder,
+                    above,
+                    depth + 1,
+                    may_be_file=_may_be_file(key),
+                )
+                for key, item in value.items()
+            }
+        if isinstance(value, list):
+            return [
+                self.copy(item, f"{where}[{n}]", folder, above, depth + 1, may_be_file=may_be_file)
+                for n, item in enumerate(value)
+            ]
+        if may_be_file and is_spec_file(value):
+            return self.file(folder, value, where, above, depth + 1)
+        return _scalar(value, where, from_file=bool(above))
+
+
+def _scalar(value: Any, where: str, from_file: bool) -> Any:
+    """A value without parts, within the limits; objects are for documents in Python only."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str) and len(value) > MAX_TEXT:
+        raise SpecError(
+            f"{where}: expected a text of at most {MAX_TEXT:,} characters, given one of {len(value):,}"
+        )
+    if isinstance(value, int) and abs(value) > MAX_INTEGER:
+        raise SpecError(f"{where}: expected an integer of at most 64 bits, given a larger one")
+    if from_file and not isinstance(value, str | int | float | bool | None):
+        raise SpecError(f"{where}: expected a value that JSON can hold, given a {type(value).__name__}")
+    return value
+
+
+def _key(key: Any, where: str) -> str:
+    if not isinstance(key, str) or len(key) > MAX_TEXT:
+        given = f"a text of {len(key):,} characters" if isinstance(key, str) else repr(key)
+        raise SpecError(f"{where or 'document'}: expected keys that are short texts, given {given}")
+    return key
+
+
+def _may_be_file(key: Any) -> bool:
+    return isinstance(key, str) and (key in ("agent", "environment") or key.endswith("_spec"))
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        doubled = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise ValueError(f"the key {doubled!r} stands twice in one object")
+    return found
+
+
+@cache
+def _yaml_loader() -> Any:
+    """The safe loader of PyYAML with the scalars of YAML 1.2 that JSON has, without doubled keys and without tags."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        """Counts values while they are read; an alias counts as much as what it repeats."""
+
+        yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012
+
+        def __init__(self, stream: str):
+            super().__init__(stream)
+            self.depth = self.values = 0
+            #: Anchor -> values of what it names.
+            self.sizes: dict[str, int] = {}
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            event = self.peek_event()
+            is_alias = isinstance(event, yaml.AliasEvent)
+            if getattr(event, "tag", None) is not None:
+                fail(f"the tag {event.tag!r}: a document has no type tags", event)
+            if is_alias and event.anchor not in self.sizes and event.anchor in self.anchors:
+                fail(f"the anchor {event.anchor!r} contains itself", event)
+            begin, self.depth = self.values, self.depth + 1
+            if self.depth > MAX_DEPTH + 1:
+                fail(f"more than {MAX_DEPTH} levels", event)
+            node = super().compose_node(parent, index)
+            self.depth -= 1
+            self.values += self.sizes[event.anchor] if is_alias else 1
+            if not is_alias and event.anchor is not None:
+                self.sizes[event.anchor] = self.values - begin
+            if self.values > MAX_VALUES:
+                fail(f"more than {MAX_VALUES:,} values", event)
+            return node
+
+    def fail(problem: str, node: Any) -> None:
+        raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+
+    for tag, pattern, first in _YAML_SCALARS:
+        Loader.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(pattern), first)
+
+    def construct_mapping(loader: Any, node: Any) -> dict[Any, Any]:
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            if not isinstance(key_node, yaml.ScalarNode):
+                fail("expected keys that are texts", key_node)
+            if key_node.value in seen:
+                fail(f"the key {key_node.value!r} stands twice", key_node)
+            seen.add(key_node.value)
+        mapping: dict[Any, Any] = loader.construct_mapping(node, deep=True)
+        return mapping
+
+    Loader.add_constructor("tag:yaml.org,2002:map", construct_mapping)
+    Loader.add_constructor("tag:yaml.org,2002:int", lambda loader, node: int(str(node.value)))
+    return Loader

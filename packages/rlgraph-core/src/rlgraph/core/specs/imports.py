@@ -1,0 +1,131 @@
+"""What specs may import: anything in a program's own code, only what the user allowed in data.
+
+A spec that a program writes down may name a class by its import path, ``module:Class``. A spec from a document, a file,
+a run folder or the command line is data, perhaps somebody else's: it names what is registered. Whoever reads such specs
+does so inside of `data_specs`; the user allows modules with `allow_imports` (``--allow-imports`` on the command line).
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rlgraph.core.errors import SpecError, nearest
+
+
+@dataclass(frozen=True)
+class ImportPolicy:
+    """What specs may import.
+
+    Attributes:
+        is_data: the specs are data, and import from `allowed` only.
+        allowed: modules and packages; a package stands for all its modules.
+    """
+
+    is_data: bool = False
+    allowed: tuple[str, ...] = ()
+
+    def permits(self, module: str) -> bool:
+        """Whether specs may import `module`."""
+        return not self.is_data or any(f"{module}.".startswith(f"{name}.") for name in self.allowed)
+
+
+_OF_A_PROGRAM = ImportPolicy()
+_policy: ContextVar[ImportPolicy] = ContextVar("import_policy", default=_OF_A_PROGRAM)
+
+
+def import_policy() -> ImportPolicy:
+    """The policy that holds here; another thread or process does not have it by itself."""
+    return _policy.get()
+
+
+@contextmanager
+def using_import_policy(policy: ImportPolicy) -> Iterator[None]:
+    """Apply `policy` to all specs read inside."""
+    token = _policy.set(policy)
+    try:
+        yield
+    finally:
+        _policy.reset(token)
+
+
+def data_specs() -> Any:
+    """A context manager and decorator: specs read inside are data."""
+    return _changed(is_data=True)
+
+
+def allow_imports(*modules: str) -> Any:
+    """A context manager and decorator: specs inside may import these modules, data or not.
+
+    Args:
+        modules: ``"my_module"`` or ``"my_package"``, the latter with all modules below it.
+    """
+    return _changed(allowed=modules)
+
+
+@contextmanager
+def _changed(is_data: bool = False, allowed: tuple[str, ...] = ()) -> Iterator[None]:
+    now = _policy.get()
+    with using_import_policy(replace(now, is_data=now.is_data or is_data, allowed=(*now.allowed, *allowed))):
+        yield
+
+
+def is_import_path(name: str) -> bool:
+    """Whether `name` can be ``package.module.attribute`` or ``package.module:attribute``."""
+    return "." in name or ":" in name
+
+
+def check_import(module: str, name: str, where: str) -> None:
+    """Raise `SpecError` if `name`, which stands at `where`, may not import `module`."""
+    if not _policy.get().permits(module):
+        raise SpecError(
+            f"{where}: expected a registered name, given the import path {name!r}. Importing runs the code of "
+            f"{module!r}: if you trust it, allow it with --allow-imports {module} (in Python: "
+            f"rlgraph.core.allow_imports({module!r}))"
+        )
+
+
+def import_class(place: str, accepts: Callable[[type], bool], expected: str, *, where: str) -> type:
+    """The class at ``package.module.Class`` or ``package.module:Class``. Nothing that is found there is called.
+
+    Args:
+        place: where to import it from.
+        accepts: whether a class is of the right kind.
+        expected: that kind, in words: ``"a Component"``.
+        where: where `place` is written; named in errors.
+
+    Raises:
+        SpecError: the module may not be imported, does not exist or fails; it has no such attribute; or that is no
+            class of the right kind.
+    """
+    module, _, attribute = place.partition(":") if ":" in place else place.rpartition(".")
+    check_import(module, place, where)
+    try:
+        target = imported(f"{module}:{attribute}")
+    except ModuleNotFoundError as error:
+        raise SpecError(f"{where}: {place!r} is no registered name, and nothing to import: {error}") from None
+    except AttributeError:
+        public = [name for name in vars(sys.modules.get(module, object)) if not name.startswith("_")]
+        raise SpecError(
+            f"{where}: module {module!r} has no {attribute!r}. {nearest(attribute, public)}"
+        ) from None
+    except Exception as error:
+        raise SpecError(f"{where}: {place!r} cannot be imported: {type(error).__name__}: {error}") from error
+    if not isinstance(target, type) or not accepts(target):
+        found = f"the class {target.__name__}" if isinstance(target, type) else f"a {type(target).__name__}"
+        raise SpecError(f"{where}: {place!r} is {found}, expected {expected}")
+    return target
+
+
+def imported(place: str) -> Any:
+    """What stands at ``module:attribute``."""
+    module, _, attribute = place.partition(":")
+    target: Any = importlib.import_module(module)
+    for part in attribute.split("."):
+        target = getattr(target, part)
+    return target

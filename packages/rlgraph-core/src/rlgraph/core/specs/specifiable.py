@@ -1,0 +1,276 @@
+"""Objects from specs: ``{"type": "dense", "units": 64}`` becomes ``Dense(units=64)``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from rlgraph.core.errors import SpecError, offer
+from rlgraph.core.registry import registry
+from rlgraph.core.specs.all_faults import every_fault
+from rlgraph.core.specs.argument_types import expectation, fits
+from rlgraph.core.specs.documents import is_spec_file, read_spec_file
+from rlgraph.core.specs.imports import data_specs
+from rlgraph.core.specs.parameters import Parameters, parameters_of
+from rlgraph.core.specs.spec_paths import is_recording, locate, located, making, record
+
+
+class Specifiable:
+    """A class whose instances are described by JSON-able specs and found by name in a registry group."""
+
+    #: Entry-point group in which types of this family are registered.
+    registry_group: ClassVar[str]
+    #: What others call an argument -> where it stands here, ``{"gamma": "discount"}``; offered where an unknown key is
+    #: refused, if the class has the place.
+    other_names: ClassVar[Mapping[str, str]] = {}
+    #: How a spec of this class is written, where that is easily mistaken; said where another class is given.
+    spec_hint: ClassVar[str] = ""
+
+    @classmethod
+    def from_spec(cls, spec: Any, *, path: str = "", **kwargs: Any) -> Self:
+        """Make an instance from a spec. The spec is never changed.
+
+        Args:
+            spec: one of
+
+                * an instance: returned as it is;
+                * None: this class with its defaults;
+                * a mapping with ``type`` (a registered name, a class, a function, or where to import a class from;
+                  default: this class), constructor arguments by name, and ``_args``, a list of those by position;
+                * what may stand as ``type`` alone: ``"dense"``, ``"package.module.Class"``,
+                  ``"package.module:Class"``, a class, or a function that returns an instance;
+                * a JSON or YAML file that holds a spec: ``"net.json"``, or any `pathlib.Path`. A file is data: it
+                  imports nothing but what `rlgraph.core.allow_imports` allows.
+            path: where the spec stands in a larger one; named in errors.
+            kwargs: arguments that override the spec's.
+
+        Raises:
+            SpecError: unknown type or argument, a missing argument, or a value that the constructor refuses; with
+                its path and the nearest valid name.
+        """
+        where = locate(path or cls.__name__)
+        if isinstance(spec, cls):
+            return spec
+        if is_spec_file(spec):
+            return cls._from_file(spec, where, kwargs)
+        with every_fault(lambda spec: cls._from_plain(spec, where, kwargs), spec, where):
+            return cls._from_plain(spec, where, kwargs)
+
+    @classmethod
+    def _from_plain(cls, spec: Any, where: str, kwargs: Mapping[str, Any]) -> Self:
+        """`from_spec` of anything but an instance or a file."""
+        if not isinstance(spec, Mapping):
+            makes = callable(spec) and not isinstance(spec, Specifiable)
+            if spec is not None and not (isinstance(spec, str) or makes):
+                raise SpecError(
+                    f"{where}: expected a {cls.__name__}, a mapping with 'type', a name, a file or a function; "
+                    f"given {type(spec).__name__} {spec!r}{cls._hint()}"
+                )
+            spec = {"type": spec}
+        arguments = {key: plain_copy(value) for key, value in spec.items() if key not in ("type", "_args")}
+        positional = spec.get("_args", ())
+        if isinstance(positional, str) or not isinstance(positional, Sequence):
+            raise SpecError(f"{where}._args: expected a list of arguments, given {positional!r}")
+        kind = spec.get("type")
+        target = cls._lookup(kind, where)
+        name = kind if isinstance(kind, str) else None
+        instance = call_checked(
+            target, plain_copy(list(positional)), arguments, where, handed=kwargs, name=name
+        )
+        if not isinstance(instance, cls):
+            raise SpecError(
+                f"{where}: {target.__name__} returned {type(instance).__name__} {instance!r}, expected a {cls.__name__}"
+            )
+        return instance
+
+    @classmethod
+    def _from_file(cls, file: str | Path, where: str, kwargs: Mapping[str, Any]) -> Self:
+        try:
+            with data_specs():
+                return cls.from_spec(read_spec_file(file, where), path=where, **kwargs)
+        except SpecError as error:
+            error.add_note(f"({where} stands in {file})")
+            raise
+
+    @classmethod
+    def _hint(cls) -> str:
+        return f"; {cls.spec_hint}" if cls.spec_hint else ""
+
+    @classmethod
+    def _lookup(cls, name: Any, where: str) -> Callable[..., Any]:
+        """The class or function that `name` means."""
+        target: Any = cls if name is None else name
+        if isinstance(name, str):
+            target = registry(cls.registry_group).resolve(
+                name,
+                lambda kind: issubclass(kind, cls),
+                f"a {cls.__name__} class{cls._hint()}",
+                where=f"{where}.type",
+            )
+        if isinstance(target, type):
+            if not issubclass(target, cls):
+                raise SpecError(
+                    f"{where}.type: {name!r} is a {target.__name__}, expected a {cls.__name__}{cls._hint()}"
+                )
+        elif not callable(target):
+            raise SpecError(f"{where}.type: expected a name, a class or a function, given {name!r}")
+        return target
+
+
+def plain_copy(value: Any) -> Any:
+    """`value` with its dicts and lists copied, so that nobody who is given them can change the original.
+
+    A number of NumPy's becomes the Python number that it is.
+    """
+    if type(value) is dict:
+        return {key: plain_copy(item) for key, item in value.items()}
+    if type(value) is list:
+        return [plain_copy(item) for item in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def call_checked(
+    target: Callable[..., Any],
+    positional: Sequence[Any],
+    arguments: Mapping[str, Any],
+    where: str,
+    *,
+    handed: Mapping[str, Any] | None = None,
+    name: str | None = None,
+) -> Any:
+    """``target(*positional, **arguments, **handed)``, with every mistake in the arguments as a `SpecError`.
+
+    Args:
+        target: a class or a function.
+        positional, arguments: what the spec gives.
+        where: the place of the spec; named in errors.
+        handed: what the program gives besides the spec; goes before the spec's.
+        name: what the spec calls `target`.
+
+    Raises:
+        SpecError: all that is wrong with the arguments: unknown, doubled or missing ones, and types; or a value that
+            `target` refuses.
+    """
+    handed = handed or {}
+    parameters = parameters_of(target)
+    faults = [
+        *_name_faults(target, parameters, {**arguments, **handed}, where),
+        *_position_faults(target, parameters, positional, {**arguments, **handed}, where),
+        *_type_faults(parameters, positional, {k: v for k, v in arguments.items() if k not in handed}, where),
+    ]
+    if faults:
+        raise _located(*faults)
+    if is_recording():
+        record(where, _amounts_to(name or place_of(target), parameters, positional, arguments, handed))
+    with making(where, {*parameters.named, *arguments} - handed.keys(), handed):
+        try:
+            return target(*positional, **{**arguments, **handed})
+        except TypeError as error:
+            raise _located(f"{where}: {_name(target)}: {error}") from error
+        except SpecError as error:
+            raise located(error, where, _name(target)) from error
+
+
+def check_arguments(target: Callable[..., Any], arguments: Mapping[str, Any], where: str) -> None:
+    """Raise `SpecError` for the keys that `target`, a class or a function, does not take.
+
+    A constructor with ``**kwargs`` is taken to hand them to the next class above.
+    """
+    faults = _name_faults(target, parameters_of(target), arguments, where)
+    if faults:
+        raise SpecError(*faults)
+
+
+def place_of(target: Callable[..., Any]) -> str:
+    """What a spec calls `target`: a registered name where it has one, else where to import it from."""
+    place = f"{target.__module__}:{getattr(target, '__qualname__', type(target).__qualname__)}"
+    group = getattr(target, "registry_group", None)
+    names = [p.name for p in registry(group).plugins() if p.target == place] if group else []
+    return names[0] if names else place
+
+
+def _located(*faults: str) -> SpecError:
+    error = SpecError(*faults)
+    error.located = True
+    return error
+
+
+def _name_faults(
+    target: Callable[..., Any], parameters: Parameters, arguments: Mapping[str, Any], where: str
+) -> list[str]:
+    if parameters.is_open:
+        return []
+    return [
+        f"{where}.{key}: {_name(target)} has no such key. "
+        + offer(str(key), parameters.named, getattr(target, "other_names", {}))
+        for key in arguments
+        if key not in parameters.named
+    ]
+
+
+def _position_faults(
+    target: Callable[..., Any],
+    parameters: Parameters,
+    positional: Sequence[Any],
+    arguments: Mapping[str, Any],
+    where: str,
+) -> list[str]:
+    """Faults in the number of arguments by position, and what is required and not there."""
+    places = [p for p in parameters.own if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(positional) > len(places) and not any(p.kind is p.VAR_POSITIONAL for p in parameters.own):
+        return [
+            f"{where}._args: {_name(target)} takes at most {len(places)} arguments by position, "
+            f"given {len(positional)}"
+        ]
+    doubled = [p.name for p in places[: len(positional)] if p.name in arguments]
+    named = [p for p in parameters.own if p.kind is p.KEYWORD_ONLY]
+    missing = [
+        p.name
+        for p in [*places[len(positional) :], *named]
+        if p.default is p.empty and p.name not in arguments
+    ]
+    return [
+        *(f"{where}.{name}: given twice, by name and in '_args'" for name in doubled),
+        *(f"{where}.{name}: missing; {_name(target)} requires it" for name in missing),
+    ]
+
+
+def _type_faults(
+    parameters: Parameters, positional: Sequence[Any], arguments: Mapping[str, Any], where: str
+) -> list[str]:
+    annotations = {name: p.annotation for name, p in parameters.named.items()}
+    by_position = _by_position(parameters, positional)
+    return [
+        f"{where}.{name}: expected {expectation(annotations[name])}, given {value!r}"
+        for name, value in [*by_position.items(), *arguments.items()]
+        if name in annotations and not fits(annotations[name], value)
+    ]
+
+
+def _by_position(parameters: Parameters, positional: Sequence[Any]) -> dict[str, Any]:
+    """What is given by position, by name; without what a parameter ``*args`` takes."""
+    places = [p.name for p in parameters.own if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return dict(zip(places, positional, strict=False))
+
+
+def _amounts_to(
+    kind: str,
+    parameters: Parameters,
+    positional: Sequence[Any],
+    arguments: Mapping[str, Any],
+    handed: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The spec with every argument of the constructor's own by name, defaults included."""
+    by_position = _by_position(parameters, positional)
+    defaults = {p.name: p.default for p in parameters.own if p.default is not p.empty}
+    if len(positional) > len(by_position):  # what a parameter `*args` takes has no name
+        by_position = {"_args": list(positional)}
+    given = {**defaults, **by_position, **arguments}
+    return {"type": kind, **{name: value for name, value in given.items() if name not in handed}}
+
+
+def _name(target: Callable[..., Any]) -> str:
+    return getattr(target, "__name__", type(target).__name__)

@@ -1,0 +1,45 @@
+"""What a reference says of a component: its API methods, the functions of the literature it uses, the papers."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from rlgraph.draw.papers import Paper, cited
+
+_FUNCTIONAL = "rlgraph.core.functional"
+
+
+def api_methods_of(kind: Any) -> list[Callable[..., Any]]:
+    """The functions of the API methods of a class, in the order in which they stand in it."""
+    order = [name for owner in reversed(kind.__mro__) for name in vars(owner)]
+    methods: dict[str, Any] = kind.api_methods()
+    return [methods[name] for name in sorted(methods, key=order.index)]
+
+
+def call_of(function: Callable[..., Any]) -> str:
+    """A function as it is called, without ``self`` and types: ``call(inputs, training=None)``."""
+    signature = inspect.signature(function)
+    bare = [p.replace(annotation=p.empty) for p in signature.parameters.values() if p.name != "self"]
+    return f"{function.__name__}{signature.replace(parameters=bare, return_annotation=signature.empty)}"
+
+
+def functional_of(kind: Any) -> list[FunctionType]:
+    """The functions of `rlgraph.core.functional` that the module of a component imports."""
+    members = vars(importlib.import_module(kind.__module__)).values()
+    return [m for m in members if isinstance(m, FunctionType) and m.__module__.startswith(_FUNCTIONAL)]
+
+
+def papers_of(kind: Any) -> tuple[Paper, ...]:
+    """The papers that a component cites, and the functions of the literature that it uses."""
+    functions = [*api_methods_of(kind), *functional_of(kind)]
+    return cited(filter(None, [inspect.getdoc(kind), *(function.__doc__ for function in functions)]))
+
+
+def kernels_only(kind: Any) -> list[str]:
+    """The backends that a component is bound to by graph functions with kernels only; none: it runs on all."""
+    bound = [set(function.kernels) for function in kind.graph_functions().values() if function.kernels_only]
+    return sorted(set.intersection(*bound)) if bound else []

@@ -1,0 +1,135 @@
+"""Boxes, labels and paths with their places, and the sizes of things that have no visible parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from rlgraph.draw.scene import COMPONENT, ENTRY, EXIT, FUNCTION, GRADIENTS, REGION, Element, Wire
+from rlgraph.draw.text_metrics import text_width
+
+TITLE, SMALL = 13.0, 11.0
+LINE = 15.0
+PADDING = 14.0
+HEADER = 42.0
+STRIP = 17.0
+BESIDE = 5.0
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Box:
+    """An element with its place; `y` grows downwards. `parent` is the key of the element around it."""
+
+    element: Element
+    x: float
+    y: float
+    width: float
+    height: float
+    parent: str = ""
+
+
+@dataclass(frozen=True)
+class Label:
+    """A text beside a wire; `y` is its base line. `kind` is ``method`` or ``space``."""
+
+    text: str
+    x: float
+    y: float
+    kind: str
+
+
+@dataclass(frozen=True)
+class Route:
+    """The path of a wire. `arrow` says that it enters a box; otherwise it ends inside the border of its container."""
+
+    wire: Wire
+    points: tuple[Point, ...]
+    arrow: bool
+
+
+@dataclass
+class Picture:
+    """Everything with its place, parents before children."""
+
+    width: float
+    height: float
+    boxes: list[Box] = field(default_factory=list)
+    routes: list[Route] = field(default_factory=list)
+    labels: list[Label] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Port:
+    """A point of a border at `x`, where wires meet it, with the text beside them."""
+
+    x: float
+    label: str = ""
+
+    @property
+    def right(self) -> float:
+        """Where the text ends."""
+        return self.x + label_width(self.label)
+
+
+@dataclass
+class Block:
+    """A laid-out element with its upper left corner at the origin.
+
+    Attributes:
+        element: the element.
+        width, height: of its box.
+        inlets, outlets: ports of the upper and the lower border.
+        inside: what is in the box.
+    """
+
+    element: Element
+    width: float
+    height: float
+    inlets: dict[str, Port]
+    outlets: dict[str, Port]
+    inside: Picture
+
+    @property
+    def extent(self) -> float:
+        """The width with the labels that stand out."""
+        return max([self.width, *(port.right for port in (*self.inlets.values(), *self.outlets.values()))])
+
+    def paste(self, picture: Picture, x: float, y: float, parent: str) -> None:
+        """Put the box and everything in it into `picture`."""
+        picture.boxes.append(Box(self.element, x, y, self.width, self.height, parent))
+        inside = self.inside
+        picture.boxes.extend(replace(box, x=box.x + x, y=box.y + y) for box in inside.boxes)
+        picture.labels.extend(replace(label, x=label.x + x, y=label.y + y) for label in inside.labels)
+        for route in inside.routes:
+            picture.routes.append(replace(route, points=tuple((px + x, py + y) for px, py in route.points)))
+
+
+def label_width(text: str) -> float:
+    """The room that a label beside a wire takes to the right of it."""
+    return text_width(text, SMALL) + 3 * BESIDE if text else BESIDE
+
+
+def title_width(element: Element) -> float:
+    """The room that the name and the class of a component take, and the sign that it has variables."""
+    sign = 24.0 if element.stateful else 0.0
+    return max(text_width(element.title, TITLE, bold=True) + sign, text_width(element.subtitle, SMALL))
+
+
+def chip_width(text: str) -> float:
+    """The width of a small label for a graph function."""
+    return text_width(text, SMALL) + 16
+
+
+def leaf_size(element: Element) -> tuple[float, float]:
+    """Width and height of an element without visible parts."""
+    if element.kind in (FUNCTION, GRADIENTS, ENTRY, EXIT):
+        return chip_width(element.title) + 4, 22.0
+    if element.kind in (COMPONENT, REGION):
+        chips = sum(chip_width(line) + 4 for line in element.lines) - 4
+        return max(title_width(element), chips) + 2 * PADDING - 4, HEADER + (26 if element.lines else 0)
+    widths = [
+        text_width(element.title, TITLE, bold=True),
+        *(text_width(line, SMALL) for line in element.lines),
+    ]
+    return max(widths) + 20, 26 + LINE * len(element.lines)

@@ -1,0 +1,31 @@
+"""The plan of one API method as a page of Python: what is called at run time, with nothing of the components left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlgraph.core.errors import RLGraphError, nearest
+from rlgraph.core.graph.pipeline import make_plan
+from rlgraph.draw.drawing import contracted_graph
+
+
+def plan_text(built: Any, method: str) -> str:
+    """The driver and the segments of an API method, as they are emitted for a backend that adds nothing.
+
+    Nothing is run, so it also shows plans that need gradients.
+
+    Args:
+        built: a `BuiltGraph` or a graph executor.
+        method: name of an API method of the root.
+
+    Raises:
+        RLGraphError: the graph is not built, or has no such method.
+    """
+    graph, build = contracted_graph(built)
+    if build is None:
+        raise RLGraphError(
+            f"a plan needs a build, and {graph.root} has none: give a BuiltGraph or a graph executor"
+        )
+    if method not in graph.methods:
+        raise RLGraphError(f"{graph.root} has no API method {method!r}. {nearest(method, graph.methods)}")
+    return make_plan(build, method, getattr(built, "replication", None)).source

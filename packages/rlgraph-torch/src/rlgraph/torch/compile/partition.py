@@ -1,0 +1,207 @@
+"""Segments in pieces: a loop around an update runs in Python, and what is inside of it is one compiled program.
+
+Unrolled, sixteen minibatches would be sixteen times the code, half a minute of compiling, and 2 % faster. So a segment
+is cut at the loops and branches in which something is differentiated. The pieces hand tensors over.
+
+Before::
+
+    for n5 in range(16):
+        v6 = batch__take(order, i5)
+        v7 = loss__loss(policy__values(v6))
+        optimizer__apply(gradients_8(v7))
+
+After::
+
+    for n5 in range(16):
+        c5, = update__segment_0_1(order, i5)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+
+from rlgraph.core.graph.emission import Dialect, SourceFunction
+from rlgraph.core.graph.emission.control_flow import Writer, emit_branch, emit_loop
+from rlgraph.core.graph.emission.source import from_leaves, literal
+from rlgraph.core.graph.nodes import (
+    Branch,
+    Const,
+    Expression,
+    Gradients,
+    Loop,
+    Node,
+    Output,
+    Pack,
+    Ref,
+    arguments_of,
+    outputs_of,
+    references,
+    walk_nodes,
+)
+from rlgraph.core.graph.passes.segments import make_segment
+from rlgraph.core.graph.plan import Plan, Segment
+from rlgraph.core.graph.variables import GradientList
+from rlgraph.core.ops.tensor_spec import TensorSpec
+
+Pieces = tuple["Segment | Around", ...]
+
+
+@dataclass(frozen=True)
+class Around:
+    """A loop or branch that runs in Python, and the pieces of its regions."""
+
+    node: Loop | Branch
+    regions: tuple[Pieces, ...]
+
+
+def cut(plan: Plan, segment: Segment) -> Pieces:
+    """A segment in pieces; the segment itself where nothing is to be cut, or cannot be."""
+    results = Pack(
+        tuple, tuple((i, Ref(leaf.source, leaf.path)) for i, (leaf, _) in enumerate(segment.outputs))
+    )
+    names = (f"{segment.name}_{number}" for number in count())
+    pieces = tuple(_cut(plan, segment.nodes, results, names))
+    whole = len(pieces) == 1 and isinstance(pieces[0], Segment)
+    return (segment,) if whole or not _may_be_cut(plan, pieces) else pieces
+
+
+def is_differentiated(segment: Segment) -> bool:
+    """Whether it takes derivatives."""
+    return any(isinstance(node, Gradients) for node in walk_nodes(segment.nodes))
+
+
+def _cut(
+    plan: Plan, nodes: Sequence[Node], results: Expression, names: Iterator[str]
+) -> Iterator[Segment | Around]:
+    run: list[Node] = []
+    for position, node in enumerate(nodes):
+        if not isinstance(node, Loop | Branch) or not any(
+            isinstance(n, Gradients) for n in walk_nodes([node])
+        ):
+            run.append(node)
+            continue
+        if run:
+            yield make_segment(plan.built, next(names), run, nodes[position:], results)
+            run = []
+        regions = (node.region,) if isinstance(node, Loop) else (node.then, node.otherwise)
+        yield Around(node, tuple(tuple(_cut(plan, r.nodes, r.results, names)) for r in regions))
+    if run:
+        yield make_segment(plan.built, next(names), run, (), results)
+
+
+def segments_of(pieces: Pieces) -> Iterator[Segment]:
+    """All segments among `pieces`, those inside of loops and branches too."""
+    for piece in pieces:
+        if isinstance(piece, Segment):
+            yield piece
+        else:
+            for region in piece.regions:
+                yield from segments_of(region)
+
+
+def _may_be_cut(plan: Plan, pieces: Pieces) -> bool:
+    """Whether no list of derivatives crosses a border: only tensors can. Derivatives never do, the build sees to it."""
+    for piece in segments_of(pieces):
+        inside = {node.id for node in walk_nodes(piece.nodes)}
+        for ref in (ref for node in piece.nodes for _, e in arguments_of(node) for ref in references(e)):
+            foreign = isinstance(ref.source, Output) and ref.source.node not in inside
+            if foreign and isinstance(plan.built.value_of(ref), GradientList):
+                return False
+    return True
+
+
+def emit_pieces(
+    plan: Plan,
+    segment: Segment,
+    pieces: Pieces,
+    lowered: Mapping[str, Callable[..., object]],
+    dialect: Dialect,
+) -> SourceFunction:
+    """The function that runs the pieces of a segment: arrays in, arrays out.
+
+    Args:
+        plan, segment: what was cut.
+        pieces: its pieces.
+        lowered: name of a piece -> its program, tensors in and tensors out.
+        dialect: how the backend emits segments.
+    """
+    return _Emitter(plan, segment, lowered, dialect).emit(pieces)
+
+
+class _Emitter:
+    def __init__(
+        self, plan: Plan, segment: Segment, lowered: Mapping[str, Callable[..., object]], dialect: Dialect
+    ):
+        self.plan, self.segment, self.lowered, self.dialect = plan, segment, lowered, dialect
+        self.function = SourceFunction(f"{plan.name}__{segment.name}", namespace=dialect.namespace)
+        self.function.parameters = [self.function.local(leaf) for leaf, _ in segment.inputs]
+        self.writer = Writer(
+            self.function,
+            plan.built.values.__getitem__,
+            self._scalar,
+            self._tensor,
+            dialect.index,
+            self._stack,
+        )
+
+    def emit(self, pieces: Pieces) -> SourceFunction:
+        function = self.function
+        function.lines.extend(f"{name} = {self.dialect.receive(name)}" for name in function.parameters)
+        self._emit(pieces)
+        outputs = [self.dialect.give(function.local(leaf)) for leaf, _ in self.segment.outputs]
+        function.lines.append(f"return {literal(tuple, list(enumerate(outputs)))}")
+        return function
+
+    def _emit(self, pieces: Pieces) -> None:
+        for piece in pieces:
+            if isinstance(piece, Segment):
+                self._emit_call(piece)
+                continue
+            regions = iter(piece.regions)
+            if isinstance(piece.node, Loop):
+                emit_loop(self.writer, piece.node, lambda _: self._emit(next(regions)))  # noqa: B023
+            else:
+                emit_branch(self.writer, piece.node, lambda _: self._emit(next(regions)))  # noqa: B023
+            self._emit_copies(piece.node)
+
+    def _emit_call(self, piece: Segment) -> None:
+        function = self.function
+        name = function.bind(f"{self.plan.name}__{piece.name}", self.lowered[piece.name])
+        call = f"{name}({', '.join(function.local(leaf) for leaf, _ in piece.inputs)})"
+        outputs = "".join(f"{function.local(leaf)}, " for leaf, _ in piece.outputs)
+        function.lines.append(f"{outputs.rstrip()} = {call}" if outputs else call)
+
+    def _emit_copies(self, node: Loop | Branch) -> None:
+        for output in outputs_of(node):
+            if output in self.plan.copies:
+                names = [self.function.local(leaf) for leaf, _ in self.writer.leaves(output)]
+                self.function.lines.extend(f"{name} = {self.dialect.copy(name)}" for name in names)
+
+    def _scalar(self, expression: Expression) -> str:
+        value = self.plan.built.value_of(expression)
+        if not isinstance(value, TensorSpec):
+            return repr(value)
+        kind = bool if value.dtype == "bool" else int
+        return f"{self.function.share(kind.__name__, kind)}({self._expression(expression)})"
+
+    def _tensor(self, expression: Expression, spec: TensorSpec) -> str:
+        if isinstance(expression, Const):
+            constant = self.function.bind("constant", np.asarray(expression.value, spec.dtype))
+            return self.dialect.copy(self.dialect.receive(constant))
+        return self._expression(expression)
+
+    def _stack(self, name: str) -> str:
+        import torch
+
+        return f"{self.function.share('stack', torch.stack)}({name})"
+
+    def _expression(self, expression: Expression) -> str:
+        if isinstance(expression, Ref):
+            return from_leaves(self.plan.built.value_of(expression), expression, self.function)
+        if isinstance(expression, Pack):
+            return literal(expression.kind, [(key, self._expression(e)) for key, e in expression.items])
+        return repr(expression.value)
