@@ -11,6 +11,7 @@ from rlgraph.components.explorations.exploration import Exploration
 from rlgraph.components.preprocessing.dict_preprocessor_stack import DictPreprocessorStack
 from rlgraph.components.preprocessing.preprocessor_stack import PreprocessorStack
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec, SpaceSpec
 from rlgraph.spaces import Dict, IntBox, SpaceError
 
 PROBABILITIES = "get_preprocessed_state_action_and_action_probs"
@@ -37,10 +38,10 @@ class ActorComponent(Component):
 
     def __init__(
         self,
-        preprocessor_spec: Any,
-        policy_spec: Any,
-        exploration_spec: Any = None,
-        action_space: Any = None,
+        preprocessor_spec: NetworkSpec,
+        policy_spec: ComponentSpec,
+        exploration_spec: ComponentSpec = None,
+        action_space: SpaceSpec = None,
         scope: str = "actor-component",
         **kwargs: Any,
     ):

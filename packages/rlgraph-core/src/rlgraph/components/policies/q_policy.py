@@ -15,6 +15,7 @@ from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.policies.categorical_actions import categories, choices, mask_shapes
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.core.functional.distributions.categorical import mask_logits
+from rlgraph.core.specs.spec_types import NetworkSpec, SpaceSpec
 from rlgraph.spaces import Dict, Space
 
 
@@ -42,7 +43,9 @@ class QPolicy(Component):
         SpecError: no Space, or an action without categories.
     """
 
-    def __init__(self, network_spec: Any, action_space: Any, scope: str = "policy", **kwargs: Any):
+    def __init__(
+        self, network_spec: NetworkSpec, action_space: SpaceSpec, scope: str = "policy", **kwargs: Any
+    ):
         self.action_space = action_space_of(action_space, f"{scope}.action_space")
         self.categories = categories(self.action_space, scope)
         self.mask_shapes = mask_shapes(self.action_space, scope)

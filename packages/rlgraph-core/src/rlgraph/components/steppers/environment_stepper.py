@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.common.argument_checks import check_whole
+from rlgraph.components.common.argument_checks import MAX_PARTS, check_whole
 from rlgraph.components.preprocessing.preprocess_layer import with_shape
 from rlgraph.components.steppers.environment_list import make_environments
 from rlgraph.components.steppers.rollout import Rollout
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, loop, rlgraph_api
 from rlgraph.core.errors import nearest
+from rlgraph.core.specs.spec_types import ComponentSpec, SpaceSpec
 from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, IntBox, Space, SpaceError, from_spec
 from rlgraph.spaces.errors import mismatch
 
@@ -65,11 +66,11 @@ class EnvironmentStepper(Component):
 
     def __init__(
         self,
-        environment_spec: Any,
-        actor_component_spec: Any,
+        environment_spec: ComponentSpec,
+        actor_component_spec: ComponentSpec,
         num_steps: int = 20,
         num_environments: int | None = None,
-        internal_states_space: Any = None,
+        internal_states_space: SpaceSpec = None,
         add_previous_action_to_state: bool = False,
         add_previous_reward_to_state: bool = False,
         extra_returns: Sequence[str] = (),
@@ -79,7 +80,7 @@ class EnvironmentStepper(Component):
     ):
         self.num_steps = check_whole(num_steps, f"{scope}.num_steps", least=1)
         if num_environments is not None:
-            check_whole(num_environments, f"{scope}.num_environments", least=1)
+            check_whole(num_environments, f"{scope}.num_environments", least=1, most=MAX_PARTS)
         self.environments = make_environments(environment_spec, num_environments, f"{scope}.environment_spec")
         self.is_vector = num_environments is not None or len(self.environments) > 1
         self.actor = Component.from_spec(actor_component_spec, path=f"{scope}.actor_component_spec")

@@ -1,4 +1,4 @@
-"""Phase two: run every API method of the root once with symbols and keep what was recorded."""
+"""Assembly: every API method of the root runs once with symbols, and what it calls is recorded."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Components:
         graph: the contracted graph.
         values: what is known so far of inputs and outputs.
         input_spaces: root method -> argument -> Space, as far as known.
-        action_space: handed to the components' build hooks.
+        action_space: passed to the components' build hooks.
         created: the scopes whose variables are created.
         ahead: those among them that were created while the Spaces of some of their calls were not known.
     """

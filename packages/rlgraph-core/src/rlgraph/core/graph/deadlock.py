@@ -1,4 +1,4 @@
-"""Deadlocks: who waits for whom in a build that cannot go on."""
+"""Deadlocks: which components wait for each other in a build that cannot continue."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def _check_region(graph: ComponentGraph, region: Region, reached: set[Source], r
 
 
 def tensors_of(value: Value, float_dtype: str, where: str) -> Value:
-    """A value in which numbers have become the tensors they stand for, so that they can cross a region's border.
+    """A value in which numbers have become tensors, so that they can cross a region's border.
 
     Raises:
         BuildError: a leaf is neither a tensor nor a number.
