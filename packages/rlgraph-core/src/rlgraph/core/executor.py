@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -42,6 +42,7 @@ class GraphExecutor:
         backend: name of a backend; default: `rlgraph.core.default_backend`.
         execution_spec: `ExecutionSpec` or a mapping of its fields.
         contract: False keeps calls of API methods calls at run time (see `rlgraph.core.build`).
+        api_methods: the root's API methods that are built; default: all that are not switched off.
 
     Attributes:
         statistics: cost and size of the build. ``assembly_seconds``, ``build_seconds`` (Spaces and
@@ -76,6 +77,7 @@ class GraphExecutor:
         backend: str | None = None,
         execution_spec: ExecutionSpec | Mapping[str, Any] | None = None,
         contract: bool = True,
+        api_methods: Collection[str] | None = None,
     ):
         self.execution = ExecutionSpec.from_spec(execution_spec)
         name = backend or self.backend_name or default_backend()
@@ -87,7 +89,7 @@ class GraphExecutor:
             )
         started = time.perf_counter()
         self.root = root if isinstance(root, Component) else Roots(root)
-        graph = assemble(self.root, input_spaces)
+        graph = assemble(self.root, input_spaces, api_methods)
         assembled = time.perf_counter()
         self.built: BuiltGraph = self._build(graph, input_spaces, action_space, contract)
         self.replication = replication(place_replicas(self.execution.replicas, self.backend))
