@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.common.action_masks import check_masks
+from rlgraph.components.common.action_masks import NAME, check_masks, check_ranks
 from rlgraph.components.common.action_spaces import action_space_of
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.layer_chain import features_of
@@ -169,6 +169,7 @@ class QPolicy(Component):
         check_masks(space, self.mask_shapes)
         masked = dict(preferences)
         for path, mask in action_mask.items():
+            check_ranks(mask, preferences[path], self.mask_shapes[path], f"{NAME}/{path}" if path else NAME)
             allowed = mask & self.existing(ops, path) if self.differs(path) else mask
             masked[path] = mask_logits(ops, preferences[path], allowed)
         return masked
