@@ -17,7 +17,7 @@ from rlgraph.environments.environment import Environment
 from rlgraph.environments.envpool_vector_env import EnvPoolVectorEnv
 from rlgraph.environments.errors import fault_of
 from rlgraph.environments.gym_env import OpenAIGymEnv
-from rlgraph.environments.interrupts import raise_interruption
+from rlgraph.environments.interrupts import interruptible, raise_interruption
 from rlgraph.environments.native_vector_env import NativeVectorEnv, vectorised_id
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT, ProcessVectorEnv
 from rlgraph.environments.protocol_env import ProtocolEnv, missing_methods, resembles_environment
@@ -35,6 +35,7 @@ NATIVE_FROM = 16
 """With so many environments a vectorised class of Gymnasium's is faster than steps in turn (CartPole: 3 times)."""
 
 
+@interruptible()
 def make_environment(spec: Any, *, path: str = "environment") -> Environment:
     """An environment from a spec.
 
