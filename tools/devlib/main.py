@@ -38,8 +38,12 @@ def _parser() -> argparse.ArgumentParser:
     quickstart.set_defaults(command=_quickstart, passes_on=True)
 
     test = commands.add_parser("test", help="run every check of the repository", allow_abbrev=False)
-    test.add_argument("--fast", action="store_true", help="without slow tests, doctests, documentation")
-    test.set_defaults(command=lambda options, rest: steps.test(options.fast, rest), passes_on=True)
+    extent = test.add_mutually_exclusive_group()
+    extent.add_argument("--fast", action="store_true", help="without slow tests and documentation")
+    extent.add_argument("--all", action="store_true", help="with repetitions on other backends")
+    test.set_defaults(
+        command=lambda options, rest: steps.test(options.fast, options.all, rest), passes_on=True
+    )
 
     rows = commands.add_parser("matrix", help="check every package from its wheel in clean environments")
     rows.add_argument("--all", action="store_true", help="run the whole test folders in every row, too")

@@ -180,6 +180,14 @@ def test_a_last_line_that_was_cut_off_is_left_out(tmp_path):
     assert read_metrics(tmp_path) == [{"timesteps": 1.0}]
 
 
+@pytest.mark.parametrize(("read", "name"), [(read_metrics, "metrics.jsonl"), (read_episodes, "episodes.csv")])
+def test_a_file_that_is_one_endless_line(tmp_path, read, name):
+    (tmp_path / name).touch()
+    os.truncate(tmp_path / name, 1 << 40)  # there is not a byte of it on the disk
+    with pytest.raises(RunFolderError, match="expected a line of fewer than 16,777,216 characters"):
+        read(tmp_path)
+
+
 def test_states_of_environments_in_json():
     state = {
         "array": np.arange(6, dtype=np.uint8).reshape(2, 3)[:, ::-1],

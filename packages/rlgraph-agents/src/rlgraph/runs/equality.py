@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import json
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rlgraph.runs.records import EPISODES, EVALUATIONS, METRICS_CSV, METRICS_JSONL
+from rlgraph.core import SpecError
+from rlgraph.runs.records import EPISODES, EVALUATIONS, METRICS_CSV, METRICS_JSONL, csv_rows, json_lines
+from rlgraph.runs.run_files import open_to_read, read_json, without
 from rlgraph.workers.metrics import TIMES
 
 #: Of ``result.json``: times, and digests of files that hold times.
@@ -33,8 +34,8 @@ def run_differences(one: str | Path, other: str | Path) -> list[str]:
     readers: dict[str, Callable[[Path], Any]] = {
         METRICS_CSV: _read_csv,
         METRICS_JSONL: _read_lines,
-        EPISODES: Path.read_text,
-        EVALUATIONS: Path.read_text,
+        EPISODES: _digest,
+        EVALUATIONS: _digest,
         "result.json": _read_result,
     }
     differences = [
@@ -51,7 +52,7 @@ def _checkpoint_differences(one: Path, other: Path) -> list[str]:
         return [f"checkpoints: {', '.join(names[0])} and {', '.join(names[1])}"]
     lines = []
     for name in names[0]:
-        files = sorted({file.name for folder in (one, other) for file in (folder / name).iterdir()})
+        files = sorted({file for folder in (one, other) for file in _names(folder / name)})
         for file in files:
             read = _read_manifest if file == "manifest.json" else _digest
             if _read(read, one / name / file) != _read(read, other / name / file):
@@ -62,43 +63,41 @@ def _checkpoint_differences(one: Path, other: Path) -> list[str]:
 def _read(read: Callable[[Path], Any], file: Path) -> Any:
     """What is compared; the error where a file is damaged, which equals nothing."""
     try:
-        return read(file) if file.exists() else None
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, csv.Error) as error:
+        return read(file) if os.path.lexists(file) else None
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, SpecError) as error:
         return error
 
 
 def _names(folder: Path) -> list[str]:
+    if not folder.is_dir():
+        return []
     return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
 
 
 def _digest(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+    with open_to_read(file) as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def _read_csv(file: Path) -> list[dict[str, str]]:
-    with file.open(newline="", encoding="utf-8") as handle:
-        return [_without(row, TIMES) for row in csv.DictReader(handle)]
+    return list(csv_rows(file, lambda row: without(row, *TIMES)))
 
 
 def _read_lines(file: Path) -> list[dict[str, Any]]:
-    return [_without(json.loads(line), TIMES) for line in file.read_text(encoding="utf-8").splitlines()]
+    return list(json_lines(file, lambda row: without(row, *TIMES)))
 
 
 def _read_result(file: Path) -> dict[str, Any]:
-    return _without(json.loads(file.read_text(encoding="utf-8")), _RESULT_TIMES)
+    return without(read_json(file), *_RESULT_TIMES)
 
 
 def _read_manifest(file: Path) -> dict[str, Any]:
     """Without the time of training, digests of what holds times or differs for each run, and the checksum over both."""
-    content: dict[str, Any] = _without(json.loads(file.read_text(encoding="utf-8")), ("checksum",))
+    content = without(read_json(file), "checksum")
     run = content["facts"].pop("run", None)
     if run is not None:
         content["run"] = {
-            **_without(run, ("records", "config")),
-            "worker": _without(run["worker"], ("seconds",)),
+            **without(run, "records", "config"),
+            "worker": without(run["worker"], "seconds"),
         }
     return content
-
-
-def _without(mapping: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: value for name, value in mapping.items() if name not in names}

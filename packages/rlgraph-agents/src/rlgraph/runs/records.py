@@ -12,8 +12,9 @@ from contextlib import ExitStack
 from io import TextIOWrapper
 from math import isfinite
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, AnyStr, TypeVar
 
+from rlgraph.core.checkpoint.strict_json import LIMIT
 from rlgraph.runs.errors import RunFolderError
 from rlgraph.runs.run_files import open_to_read, open_to_write, parse, storing
 from rlgraph.runs.run_state import EvaluationState, RecordPrefix, RecordPrefixes
@@ -180,7 +181,7 @@ def read_metrics(folder: Path) -> list[dict[str, float]]:
             raise ValueError("expected a finite number of timesteps")
         return numbers
 
-    return list(_json_lines(folder / METRICS_JSONL, metrics))
+    return list(json_lines(folder / METRICS_JSONL, metrics))
 
 
 def read_evaluations(folder: Path) -> list[Evaluation]:
@@ -189,7 +190,7 @@ def read_evaluations(folder: Path) -> list[Evaluation]:
     def evaluation(row: Any) -> Evaluation:
         return evaluation_of(parse(EvaluationState, row, "an evaluation"))
 
-    return list(_json_lines(folder / EVALUATIONS, evaluation))
+    return list(json_lines(folder / EVALUATIONS, evaluation))
 
 
 def evaluation_of(state: EvaluationState) -> Evaluation:
@@ -220,7 +221,7 @@ def csv_rows(file: Path, convert: Callable[[dict[str, str]], Row]) -> Iterator[R
     """
     with open_to_read(file) as handle:
         lines = TextIOWrapper(handle, encoding="utf-8", newline="")
-        rows = csv.DictReader(_whole_lines(lines))
+        rows = csv.DictReader(_whole_lines(lines.readline))
         try:
             for row in rows:
                 if None in row or None in row.values():
@@ -230,25 +231,29 @@ def csv_rows(file: Path, convert: Callable[[dict[str, str]], Row]) -> Iterator[R
             raise RunFolderError(f"{file} cannot be read: line {rows.line_num}: {error}") from None
 
 
-def _json_lines(file: Path, convert: Callable[[Any], Row]) -> Iterator[Row]:
+def json_lines(file: Path, convert: Callable[[Any], Row]) -> Iterator[Row]:
+    """What `convert` makes of each line of JSON; see `csv_rows`."""
     with open_to_read(file) as handle:
         number = 0
         try:
-            for line in handle:
-                number += 1
-                if line.endswith(b"\n"):
-                    yield convert(json.loads(line))
+            for number, line in enumerate(_whole_lines(handle.readline), 1):  # noqa: B007
+                yield convert(json.loads(line))
         except (OSError, ValueError, OverflowError, RecursionError, RunFolderError) as error:
             raise RunFolderError(f"{file} cannot be read: line {number}: {error}") from None
 
 
-def _whole_lines(lines: TextIOWrapper) -> Iterator[str]:
-    return (line for line in lines if line.endswith("\n"))
+def _whole_lines(read_line: Callable[[int], AnyStr]) -> Iterator[AnyStr]:
+    """The lines of a file but for a last one that was cut off."""
+    while line := read_line(LIMIT):
+        if line[-1:] in ("\n", b"\n"):
+            yield line
+        elif len(line) == LIMIT:
+            raise ValueError(f"expected a line of fewer than {LIMIT:,} characters")
 
 
 def _columns(file: Path) -> tuple[str, ...]:
     with open_to_read(file) as handle:
-        header = handle.readline()
+        header = handle.readline(LIMIT)
     try:
         return tuple(next(csv.reader([header.decode()])))
     except (ValueError, StopIteration, csv.Error) as error:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import secrets
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
@@ -118,8 +119,8 @@ class RunFolder(Callback):
             if isinstance(scalars, EventFile):
                 scalars.add_graph(graph_definition(self.agent.executor.built))
         drawing = draw(self.agent.executor.built)
-        drawing.save(self.folder / "graph.svg")
-        drawing.save(self.folder / "graph.png")
+        for name in ("graph.svg", "graph.png"):
+            self._write_optional(self.folder / name, partial(drawing.save, self.folder / name))
 
     def store_checkpoint(self, worker: SingleThreadedWorker) -> Path:
         """Write a full checkpoint at a reset point of the worker."""
@@ -150,19 +151,35 @@ class RunFolder(Callback):
             self.checkpoints.store_best(self.agent)
             self.best = evaluation
 
-    def close(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        self.close(complete=not isinstance(error, StorageError))
+
+    def close(self, complete: bool = True) -> None:
         """Close all files, complete the configuration and draw the curve; the run is kept without them.
+
+        Args:
+            complete: false: only close the files, because nothing more can be written.
 
         Warns:
             RunFolderWarning: one of them cannot be written.
         """
+        self._write_optional(self.folder, self._close_files)
+        if not complete:
+            return
         # What is chosen at the first update is known by now.
-        for finish in (self._close_files, self.write_config, self._draw_curve):
-            try:
-                with storing(self.folder):
-                    finish()
-            except (StorageError, RunFolderError) as error:
-                warnings.warn(f"{error}. The run is kept without it", RunFolderWarning, stacklevel=2)
+        self._write_optional(self.folder / CONFIG, self.write_config)
+        self._write_optional(self.folder / "curve.png", self._draw_curve)
+
+    def _write_optional(self, file: Path, write: Callable[[], object]) -> None:
+        """Write what only shows or completes a run; a `RunFolderWarning` if it cannot be written."""
+        try:
+            with storing(file):
+                write()
+        except (StorageError, RunFolderError) as error:
+            warnings.warn(f"{error}. The run is kept without it", RunFolderWarning, stacklevel=2)
 
     def _draw_curve(self) -> None:
         from rlgraph.runs.curve import draw_curve

@@ -52,6 +52,7 @@ class RunSummary:
     earlier_run: Path | None = None
 
 
+@interruptible()
 @data_specs()
 def train(
     spec: RunSpec | Mapping[str, Any], folder: str | Path, callbacks: Sequence[Callback] = ()
@@ -163,20 +164,16 @@ class Run:
 
     def execute(self, callbacks: Sequence[Callback]) -> RunSummary:
         """Train, and evaluate the best policy."""
-        with interruptible():
-            self.folder = folder = RunFolder(self.path, self.spec, self.agent, self.state)
-            try:
-                if self.state is not None:
-                    returns, lengths = read_episodes(self.path)
-                    state = self.state.worker.model_dump()
-                    self.worker.set_state(state, returns, lengths, read_evaluations(self.path))
-                result = self._train([folder, *callbacks])
-                final = None if result.interrupted else self._evaluate_best()
-                summary = RunSummary(self.path, result, final, tuple(folder.departures))
-                self._write_outcome(summary)
-            finally:
-                folder.close()
-            return summary
+        with RunFolder(self.path, self.spec, self.agent, self.state) as self.folder:
+            if self.state is not None:
+                returns, lengths = read_episodes(self.path)
+                state = self.state.worker.model_dump()
+                self.worker.set_state(state, returns, lengths, read_evaluations(self.path))
+            result = self._train([self.folder, *callbacks])
+            final = None if result.interrupted else self._evaluate_best()
+            summary = RunSummary(self.path, result, final, tuple(self.folder.departures))
+            self._write_outcome(summary)
+        return summary
 
     def _write_outcome(self, summary: RunSummary) -> None:
         try:

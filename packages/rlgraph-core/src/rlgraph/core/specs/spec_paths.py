@@ -55,11 +55,6 @@ def join_parts(*parts: str) -> str:
     return "".join(p if is_index(p) else f".{p}" for p in parts if p).removeprefix(".")
 
 
-def is_nested() -> bool:
-    """Whether a constructor that was called for a spec is at work."""
-    return bool(_frames.get())
-
-
 @contextmanager
 def making(path: str, keys: Iterable[str], handed: Iterable[str]) -> Iterator[None]:
     """A constructor works on the spec at `path`; see `Frame`."""
