@@ -145,10 +145,6 @@ def backend(extras: frozenset[str]) -> None:
         _learn(name)
 
 
-def autograd(extras: frozenset[str]) -> None:
-    _learn("autograd")
-
-
 def _learn(backend: str) -> Any:
     """Updates of a component lower its loss; its weights give the same on NumPy. Returns the graph executor."""
     import numpy as np
