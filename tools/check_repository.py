@@ -18,12 +18,23 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from devlib.project import ROOT, Package, load_packages, requirement_name
+from devlib.project import (
+    ROOT,
+    Package,
+    admits,
+    external_requirements,
+    in_order,
+    load_packages,
+    requirement_name,
+    with_siblings,
+)
 
 MAX_LINES = 699
 FRAMEWORKS = frozenset(
     {"gymnasium", "horovod", "jax", "keras", "matplotlib", "numpy", "ray", "tensorflow", "tf", "torch"}
 )
+#: What is imported under another name than that of the distribution that brings it.
+_BROUGHT_BY = {"PIL": "pillow", "keras": "tensorflow", "yaml": "pyyaml"}
 _SKIPPED = frozenset({".venvs", ".venv", "_build", "generated", "__pycache__", "runs", "dist", "build"})
 
 
@@ -96,7 +107,7 @@ def siblings_admit_each_other(repository: Repository) -> Iterator[str]:
     for package in repository.packages.values():
         file = f"{repository.name(package.folder)}/pyproject.toml"
         paths = package.data["tool"]["poetry"].get("dependencies", {})
-        for requirement in [*package.dependencies, *(r for extra in package.extras.values() for r in extra)]:
+        for requirement in package.requirements:
             sibling = repository.packages.get(requirement_name(requirement))
             if sibling is None:
                 continue
@@ -108,6 +119,39 @@ def siblings_admit_each_other(repository: Repository) -> Iterator[str]:
                 yield f"{file}: [tool.poetry.dependencies] does not give the path of {sibling.name}"
             elif not paths[sibling.name].get("develop"):
                 yield f"{file}: [tool.poetry.dependencies] {sibling.name} lacks develop = true"
+
+
+def requirements_lead_one_way(repository: Repository) -> Iterator[str]:
+    """No package requires one that requires it, extras included."""
+    place = {package.name: number for number, package in enumerate(in_order(repository.packages))}
+    for package in repository.packages.values():
+        for sibling in map(requirement_name, package.requirements):
+            if place.get(sibling, -1) > place[package.name]:
+                yield f"{package.name} requires {sibling}, which requires it"
+
+
+def imports_are_declared(repository: Repository) -> Iterator[str]:
+    """What a package imports, inside of functions too, it requires: itself, by an extra or through a sibling."""
+    for package in repository.packages.values():
+        everything = f"{package.name}[{','.join(package.extras)}]"
+        selection = with_siblings([everything], repository.packages)
+        known = {*map(requirement_name, external_requirements(selection, repository.packages)), "rlgraph"}
+        known |= set(map(requirement_name, package.portions))
+        for path in sorted(package.source.rglob("*.py")):
+            for name in sorted(_imported(path) - sys.stdlib_module_names):
+                if requirement_name(_BROUGHT_BY.get(name, name)) not in known:
+                    yield f"{repository.name(path)} imports {name}, which {package.name} does not require"
+
+
+def _imported(file: Path) -> set[str]:
+    """The top-level names of all absolute imports in a file."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names.update(alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            names.add(node.module.split(".")[0])
+    return names
 
 
 def packages_are_complete(repository: Repository) -> Iterator[str]:
@@ -166,7 +210,7 @@ def entry_points_exist(repository: Repository) -> Iterator[str]:
 def matrix_is_sound(repository: Repository) -> Iterator[str]:
     """Every package has a row in the matrix; rows name what exists."""
     seen = set()
-    for package in repository.packages.values():
+    for package in in_order(repository.packages):
         file = f"{repository.name(package.folder)}/pyproject.toml"
         if not package.matrix:
             yield f"{file}: no [[tool.rlgraph.matrix]], so the wheel is never tested"
@@ -174,15 +218,14 @@ def matrix_is_sound(repository: Repository) -> Iterator[str]:
             if row["name"] in seen:
                 yield f"{file}: the matrix has two rows named {row['name']}"
             seen.add(row["name"])
-            for sibling in set(row["with"]) - set(repository.packages):
+            if row.get("after", row["name"]) not in seen:
+                yield f"{file}: matrix row {row['name']}: no earlier row {row['after']}"
+            for sibling in set(row.get("with", ())) - set(repository.packages):
                 yield f"{file}: matrix row {row['name']}: no package {sibling}"
-            for extra in set(row["extras"]) - set(package.extras):
+            for extra in set(row.get("extras", ())) - set(package.extras):
                 yield f"{file}: matrix row {row['name']}: no extra {extra}"
-            if not (package.folder / row["tests"]).is_dir():
-                yield f"{file}: matrix row {row['name']}: no folder {row['tests']}"
-            for part in row.get("only", ()):
-                if not (package.folder / row["tests"] / part).exists():
-                    yield f"{file}: matrix row {row['name']}: there is no {row['tests']}/{part}"
+        for extra in set(package.optional_modules) - set(package.extras):
+            yield f"{file}: [tool.rlgraph.optional-modules] no extra {extra}"
 
 
 def constraints_pin_everything(repository: Repository) -> Iterator[str]:
@@ -196,7 +239,7 @@ def constraints_pin_everything(repository: Repository) -> Iterator[str]:
         elif entry:
             pins.add(requirement_name(entry))
     for package in repository.packages.values():
-        for requirement in [*package.dependencies, *(r for extra in package.extras.values() for r in extra)]:
+        for requirement in package.requirements:
             name = requirement_name(requirement)
             if name not in pins and name not in repository.packages:
                 yield f"{repository.name(file)} has no pin for {name}, which {package.name} requires"
@@ -207,6 +250,8 @@ RULES: list[Callable[[Repository], Iterator[str]]] = [
     portions_are_packages,
     import_rules_see_every_portion,
     siblings_admit_each_other,
+    requirements_lead_one_way,
+    imports_are_declared,
     packages_are_complete,
     files_are_short,
     tests_are_not_named_after_frameworks,
@@ -218,36 +263,13 @@ RULES: list[Callable[[Repository], Iterator[str]]] = [
 
 def range_problem(requirement: str, version: str) -> str | None:
     """Why a sibling of this version does not satisfy the requirement, or None."""
-    specifiers = re.sub(r"^\s*[A-Za-z0-9._-]+(\[[^]]*\])?", "", requirement.split(";")[0]).strip()
-    clauses = [clause.strip() for clause in specifiers.split(",") if clause.strip()]
-    if not any(clause.startswith(">=") for clause in clauses) or not any(c.startswith("<") for c in clauses):
+    if ">=" not in requirement or "<" not in requirement:
         return "a sibling is required by a range with both ends, such as >=0.1,<0.2"
-    for clause in clauses:
-        match = re.fullmatch(r"(>=|<=|==|!=|<|>)\s*(\d+(?:\.\d+)*)", clause)
-        if match is None:
-            return f"the clause {clause!r} is not understood here"
-        if not _holds(_numbers(version), match.group(1), _numbers(match.group(2))):
-            return f"does not admit the version that stands in the repository, {version}"
-    return None
-
-
-def _numbers(version: str) -> list[int]:
-    """`"0.1.0"` -> `[0, 1]`; trailing zeros do not count."""
-    numbers = [int(part) for part in re.match(r"\d+(?:\.\d+)*", version).group().split(".")]  # type: ignore[union-attr]
-    while numbers and numbers[-1] == 0:
-        numbers.pop()
-    return numbers
-
-
-def _holds(left: list[int], operator: str, right: list[int]) -> bool:
-    return {
-        ">=": left >= right,
-        "<=": left <= right,
-        "==": left == right,
-        "!=": left != right,
-        "<": left < right,
-        ">": left > right,
-    }[operator]
+    try:
+        fits = admits(requirement, version)
+    except ValueError as error:
+        return str(error)
+    return None if fits else f"does not admit the version that stands in the repository, {version}"
 
 
 def target_problem(package: Package, target: str) -> str | None:

@@ -2,9 +2,10 @@
 """The one command of this repository: tries RLgraph out, tests it, builds its documentation.
 
     python3 tools/dev.py quickstart [--backend torch|tf] [arguments of `rlgraph quickstart`]
-    python3 tools/dev.py test [--fast] [arguments of pytest]
-    python3 tools/dev.py matrix [--only NAME] [--keep] [--json]
+    python3 tools/dev.py test [--fast | --all] [arguments of pytest]
+    python3 tools/dev.py matrix [--all] [--only NAME] [--keep] [--json]
     python3 tools/dev.py docs
+    python3 tools/dev.py release PACKAGE [--version X]
 
 Needs Python 3.11 or newer with pip and venv, nothing else. Everything is installed into `.venvs/`.
 """

@@ -11,7 +11,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
-import os
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -223,13 +222,12 @@ def _sources(kind: Any) -> list[str]:
 
 @cache
 def table() -> str:
-    """What every shipped component does on every installed backend, in Markdown."""
+    """What is checked of every shipped component on every installed backend, in Markdown."""
     from rlgraph.testing import installed_backends
     from rlgraph.testing.conformance.table import component_table, table_markdown
 
     backends = installed_backends()
-    found = component_table(backends, processes=min(len(backends), os.cpu_count() or 1))
-    return f"Seen on {_words(backends)}:\n\n{table_markdown(found)}"
+    return f"For {_words(backends)}:\n\n{table_markdown(component_table(backends, execute=False))}"
 
 
 class ComponentDirective(SphinxDirective):

@@ -103,10 +103,22 @@ def create(folder: Path) -> Path:
     return python_of(folder)
 
 
-def pip_install(python: Path, arguments: Sequence[str], quiet: bool = False) -> None:
-    """Installs with the constraints file, in one command, so that no sibling is looked for elsewhere."""
+def pip_install(
+    python: Path, arguments: Sequence[str], constraints: Path | None = None, quiet: bool = False
+) -> None:
+    """Installs with a constraints file (None: the tested versions), in one command, so that no sibling is looked
+    for elsewhere."""
     options = ["--disable-pip-version-check", "--no-input", *(["-qq"] if quiet else [])]
-    command = [str(python), "-m", "pip", "install", *options, "-c", str(constraints_file()), *arguments]
+    command = [
+        str(python),
+        "-m",
+        "pip",
+        "install",
+        *options,
+        "-c",
+        str(constraints or constraints_file()),
+        *arguments,
+    ]
     if run(command, cwd=ROOT) != 0:
         raise EnvironmentFailure(f"pip failed; see above. The command was:\n  {shlex.join(command)}")
 

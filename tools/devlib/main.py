@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from devlib import matrix, steps
+from devlib import matrix, release, steps
 from devlib.environments import Environment, EnvironmentFailure, ensure
 from devlib.output import run, say
 from devlib.project import ROOT, load_packages, with_siblings
@@ -38,14 +38,24 @@ def _parser() -> argparse.ArgumentParser:
     quickstart.set_defaults(command=_quickstart, passes_on=True)
 
     test = commands.add_parser("test", help="run every check of the repository", allow_abbrev=False)
-    test.add_argument("--fast", action="store_true", help="without slow tests, doctests, documentation")
-    test.set_defaults(command=lambda options, rest: steps.test(options.fast, rest), passes_on=True)
+    extent = test.add_mutually_exclusive_group()
+    extent.add_argument("--fast", action="store_true", help="without slow tests and documentation")
+    extent.add_argument("--all", action="store_true", help="with repetitions on other backends")
+    test.set_defaults(
+        command=lambda options, rest: steps.test(options.fast, options.all, rest), passes_on=True
+    )
 
-    rows = commands.add_parser("matrix", help="test every package from its wheel in clean environments")
+    rows = commands.add_parser("matrix", help="check every package from its wheel in clean environments")
+    rows.add_argument("--all", action="store_true", help="run the whole test folders in every row, too")
     rows.add_argument("--only", metavar="NAME", action="append", help="this row alone (may be repeated)")
     rows.add_argument("--keep", action="store_true", help="keep the environments and say where they are")
     rows.add_argument("--json", action="store_true", help="print the rows as JSON and do nothing else")
     rows.set_defaults(command=lambda options, _: matrix.main(options), passes_on=False)
+
+    releases = commands.add_parser("release", help="bump a package by its changelog and build it")
+    releases.add_argument("package", metavar="PACKAGE")
+    releases.add_argument("--version", help="default: the changelog decides")
+    releases.set_defaults(command=lambda options, _: release.main(options), passes_on=False)
 
     docs = commands.add_parser("docs", help="build the documentation, every warning an error")
     docs.set_defaults(command=_docs, passes_on=False)
@@ -54,9 +64,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _quickstart(options: argparse.Namespace, rest: list[str]) -> int:
     packages = load_packages()
-    names = with_siblings(["rlgraph-agents", f"rlgraph-{options.backend}"], packages)
-    extras = {"rlgraph-core": ["draw"]}  # the quickstart leaves a drawing of its component graph
-    selection = {name: extras.get(name, ()) for name in names}
+    selection = with_siblings([f"rlgraph-agents[{options.backend}]"], packages)
     python = ensure(Environment(f"quickstart-{options.backend}", selection))
     return run([python, "-m", "rlgraph.cli", "quickstart", "--backend", options.backend, *rest], cwd=ROOT)
 

@@ -1,7 +1,7 @@
-"""`matrix`: every package is tested from its wheel, in a clean environment, from outside the repository.
+"""`matrix`: every package is checked from its wheel, in a clean environment, from outside the repository.
 
 The rows are data: `[[tool.rlgraph.matrix]]` in each package's `pyproject.toml`. The continuous integration
-reads the same rows (`matrix --json`).
+reads the same rows (`matrix --json`). `tools/check_installed.py` holds the checks of an installed row.
 """
 
 from __future__ import annotations
@@ -11,69 +11,100 @@ import json
 import shutil
 import tempfile
 import time
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from devlib.environments import EnvironmentFailure, create, describe_size, pip_install
+from devlib.distributions import build, tagged_package, tagged_versions
+from devlib.environments import (
+    EnvironmentFailure,
+    constraints_file,
+    create,
+    describe_size,
+    pip_install,
+    python_of,
+)
 from devlib.output import duration, heading, run, say, table
-from devlib.project import ROOT, Package, external_requirements, load_packages, with_siblings
+from devlib.project import (
+    ROOT,
+    Package,
+    admits,
+    external_requirements,
+    in_order,
+    load_packages,
+    lowest_versions,
+    requirement_name,
+    with_siblings,
+)
 from devlib.steps import pytest_command
 
-_CHECK = """
-import importlib, importlib.util, pkgutil, sys
-root, portions, absent = sys.argv[1], sys.argv[2].split(","), sys.argv[3].split(",")
-def there(name):
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:
-        return False
-problems = [f"{name} can be imported here" for name in absent if name and there(name)]
-for portion in portions:
-    module = importlib.import_module(portion)
-    if module.__file__.startswith(root):
-        problems.append(f"{portion} comes from the repository: {module.__file__}")
-problems += [f"{name} was imported" for name in absent if name in sys.modules]
-sys.exit("\\n".join(problems) or 0)
-"""
+_TEST_REQUIREMENTS = (
+    "pytest",
+    "pytest-xdist",
+    "hypothesis",
+    "jsonschema",
+    "safetensors",
+    "scipy",
+    "tensorboard",
+)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One clean environment: a package, what is installed beside it, and what must not be there.
+    """What is installed beside a package, what must not be there, and what is checked.
 
     Attributes:
-        tests: the folder of its tests.
-        only: files and folders in it, for a row that repeats another one but for an extra; empty: all.
+        after: an earlier row, whose environment this one extends; empty: an environment of its own.
+        beside: other packages of this repository.
+        absent: modules that must not be importable.
+        checks: functions of `tools/check_installed.py`.
+        lowest: install the lowest third-party versions that the packages' ranges admit.
+        oldest: a sibling of which the oldest tagged version is installed that the package's range admits.
     """
 
     name: str
     package: str
+    after: str
     beside: tuple[str, ...]
     extras: tuple[str, ...]
-    requirements: tuple[str, ...]
     absent: tuple[str, ...]
-    tests: str
-    only: tuple[str, ...]
+    checks: tuple[str, ...]
+    lowest: bool
+    oldest: str
+
+    def selection(self, packages: Mapping[str, Package]) -> dict[str, tuple[str, ...]]:
+        """The packages that are installed, each with its extras."""
+        return with_siblings([f"{self.package}[{','.join(self.extras)}]", *self.beside], packages)
 
 
 def rows_of(packages: Mapping[str, Package]) -> list[Row]:
     """All rows of all packages, the packages without siblings first."""
+    lists = ("extras", "absent", "checks")
     return [
         Row(
             name=entry["name"],
-            package=name,
-            beside=tuple(entry["with"]),
-            extras=tuple(entry["extras"]),
-            requirements=tuple(entry["requirements"]),
-            absent=tuple(entry["absent"]),
-            tests=entry["tests"],
-            only=tuple(entry.get("only", ())),
+            package=package.name,
+            after=entry.get("after", ""),
+            beside=tuple(entry.get("with", ())),
+            lowest=entry.get("lowest", False),
+            oldest=entry.get("oldest", ""),
+            **{key: tuple(entry.get(key, ())) for key in lists},
         )
-        for name in with_siblings(packages, packages)
-        for entry in packages[name].matrix
+        for package in in_order(packages)
+        for entry in package.matrix
     ]
+
+
+def chains_of(rows: Sequence[Row], apart: bool) -> list[list[Row]]:
+    """The rows that share an environment, each list in the order of installation; `apart`: none share one."""
+    chains: list[list[Row]] = []
+    for row in rows:
+        chain = next((c for c in chains if c[-1].name == row.after and not apart), None)
+        if chain is None:
+            chains.append([row])
+        else:
+            chain.append(row)
+    return chains
 
 
 def main(options: argparse.Namespace) -> int:
@@ -91,7 +122,7 @@ def main(options: argparse.Namespace) -> int:
         return 0
     folder = Path(tempfile.mkdtemp(prefix="rlgraph-matrix-"))
     try:
-        return _run(rows, packages, folder, options.keep)
+        return _Matrix(packages, folder, options.all).run(rows, options.keep)
     finally:
         if options.keep:
             say(f"\nKept {folder}")
@@ -99,84 +130,119 @@ def main(options: argparse.Namespace) -> int:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _run(rows: Sequence[Row], packages: Mapping[str, Package], folder: Path, keep: bool) -> int:
-    heading("wheels")
-    needed = with_siblings([name for row in rows for name in (row.package, *row.beside)], packages)
-    wheels = build_wheels([packages[name] for name in needed], folder)
-    lines = [("row", "package", "result", "time")]
-    for row in rows:
-        heading(f"{row.name}: {row.package}{' with ' + ', '.join(row.beside) if row.beside else ''}")
-        start = time.monotonic()
-        try:
-            result = _run_row(row, packages, wheels, folder / row.name)
-        except EnvironmentFailure as failure:
-            say(str(failure))
-            result = "not installed"
-        if not keep:
-            shutil.rmtree(folder / row.name, ignore_errors=True)
-        lines.append((row.name, row.package, result, duration(time.monotonic() - start)))
-    heading("summary")
-    say(table(lines))
-    return int(any(line[2] != "passed" for line in lines[1:]))
+@dataclass
+class _Matrix:
+    packages: Mapping[str, Package]
+    folder: Path
+    all: bool
+    """Run the whole test folders too, which needs an environment for each row."""
 
+    def run(self, rows: Sequence[Row], keep: bool) -> int:
+        heading("wheels")
+        needed = {name for row in rows for name in row.selection(self.packages)}
+        self.wheels = {
+            name: build(self.packages[name], self.folder, self.folder / "wheels") for name in sorted(needed)
+        }
+        lines = [("row", "package", "result", "time")]
+        for chain in chains_of(rows, apart=self.all):
+            environment = self.folder / chain[0].name
+            for row in chain:
+                heading(f"{row.name}: {row.package}{' with ' + ', '.join(row.beside) if row.beside else ''}")
+                start = time.monotonic()
+                try:
+                    result = self._run_row(row, environment)
+                except EnvironmentFailure as failure:
+                    say(str(failure))
+                    result = "not installed"
+                lines.append((row.name, row.package, result, duration(time.monotonic() - start)))
+            if not keep:
+                shutil.rmtree(environment, ignore_errors=True)
+        heading("summary")
+        say(table(lines))
+        return int(any(line[2] != "passed" for line in lines[1:]))
 
-def build_wheels(packages: Sequence[Package], folder: Path) -> dict[str, Path]:
-    """One wheel per package, by name; each is looked into."""
-    python = create(folder / "build")
-    wheels = {}
-    for package in packages:
-        target = folder / "wheels" / package.name
-        build: list[str | Path] = [
-            python,
-            "-m",
-            "pip",
-            "wheel",
-            "--disable-pip-version-check",
-            "--quiet",
-            "--no-deps",
+    def _run_row(self, row: Row, environment: Path) -> str:
+        selection = row.selection(self.packages)
+        if row.oldest:
+            version = self._oldest(row)
+            if version == self.packages[row.oldest].version:
+                say(f"The oldest {row.oldest} that {row.package} admits is the present one, {version}.")
+                return "passed"
+            selection = {row.package: row.extras}
+            python = self._install_with_oldest(row, version, environment)
+        else:
+            python = self._install(row, selection, environment)
+        if run([python, "-m", "pip", "check", "--disable-pip-version-check"], cwd=environment) != 0:
+            return "pip check FAILED"
+        folder = environment / row.name
+        folder.mkdir()
+        script = shutil.copy(ROOT / "tools" / "check_installed.py", folder)
+        facts = {
+            "root": str(ROOT),
+            "distributions": list(selection),
+            "portions": [portion for name in selection for portion in self.packages[name].portions],
+            "optional": self._optional_modules(selection),
+            **{key: getattr(row, key) for key in ("extras", "absent", "checks")},
+        }
+        if run([python, "-I", script, json.dumps(facts)], cwd=folder) != 0:
+            return "checks FAILED"
+        package = self.packages[row.package]
+        if row.lowest or not (self.all or package.is_example):  # `test` leaves out examples
+            return "passed"
+        pip_install(python, _TEST_REQUIREMENTS, quiet=True)
+        shutil.copytree(package.folder / "tests", folder / "tests")
+        shutil.copy(ROOT / "pyproject.toml", folder)  # the settings of pytest
+        return "passed" if run([*pytest_command(python), "tests"], cwd=folder) == 0 else "tests FAILED"
+
+    def _optional_modules(self, selection: Mapping[str, Sequence[str]]) -> list[str]:
+        """What need not be importable: it belongs to an extra that is not selected."""
+        return [
+            module
+            for name, extras in selection.items()
+            for extra, modules in self.packages[name].optional_modules.items()
+            if extra not in extras
+            for module in modules
         ]
-        if run([*build, "-w", target, package.folder], cwd=folder) != 0:
-            raise EnvironmentFailure(f"The wheel of {package.name} could not be built.")
-        (wheels[package.name],) = target.glob("*.whl")
-        problems = wheel_problems(wheels[package.name], package)
-        if problems:
-            raise EnvironmentFailure("\n".join(problems))
-        say(f"built {wheels[package.name].name}")
-    return wheels
 
+    def _oldest(self, row: Row) -> str:
+        """The lowest version of `row.oldest` that has a tag and that the row's package admits; else the present one."""
+        requirements = self.packages[row.package].requirements
+        (range_,) = (r for r in requirements if requirement_name(r) == row.oldest)
+        versions = [*tagged_versions(row.oldest), self.packages[row.oldest].version]
+        return next(version for version in versions if admits(range_, version))
 
-def wheel_problems(wheel: Path, package: Package) -> list[str]:
-    """What is wrong with the contents of a wheel."""
-    with zipfile.ZipFile(wheel) as archive:
-        names = set(archive.namelist())
-    problems = []
-    if "rlgraph/__init__.py" in names:
-        problems.append(f"{wheel.name} holds rlgraph/__init__.py, but nobody owns the namespace")
-    for portion in package.portions:
-        if f"{portion.replace('.', '/')}/py.typed" not in names:
-            problems.append(f"{wheel.name} lacks {portion.replace('.', '/')}/py.typed")
-    sources = {path.relative_to(package.source).as_posix() for path in package.source.rglob("*.py")}
-    if sources - names:
-        problems.append(f"{wheel.name} lacks {', '.join(sorted(sources - names))}")
-    return problems
+    def _install_with_oldest(self, row: Row, version: str, environment: Path) -> Path:
+        """Installs the row's package beside that version; pip chooses other siblings that fit, of all tagged ones."""
+        for name in row.selection(self.packages):
+            for tagged in tagged_versions(name):
+                if tagged != self.packages[name].version:
+                    package = tagged_package(name, tagged, self.folder / f"{name}-{tagged}")
+                    build(package, self.folder, self.folder / "wheels")
+        python = create(environment / "venv")
+        wheel = f"{self.wheels[row.package]}[{','.join(row.extras)}]"
+        siblings = ["--find-links", str(self.folder / "wheels"), f"{row.oldest}=={version}"]
+        pip_install(python, ["--no-compile", wheel, *siblings], quiet=True)
+        return python
 
-
-def _run_row(row: Row, packages: Mapping[str, Package], wheels: Mapping[str, Path], folder: Path) -> str:
-    names = with_siblings([row.package, *row.beside], packages)
-    selection = {name: row.extras if name == row.package else () for name in names}
-    say(f"Installing, {describe_size(external_requirements(selection, packages))}.")
-    python = create(folder / "venv")
-    extras = f"[{','.join(row.extras)}]" if row.extras else ""
-    targets = [str(wheels[name]) + (extras if name == row.package else "") for name in names]
-    pip_install(python, [*targets, *row.requirements], quiet=True)
-
-    portions = [portion for name in names for portion in packages[name].portions]
-    if run([python, "-m", "pip", "check", "--disable-pip-version-check"], cwd=folder) != 0:
-        return "pip check FAILED"
-    if run([python, "-c", _CHECK, str(ROOT), ",".join(portions), ",".join(row.absent)], cwd=folder) != 0:
-        return "imports FAILED"
-
-    shutil.copytree(packages[row.package].folder / row.tests, folder / "tests")
-    shutil.copy(ROOT / "pyproject.toml", folder / "pyproject.toml")  # the settings of pytest
-    status = run([*pytest_command(python), *(f"tests/{part}" for part in row.only or ".")], cwd=folder)
-    return "passed" if status == 0 else "tests FAILED"
+    def _install(self, row: Row, selection: Mapping[str, Sequence[str]], environment: Path) -> Path:
+        """Installs the row's packages, into the environment of the rows before it if there is one."""
+        say(f"Installing, {describe_size(external_requirements(selection, self.packages))}.")
+        python = python_of(environment / "venv")
+        if not python.exists():
+            create(environment / "venv")
+        constraints = None
+        if row.lowest:
+            constraints = environment / f"{row.name}.txt"
+            versions = lowest_versions(selection, self.packages, constraints_file())
+            constraints.write_text("\n".join(versions), encoding="utf-8")
+            say(f"Lowest versions: {', '.join(versions)}.")
+            for name in selection:
+                for held, reason in self.packages[name].tested_only.items():
+                    say(f"{held} is left at the tested version: {reason}.")
+        wheels = [
+            f"{self.wheels[name]}[{','.join(extras)}]" if extras else str(self.wheels[name])
+            for name, extras in selection.items()
+        ]
+        # Nothing is compiled ahead: modules that are imported once or never would cost more than they save.
+        pip_install(python, ["--no-compile", *wheels], constraints, quiet=True)
+        return python

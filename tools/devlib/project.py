@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -10,6 +11,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+_COMPARE = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+}
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -19,6 +28,12 @@ def requirement_name(requirement: str) -> str:
     if match is None:
         raise ValueError(f"{requirement!r} is not a requirement")
     return re.sub(r"[-_.]+", "-", match.group(1)).lower()
+
+
+def requirement_extras(requirement: str) -> set[str]:
+    """`"rlgraph-core[draw,yaml]>=0.1"` -> `{"draw", "yaml"}`."""
+    match = re.match(r"[^\[<>=!~;]*\[([^]]*)\]", requirement)
+    return {extra.strip() for extra in match.group(1).split(",") if extra.strip()} if match else set()
 
 
 @dataclass(frozen=True)
@@ -47,8 +62,27 @@ class Package:
         return {name: list(entries) for name, entries in table.items()}
 
     @property
+    def requirements(self) -> list[str]:
+        """Those of its extras included."""
+        return [*self.dependencies, *(r for extra in self.extras.values() for r in extra)]
+
+    @property
     def matrix(self) -> list[dict[str, Any]]:
-        return list(self.data.get("tool", {}).get("rlgraph", {}).get("matrix", ()))
+        return list(self._settings.get("matrix", ()))
+
+    @property
+    def tested_only(self) -> dict[str, str]:
+        """Third parties of which other versions than the tested one are never installed here, with the reason."""
+        return dict(self._settings.get("tested-only", {}))
+
+    @property
+    def optional_modules(self) -> dict[str, list[str]]:
+        """By extra, the modules that cannot be imported without it (or the beginnings of their names)."""
+        return dict(self._settings.get("optional-modules", {}))
+
+    @property
+    def _settings(self) -> Mapping[str, Any]:
+        return self.data.get("tool", {}).get("rlgraph", {})
 
     @property
     def source(self) -> Path:
@@ -73,29 +107,45 @@ class Package:
 def load_packages(root: Path = ROOT) -> dict[str, Package]:
     """All distributions below `root/packages` and `root/docs/examples`, by name."""
     packages = {}
-    for file in sorted(
-        [*root.glob("packages/*/pyproject.toml"), *root.glob("docs/examples/*/pyproject.toml")]
-    ):
+    for file in [
+        *sorted(root.glob("packages/*/pyproject.toml")),
+        *sorted(root.glob("docs/examples/*/pyproject.toml")),
+    ]:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
         packages[data["project"]["name"]] = Package(data["project"]["name"], file.parent, data)
     return packages
 
 
-def with_siblings(names: Iterable[str], packages: Mapping[str, Package]) -> list[str]:
-    """The named packages and all their siblings they require, each after those it requires."""
+def with_siblings(requirements: Iterable[str], packages: Mapping[str, Package]) -> dict[str, tuple[str, ...]]:
+    """The packages named (`"rlgraph-agents[torch]"`) and the siblings they require, with the extras asked of each.
+
+    Each package comes after those it requires.
+    """
+    extras: dict[str, set[str]] = {}
     ordered: list[str] = []
 
-    def add(name: str) -> None:
-        for requirement in packages[name].dependencies:
-            sibling = requirement_name(requirement)
-            if sibling in packages and sibling not in ordered:
-                add(sibling)
+    def add(requirement: str) -> None:
+        name = requirement_name(requirement)
+        asked = requirement_extras(requirement)
+        if name in extras and asked <= extras[name]:
+            return
+        extras.setdefault(name, set()).update(asked)
+        package = packages[name]
+        for other in [*package.dependencies, *(r for extra in sorted(asked) for r in package.extras[extra])]:
+            if requirement_name(other) in packages:
+                add(other)
         if name not in ordered:
             ordered.append(name)
 
-    for name in names:
-        add(name)
-    return ordered
+    for requirement in requirements:
+        add(requirement)
+    return {name: tuple(sorted(extras[name])) for name in ordered}
+
+
+def in_order(packages: Mapping[str, Package]) -> list[Package]:
+    """All packages, each after those that it or one of its extras requires."""
+    everything = [f"{package.name}[{','.join(package.extras)}]" for package in packages.values()]
+    return [packages[name] for name in with_siblings(everything, packages)]
 
 
 def external_requirements(
@@ -109,6 +159,54 @@ def external_requirements(
             if requirement_name(requirement) not in packages:
                 found.add(requirement)
     return sorted(found)
+
+
+def lowest_versions(
+    selection: Mapping[str, Iterable[str]], packages: Mapping[str, Package], tested: Path
+) -> list[str]:
+    """`"name==version"` for what the selected packages require directly: the lowest version that all ranges admit.
+
+    What a package lists under `tested-only` has the version of the constraints file `tested`.
+    """
+    pins = {
+        requirement_name(line): line
+        for line in tested.read_text(encoding="utf-8").splitlines()
+        if "==" in line
+    }
+    lowest: dict[str, tuple[list[int], str]] = {}
+    for requirement in external_requirements(selection, packages):
+        name, bound = requirement_name(requirement), re.search(r">=\s*([0-9.]+)", requirement)
+        if bound is None:
+            raise ValueError(f"{requirement!r} has no lowest version; expected name>=version")
+        lowest[name] = max(lowest.get(name, ([], "")), (version_numbers(bound.group(1)), bound.group(1)))
+    held = {name for package in selection for name in packages[package].tested_only}
+    return [
+        pins[name] if name in held else f"{name}=={version}" for name, (_, version) in sorted(lowest.items())
+    ]
+
+
+def admits(requirement: str, version: str) -> bool:
+    """Whether the range of `"name>=0.1,<0.2"` holds a version.
+
+    Raises:
+        ValueError: a clause is none of `>=`, `<=`, `==`, `!=`, `<`, `>` and a version.
+    """
+    found = version_numbers(version)
+    for clause in re.sub(r"^\s*[A-Za-z0-9._-]+(\[[^]]*\])?", "", requirement.split(";")[0]).split(","):
+        match = re.fullmatch(r"\s*(>=|<=|==|!=|<|>)\s*(\d+(?:\.\d+)*)\s*", clause)
+        if match is None and clause.strip():
+            raise ValueError(f"the clause {clause!r} is not understood here")
+        if match and not _COMPARE[match.group(1)](found, version_numbers(match.group(2))):
+            return False
+    return True
+
+
+def version_numbers(version: str) -> list[int]:
+    """`"0.1.0"` -> `[0, 1]`; trailing zeros do not count."""
+    numbers = [int(part) for part in re.findall(r"\d+", version.split("+")[0])]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return numbers
 
 
 def development_requirements(root: Path = ROOT, group: str = "dev") -> list[str]:

@@ -12,8 +12,6 @@ from devlib.environments import Environment, ensure
 from devlib.output import duration, heading, run, run_and_keep, say, table
 from devlib.project import ROOT, development_requirements, load_packages, with_siblings
 
-_PYTEST_NOTHING_COLLECTED = 5
-
 
 def development_environment() -> Environment:
     """Every package with every extra, editable, and the development tools; examples are tested in the matrix alone."""
@@ -23,13 +21,20 @@ def development_environment() -> Environment:
     return Environment("dev", selection, development_requirements())
 
 
-def test(fast: bool, pytest_arguments: Sequence[str]) -> int:
-    """Runs all steps even when one fails; 0 when all have passed."""
+def test(fast: bool, everything: bool, pytest_arguments: Sequence[str]) -> int:
+    """Runs all steps even when one fails; 0 when all have passed.
+
+    Args:
+        fast: without slow tests and documentation.
+        everything: with repetitions of tests on other backends.
+        pytest_arguments: further arguments of pytest.
+    """
     python = ensure(development_environment())
     closing: list[str] = []
 
     def pytest() -> int:
-        only = ["-m", "not slow"] if fast else []
+        left_out = [*(["slow"] if fast else []), *([] if everything else ["repetition"])]
+        only = ["-m", " and ".join(f"not {mark}" for mark in left_out)]
         status, lines = run_and_keep([*pytest_command(python), *only, *pytest_arguments], cwd=ROOT)
         closing[:] = [line for line in lines if re.search(r"\bin \d+(\.\d+)?s\b", line)][-1:]
         return status
@@ -43,10 +48,7 @@ def test(fast: bool, pytest_arguments: Sequence[str]) -> int:
         ("pytest", pytest),
     ]
     if not fast:
-        steps += [
-            ("doctests", lambda: _doctests(python)),
-            ("documentation", lambda: build_docs(python)),
-        ]
+        steps.append(("documentation", lambda: build_docs(python)))
     return _run_steps(steps, closing)
 
 
@@ -72,13 +74,6 @@ def _typed_modules() -> list[str]:
         "-m",
         "check_repository",
     ]
-
-
-def _doctests(python: Path) -> int:
-    ours = [package for package in load_packages().values() if not package.is_example]
-    sources = sorted(str(package.source.relative_to(ROOT)) for package in ours)
-    status = run([*pytest_command(python), "--doctest-modules", *sources], ROOT)
-    return 0 if status == _PYTEST_NOTHING_COLLECTED else status
 
 
 def _run_steps(steps: Sequence[tuple[str, Callable[[], int]]], closing: list[str]) -> int:

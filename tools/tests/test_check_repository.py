@@ -26,11 +26,6 @@ low = "rlgraph.low.descriptor:BACKEND"
 packages = [{ include = "rlgraph", from = "src" }]
 [[tool.rlgraph.matrix]]
 name = "low"
-with = []
-extras = []
-requirements = ["pytest"]
-absent = []
-tests = "tests"
 """
 
 HIGH = """
@@ -48,9 +43,14 @@ rlgraph-low = { path = "../rlgraph-low", develop = true }
 name = "high"
 with = ["rlgraph-low"]
 extras = ["draw"]
-requirements = ["pytest"]
-absent = []
-tests = "tests"
+"""
+
+HIGH_AS_AN_EXTRA = """
+[project.optional-dependencies]
+high = ["rlgraph-high>=0.1,<0.2"]
+[tool.poetry.dependencies]
+rlgraph-high = { path = "../rlgraph-high", develop = true }
+[tool.poetry]
 """
 
 
@@ -212,20 +212,38 @@ def test_entry_point_targets(root: Path) -> None:
 
 def test_matrix(root: Path) -> None:
     file = root / "packages/rlgraph-high/pyproject.toml"
-    edit(file, 'name = "high"', 'name = "low"')
+    edit(file, 'name = "high"', 'name = "low"\nafter = "sky"')
     edit(file, 'with = ["rlgraph-low"]', 'with = ["rlgraph-middle"]')
-    edit(file, 'extras = ["draw"]', 'extras = ["paint"]')
-    edit(file, 'tests = "tests"', 'tests = "test"\nonly = ["test_moon.py"]')
+    edit(
+        file,
+        'extras = ["draw"]',
+        'extras = ["paint"]\n[tool.rlgraph.optional-modules]\noil = ["rlgraph.high.oil"]',
+    )
     problems = found(root)
     assert len(problems) == 5
     for text in (
         "no package rlgraph-middle",
         "no extra paint",
-        "no folder test",
+        "no extra oil",
         "two rows named low",
-        "there is no test/test_moon.py",
+        "no earlier row sky",
     ):
         assert any(text in problem for problem in problems)
+
+
+def test_requirements_in_a_circle(root: Path) -> None:
+    edit(root / "packages/rlgraph-low/pyproject.toml", "[tool.poetry]", HIGH_AS_AN_EXTRA)
+    assert found(root) == ["rlgraph-low requires rlgraph-high, which requires it"]
+
+
+@pytest.mark.parametrize("line", ["import painter.oil", "def f():\n    from painter import oil\n"])
+def test_undeclared_import(root: Path, line: str) -> None:
+    """The package that has the extra may import it."""
+    for name in ("low", "high"):
+        write(root / f"packages/rlgraph-{name}/src/rlgraph/{name}/paint.py", line)
+    assert found(root) == [
+        "packages/rlgraph-low/src/rlgraph/low/paint.py imports painter, which rlgraph-low does not require"
+    ]
 
 
 def test_package_outside_the_matrix(root: Path) -> None:
@@ -248,4 +266,4 @@ def test_requirement_without_a_pin(root: Path) -> None:
 
 
 def test_this_repository_is_checked_by_every_rule() -> None:
-    assert len({rule.__name__ for rule in RULES}) == len(RULES) == 10
+    assert len({rule.__name__ for rule in RULES}) == len(RULES) == 12

@@ -27,7 +27,7 @@ assert not logging.getLogger().handlers, "importing configures logging"
 def modules(portion: str, source: Path) -> list[str]:
     """The portion and, unless it is a framework's own backend, all modules below it."""
     folder = source / portion.replace(".", "/")
-    if portion in ("rlgraph.torch", "rlgraph.tf", "rlgraph_jax"):
+    if portion in ("rlgraph.torch", "rlgraph.tf", "rlgraph_autograd", "rlgraph_jax"):
         return [portion, *([f"{portion}.descriptor"] if (folder / "descriptor.py").is_file() else [])]
     files = (file.relative_to(source).with_suffix("") for file in sorted(folder.rglob("*.py")))
     names = (".".join(file.parts).removesuffix(".__init__") for file in files)

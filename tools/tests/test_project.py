@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from devlib.environments import describe_size
 from devlib.main import main
-from devlib.matrix import rows_of
+from devlib.matrix import chains_of, rows_of
 from devlib.output import duration, table
 from devlib.project import (
+    Package,
     development_requirements,
     external_requirements,
     load_packages,
+    lowest_versions,
     requirement_name,
     with_siblings,
 )
@@ -30,12 +33,35 @@ def test_requirement_name(requirement: str, name: str) -> None:
 
 
 def test_siblings_come_in_the_order_of_the_arrows() -> None:
-    assert with_siblings(["rlgraph-agents", "rlgraph-torch"], PACKAGES) == [
+    assert list(with_siblings(["rlgraph-agents", "rlgraph-torch"], PACKAGES)) == [
         "rlgraph-spaces",
         "rlgraph-core",
         "rlgraph-agents",
         "rlgraph-torch",
     ]
+
+
+def test_siblings_of_extras_come_with_the_extras_asked_of_them() -> None:
+    selection = with_siblings(["rlgraph-agents[torch,atari]"], PACKAGES)
+    assert list(selection) == ["rlgraph-spaces", "rlgraph-core", "rlgraph-torch", "rlgraph-agents"]
+    assert selection["rlgraph-agents"] == ("atari", "torch")
+    assert selection["rlgraph-core"] == ("draw",)  # as rlgraph-agents requires it
+
+
+def test_lowest_versions_are_the_highest_of_the_lower_ends(tmp_path: Path) -> None:
+    low = Package("low", tmp_path, {"project": {"dependencies": ["numpy>=1.9", "PyYAML>=6.0"]}})
+    high = Package(
+        "high",
+        tmp_path,
+        {
+            "project": {"dependencies": ["low>=0.1,<0.2", "numpy>=1.26,<3", "torch>=2.1"]},
+            "tool": {"rlgraph": {"tested-only": {"torch": "it is large"}}},
+        },
+    )
+    tested = tmp_path / "constraints.txt"
+    tested.write_text("# pins\nnumpy==2.4\ntorch==2.13.0\n", encoding="utf-8")
+    found = lowest_versions({"low": (), "high": ()}, {"low": low, "high": high}, tested)
+    assert found == ["numpy==1.26", "pyyaml==6.0", "torch==2.13.0"]
 
 
 def test_external_requirements_hold_no_sibling_and_follow_the_extras() -> None:
@@ -66,10 +92,21 @@ def test_every_package_is_in_the_matrix() -> None:
     assert {row.package for row in rows_of(PACKAGES)} == set(PACKAGES)
 
 
-def test_a_row_for_extras_runs_what_they_are_for() -> None:
-    only = {row.name: row.only for row in rows_of(PACKAGES)}
-    assert only["core"] == ()
-    assert "draw" in only["core-extras"]
+def test_every_package_is_tried_with_its_lowest_versions_and_all_extras_but_other_backends() -> None:
+    lowest = {row.package: set(row.extras) for row in rows_of(PACKAGES) if row.lowest}
+    assert set(lowest) == set(PACKAGES)
+    left_out = {name: set(PACKAGES[name].extras) - extras for name, extras in lowest.items()}
+    assert {name: extras for name, extras in left_out.items() if extras} == {"rlgraph-agents": {"tf"}}
+
+
+def test_rows_share_an_environment_unless_they_are_run_apart() -> None:
+    rows = [row for row in rows_of(PACKAGES) if row.name in ("spaces", "core", "agents-torch", "agents-tf")]
+    assert [[row.name for row in chain] for chain in chains_of(rows, apart=False)] == [
+        ["spaces", "core"],
+        ["agents-torch"],
+        ["agents-tf"],
+    ]
+    assert len(chains_of(rows, apart=True)) == 4
 
 
 def test_the_matrix_can_be_read_by_a_machine(capsys: pytest.CaptureFixture[str]) -> None:

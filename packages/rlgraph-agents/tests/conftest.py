@@ -1,4 +1,7 @@
-"""Every test with an argument `backend` runs once per installed backend but NumPy, which cannot learn."""
+"""Every test with an argument `backend` runs once per installed backend but NumPy, which cannot learn.
+
+Where a test asks nothing of the backend itself, one is enough: the others are repetitions.
+"""
 
 import signal
 import subprocess
@@ -17,12 +20,29 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 BACKENDS = [name for name in registry("rlgraph.backends").names() if name != "numpy"]
+#: One of them, for what does not depend on which: PyTorch if it is there, the quickest to build.
+ONE_BACKEND = "torch" if "torch" in BACKENDS else BACKENDS[0]
+#: Files of tests that a backend of its own kind of weights, programs or threads could fail.
+WHERE_BACKENDS_DIFFER = {
+    "test_acting",
+    "test_checkpoints",
+    "test_determinism",
+    "test_learning",
+    "test_resume",
+    "test_threads",
+    "test_update",
+}
 STATES, ACTIONS = 3, 4
 
 
 def pytest_generate_tests(metafunc):
     if "backend" in metafunc.fixturenames:
-        metafunc.parametrize("backend", BACKENDS, scope="module")
+        repeated = metafunc.definition.path.stem not in WHERE_BACKENDS_DIFFER
+        params = [
+            pytest.param(name, marks=pytest.mark.repetition if repeated and name != ONE_BACKEND else ())
+            for name in BACKENDS
+        ]
+        metafunc.parametrize("backend", params, scope="module")
 
 
 @pytest.fixture(scope="session")
@@ -33,8 +53,8 @@ def backends():
 
 @pytest.fixture(scope="session")
 def one_backend():
-    """An installed backend, for what does not depend on which: PyTorch if it is there, the quickest to build."""
-    return "torch" if "torch" in BACKENDS else BACKENDS[0]
+    """The name of `ONE_BACKEND`."""
+    return ONE_BACKEND
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,25 @@
-"""Every test with an argument `backend` runs once per installed backend; `trainer`: per backend that has gradients."""
+"""Every test with an argument `backend` runs once per installed backend; `trainer`: per backend that has gradients.
+
+Of a component one backend is enough, since the conformance suite compares the others with it: the rest are repetitions.
+"""
+
+import pytest
 
 from rlgraph.testing import installed_backends
 
+_QUICKEST = ("numpy", "torch")
+
 
 def pytest_generate_tests(metafunc):
+    of_a_component = "components" in metafunc.definition.path.parts
     for argument, names in (("backend", installed_backends()), ("trainer", installed_backends("gradients"))):
         marked = any(argument in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
         if argument in metafunc.fixturenames and not marked:
-            metafunc.parametrize(argument, names)
+            enough = next((name for name in _QUICKEST if name in names), names[0]) if of_a_component else None
+            metafunc.parametrize(
+                argument,
+                [
+                    pytest.param(name, marks=() if enough in (None, name) else pytest.mark.repetition)
+                    for name in names
+                ],
+            )

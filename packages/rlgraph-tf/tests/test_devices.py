@@ -1,9 +1,10 @@
 """Devices on TensorFlow: names, what is really placed where, and updates on several devices.
 
 A process has several CPU devices only if it says so before TensorFlow starts, so the tests of more than one run in
-processes of their own.
+a process of their own.
 """
 
+import json
 import subprocess
 import sys
 
@@ -42,6 +43,8 @@ import pytest
 
 (cpu,) = tf.config.list_physical_devices("CPU")
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+tf.config.threading.set_inter_op_parallelism_threads(1)
+tf.config.threading.set_intra_op_parallelism_threads(1)
 
 from rlgraph.components import Adam, DQNLoss, DuelingPolicy, ReplayMemory, Synchronizer
 from rlgraph.core import BuildError, Component, GraphExecutor, graph_fn, rlgraph_api
@@ -110,24 +113,7 @@ def devices_of_operations(made, method):
 """
 
 
-@pytest.fixture
-def on_two_devices(tmp_path):
-    """Runs a piece of Python in a process with two logical devices."""
-
-    def run(program):
-        file = tmp_path / "program.py"
-        file.write_text(START + program, encoding="utf-8")
-        done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stderr[-4000:]
-        return done.stdout
-
-    return run
-
-
-@pytest.mark.slow
-def test_variables_and_operations_are_where_they_are_to_be(on_two_devices):
-    on_two_devices(
-        """
+PLACES = """
 made = executor(device="cpu:0", device_map={"target-policy": "cpu:1", "policy": {"variables": "cpu:1"}})
 where = {group.device: made.storage.groups[name].device for name, group in made.built.layout.groups.items()}
 assert set(where) == {"cpu:0", "cpu:1"}, where
@@ -148,13 +134,8 @@ for a, b in zip(made.get_weights().values(), plain.get_weights().values()):
 states = rng.normal(size=(3, 4)).astype("float32")
 same(made.numpy_program("get_q_values")(states), plain.execute("get_q_values", states))
 """
-    )
 
-
-@pytest.mark.slow
-def test_replicas_compute_what_one_device_does(on_two_devices):
-    on_two_devices(
-        """
+REPLICAS = """
 one = executor()
 two = executor(device_strategy="multi_device_sync", replicas=["cpu:0", "cpu:1"])
 _, used = devices_of_operations(two, "update")
@@ -174,13 +155,8 @@ for size in (4, 3):
 for a, b in zip(one.get_weights().values(), two.get_weights().values()):
     same(a, b)
 """
-    )
 
-
-@pytest.mark.slow
-def test_draws_and_one_thread(on_two_devices):
-    on_two_devices(
-        """
+DRAWS = """
 class Noise(Component):
     @rlgraph_api
     def draw(self, x):
@@ -191,8 +167,6 @@ class Noise(Component):
         return x + ops.random_uniform(ops.shape(x))
 
 
-tf.config.threading.set_inter_op_parallelism_threads(1)
-tf.config.threading.set_intra_op_parallelism_threads(1)
 found = []
 for spec in ({}, {"device": "cpu:1"}, {"device": "cpu:1", "threads": 1}):
     made = GraphExecutor(Noise(), {"x": SPACES["states"]}, backend="tf", execution_spec={"seed": 3, **spec})
@@ -201,13 +175,8 @@ for other in found[1:]:
     np.testing.assert_array_equal(other, found[0])
 assert (found[0][0] != found[0][1]).all()
 """
-    )
 
-
-@pytest.mark.slow
-def test_devices_that_are_not_there(on_two_devices):
-    on_two_devices(
-        """
+MISSING = """
 import re
 
 missing = re.escape("its variables are to be on device 'cpu:2', which the tf backend does not have here.")
@@ -218,4 +187,33 @@ with pytest.warns(UserWarning, match="learner: its variables were to be on devic
 assert len(caught) == 1
 assert {group.device for group in made.built.layout.groups.values()} == {""}
 """
-    )
+
+RUN = """
+import json
+import traceback
+
+outcomes = {}
+for name, program in json.loads(sys.argv[1]).items():
+    try:
+        exec(program, globals().copy())
+        outcomes[name] = ""
+    except Exception:
+        outcomes[name] = traceback.format_exc()
+print(json.dumps(outcomes))
+"""
+PROGRAMS = {"places": PLACES, "replicas": REPLICAS, "draws, one thread": DRAWS, "missing": MISSING}
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    """What came of each program, in one process with two logical devices; empty where all went well."""
+    command = [sys.executable, "-c", START + RUN, json.dumps(PROGRAMS)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-4000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_on_two_devices(outcomes, name):
+    assert outcomes[name] == ""

@@ -35,7 +35,10 @@ def of_functions(monkeypatch):
     monkeypatch.setattr(backend.TorchBackend, "linker", make)
 
 
-@pytest.mark.parametrize("section", ["gradients", "loops", "components", "graphs", "variables"])
+@pytest.mark.parametrize(
+    "section",
+    ["gradients", "loops", pytest.param("components", marks=pytest.mark.repetition), "graphs", "variables"],
+)
 def test_the_conformance_suite_passes(section):
     outcomes = run_conformance("torch", only=[section])
     assert [f"{o.check.id}: {o.message}" for o in outcomes if o.status == "failed"] == []

@@ -209,7 +209,13 @@ def test_devices_that_are_not_there():
 
 
 def test_the_conformance_suite_on_a_simulated_gpu(gpus):
-    sections = ["random", "components", "kernels", "graphs", "gradients/network_with_adam", "budget"]
+    sections = [
+        "random",
+        "kernels",
+        "graphs",
+        "gradients/network_with_adam",
+        "budget",
+    ]  # kernels: every component
     outcomes = run_conformance("torch", only=sections, device="cuda:0")
     assert [outcome.message for outcome in outcomes if outcome.status == "failed"] == []
     assert {outcome.status for outcome in outcomes if outcome.check.section == "budget"} == {"gated"}

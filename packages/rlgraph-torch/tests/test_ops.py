@@ -325,3 +325,15 @@ def test_softplus_of_large_numbers():
 def test_shape_gives_integers():
     assert TorchOps.shape(torch.zeros(2, 3)) == (2, 3)
     assert all(type(size) is int for size in TorchOps.shape(torch.zeros(2, 3)))
+
+
+@pytest.mark.parametrize("channels", [1, 2])
+@pytest.mark.parametrize("outputs", [1, 2])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_derivatives_of_convolutions_by_filters_of_every_layout(channels, outputs, dtype):
+    x = torch.arange(4.0 * 9 * channels, dtype=dtype).reshape(4, 3, 3, channels)
+    filters = torch.ones((1, 2, channels, outputs), dtype=dtype, requires_grad=True)
+    (found,) = torch.autograd.grad(TorchOps("float64").conv2d(x, filters).sum(), filters)
+    # Each weight meets every element of its two columns once.
+    sums = torch.stack([x[:, :, :2].sum((0, 1, 2)), x[:, :, 1:].sum((0, 1, 2))])
+    torch.testing.assert_close(found, sums[None, :, :, None].expand_as(found))

@@ -75,3 +75,37 @@ def test_what_is_traced_is_no_constant():
     others = (-x).detach().requires_grad_(), (0.5 * d).detach().requires_grad_()
     for one, other in zip(traced(*others), derivatives(*others), strict=True):
         np.testing.assert_allclose(one.detach(), other, rtol=1e-5)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_long_recurrence_and_its_derivative(reverse, axis):
+    """Factors of 0 cut it, whatever stands behind them."""
+    rng = np.random.default_rng(0)
+    x, d = rng.normal(size=(100, 3)), rng.uniform(0.5, 1.0, size=(100, 3)) * (rng.random((100, 3)) < 0.9)
+    initial, weights = rng.normal(size=3), torch.tensor(rng.normal(size=(100, 3)))
+
+    def loop(x, d, initial):
+        rows, last = {}, initial
+        for t in reversed(range(100)) if reverse else range(100):
+            last = rows[t] = x[t] + d[t] * last
+        return torch.stack([rows[t] for t in range(100)])
+
+    def operation(x, d, initial):
+        x, d = torch.moveaxis(x, 0, axis), torch.moveaxis(d, 0, axis)
+        y = TorchOps.linear_recurrence(x, d, initial, reverse, axis)
+        return torch.moveaxis(y, axis, 0)
+
+    found = []
+    for function in (loop, operation):
+        leaves = [torch.tensor(array, requires_grad=True) for array in (x, d, initial)]
+        y = function(*leaves)
+        found.append((y.detach(), *torch.autograd.grad((y * weights).sum(), leaves)))
+        found[-1] += (function(*[leaf.detach() for leaf in leaves]),)
+    for expected, result in zip(*found, strict=True):
+        torch.testing.assert_close(result, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_a_recurrence_of_nothing():
+    assert TorchOps.linear_recurrence(torch.zeros(0, 2), 0.5).shape == (0, 2)
+    assert TorchOps.linear_recurrence(torch.zeros(0, 2), 0.5, torch.ones(2)).shape == (0, 2)

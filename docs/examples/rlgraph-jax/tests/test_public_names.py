@@ -15,6 +15,7 @@ PUBLIC = {
     "rlgraph.core.graph",
     "rlgraph.core.graph.emission",
     "rlgraph.core.graph.variables",
+    "rlgraph.core.handle",
     "rlgraph.core.ops",
 }
 FILES = sorted(Path(rlgraph_jax.__file__).parent.glob("*.py"))

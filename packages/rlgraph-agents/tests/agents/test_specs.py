@@ -45,8 +45,8 @@ def test_specs_are_immutable():
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("batch_size", 0, "update_spec.batch_size: expected an integer >= 1, given 0"),
-        ("batch_size", "64", "update_spec.batch_size: expected an integer >= 1, given '64'"),
+        ("batch_size", 0, "update_spec.batch_size: expected an integer >= 1 and <= 1000000, given 0"),
+        ("batch_size", "64", "update_spec.batch_size: expected an integer >= 1 and <= 1000000, given '64'"),
         ("batch_size", 6.5, "update_spec.batch_size: expected an integer >= 1"),
         ("do_updates", 1, "update_spec.do_updates: expected true or false, given 1"),
         ("sync_tau", 0.0, "update_spec.sync_tau: expected a number > 0.0 and <= 1.0, given 0.0"),

@@ -6,6 +6,10 @@ import sys
 
 import pytest
 
+from rlgraph.core import SpecError
+from rlgraph.runs import resume
+from rlgraph.runs.loading import load_agent
+
 CANARY = """
 from pathlib import Path
 Path({file!r}).touch()
@@ -153,5 +157,9 @@ def test_a_run_with_classes_of_ones_own(rlgraph, canary, undrawn, tmp_path, plac
             command[0] == "compare" or "--allow-imports canary_module" in outcome.err
         )
         assert not canary.exists()
+    for use in (load_agent, resume):
+        with pytest.raises(SpecError, match="--allow-imports canary_module"):
+            use("run")
+    assert not canary.exists()
     assert rlgraph("evaluate", "run", "--episodes", 1, *allowed).code == 0
     assert rlgraph("resume", "other", "--steps", 8, *allowed).code == 0

@@ -253,7 +253,7 @@ def test_graph_of_one_component_in_every_form(rlgraph, form, begin):
         ),
         (
             ["train", "--num-envs", "0"],
-            "SpecError: worker.num_envs: expected an integer >= 1, given 0",
+            "SpecError: worker.num_envs: expected an integer >= 1 and <= 10000, given 0",
         ),
         (
             ["train", "--seed", "-1"],

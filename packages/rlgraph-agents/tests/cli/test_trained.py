@@ -80,7 +80,7 @@ def test_a_film_of_an_evaluation(rlgraph, run, blinking, tmp_path):
 def test_what_cannot_be_filmed(rlgraph, run):
     outcome = rlgraph("evaluate", run(env="deterministic"), "--video", "film.gif")
     assert (outcome.code, outcome.out) == (2, "")
-    assert "cannot be filmed: expected render() to give a picture" in outcome.err
+    assert "cannot be filmed: expected a picture [height, width, 3] of render()" in outcome.err
 
 
 def test_one_checkpoint_of_several(rlgraph, run):

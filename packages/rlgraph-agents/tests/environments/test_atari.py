@@ -252,7 +252,7 @@ def test_games_of_two_words():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"game": "Ponk"}, "there is no game 'Ponk'. Did you mean 'pong'"),
+        ({"game": "Ponk"}, "unknown game 'Ponk'. Did you mean 'pong'"),
         ({"game": "Combat"}, "the console plays no 'combat' for a single player"),
         ({"game": "Pong", "frameskip": 0}, "frameskip is an integer >= 1, got 0"),
         ({"game": "Pong", "history": 1.5}, "history is an integer >= 1, got 1.5"),

@@ -53,7 +53,7 @@ def test_nothing_is_found_in_what_is_right(env):
 
 def test_notes():
     notes = {finding.check: str(finding) for finding in check_environment(GridWorld("2x2"))}
-    assert "nothing is random here" in notes["seed"]
+    assert "nothing is random" in notes["seed"]
     assert notes["speed"].startswith("note: speed: GridWorld('2x2'): ")
     notes = {finding.check: str(finding) for finding in check_environment(Walk())}
     assert "begins new episodes" in notes["state"] and "seed" not in notes
@@ -96,7 +96,7 @@ def wrong_state(self, state):
     ("methods", "level", "check", "message"),
     [
         ({"step": step_with(state=np.zeros(3, np.float32))}, "error", "step", "Changed, step 1: state"),
-        ({"step": step_with(state=np.zeros(2))}, "warning", "step", "float64 where its Space is float32"),
+        ({"step": step_with(state=np.zeros(2))}, "warning", "step", "float64, its Space is float32"),
         ({"step": step_with(state=np.full(2, np.nan, np.float32))}, "error", "step", "nan"),
         ({"step": step_with(reward=np.inf)}, "error", "step", "step 1: the reward is inf"),
         ({"step": step_with(terminated=0)}, "error", "step", "terminated is a bool, got 0"),
@@ -104,10 +104,10 @@ def wrong_state(self, state):
         ({"step": lambda self, action: (0, 0, False, {})}, "error", "step", "got a tuple of 4"),
         ({"reset": lambda self, seed=None: (np.zeros(2, np.float32), {})}, "error", "step", "step 0: state"),
         ({"reset": lambda self: None}, "error", "step", "raised TypeError"),
-        ({"step": hand_out_the_same_array}, "error", "step", "changed a state that was returned before"),
+        ({"step": hand_out_the_same_array}, "error", "step", "changed a state that an earlier step returned"),
         ({"reset": forget_the_seed}, "error", "seed", "equal actions differ at step"),
-        ({"step": go_on}, "warning", "ends", "step() after the end of an episode is not refused"),
-        ({"get_state": lambda self: {}, "set_state": wrong_state}, "error", "state", "goes on differently"),
+        ({"step": go_on}, "warning", "ends", "step() after the end of an episode succeeds"),
+        ({"get_state": lambda self: {}, "set_state": wrong_state}, "error", "state", "continues differently"),
     ],
 )
 def test_one_fault_at_a_time(methods, level, check, message):
@@ -129,7 +129,10 @@ def test_spaces():
         return worst(env)
 
     assert found(None) == [Finding("error", "spaces", found(None)[0].message)]
-    assert "state_space is a Space, got None; was super().__init__ called?" in found(None)[0].message
+    assert (
+        "state_space is a Space, got None; call super().__init__(state_space, action_space)"
+        in found(None)[0].message
+    )
     assert "without batch and time rank" in found(FloatBox(shape=(2,), add_batch_rank=True))[0].message
 
 

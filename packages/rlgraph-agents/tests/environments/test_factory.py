@@ -45,7 +45,7 @@ def test_an_object_with_the_protocol_is_an_environment():
     assert isinstance(env, Environment) and isinstance(env, ProtocolEnv) and env.name == "Corridor"
     assert env.action_space == IntBox(2) and env.render() is None and env.get_state() is None
     assert env.reset(seed=1) == 0 and env.step(1) == (1, 0.0, False, False, {})
-    with pytest.raises(NotImplementedError, match="Corridor cannot take its state back"):
+    with pytest.raises(NotImplementedError, match="Corridor cannot restore its state"):
         env.set_state({})
     env.terminate()
     assert mine.terminated
@@ -108,7 +108,7 @@ def test_everything_that_is_missing_is_listed():
     with pytest.raises(SpecError) as error:
         make_environment(Half(), path="run.environment")
     message = str(error.value)
-    assert message.startswith("run.environment: Half is no environment, it lacks")
+    assert message.startswith("run.environment: Half is not an environment; it lacks")
     assert "action_space: a Space" in message and "terminate: def terminate(self): pass" in message
     assert "state_space:" not in message and "step:" not in message
 

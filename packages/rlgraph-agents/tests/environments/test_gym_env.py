@@ -282,13 +282,13 @@ def test_wrappers_are_put_around_in_turn():
     [
         (["TimeLimits"], r"wrappers/0: gymnasium.wrappers has no 'TimeLimits'. Did you mean 'TimeLimit'"),
         ([{"type": "TimeLimit", "steps": 3}], r"wrappers/0.steps: TimeLimit has no such key"),
-        (["TimeLimit"], r"wrappers/0: 'TimeLimit' cannot be put around .*max_episode_steps"),
+        (["TimeLimit"], r"wrappers/0: 'TimeLimit' cannot wrap .*max_episode_steps"),
         (["FlattenObservation", "nowhere:Class"], r"wrappers/1: 'nowhere:Class' is no registered name"),
         ([3], r"wrappers/0: expected 'module:Class'"),
         ([{"type": 3}], r"wrappers/0/type: expected the name of a wrapper, got 3"),
-        ([lambda env: 3], r"gives a int, no gymnasium.Env"),
+        ([lambda env: 3], r"returns a int, expected a gymnasium.Env"),
         ("TimeLimit", r"wrappers is a list, got 'TimeLimit'"),
-        ([gymnasium.wrappers.Autoreset], "Autoreset resets at ends and hides final states; take it out"),
+        ([gymnasium.wrappers.Autoreset], "Autoreset hides the final states of episodes; remove it"),
     ],
 )
 def test_wrong_wrappers(wrappers, message):
@@ -352,7 +352,7 @@ def test_no_state_where_it_is_not_known_what_it_is_made_of():
     ):
         assert env.get_state() is None
     env.reset()
-    with pytest.raises(NotImplementedError, match="cannot take its state back"):
+    with pytest.raises(NotImplementedError, match="cannot restore its state"):
         OpenAIGymEnv(Changed()).set_state(env.get_state())
 
 
@@ -398,7 +398,9 @@ def test_errors_of_the_environment_itself_pass_unchanged():
 def test_a_missing_dependency_is_not_an_unknown_id():
     gymnasium.register("NeedsMore-v0", entry_point=_needs_more)
     try:
-        with pytest.raises(SpecError, match="NeedsMore-v0 needs what is not installed: install more"):
+        with pytest.raises(
+            SpecError, match="NeedsMore-v0 needs a package that is not installed: install more"
+        ):
             OpenAIGymEnv("NeedsMore-v0")
     finally:
         del gymnasium.registry["NeedsMore-v0"]

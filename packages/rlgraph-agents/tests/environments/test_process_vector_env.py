@@ -168,7 +168,7 @@ def test_the_limit_of_restarts(made):
     env.reset()
     with pytest.warns(RuntimeWarning):
         env.step(np.zeros(1, np.int64))
-    with pytest.raises(EnvironmentFault, match=r"exit code 3\), and max_restarts=1 are used up"):
+    with pytest.raises(EnvironmentFault, match=r"exit code 3\); max_restarts=1 are used up"):
         env.step(np.zeros(1, np.int64))
 
 

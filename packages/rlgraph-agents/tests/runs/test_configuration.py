@@ -7,7 +7,8 @@ import pytest
 
 from rlgraph.agents import Agent, DQNAgent
 from rlgraph.agents.presets import preset
-from rlgraph.core import SpecError
+from rlgraph.core import SpecError, allow_imports
+from rlgraph.runs import train
 from rlgraph.runs.configuration import apply_overrides, check, read_document, resolve
 from rlgraph.runs.template import config_template
 from rlgraph.runs.training import complete
@@ -212,7 +213,7 @@ def test_wrong_overrides(override, said):
 
 def test_all_mistakes_at_once():
     document = {
-        "agent": {"type": "dqn", "double_q": "yes", "memory_spec": {"capacity": -1}, "seed": 3},
+        "agent": {"type": "dqn", "double_q": "yes", "seed": 3},
         "environment": {"type": "grid_world", "save_mod": True},
         "steps": 0,
         "worker": {"num_env": 3},
@@ -226,7 +227,6 @@ def test_all_mistakes_at_once():
         "environment.save_mod: GridWorld has no such key. Did you mean 'save_mode'?",
         "agent.seed: say it once, as seed",
         "agent.double_q: expected true or false, given 'yes'",
-        "agent.memory_spec.capacity: expected an integer >= 1, given -1",
         "backend: unknown backend 'nmpy'. Did you mean 'numpy'?",
     ]
 
@@ -303,3 +303,27 @@ def test_the_template_is_a_run_with_the_defaults(tmp_path):
     document = read_document(tmp_path / "run.yaml")
     plain = {"agent": preset("dqn", "CartPole-v1"), "environment": "CartPole-v1", "steps": 7}
     assert check(document) == check(plain)
+
+
+# What documents may import.
+
+IMPORTED = {**SMALL, "environment": "rlgraph.environments.deterministic_env:DeterministicEnv"}
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        check,
+        resolve,
+        lambda document: train(document, "run"),
+        lambda document: apply_overrides(document, ["agent.type=rlgraph.agents:DQNAgent", "discount=0.5"]),
+        lambda document: config_template("dqn", document["environment"]),
+    ],
+)
+def test_documents_are_data_in_python_too(use, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SpecError, match=r"rlgraph.core.allow_imports\('rlgraph\.") as caught:
+        use(IMPORTED)
+    assert "--allow-imports rlgraph." in str(caught.value)
+    with allow_imports("rlgraph.environments"):
+        assert check(IMPORTED).environment == IMPORTED["environment"]

@@ -68,3 +68,17 @@ def test_descriptions_and_defaults_come_from_the_code():
         "default": 0.99,
         "description": "discount factor.",
     }
+
+
+@pytest.mark.parametrize(
+    ("component", "argument", "definition"),
+    [
+        ("adam", "learning_rate", "schedule"),
+        ("epsilon_greedy", "epsilon_spec", "schedule"),
+        ("policy", "network_spec", "network"),
+        ("intrinsic_curiosity_module", "encoder_spec", "network"),
+    ],
+)
+def test_types_come_from_annotations(component, argument, definition):
+    argument = run_schema()["$defs"][f"component.{component}"]["properties"][argument]
+    assert argument["$ref"] == f"#/$defs/{definition}" and argument["description"]

@@ -153,7 +153,7 @@ def test_what_cannot_be_filmed(tmp_path):
         Recorder(Counting, tmp_path / "film.avi")
     with pytest.raises(SpecError, match="episodes: expected an integer >= 1, given 0"):
         Recorder(Counting, tmp_path / "film.gif", episodes=0)
-    with pytest.raises(SpecError, match="cannot be filmed: .* it gives nothing"):
+    with pytest.raises(SpecError, match="cannot be filmed: .* given nothing"):
         Recorder("deterministic", tmp_path / "film.gif")
     with pytest.raises(SpecError, match=r"NeedsPygame cannot be filmed: .* pip install pygame"):
         Recorder(NeedsPygame, tmp_path / "film.gif")

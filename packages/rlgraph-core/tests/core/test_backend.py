@@ -41,7 +41,7 @@ def test_execution_spec():
         ({"seed": -1}, "execution_spec.seed: expected an integer >= 0, given -1"),
         ({"seed": "1"}, "execution_spec.seed"),
         ({"seed": True}, "execution_spec.seed"),
-        ({"threads": 0}, "execution_spec.threads: expected an integer >= 1, given 0"),
+        ({"threads": 0}, "execution_spec.threads: expected an integer from 1 to 1024, given 0"),
         ({"threads": 1.5}, "execution_spec.threads"),
         ({"threads": True}, "execution_spec.threads"),
         ({"use_kernels": "no"}, "execution_spec.use_kernels: expected true or false, given 'no'"),

@@ -612,3 +612,12 @@ def test_an_index_out_of_range_is_named(backend, method, index, message):
     assert error.value.__cause__ is not None
     fits = 2 if method == "remembered" else np.array([0, 2])
     assert made.execute(method, table, fits).tolist() == [2.0, 4.0]
+
+
+@pytest.mark.parametrize("units", [10**12, 2**62])
+def test_variables_beyond_all_memory(units):
+    """Said by the build, before anything is allocated."""
+    with pytest.raises(
+        BuildError, match=rf"variable .*weights, float32\[3, {units}\], needs .* GiB of memory"
+    ):
+        GraphExecutor(Dense(units), {"inputs": FloatBox(shape=(3,), add_batch_rank=True)}, backend="numpy")

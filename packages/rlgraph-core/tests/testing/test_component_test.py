@@ -5,7 +5,7 @@ import pytest
 
 import rlgraph.testing.backends
 import rlgraph.testing.component_test
-from rlgraph.core import Component, graph_fn, registry, rlgraph_api
+from rlgraph.core import BuildError, Component, RLGraphError, graph_fn, registry, rlgraph_api
 from rlgraph.core.registry import Plugin
 from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.testing import ComponentTest, installed_backends, on_all_backends
@@ -32,6 +32,31 @@ def made(backend="numpy", **options):
     return ComponentTest(
         Power(scope="p"), {"x": FloatBox(add_batch_rank=True), "factor": float}, backend=backend, **options
     )
+
+
+class Wide(Power):
+    """A method that another one calls, and one with arguments of its own."""
+
+    @rlgraph_api
+    def both(self, x, y):
+        return self.call(x, 1.0), self._call(y, 3.0)
+
+    @rlgraph_api
+    def triple(self, y):
+        return self.both(y, y)[1]
+
+
+def test_methods_without_spaces_are_left_out():
+    test = ComponentTest(Wide(scope="p"), {"y": FloatBox(add_batch_rank=True)}, backend="numpy")
+    test.test("triple", [1.0, 2.0], expected_outputs=[3.0, 6.0])
+    with pytest.raises(RLGraphError, match=r"p.both was left out of the build: its arguments are x, y, and"):
+        test.test("both", [1.0], [2.0])
+
+
+@pytest.mark.parametrize("spaces", [{}, {"factor": float}, {"y": float, "x": float, "facto": float}])
+def test_spaces_that_are_missing_or_of_nothing_are_said(spaces):
+    with pytest.raises(BuildError, match=r"has no Space|no API method of p has that argument"):
+        ComponentTest(Wide(scope="p"), spaces, backend="numpy")
 
 
 def test_ways_to_call(backend):

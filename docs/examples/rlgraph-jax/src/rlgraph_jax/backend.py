@@ -22,10 +22,10 @@ from jax import numpy as jnp
 from rlgraph.core import ExecutionSpec, PerformanceWarning, SpecError
 from rlgraph.core.backend import Backend, Storage
 from rlgraph.core.graph import Plan, Segment
-from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
+from rlgraph.core.graph.emission import Dialect, Transform, emit_segment
 from rlgraph.core.graph.variables import Layout, Variable
+from rlgraph.core.handle import value_of
 from rlgraph_jax import regions
-from rlgraph_jax.handles import value_of
 from rlgraph_jax.ops import JaxOps
 from rlgraph_jax.state import SegmentState, Values
 from rlgraph_jax.storage import JaxStorage
@@ -33,7 +33,7 @@ from rlgraph_jax.storage import JaxStorage
 #: What comes in becomes an array, what goes out is no handle; arrays never change, so nothing else needs a copy.
 DIALECT = Dialect(
     receive="asarray({})".format,
-    give=lambda text, _sliced: f"value_of({text})",
+    give="value_of({})".format,
     copy="value_of({})".format,
     namespace={"asarray": jnp.asarray, "value_of": value_of},
 )
@@ -63,11 +63,9 @@ class JaxBackend(Backend):
 
     def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
         assert isinstance(storage, JaxStorage)
-        state = SegmentState(plan.built.layout)
-        effects = [plan.built.effects[node.id] for node in segment.nodes]
-        written = state.touched(frozenset[str]().union(*(e.writes for e in effects)))
-        touched = state.touched(frozenset[str]().union(*(e.reads | e.writes for e in effects)))
-        compute = self.compiled(self.pure(plan, segment, state, written))
+        written = sorted(segment.writes | segment.streams)
+        touched = sorted(segment.reads | segment.writes | segment.streams)
+        compute = self.compiled(self.pure(plan, segment, storage, written))
         values = storage.values
 
         def run(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -80,19 +78,17 @@ class JaxBackend(Backend):
 
         return run
 
-    def pure(self, plan: Plan, segment: Segment, state: SegmentState, written: list[str]) -> Pure:
+    def pure(self, plan: Plan, segment: Segment, storage: JaxStorage, written: list[str]) -> Pure:
         """``f(values, *inputs) -> (outputs, new values)`` of a segment."""
-        linker = Linker(
-            self.name,
-            self.ops,
-            self.kernels,
+        state = SegmentState(plan.built.layout)
+        linker = self.linker(
+            storage,
             state.handle,
             state.block,
-            use_kernels=self.execution.use_kernels,
+            Transform(state.differentiate),
             stream=state.stream,
             loop=partial(regions.loop, state),
             branch=partial(regions.branch, state),
-            differentiate=state.differentiate,
         )
         function = emit_segment(plan, segment, DIALECT, linker).compile()
         one_at_a_time = threading.Lock()

@@ -15,8 +15,8 @@ from typing import Any
 from jax import Array, lax
 from jax import numpy as jnp
 
+from rlgraph.core.handle import value_of
 from rlgraph.core.ops import map_nested
-from rlgraph_jax.handles import value_of
 
 #: A tensor, or a nested dict or tuple of tensors.
 Nested = Any

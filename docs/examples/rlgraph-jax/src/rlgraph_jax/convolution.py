@@ -9,7 +9,6 @@ from jax import Array, lax
 from jax import numpy as jnp
 
 from rlgraph.core.ops import as_pair, resize_weights
-from rlgraph_jax.handles import OnValues
 
 #: One number for height and width, or one for each.
 Pair = int | tuple[int, int]
@@ -17,7 +16,7 @@ Pair = int | tuple[int, int]
 _LAYOUT = ("NHWC", "HWIO", "NHWC")
 
 
-class Convolution(OnValues):
+class Convolution:
     """The family convolution."""
 
     @staticmethod

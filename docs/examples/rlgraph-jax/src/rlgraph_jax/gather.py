@@ -8,10 +8,8 @@ import jax
 from jax import Array, lax
 from jax import numpy as jnp
 
-from rlgraph_jax.handles import OnValues
 
-
-class Gather(OnValues):
+class Gather:
     """The families gather, sorting and recurrence. JAX counts with 32 bits where it can, the contract with 64."""
 
     take_along_axis = staticmethod(jnp.take_along_axis)

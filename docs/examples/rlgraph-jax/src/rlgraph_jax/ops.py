@@ -8,15 +8,16 @@ from jax import Array, lax, nn
 from jax import numpy as jnp
 from jax.scipy import special
 
+from rlgraph.core.handle import takes_handles, value_of
 from rlgraph_jax.control import Control
 from rlgraph_jax.convolution import Convolution
 from rlgraph_jax.gather import Gather
-from rlgraph_jax.handles import OnValues, VariableHandle, value_of
+from rlgraph_jax.handles import VariableHandle
 from rlgraph_jax.random import Random
 from rlgraph_jax.shaping import Creation, Shaping
 
 
-class Elementwise(OnValues):
+class Elementwise:
     """The families elementwise and nn."""
 
     logical_and = staticmethod(jnp.logical_and)
@@ -89,7 +90,7 @@ class Elementwise(OnValues):
         return y if offset is None else y + offset
 
 
-class Reduction(OnValues):
+class Reduction:
     """The families reduction and contraction."""
 
     softmax = staticmethod(nn.softmax)
@@ -185,6 +186,7 @@ class State:
         variable.state.write(variable, variable.value.at[value_of(indices)].add(value_of(values)))
 
 
+@takes_handles
 class JaxOps(Elementwise, Reduction, Shaping, Creation, Gather, Convolution, Random, Control, State):
     """The `ops` namespace of the JAX backend.
 

@@ -11,7 +11,6 @@ from jax import Array
 from jax import numpy as jnp
 
 from rlgraph.core.backend import stream_seed
-from rlgraph_jax.handles import OnValues
 
 #: Named, so that the numbers do not depend on what the application has chosen for itself.
 GENERATOR = "threefry2x32"
@@ -41,7 +40,7 @@ class Stream:
         return jax.random.fold_in(jax.random.wrap_key_data(state[:2], impl=GENERATOR), state[2])
 
 
-class Random(OnValues):
+class Random:
     """The family random.
 
     Attributes:

@@ -14,9 +14,9 @@ from jax import numpy as jnp
 
 from rlgraph.core import InputError
 from rlgraph.core.graph.emission import EMPTY, LoopShape
+from rlgraph.core.handle import value_of
 from rlgraph.core.ops import Effects, TensorSpec
 from rlgraph_jax.control import is_differentiated, repeat
-from rlgraph_jax.handles import value_of
 from rlgraph_jax.state import SegmentState, Values
 
 Tensors = tuple[Array, ...]

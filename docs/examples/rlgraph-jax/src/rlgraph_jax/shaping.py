@@ -8,10 +8,8 @@ import numpy as np
 from jax import Array, lax, nn
 from jax import numpy as jnp
 
-from rlgraph_jax.handles import OnValues
 
-
-class Shaping(OnValues):
+class Shaping:
     """The family shaping. Every size is known while a program is traced, so shapes are plain tuples."""
 
     reshape = staticmethod(jnp.reshape)
@@ -53,7 +51,7 @@ class Shaping(OnValues):
         return lax.pad(x, jnp.asarray(value, x.dtype), [(before, behind, 0) for before, behind in padding])
 
 
-class Creation(OnValues):
+class Creation:
     """The family creation, and what else is given a dtype. JAX's own default dtypes are never relied on."""
 
     zeros_like = staticmethod(jnp.zeros_like)

@@ -15,7 +15,8 @@ import jax
 from jax import Array, lax
 from jax import numpy as jnp
 
-from rlgraph.core.graph.variables import Block, Layout, Variable, VariableList
+from rlgraph.core.graph.variables import Block, Layout
+from rlgraph.core.handle import Handle, HandleState
 from rlgraph.core.ops import Effects
 from rlgraph_jax.control import differentiated
 from rlgraph_jax.handles import VariableHandle
@@ -24,7 +25,7 @@ from rlgraph_jax.random import Stream
 Values = dict[str, Array]
 
 
-class SegmentState:
+class SegmentState(HandleState):
     """The values that one segment works on.
 
     Args:
@@ -34,19 +35,11 @@ class SegmentState:
         values: name of a group or stream -> its value now.
     """
 
+    handle_type = VariableHandle
+
     def __init__(self, layout: Layout):
-        self.layout = layout
+        super().__init__(layout)
         self.values: Values = {}
-
-    # What stands for variables, blocks and streams in the emitted program.
-
-    def handle(self, variable: Variable) -> VariableHandle:
-        """The handle that is `variable`."""
-        return VariableHandle(self, *self.layout.place(variable), variable.shape)
-
-    def block(self, block: Block) -> VariableHandle:
-        """The flat handle that is `block`."""
-        return VariableHandle(self, block.group, block.start, block.stop, (block.stop - block.start,))
 
     def stream(self, name: str) -> Stream:
         """The stream that graph functions draw from."""
@@ -54,11 +47,10 @@ class SegmentState:
 
     # Reading and writing.
 
-    def read(self, handle: VariableHandle) -> Array:
-        """What `handle` stands for now."""
+    def read(self, handle: Handle) -> Array:
         return self._part(handle.group, handle.start, handle.stop).reshape(handle.shape)
 
-    def write(self, handle: VariableHandle, value: Any) -> None:
+    def write(self, handle: Handle, value: Any) -> None:
         """Let `handle` stand for `value`: an array of its shape, or a number that fills it."""
         self._replace(handle.group, handle.start, jnp.broadcast_to(value, handle.shape).reshape(-1))
 
@@ -74,13 +66,10 @@ class SegmentState:
 
     # Loops and branches: functions of their own, into which values go and out of which they come.
 
-    def touched(self, names: frozenset[str]) -> list[str]:
-        """The groups and streams of the named variables and streams, in order."""
-        return sorted({self.layout.group_of.get(name, name) for name in names})
-
     def written(self, effects: Effects) -> Values:
-        """The values now of all that is written by what has these effects."""
-        return {name: self.values[name] for name in self.touched(effects.writes)}
+        """The values now of the groups and streams that are written by what has these effects."""
+        names = self.layout.groups_of(effects.writes) | effects.draws
+        return {name: self.values[name] for name in sorted(names)}
 
     @contextmanager
     def holding(self, values: Mapping[str, Array]) -> Iterator[Values]:
@@ -96,9 +85,9 @@ class SegmentState:
     # Gradients.
 
     def differentiate(
-        self, variables: VariableList, blocks: Sequence[Block]
+        self, blocks: Sequence[Block]
     ) -> Callable[[Callable[[], tuple[Array, Any]]], tuple[Any, list[Array]]]:
-        """``f(function) -> (made, derivatives)``, see `rlgraph.core.graph.emission.Linker`."""
+        """``f(function) -> (made, derivatives)``, see `rlgraph.core.graph.emission.Transform`."""
 
         def derive(function: Callable[[], tuple[Array, Any]]) -> tuple[Any, list[Array]]:
             def loss_of(parts: Sequence[Array]) -> tuple[Array, Any]:

@@ -7,6 +7,7 @@ import threading
 from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import lru_cache
 from inspect import isabstract
@@ -32,7 +33,6 @@ from rlgraph.core import (
 )
 from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.core.execution_spec import ACT_ON
-from rlgraph.core.specs.all_faults import Stop, every_fault, is_collecting
 from rlgraph.core.specs.documents import is_spec_file, read_spec_file
 from rlgraph.core.specs.imports import data_specs
 from rlgraph.core.specs.specifiable import call_checked, check_arguments, plain_copy
@@ -46,6 +46,13 @@ if TYPE_CHECKING:
 
 #: What one step of an unnamed environment belongs to.
 DEFAULT_ENV_ID = "env_0"
+
+
+_only_checked: ContextVar[bool] = ContextVar("only_checked", default=False)
+
+
+class _CheckedError(Exception):
+    """Ends `Agent.check_spec` where the executor would be built: all arguments are right."""
 
 
 class Acting(NamedTuple):
@@ -130,8 +137,8 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
             raise SpecError(
                 "execution_spec: an agent names its acting_methods by itself; for act_on give acting="
             )
-        if is_collecting():
-            raise Stop
+        if _only_checked.get():
+            raise _CheckedError
         if preprocessor is not None:
             make_room_for_evaluation(preprocessor)
         backend = backend or default_backend()
@@ -227,13 +234,23 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
                 f"{path}.type is missing. Known: {', '.join(registry(cls.registry_group).names())}."
             )
         name = kind if isinstance(kind, str) else None
-
-        def make(arguments: Any) -> Any:
-            return call_checked(target, (), arguments, path, handed=handed, name=name)
-
-        with every_fault(make, arguments, path):
-            agent: Self = make(arguments)
+        agent: Self = call_checked(target, (), arguments, path, handed=handed, name=name)
         return agent
+
+    @classmethod
+    def check_spec(cls, spec: Any, *, path: str = "agent", **kwargs: Any) -> None:
+        """Check a spec as `from_spec` does, without building an executor.
+
+        Raises:
+            SpecError: see `from_spec`.
+        """
+        token = _only_checked.set(True)
+        try:
+            cls.from_spec(spec, path=path, **kwargs)
+        except _CheckedError:
+            pass
+        finally:
+            _only_checked.reset(token)
 
     # Acting.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from types import UnionType
 from typing import Any, ClassVar, TypeVar, Union, get_args, get_origin
 
@@ -13,6 +14,7 @@ from rlgraph.agents.other_names import IN_UPDATES
 from rlgraph.core.errors import SpecError, offer
 from rlgraph.core.specs.argument_types import expectation
 from rlgraph.core.specs.spec_paths import join_parts, locate, record
+from rlgraph.core.specs.specifiable import MAX_FAULTS
 
 
 class Spec(BaseModel):
@@ -26,6 +28,10 @@ class Spec(BaseModel):
 S = TypeVar("S", bound=Spec)
 
 
+#: Records of one update at most; more are a mistake, and would be allocated at the first update.
+MAX_BATCH = 1_000_000
+
+
 class UpdateSpec(Spec):
     """When and how an agent learns from its memory; intervals count environment steps."""
 
@@ -35,7 +41,7 @@ class UpdateSpec(Spec):
     steps_before_update: int = Field(default=0, ge=0, description="steps observed before the first update")
     update_interval: int = Field(default=4, ge=1, description="steps between two rounds of updates")
     update_steps: int = Field(default=1, ge=1, description="updates of one round")
-    batch_size: int = Field(default=64, ge=1, description="records of one update")
+    batch_size: int = Field(default=64, ge=1, le=MAX_BATCH, description="records of one update")
     sync_interval: int = Field(
         default=128, ge=1, description="steps between two synchronisations of the target"
     )
@@ -63,7 +69,8 @@ def parse_spec(model: type[S], spec: S | Mapping[str, Any] | None, path: str) ->
         parsed = model.model_validate(dict(spec or {}))
     except ValidationError as error:
         # A union says once for each of its members what is wrong.
-        raise SpecError(*dict.fromkeys(_describe(model, path, e) for e in error.errors())) from None
+        faults = (_describe(model, path, e) for e in error.errors())
+        raise SpecError(*dict.fromkeys(islice(faults, MAX_FAULTS))) from None
     record(locate(path), parsed.model_dump())
     return parsed
 

@@ -45,6 +45,10 @@ def main() -> int:
             None  # whoever read has gone, as with `rlgraph plugins | head`; there is nothing left to say
         )
         return ExitCode.DONE
+    except MemoryError as error:
+        error.add_note("Make batches, the memory's capacity, networks or pictures smaller.")
+        _show(error)
+        return ExitCode.RUN_FAILED
     except OSError as error:
         if error.filename is None:
             raise

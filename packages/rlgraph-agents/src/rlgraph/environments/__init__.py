@@ -2,7 +2,6 @@
 
 from rlgraph.environments.atari import AtariEnv
 from rlgraph.environments.check_environment import Finding, check_environment
-from rlgraph.environments.checks import check_finite
 from rlgraph.environments.deterministic_env import DeterministicEnv
 from rlgraph.environments.environment import Environment, environment_seed
 from rlgraph.environments.envpool_vector_env import EnvPoolVectorEnv
@@ -16,6 +15,7 @@ from rlgraph.environments.process_vector_env import ProcessVectorEnv
 from rlgraph.environments.protocol_env import ProtocolEnv
 from rlgraph.environments.random_env import RandomEnv
 from rlgraph.environments.sequential_vector_env import SequentialVectorEnv
+from rlgraph.environments.step_checks import check_finite
 from rlgraph.environments.vector_env import VectorEnv
 
 __all__ = [

@@ -1,9 +1,9 @@
-"""Pictures made smaller by averaging areas, for the screens of Atari games.
+"""Downscaling of pictures by averaging areas, for the screens of Atari games.
 
-A pixel of the result is the mean of the area it covers, parts of pixels counted in parts (OpenCV's INTER_AREA).
-That is a product with one matrix from the left and one from the right. Both are block-diagonal: of 210 rows 5
-become 2, 42 times over, of 160 columns 40 become 21, 4 times over. Two products of such blocks take half the time
-of `cv2.resize`, and nothing has to be installed.
+A pixel of the result is the mean of the area it covers, with fractions of pixels (OpenCV's INTER_AREA). This is a
+product with one matrix from the left and one from the right. Both are block-diagonal: 5 of 210 rows become 2, in 42
+blocks; 40 of 160 columns become 21, in 4 blocks. Two products of such blocks take half the time of `cv2.resize`,
+without a dependency.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class AreaResize:
         shape: `(H, W)`.
         size: `(h, w)`, neither larger than `shape`.
 
-    The intermediate results live in buffers of the instance: one instance is for one thread.
+    The instance keeps buffers for intermediate results, so it must not be shared by threads.
     """
 
     def __init__(self, shape: tuple[int, int], size: tuple[int, int]) -> None:
@@ -38,7 +38,7 @@ class AreaResize:
         self._pictures = self._result.reshape(flat, self._rows, w)
 
     def __call__(self, picture: Array, out: Array) -> None:
-        """`picture` `[H, W]`, contiguous; `out` `[h, w]` uint8, of any strides."""
+        """Resizes `picture` `[H, W]`, contiguous, into `out` `[h, w]` uint8, of any strides."""
         source = self._source
         np.copyto(source, picture.reshape(self._rows, len(source), -1).transpose(1, 0, 2))
         np.dot(self._from_left, source.reshape(len(source), -1), out=self._flat)

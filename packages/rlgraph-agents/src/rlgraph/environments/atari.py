@@ -1,7 +1,7 @@
-"""Atari games, straight from the Arcade Learning Environment.
+"""Atari games of the Arcade Learning Environment, with the usual preprocessing in one class.
 
-What others stack up as wrappers happens here in one place, without Gymnasium in between: the two last screens of a
-step are read as grey pictures into buffers that stay, and a state is written once.
+Without Gymnasium and its wrappers the last two screens of a step are read as grey pictures into fixed buffers, and a
+state is written once.
 """
 
 from __future__ import annotations
@@ -19,36 +19,35 @@ from rlgraph.spaces import IntBox
 
 
 class AtariEnv(Environment):
-    """An Atari 2600 game as the DQN papers see it: states `[84, 84, 4]` uint8, the newest picture last.
+    """An Atari 2600 game with the preprocessing of the DQN papers: states `[84, 84, 4]` uint8, newest picture last.
 
-    The defaults are those of Mnih et al. (2015), https://doi.org/10.1038/nature14236, as most libraries have them
-    ("AtariWrapper" of Stable-Baselines3). The protocol of Machado et al. (2018), https://arxiv.org/abs/1709.06009,
+    The defaults are those of Mnih et al. (2015), https://doi.org/10.1038/nature14236, as implemented by most
+    libraries ("AtariWrapper" of Stable-Baselines3). The protocol of Machado et al. (2018), https://arxiv.org/abs/1709.06009,
     is `sticky_actions=0.25, max_num_noops=0, episodic_life=False, fire_reset=False, full_action_space=True`.
 
-    **Statistics of the game.** Rewards may be clipped and a lost life may end an episode; `info` tells what was
-    played: `lives` in every step; `episode_return` (the score, unclipped) and `episode_length` (steps) in the one that
-    ends the game; `episode_return: None` in one that ends an episode while the game goes on.
+    **Statistics of the game.** Rewards may be clipped and a lost life may end an episode, so `info` reports the game:
+    `lives` in every step; `episode_return` (the unclipped score) and `episode_length` (steps) in the step that ends
+    the game; `episode_return: None` in a step that ends an episode while the game continues.
 
     Args:
         game: a name in any spelling ("Pong", "space_invaders"), or an id of Gymnasium ("ALE/Pong-v5"), of which
-            only the game is taken.
-        frameskip: every action is held for so many frames; the state shows the brighter pixels of the last two.
-        max_num_noops: a game begins with 1 to so many frames without action (their number is drawn); 0: none.
-        episodic_life: a lost life ends the episode for learning (`terminated`); the next `reset` goes on with the
-            same game.
-        fire_reset: `reset` presses FIRE once where the game has that button.
+            only the game is used.
+        frameskip: frames for which an action is held; the state shows the brighter pixels of the last two.
+        max_num_noops: a game begins with a random number of frames without action, from 1 to this; 0: none.
+        episodic_life: a lost life ends the episode for learning (`terminated`); the next `reset` continues the game.
+        fire_reset: `reset` presses FIRE once if the game has that button.
         clip_rewards: rewards become -1, 0 or 1, their sign.
         screen_size: height and width of a state; one number for both.
-        history: how many pictures a state holds. After a reset all are the first one.
+        history: number of pictures in a state; after a reset all are the first one.
         sticky_actions: the probability that the console repeats its last action in a frame.
-        full_action_space: all 18 actions instead of those the game knows.
-        mode, difficulty: switches of the game; None: its own.
-        max_episode_frames: truncates a game after so many frames (108,000 are half an hour); None: never.
+        full_action_space: all 18 actions instead of the game's own.
+        mode, difficulty: switches of the game; None: its defaults.
+        max_episode_frames: frames after which a game is truncated (108,000 are half an hour); None: no limit.
         render_mode: "human" opens a window; otherwise `render` returns the screen in colours.
-        seed: the seed of the first reset, where that is given none.
+        seed: the seed of the first reset, if that gets none.
 
     Raises:
-        SpecError: an unknown game, a mode or difficulty it has not, a number out of range; ale-py missing.
+        SpecError: unknown game, mode or difficulty, a number out of range, or ale-py is missing.
     """
 
     def __init__(
@@ -103,7 +102,7 @@ class AtariEnv(Environment):
         return "ALE/" + "".join(word.capitalize() for word in self.game.split("_"))
 
     def reset(self, seed: int | None = None) -> Array:
-        """Begins a game; after a lost life with `episodic_life` goes on with the one under way.
+        """Begins a game; after a lost life with `episodic_life` continues the running one.
 
         A seed always begins a new game.
         """
@@ -131,7 +130,7 @@ class AtariEnv(Environment):
         """Holds an action for `frameskip` frames.
 
         Raises:
-            EnvironmentFault: no reset before; an action the game has not.
+            EnvironmentFault: no reset before; an unknown action.
         """
         if not self._running:
             raise EnvironmentFault(
@@ -157,7 +156,7 @@ class AtariEnv(Environment):
         return self._shown(), reward, terminated, truncated, info
 
     def render(self) -> Array:
-        """The screen in colours, `[210, 160, 3]` uint8."""
+        """The screen in colour, `[210, 160, 3]` uint8."""
         screen: Array = self._ale.getScreenRGB()
         return screen
 
@@ -176,7 +175,7 @@ class AtariEnv(Environment):
         }
 
     def set_state(self, state: Any) -> Array:
-        """Goes back to where `get_state` was called."""
+        """Returns to the moment of `get_state`."""
         self._ale.restoreState(ale_state(state["console"]))
         self._state = np.array(state["pictures"], np.uint8)
         self._rng.bit_generator.state = state["random"]
@@ -186,7 +185,7 @@ class AtariEnv(Environment):
         return self._state
 
     def _begin(self) -> None:
-        """A new game, after the frames without action."""
+        """Begins a game, with its frames without action."""
         ale = self._ale
         ale.reset_game()
         self._score, self._length, self._stuck, self._in_game = 0.0, 0, 0, True
@@ -197,7 +196,7 @@ class AtariEnv(Environment):
         ale.getScreenGrayscale(self._screen)
 
     def _hold(self, code: int) -> float:
-        """The points of `frameskip` frames; leaves the brighter pixels of the last two in `_screen`."""
+        """The score of `frameskip` frames; writes the brighter pixels of the last two to `_screen`."""
         ale, score = self._ale, 0
         sticky = self._rng.random(self.frameskip) < self.sticky_actions if self.sticky_actions else None
         for left in range(self.frameskip - 1, -1, -1):
@@ -217,7 +216,7 @@ class AtariEnv(Environment):
         return float(score)
 
     def _shown(self) -> Array:
-        """The state with the new picture; a new array, its bytes those of the old one moved by one."""
+        """The state with the new picture: a new array, with the bytes of the old one moved by one."""
         state = np.empty_like(self._state)
         state.reshape(-1)[:-1] = self._state.reshape(-1)[1:]
         self._resize(self._screen, state[..., -1])

@@ -1,4 +1,4 @@
-"""The games of ale-py by any of their names, and what loading one takes."""
+"""Finding and loading the games of ale-py."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def game_of(name: str) -> str:
     """ale-py's name of a game: "space_invaders" for "SpaceInvaders", "ALE/SpaceInvaders-v5" and the like.
 
     Raises:
-        SpecError: there is no such game; names the nearest.
+        SpecError: the game is unknown; names the nearest.
     """
     stem = name.removeprefix("ale_py:").removeprefix("ALE/")
     stem = re.sub(r"((NoFrameskip|Deterministic)?-v\d+)$", "", stem)
     games = _games()
     spelled = stem.lower().replace("_", "").replace("-", "").replace(" ", "")
     if spelled not in games:
-        raise SpecError(f"AtariEnv: there is no game {name!r}. {nearest(stem.lower(), games.values())}")
+        raise SpecError(f"AtariEnv: unknown game {name!r}. {nearest(stem.lower(), games.values())}")
     return games[spelled]
 
 
@@ -37,11 +37,11 @@ def console_with(
 ) -> Any:
     """An `ALEInterface` with a game loaded.
 
-    Sticky actions stay off: the console keeps neither their random numbers nor the action that sticks in a state
-    that can be saved, so `AtariEnv` draws them. Without them a game always goes the same way from its start.
+    Sticky actions are off, since a saved state of the console contains neither their random numbers nor the last
+    action; `AtariEnv` draws them. Without them a game is deterministic.
 
     Raises:
-        SpecError: a mode or a difficulty the game has not, a number out of range.
+        SpecError: unknown mode or difficulty, or a number out of range.
     """
     if max_frames is not None and max_frames < 1:
         raise SpecError(f"AtariEnv: max_episode_frames is an integer >= 1 or None, got {max_frames!r}.")
@@ -78,7 +78,7 @@ def packed_state(ale: Any) -> np.ndarray[Any, Any]:
 
 
 def ale_state(packed: np.ndarray[Any, Any]) -> Any:
-    """What `restoreState` takes, from `packed_state`."""
+    """The argument of `restoreState`, from `packed_state`."""
     kind = _ale_py().ALEState
     state = kind.__new__(kind)
     state.__setstate__(np.asarray(packed, np.uint8).tobytes())

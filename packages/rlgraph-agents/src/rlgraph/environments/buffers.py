@@ -1,4 +1,4 @@
-"""The arrays that one step of several environments is written into."""
+"""The arrays that hold one step of a vector environment."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class Buffers:
 
     Attributes:
         states: the states to act on next, `[N, ...]`.
-        final_states: the states the step led to, where these are others.
+        final_states: the states that the step led to, if an episode ended.
         rewards: `[N]` float32.
         terminated, truncated: `[N]` bool.
-        ended: whether one of the two may have a True in it.
+        ended: whether `terminated` or `truncated` may contain a True.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Buffers:
 
     @classmethod
     def zeros(cls, state_space: Space, size: int) -> Buffers:
-        """Arrays of their own."""
+        """New arrays."""
         return cls(
             state_space.zeros(size),
             state_space.zeros(size),

@@ -1,6 +1,6 @@
-"""Holds an environment against the contract, and says all that is wrong instead of the first thing.
+"""Checks an environment against the contract of `Environment`, for its author.
 
-Workers check an environment's first episodes too, to stop at a mistake. This here is for whoever writes one.
+Workers check environments too, and stop at the first mistake; this reports all of them.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.environments.checks import CheckedStep, check_finite
 from rlgraph.environments.environment import Environment
 from rlgraph.environments.errors import EnvironmentFault, last_line
 from rlgraph.environments.factory import make_environment
 from rlgraph.environments.interrupts import interruptible, raise_interruption
 from rlgraph.environments.rows import leaves_of
+from rlgraph.environments.step_checks import CheckedStep, check_finite
 from rlgraph.spaces import Space, SpaceError
 
 SEED = 20_000
@@ -29,8 +29,8 @@ class Finding:
     """One thing `check_environment` found.
 
     Attributes:
-        level: "error": the contract is broken; "warning": it may not be meant so; "note": good to know.
-        check: what was looked at: "spaces", "reset", "step", "seed", "ends", "state", "speed", "terminate".
+        level: "error": the contract is broken; "warning": possibly a mistake; "note": information.
+        check: the kind of check: "spaces", "reset", "step", "seed", "ends", "state", "speed", "terminate".
         message: what was found, where, and what to do.
     """
 
@@ -43,20 +43,20 @@ class Finding:
 
 
 def check_environment(env: Any, episodes: int = 3, max_steps: int = 1000, seed: int = 1) -> list[Finding]:
-    """Plays with random actions and reports what does not fit the contract of `Environment`.
+    """Plays with random actions and reports violations of the contract of `Environment`.
 
     Args:
-        env: an environment, or a spec as `make_environment` takes it. It is played and left in the middle of
-            nowhere; one that was made here is terminated.
-        episodes: how many to play.
-        max_steps: an episode is given up after so many steps.
-        seed: of the resets and the random actions.
+        env: an environment, or a spec as `make_environment` takes it. An environment is left in any state; one that
+            was made from a spec is terminated.
+        episodes: number of episodes to play.
+        max_steps: steps after which an episode is abandoned.
+        seed: the seed of resets and random actions.
 
     Returns:
-        Errors, warnings and notes in the order they were found. No error means that workers can use it.
+        Errors, warnings and notes in the order they were found. Without errors workers can use the environment.
 
     Raises:
-        SpecError: no environment can be made of `env`.
+        SpecError: no environment can be made from `env`.
     """
     environment = make_environment(env)
     check = _Check(environment, max_steps, seed)
@@ -68,7 +68,7 @@ def check_environment(env: Any, episodes: int = 3, max_steps: int = 1000, seed: 
 
 
 class _Check:
-    """The state of one check: an environment and what was found so far."""
+    """The state of one check: an environment and the findings so far."""
 
     def __init__(self, environment: Environment, max_steps: int, seed: int) -> None:
         self.env = environment
@@ -82,7 +82,7 @@ class _Check:
         self.ends = {"terminated": 0, "truncated": 0, "neither": 0}
 
     def play(self, episodes: int) -> None:
-        """Does all checks; an episode that fails is the last one."""
+        """Runs all checks, up to an episode that fails."""
         if not self._spaces() or not self.guarded("reset", self._step_before_reset):
             return
         self.dtypes = {path: leaf.dtype for path, leaf in leaves_of(self.env.state_space.zeros(1))}
@@ -99,7 +99,7 @@ class _Check:
         self.found.append(Finding(level, check, f"{self.env.name}: {message}"))
 
     def guarded(self, check: str, look: Callable[[], None]) -> bool:
-        """Whether a look ended without an exception; one becomes a finding."""
+        """Runs a check; an exception becomes a finding. Whether there was none."""
         try:
             look()
         except EnvironmentFault as fault:
@@ -112,15 +112,16 @@ class _Check:
         return True
 
     def _spaces(self) -> bool:
-        """Both are Spaces of one state and one action, and give samples."""
+        """Checks that both are Spaces of one state and one action, and can be sampled."""
         sound = True
         for name in ("state_space", "action_space"):
             space = getattr(self.env, name, None)
             if not isinstance(space, Space):
-                self.add("error", "spaces", f"{name} is a Space, got {space!r}; was super().__init__ called?")
+                call = "super().__init__(state_space, action_space)"
+                self.add("error", "spaces", f"{name} is a Space, got {space!r}; call {call}")
                 sound = False
             elif space.has_batch_rank or space.has_time_rank:
-                self.add("error", "spaces", f"{name} is that of one value, without batch and time rank")
+                self.add("error", "spaces", f"{name} is the Space of one value, without batch and time rank")
                 sound = False
             else:
                 sound &= self._samples(name, space)
@@ -133,23 +134,23 @@ class _Check:
         except (SpaceError, ValueError) as error:
             fault = str(error)
         if fault is not None:
-            self.add("error", "spaces", f"{name} gives no sample of its own: {fault}")
+            self.add("error", "spaces", f"{name} cannot be sampled: {fault}")
         return fault is None
 
     def _step_before_reset(self) -> None:
         self._refused("before the first reset()")
 
     def _refused(self, when: str) -> None:
-        """A step that must not be."""
+        """Checks that a step is refused."""
         try:
             self.env.step(self.env.action_space.sample(rng=self.rng))
         except BaseException as error:
             raise_interruption(error)
             return
-        self.add("warning", "ends", f"step() {when} is not refused; raise EnvironmentFault('call reset()')")
+        self.add("warning", "ends", f"step() {when} succeeds; raise EnvironmentFault('call reset()')")
 
     def _episode(self, seed: int | None) -> None:
-        """One episode with everything looked at."""
+        """Plays and checks one episode."""
         step = CheckedStep(self.env, self.env.name)
         state = self.env.reset(seed=seed)
         step.begin(state)
@@ -170,7 +171,7 @@ class _Check:
                 self.add(
                     "error",
                     "step",
-                    f"step {step.steps} changed a state that was returned before; return copies",
+                    f"step {step.steps} changed a state that an earlier step returned; return copies",
                 )
                 copied = None
             if copied is not None:
@@ -191,9 +192,9 @@ class _Check:
                 self.add(
                     "warning",
                     "step",
-                    f"state{path} is {leaf.dtype} where its Space is {expected}; it is cast",
+                    f"state{path} is {leaf.dtype}, its Space is {expected}; it is cast",
                 )
-                del self.dtypes[path]  # told once
+                del self.dtypes[path]  # reported once
             if values.dtype.kind == "f":
                 check_finite(values[None], lambda _: f"{self.env.name}, step {step.steps}", f"state{path}")
 
@@ -202,12 +203,12 @@ class _Check:
             self.add(
                 "warning",
                 "ends",
-                f"no episode ended within {self.max_steps} steps of random actions; a worker's "
-                "max_timesteps_per_episode or a limit of its own (truncated) ends one",
+                f"no episode ended within {self.max_steps} steps of random actions; set a worker's "
+                "max_timesteps_per_episode, or truncate episodes in the environment",
             )
 
     def _seeds(self) -> None:
-        """One seed gives one episode; another seed another one, unless nothing is random."""
+        """Checks that equal seeds give equal episodes; different seeds should give different ones."""
         first, again, other = (self._trace(seed) for seed in (SEED, SEED, SEED + 1))
         for at, (one, two) in enumerate(zip(first, again, strict=False)):
             if not _same(one, two):
@@ -215,13 +216,13 @@ class _Check:
                     "error",
                     "seed",
                     f"two episodes with reset(seed={SEED}) and equal actions differ at step {at}; draw all random "
-                    "numbers from a generator that reset(seed) makes anew",
+                    "numbers from a generator that reset(seed) creates",
                 )
                 return
         if len(first) != len(again):
             self.add("error", "seed", "two episodes with one seed and equal actions differ in length")
         elif len(first) == len(other) and all(map(_same, first, other)):
-            self.add("note", "seed", "episodes with different seeds are the same: nothing is random here")
+            self.add("note", "seed", "episodes with different seeds are equal: nothing is random")
 
     def _trace(self, seed: int) -> list[Any]:
         """The states and outcomes of up to 100 steps after `reset(seed)`."""
@@ -235,21 +236,20 @@ class _Check:
         return trace
 
     def _inner_state(self) -> None:
-        """`set_state` leads back to where `get_state` was, if there is any."""
+        """Checks that `set_state` returns to the moment of `get_state`, if it is supported."""
         self.env.reset(seed=SEED)
         state = self.env.get_state()
         if state is None:
             self.add(
                 "note",
                 "state",
-                "get_state() is None: a run that is resumed begins new episodes here, and its checkpoints cut "
-                "running ones",
+                "get_state() is None: a resumed run begins new episodes, and checkpoints cut running ones",
             )
             return
         ahead = self._ahead()
         self.env.set_state(state)
         if not all(map(_same, ahead, self._ahead())):
-            self.add("error", "state", "after set_state(get_state()) an episode goes on differently")
+            self.add("error", "state", "after set_state(get_state()) an episode continues differently")
 
     def _ahead(self) -> list[Any]:
         rng = np.random.default_rng(1)

@@ -1,4 +1,4 @@
-"""An environment that counts: every state, reward and end is known beforehand."""
+"""An environment that counts: every state, reward and end is known in advance."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class DeterministicEnv(Environment):
         steps_to_terminal: the step that terminates an episode.
         reward_start: the reward of the first step.
         state_start: the state of a reset.
-        steps_to_truncation: the step that truncates an episode; None: none does.
+        steps_to_truncation: the step that truncates an episode; None: no truncation.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class DeterministicEnv(Environment):
         self._steps: int | None = None
 
     def reset(self, seed: int | None = None) -> Any:
-        """Counts from the start again. Nothing here is random: `seed` has no effect."""
+        """Counts from the start again; nothing is random, so `seed` has no effect."""
         self._steps = 0
         return np.array([self.state_start], np.float32)
 
@@ -64,10 +64,10 @@ class DeterministicEnv(Environment):
         return state, reward, terminated, truncated, {}
 
     def get_state(self) -> dict[str, Any]:
-        """The number of steps of the episode under way; None between episodes."""
+        """The number of steps of the running episode; None between episodes."""
         return {"steps": self._steps}
 
     def set_state(self, state: Any) -> Any:
-        """Goes back to where `get_state` was called."""
+        """Returns to the moment of `get_state`."""
         self._steps = state["steps"]
         return np.array([self.state_start + (self._steps or 0)], np.float32)

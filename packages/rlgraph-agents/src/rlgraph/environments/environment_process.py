@@ -1,8 +1,8 @@
-"""What runs in a process of `ProcessVectorEnv`: some of its environments, stepped in turn.
+"""The process of a `ProcessVectorEnv`, which steps some of its environments in turn.
 
-Commands are bytes: one letter, then whatever it needs, pickled. An answer is one byte where there is nothing to
-tell, as in nearly every step, and a pickled `Answer` otherwise. States, rewards, flags and actions are in shared
-memory. Errors travel as text: an exception of an environment may not survive pickling.
+A command is one letter followed by its pickled argument. An answer is one byte if there is nothing to report, as in
+nearly every step, else a pickled `Answer`. States, rewards, flags and actions are in shared memory. Errors are sent
+as text, since an exception of an environment may not survive pickling.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rlgraph.environments.sequential_vector_env import SequentialVectorEnv
 from rlgraph.environments.shared_rows import SharedRows
 
 STEP, RESET, GET_STATES, SET_STATES, RENDER, END = b"s", b"r", b"g", b"p", b"v", b"x"
-NOTHING_TO_TELL = b"0"
+NOTHING_TO_REPORT = b"0"
 
 LONGEST_TRACE = 10_000
 """Characters of a traceback."""
@@ -32,15 +32,15 @@ LONGEST_TRACE = 10_000
 
 @dataclass
 class Answer:
-    """What a command came to.
+    """The outcome of a command.
 
     Attributes:
         infos: the infos that are not empty, by row.
         dropped: rows whose environment was restarted in this step.
         counts: restarts of each row so far.
-        warnings: to be given to the user.
-        value: of a command that asks for one.
-        error: the message of an `EnvironmentFault`; empty: there was none.
+        warnings: for the user.
+        value: the value that the command asked for.
+        error: the message of an `EnvironmentFault`; empty if there was none.
         trace: its traceback.
     """
 
@@ -55,15 +55,15 @@ class Answer:
 
 @dataclass
 class Share:
-    """What a process is given.
+    """The arguments of a process.
 
     Attributes:
-        spec: the environment spec, pickled: an error on loading it is to be told like any other.
-        rows: its rows of all environments.
+        spec: the pickled environment spec; an error on loading it is reported as any other.
+        rows: the rows of its environments among all.
         turn: which of the two sets of buffers the next step writes.
         counts: restarts of its rows so far.
         max_restarts: of each environment.
-        validate: never stop checking.
+        validate: check values in every episode.
         first_index: of its environments, for seeds and messages.
     """
 
@@ -77,26 +77,26 @@ class Share:
 
 
 def serve(connection: Connection, share: Share, shared: SharedRows) -> None:
-    """The life of the process: it ends when told to, and when the one that started it is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
+    """Answers commands until told to end, or until the parent process ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles Ctrl-C
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         environments = _Environments(share, shared)
     except BaseException as error:
         connection.send_bytes(_failure(error, _label(share)))
         return
-    connection.send_bytes(NOTHING_TO_TELL)
+    connection.send_bytes(NOTHING_TO_REPORT)
     try:
         while (command := connection.recv_bytes()) != END:
             connection.send_bytes(environments.answer(command))
     except (EOFError, OSError):
-        pass  # nobody is there any more
+        pass  # the parent process has ended
     finally:
         environments.vector.terminate()
 
 
 class _Environments:
-    """The environments of this process, and the answers to commands."""
+    """The environments of this process, which answer commands."""
 
     def __init__(self, share: Share, shared: SharedRows) -> None:
         self.warnings: list[str] = []
@@ -115,15 +115,15 @@ class _Environments:
         )
 
     def answer(self, command: bytes) -> bytes:
-        """Carries out a command; what to send back."""
+        """Executes a command; the answer to send back."""
         try:
-            answer = self._carry_out(command[:1], command[1:])
-            return NOTHING_TO_TELL if answer is None else self._pickled(answer)
-        except BaseException as error:  # Ctrl-C does not come here
+            answer = self._execute(command[:1], command[1:])
+            return NOTHING_TO_REPORT if answer is None else self._pickled(answer)
+        except BaseException as error:  # none of Ctrl-C, which is ignored
             return _failure(error, self.label)
 
-    def _carry_out(self, kind: bytes, argument: bytes) -> Answer | None:
-        """Does what it is told to; None: there is nothing to tell."""
+    def _execute(self, kind: bytes, argument: bytes) -> Answer | None:
+        """Executes a command; None if there is nothing to report."""
         infos: Any = ()
         value = None
         vector = self.vector
@@ -145,7 +145,8 @@ class _Environments:
         return Answer(told, list(vector.dropped), self.restarts.counts, warnings, value)
 
     def _pickled(self, answer: Answer) -> bytes:
-        """
+        """The bytes of an answer.
+
         Raises:
             EnvironmentFault: an info cannot be pickled; names its environment and step.
         """
@@ -169,14 +170,14 @@ def _label(share: Share) -> str:
 
 
 def _failure(error: BaseException, label: str) -> bytes:
-    """The answer that tells of an error."""
+    """The bytes of an answer that reports an error."""
     message = str(error) if isinstance(error, EnvironmentFault) else str(fault_of(error, label))
     trace = shortened("".join(traceback.format_exception(error)), LONGEST_TRACE)
     return pickle.dumps(Answer(error=message, trace=trace), pickle.HIGHEST_PROTOCOL)
 
 
 def _end_with_parent() -> None:
-    """Ends this process when its parent does, also in the middle of a step."""
+    """Ends this process with its parent, also in the middle of a step."""
     parent = parent_process()
     assert parent is not None
     wait([parent.sentinel])

@@ -1,4 +1,4 @@
-"""The adapter for EnvPool, which runs many environments in threads of C++."""
+"""The adapter for EnvPool, which runs many environments in C++ threads."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from rlgraph.environments.gym_batch_env import GymBatchEnv
 
 
 class EnvPoolVectorEnv(GymBatchEnv):
-    """A pool of EnvPool's; see `VectorEnv` for the contract.
+    """A pool of EnvPool; see `VectorEnv` for the contract.
 
-    An environment that ended is reset by the next step, which ignores its action; see `idle` of `VectorEnv`.
+    The step after an end resets the environment and ignores its action; see `idle` of `VectorEnv`.
 
     Args:
-        task_id: as EnvPool knows it ("Pong-v5").
-        num_environments: how many.
+        task_id: EnvPool's name of the task ("Pong-v5").
+        num_environments: number of environments.
         force_float32: float64 in observations and actions becomes float32.
-        seed: the seed of the pool; EnvPool takes one when it is made only: `reset(seed)` makes a new pool.
+        seed: the seed of the pool. EnvPool takes a seed only when a pool is made, so `reset(seed)` makes a new pool.
         options: further arguments of `envpool.make_gymnasium`.
 
     Raises:

@@ -10,7 +10,6 @@ import gymnasium
 from gymnasium.envs.registration import EnvSpec
 
 from rlgraph.core import SpecError, registry
-from rlgraph.core.specs.all_faults import every_fault
 from rlgraph.core.specs.imports import ImportPolicy, import_policy, using_import_policy
 from rlgraph.core.specs.specifiable import call_checked
 from rlgraph.environments.environment import Environment
@@ -82,12 +81,7 @@ def _from_mapping(spec: Mapping[str, Any], path: str) -> Environment:
     target = kind
     if isinstance(kind, str):
         target = known.resolve(kind, _is_environment_class, "an environment's class", where=f"{path}.type")
-
-    def make(arguments: Any) -> Any:
-        return call_checked(target, (), arguments, path, name=str(kind))
-
-    with every_fault(make, arguments, path):
-        environment = make(arguments)
+    environment = call_checked(target, (), arguments, path, name=str(kind))
     if not is_instance(environment):
         raise SpecError(f"{path}.type: {kind!r} gives a {type(environment).__name__}, no Environment")
     return _from_instance(environment, f"{path}.type")

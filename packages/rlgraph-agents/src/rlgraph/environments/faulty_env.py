@@ -1,4 +1,4 @@
-"""An environment that goes wrong when it is told to, to try out what happens then."""
+"""An environment that fails on request, for tests."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ FAULTS = ("raise", "exit", "kill", "hang")
 
 
 class FaultyEnv(DeterministicEnv):
-    """A `DeterministicEnv` with a fault in a step of one of its episodes.
+    """A `DeterministicEnv` that fails in a step of one of its episodes.
 
-    Put it into a program to see that it lives through crashes of its environments. A fresh one has the same fault.
+    Use it to test that a program survives crashes of its environments. Every new object has the same fault.
 
     Args:
         fault: "raise" (a RuntimeError), "exit" (the process ends), "kill" (it is killed, as by lack of memory) or
-            "hang" (the step takes an hour). The last three are for worker processes.
-        fault_step: the step of an episode that goes wrong, from 1.
-        fault_episode: the episode it goes wrong in, from 0.
+            "hang" (the step takes an hour). The last three are for environment processes.
+        fault_step: the step of the episode that fails, from 1.
+        fault_episode: the episode that fails, from 0.
         arguments: of `DeterministicEnv`.
     """
 
@@ -42,7 +42,7 @@ class FaultyEnv(DeterministicEnv):
         return super().reset(seed)
 
     def step(self, action: Any) -> StepResult:
-        """Counts one further, or goes wrong."""
+        """Counts one further, or fails."""
         result = super().step(action)
         step = result[0][0] - self.state_start
         if self._episode == self.fault_episode and step == self.fault_step:

@@ -1,4 +1,4 @@
-"""Small deterministic worlds of fields, for tests whose optimal values can be worked out by hand."""
+"""Small deterministic grid worlds, whose optimal values can be computed by hand."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ REPRESENTATIONS = ("discrete", "xy", "xy+orientation", "camera")
 
 
 class _Node(NamedTuple):
-    """A place the actor can be at: its state, and per action `(next node, reward, terminated)`."""
+    """A place of the actor: its state, and for each action `(next node, reward, terminated)`."""
 
     state: np.ndarray[Any, Any]
     moves: tuple[tuple[int, float, bool], ...]
 
 
 class GridWorld(Environment):
-    """An actor gets from the start to a goal.
+    """An actor walks from the start to a goal.
 
-    The reward belongs to the field on which the actor stands after the action:
+    The field that the actor stands on after the action determines the reward:
 
     | field | | sparse | rich | ends the episode |
     | --- | --- | --- | --- | --- |
@@ -44,31 +44,29 @@ class GridWorld(Environment):
     | `G` | goal | 1 | 50 | yes |
     | `W` | wall | | | cannot be entered |
 
-    Walking against a wall or the rim leaves the actor where it is and counts as a step onto that field. Under
-    these rewards the optimal values of "2x2" without discount are Q(start) = (0.8, -5, 0.9, 0.8) and Q(below
-    the start) = (0.8, 1, 0.9, 0.9). RLgraph 0.5 gave -10 for a hole under "rich" where its documents say
-    -100.
+    An actor that walks against a wall or the rim stays, and is rewarded for the field it stands on. Without discount
+    the optimal "sparse" values of "2x2" are Q(start) = (0.8, -5, 0.9, 0.8) and Q(below the start) = (0.8, 1, 0.9,
+    0.9). RLgraph 0.5 gave -10 for a hole under "rich", its documents say -100.
 
-    Actions of "ftj" happen in the order turn, step, jump. A jump lands two fields ahead, and the field between does
-    nothing, whatever it is; where the actor cannot land there (a wall, the rim) it lands one field ahead, and stays
-    if it cannot land there either. An episode begins looking up.
+    Actions of "ftj" happen in the order turn, step, jump. A jump lands two fields ahead, over any field. If the actor
+    cannot land there (a wall, the rim), it lands one field ahead, else it stays. A step into a hole or a goal ends the
+    episode; the actor cannot jump out of it. Episodes begin looking up.
 
     Args:
-        world: the name of a built-in map (`rlgraph.environments.grid_world_maps.MAPS`) or the rows of your
-            own.
-        save_mode: holes become walls, so that every episode ends in a goal. (RLgraph 0.5 documented walls and
-            made them fire.)
+        world: the name of a built-in map (`rlgraph.environments.grid_world_maps.MAPS`) or the rows of your own.
+        save_mode: holes become walls, so that every episode ends in a goal. (RLgraph 0.5 documented walls, but
+            replaced holes by fire.)
         action_type: "udlr": 0 up, 1 right, 2 down, 3 left. "ftj": a Dict of `forward` (0 backward, 1 stay, 2
             forward), `turn` (0 left, 1 not, 2 right) and `jump` (0 or 1). "ftjb": the same with `jump` a bool.
         reward_function: "sparse" or "rich", see the table.
-        state_representation: "discrete": the number of the field, `[]` int in [0, rows * columns), counted
-            down the columns: 0 is the upper left field, 1 the one below it. "xy": column and row, `[2]` int.
+        state_representation: "discrete": the number of the field, `[]` int in [0, rows * columns), in column
+            order: 0 is the upper left field, 1 the one below it. "xy": column and row, `[2]` int.
             "xy+orientation": these and the step ahead in column and row, `[4]` int; up is (0, -1). "camera":
             `[rows, columns, 3]` uint8, channel 0 walls (127) and goals (255), channel 1 fires (127) and holes (255),
-            channel 2 the actor (255). Only "xy+orientation" tells where the actor looks.
-        random_start: an episode begins on any free field, start or fire, all equally likely, instead of the start.
+            channel 2 the actor (255). Only "xy+orientation" shows where the actor looks.
+        random_start: an episode begins on a random free field, start or fire, instead of the start.
         render_mode: what `render` returns: "text", or "rgb_array", `[rows * 32, columns * 32, 3]` uint8.
-        seed: the seed of the first reset, where that is given none.
+        seed: the seed of the first reset, if that gets none.
 
     Episodes have no limit of steps.
     """
@@ -112,7 +110,7 @@ class GridWorld(Environment):
         return self._title
 
     def reset(self, seed: int | None = None) -> Any:
-        """Puts the actor on its start. Without `random_start` nothing is random and `seed` has no effect."""
+        """Puts the actor on the start; `seed` has an effect only with `random_start`."""
         if seed is not None:
             self._rng = np.random.default_rng(seed)
         several = len(self._starts) > 1
@@ -134,17 +132,17 @@ class GridWorld(Environment):
         return self._nodes[self._at].state, reward, terminated, False, {}
 
     def render(self) -> str | np.ndarray[Any, Any]:
-        """The map with the actor on it, as `render_mode` says; before and after an episode without it."""
+        """The map in the form of `render_mode`, with the actor during an episode."""
         place = self._places[self._at] if self._running else None
         draw = as_text if self.render_mode == "text" else as_picture
         return draw(self.world, place, self._turns)
 
     def get_state(self) -> dict[str, Any]:
-        """The number of the place, and the random numbers of starts."""
+        """The place, and the random numbers of starts."""
         return {"at": self._at, "running": self._running, "random": self._rng.bit_generator.state}
 
     def set_state(self, state: Any) -> Any:
-        """Goes back to where `get_state` was called."""
+        """Returns to the moment of `get_state`."""
         self._at, self._running = state["at"], state["running"]
         self._rng.bit_generator.state = state["random"]
         return self._nodes[self._at].state
@@ -170,7 +168,7 @@ class GridWorld(Environment):
         return state
 
     def _table(self, rewards: dict[str, float], representation: str) -> tuple[_Node, ...]:
-        """One `_Node` per place; every move is worked out here, none in `step`."""
+        """One `_Node` per place; all moves are computed here, none in `step`."""
         numbers = {place: number for number, place in enumerate(self._places)}
 
         def outcome(place: Place) -> tuple[int, float, bool]:
@@ -208,7 +206,7 @@ _EXPECTED = {
 
 
 def _move_number(action: Any) -> int | None:
-    """The number of an action of "udlr"; None if it is none."""
+    """The number of an action of "udlr"; None if it is invalid."""
     try:
         number = index(action)
     except TypeError:
@@ -217,7 +215,7 @@ def _move_number(action: Any) -> int | None:
 
 
 def _parts_number(action: Any) -> int | None:
-    """The number of an action of "ftj" among all 18; None if it is none."""
+    """The number of an action of "ftj" among all 18; None if it is invalid."""
     if not isinstance(action, Mapping) or action.keys() != {"forward", "turn", "jump"}:
         return None
     try:

@@ -14,7 +14,7 @@ START, GOAL, HOLE, FIRE, WALL, FREE = "SGHFW "
 
 MAPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        # One goal behind a fire; the chain of RLgraph 0.5 had a second goal and could not be built.
+        # One goal after a fire; RLgraph 0.5 had a second goal and could not build this map.
         "chain": ("     S  F G",),
         "long-chain": (33 * FREE + START + 33 * FREE + GOAL,),
         "2x2": (
@@ -66,7 +66,8 @@ MAPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "    FF   W      ",
             "  H          H G",
         ),
-        # The rooms of Sutton, Precup and Singh (1999), "Between MDPs and semi-MDPs", without the outer wall.
+        # The rooms of Sutton, Precup and Singh (1999), "Between MDPs and semi-MDPs", without the outer wall. RLgraph
+        # 0.5 added a hole and a fire.
         "4-room": (
             "     W     ",
             "     W     ",
@@ -88,8 +89,7 @@ def read_map(world: str | Sequence[str]) -> tuple[str, ...]:
     """The rows of a built-in map given by name, or of a map given as rows; both checked.
 
     Raises:
-        SpecError: an unknown name, rows of different lengths, a character without meaning, not exactly one
-            start, no goal.
+        SpecError: unknown name, rows of different lengths, unknown character, not exactly one start, or no goal.
     """
     if isinstance(world, str):
         if world not in MAPS:

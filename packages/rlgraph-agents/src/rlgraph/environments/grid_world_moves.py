@@ -1,4 +1,4 @@
-"""Where an actor in a grid world gets to: walking, turning and jumping on a map.
+"""The moves of an actor on a map: walking, turning and jumping.
 
 Directions are 0 up, 1 right, 2 down, 3 left. Rows are counted downwards.
 """
@@ -26,7 +26,7 @@ class Place(NamedTuple):
 
 
 def walk(world: tuple[str, ...], place: Place, direction: int, fields: int = 1) -> Place:
-    """The place `fields` further in a direction, or the same where the actor cannot stand there."""
+    """The place `fields` further in a direction, or the same if the actor cannot stand there."""
     dx, dy = STEPS[direction]
     x, y = place.x + fields * dx, place.y + fields * dy
     if 0 <= x < len(world[0]) and 0 <= y < len(world) and world[y][x] != WALL:
@@ -35,7 +35,7 @@ def walk(world: tuple[str, ...], place: Place, direction: int, fields: int = 1) 
 
 
 def jump(world: tuple[str, ...], place: Place) -> Place:
-    """Two fields ahead, over whatever is between; where the actor cannot land there, one; else the same place."""
+    """Two fields ahead, over any field; one if the actor cannot land there; else the same place."""
     for fields in (2, 1):
         landed = walk(world, place, place.direction, fields)
         if landed != place:
@@ -47,9 +47,9 @@ def turn_walk_jump(world: tuple[str, ...], place: Place, turn: int, forward: int
     """One action of "ftj": the turn first, then the step, then the jump.
 
     Args:
-        turn: 0 left, 1 not, 2 right.
-        forward: 0 backward, 1 not, 2 forward.
-        jumps: 0 not, 1 jump. An actor that walked into a hole or a goal does not jump out of it.
+        turn: 0 left, 1 no turn, 2 right.
+        forward: 0 backward, 1 no step, 2 forward.
+        jumps: 0 no jump, 1 jump. An actor that walked into a hole or a goal does not jump out of it.
     """
     place = place._replace(direction=(place.direction + turn - 1) % 4)
     if forward != 1:

@@ -1,4 +1,4 @@
-"""Grid worlds as text, as pictures for people, and as pictures for an agent."""
+"""Renders grid worlds as text, as pictures, and as the camera states of an agent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _RIM, _ACTOR, _EYE = (205, 205, 200), (38, 92, 170), (255, 255, 255)
 
 
 def as_text(world: tuple[str, ...], place: Place | None, turns: bool) -> str:
-    """The map as lines with the actor as `X`, or as `^`, `>`, `v`, `<` where it turns."""
+    """The map as lines with the actor as `X`, or as `^`, `>`, `v`, `<` if it turns."""
     lines = [list(row) for row in world]
     if place is not None:
         lines[place.y][place.x] = "^>v<"[place.direction] if turns else "X"
@@ -32,7 +32,7 @@ def as_text(world: tuple[str, ...], place: Place | None, turns: bool) -> str:
 
 
 def as_picture(world: tuple[str, ...], place: Place | None, turns: bool) -> np.ndarray[Any, Any]:
-    """The map as `[rows * 32, columns * 32, 3]` uint8 with the actor as a disc, its eye where it looks."""
+    """The map as `[rows * 32, columns * 32, 3]` uint8 with the actor as a disc whose eye shows its direction."""
     fields = np.array([[_COLOURS[field] for field in row] for row in world], np.uint8)
     picture = fields.repeat(PIXELS, 0).repeat(PIXELS, 1)
     picture[::PIXELS], picture[:, ::PIXELS] = _RIM, _RIM
@@ -56,7 +56,7 @@ def _disc(x: float, y: float, radius: float) -> np.ndarray[Any, Any]:
 
 
 def as_camera(world: tuple[str, ...], place: Place) -> np.ndarray[Any, Any]:
-    """The map as the agent sees it, `[rows, columns, 3]` uint8, one pixel per field.
+    """The camera state, `[rows, columns, 3]` uint8, one pixel per field.
 
     Channel 0: walls 127, goals 255. Channel 1: fires 127, holes 255. Channel 2: the actor 255.
     """

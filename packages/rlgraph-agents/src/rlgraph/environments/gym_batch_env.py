@@ -1,4 +1,4 @@
-"""What environments share that step all in one go, with the values of Gymnasium's spaces."""
+"""The base of vector environments that step all environments in one call, with values of Gymnasium's spaces."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from rlgraph.environments.checks import LARGEST_REWARD, explain_number
 from rlgraph.environments.errors import EnvironmentFault, fault_of
-from rlgraph.environments.gym_values import CAST_FROM, GymSpace, space_of, to_gym
+from rlgraph.environments.gym_translation import CAST_FROM, GymSpace, space_of, to_gym
 from rlgraph.environments.interrupts import raise_interruption
 from rlgraph.environments.rows import Rows, row_splitter
+from rlgraph.environments.step_checks import LARGEST_REWARD, explain_number
 from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
 from rlgraph.spaces import BoxSpace, Dict, Space, Tuple
 
 
 class GymBatchEnv(VectorEnv):
-    """Environments that step in one go and are reset by the step after an end; see `VectorEnv` for the contract.
+    """Environments that step in one call, and that the step after an end resets; see `VectorEnv`.
 
     Every result is checked: its form, the shapes and kinds of numbers, finite rewards. Any error is an
     `EnvironmentFault`; there are no restarts, since one environment cannot be replaced alone.
@@ -50,7 +50,7 @@ class GymBatchEnv(VectorEnv):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What messages call the environments."""
+        """The name of the environments in messages."""
 
     @abstractmethod
     def _reset(self, seed: int | None) -> Any:
@@ -61,7 +61,7 @@ class GymBatchEnv(VectorEnv):
         """The result of a step as Gymnasium's vector environments give it."""
 
     def reset(self, seed: int | None = None) -> Rows:
-        """Begins an episode in every environment, also where one is under way."""
+        """Begins an episode in every environment, also if one is running."""
         self._running = False
         self._clock = 0
         try:
@@ -83,7 +83,7 @@ class GymBatchEnv(VectorEnv):
         if not self._running:
             raise EnvironmentFault(f"{type(self).__name__}: call reset() before step().")
         self._check_actions(actions)
-        self._running = False  # until this step is through
+        self._running = False  # until this step has succeeded
         self._clock += 1
         try:
             result = self._read(self._step(self._to_actions(actions)))
@@ -95,11 +95,11 @@ class GymBatchEnv(VectorEnv):
 
     @property
     def final_states(self) -> Rows:
-        """The states the last step led to, before any reset, `[N, ...]`."""
+        """The states that the last step led to, before any reset, `[N, ...]`."""
         return self._final_states
 
     def describe(self, index: int) -> str:
-        """What messages call environment `index`."""
+        """The name of environment `index` in messages."""
         return f"{self.name}, environment {index}"
 
     def _read(self, result: Any) -> VectorStepResult:
@@ -110,9 +110,7 @@ class GymBatchEnv(VectorEnv):
             )
         observations, rewards, terminated, truncated, infos = result
         rewards = self._column("rewards", rewards, "fiub").astype(np.float64)
-        if (
-            not np.vdot(rewards, rewards) <= LARGEST_REWARD
-        ):  # a cheap look at all of them; if in doubt at each
+        if not np.vdot(rewards, rewards) <= LARGEST_REWARD:  # a cheap check of all rewards; only then each
             for index, reward in enumerate(rewards.tolist()):
                 if (fault := explain_number(reward)) is not None:
                     raise EnvironmentFault(f"environment {index}: {fault}.")
@@ -131,7 +129,7 @@ class GymBatchEnv(VectorEnv):
         return states, rewards.astype(np.float32), terminated, truncated, each
 
     def _after_reset(self, states: Rows, infos: Mapping[str, Any], ended: np.ndarray[Any, Any]) -> Rows:
-        """The states to act on after an end, where resets take no step; completes `final_states`."""
+        """The states to act on after an end, if resets take no step; completes `final_states`."""
         raise NotImplementedError
 
     def _column(self, name: str, values: Any, kinds: str) -> np.ndarray[Any, Any]:
@@ -149,7 +147,7 @@ def _checked(values: Any, shape: tuple[int, ...], kinds: str, name: str) -> np.n
 
 
 def each_info(infos: Mapping[str, Any], size: int) -> Sequence[dict[str, Any]]:
-    """Gymnasium's dict of arrays (with `_key`: which rows have it) as one dict for each environment."""
+    """Gymnasium's dict of arrays (`_key` marks the rows that have it) as one dict per environment."""
     each: list[dict[str, Any]] = [{} for _ in range(size)]
     for key, values in infos.items():
         if key.startswith("_") or key in ("final_obs", "final_info"):
@@ -168,7 +166,7 @@ def each_info(infos: Mapping[str, Any], size: int) -> Sequence[dict[str, Any]]:
 def batch_from_gym(
     single: GymSpace, space: Space, size: int, name: str = "observations"
 ) -> Callable[[Any], Rows]:
-    """A function from a batch of observations to rows of states, which are new arrays.
+    """A function that translates a batch of observations to rows of states, which are new arrays.
 
     The function raises:
         EnvironmentFault: a leaf has another shape or kind of number; the message lacks the place.
@@ -192,7 +190,7 @@ def batch_from_gym(
 
 
 def batch_to_gym(single: GymSpace, space: Space) -> Callable[[Rows], Any]:
-    """A function from rows of actions to what a vector environment takes."""
+    """A function that translates rows of actions for a vector environment."""
     if isinstance(space, Dict) and isinstance(single, gymnasium.spaces.Dict):
         parts = {key: batch_to_gym(single[key], space[key]) for key in single}
         return lambda batch: {key: part(batch[key]) for key, part in parts.items()}

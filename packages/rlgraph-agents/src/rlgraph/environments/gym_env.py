@@ -10,42 +10,41 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
 from rlgraph.core.errors import SpecError
-from rlgraph.environments.checks import is_end, number_of
 from rlgraph.environments.environment import Environment, StepFunction, StepResult
 from rlgraph.environments.errors import EnvironmentFault
-from rlgraph.environments.gym_making import gym_environment
+from rlgraph.environments.gym_factory import gym_environment
 from rlgraph.environments.gym_states import gym_state, set_gym_state
-from rlgraph.environments.gym_values import from_gym, passes_unchanged, space_of, to_gym
+from rlgraph.environments.gym_translation import from_gym, passes_unchanged, space_of, to_gym
+from rlgraph.environments.step_checks import is_end, number_of
 from rlgraph.spaces import BoxSpace
 
 
 class OpenAIGymEnv(Environment):
-    """A Gymnasium environment, its spaces and values translated both ways.
+    """A Gymnasium environment with RLgraph's Spaces and values.
 
-    States come in the shape and dtype of the state space, actions are given in those of the action space.
-    Discrete values count from 0 on this side. `rlgraph.spaces.gymnasium` says which Space belongs to which.
+    States have the shape and dtype of the state space, actions those of the action space. Discrete values count
+    from 0. `rlgraph.spaces.gymnasium` maps the spaces.
 
     Args:
         gym_env: a registered id ("CartPole-v1", "ale_py:ALE/Pong-v5"), a `gymnasium.Env` or an `EnvSpec`.
-        max_episode_steps: truncates an episode after so many steps. None: the limit the id is registered
-            with.
-        seed: the seed of the first reset, where that is given none.
+        max_episode_steps: steps after which an episode is truncated; None: the limit registered for the id.
+        seed: the seed of the first reset, if that gets none.
         render_mode: as `gymnasium.make` takes it; only with an id.
         force_float32: float64 in observations and actions becomes float32.
-        frameskip: an action is repeated so often within one step: rewards are summed, the last state counts, an
-            end ends the repetition. An id that takes `frameskip` itself (ALE's) is given it. None: once, or what
-            such an id is registered with.
-        wrappers: put around the environment in turn, the first innermost. Each is "module:Class", the name of a
-            class in `gymnasium.wrappers`, a mapping with one of these as ``type`` and further arguments, or a
-            function of the environment.
+        frameskip: repetitions of an action within one step; rewards are summed, the last state counts, and the end
+            of an episode ends the repetition. Passed on to ids with an argument `frameskip` (ALE's). None: once, or
+            the value registered for such an id.
+        wrappers: wrappers to apply in turn, the first innermost. Each is "module:Class", the name of a class in
+            `gymnasium.wrappers`, a mapping with one of these as ``type`` and further arguments, or a function of the
+            environment.
         visualize: the same as `render_mode="human"`.
         env_id: the same as `gym_env`.
         make_kwargs: further arguments of `gymnasium.make`; only with an id.
 
     Raises:
-        SpecError: an id nobody registered, an argument that does not go with an environment, a wrapper that
-            cannot be made, an environment that resets itself.
-        SpaceError: a Gymnasium space without counterpart.
+        SpecError: an id is not registered, an argument needs an id, a wrapper cannot be made, or the environment
+            resets itself.
+        SpaceError: a Gymnasium space has no counterpart.
     """
 
     def __init__(
@@ -91,7 +90,7 @@ class OpenAIGymEnv(Environment):
 
     @property
     def name(self) -> str:
-        """The registered id; without one the name of the class."""
+        """The registered id, or the name of the class."""
         return self._name
 
     def reset(self, seed: int | None = None) -> Any:
@@ -102,7 +101,7 @@ class OpenAIGymEnv(Environment):
         return self._state(observation)
 
     def _state(self, observation: Any) -> Any:
-        """The observation as a state; one of another kind of number than its space will always need translating."""
+        """The observation as a state; if its kind of number differs from the Space, translation stays on."""
         if self._untranslated and np.asarray(observation).dtype.kind != self._kind:
             self._untranslated = False
         return self._to_state(observation)
@@ -111,8 +110,7 @@ class OpenAIGymEnv(Environment):
         """Acts once, or `frameskip` times.
 
         Raises:
-            EnvironmentFault: no reset before; an action outside the action space that Gymnasium stumbled
-                over.
+            EnvironmentFault: no reset before; an action outside the action space that Gymnasium refused.
         """
         if not self._running:
             raise EnvironmentFault(
@@ -135,7 +133,7 @@ class OpenAIGymEnv(Environment):
         return self._state(observation), number_of(reward), terminated, truncated, info
 
     def unchecked_step(self) -> StepFunction:
-        """Gymnasium's own `step` where nothing but a dtype needs translating."""
+        """Gymnasium's own `step`, if at most a dtype needs translating."""
         return self.gym_env.step if self._untranslated else self.step
 
     def render(self) -> Any:
@@ -143,16 +141,15 @@ class OpenAIGymEnv(Environment):
         return self.gym_env.render()
 
     def get_state(self) -> dict[str, Any] | None:
-        """The state of an environment of which it is known what that is made of; else None.
+        """The state of a classic-control environment in the wrappers of `gymnasium.make`; else None.
 
-        These are Gymnasium's classic-control environments (`rlgraph.environments.gym_states.KNOWN`) in the
-        wrappers of `gymnasium.make`, during an episode.
+        See `rlgraph.environments.gym_states.KNOWN`.
         """
         state = gym_state(self.gym_env)
         return None if state is None else {**state, "running": self._running}
 
     def set_state(self, state: Any) -> Any:
-        """Goes back to where `get_state` was called."""
+        """Returns to the moment of `get_state`."""
         observation = set_gym_state(self.gym_env, state)
         self._running = state["running"]
         return self._to_state(observation)

@@ -1,7 +1,7 @@
-"""The inner state of Gymnasium environments of which is known what it is made of.
+"""Saving and restoring the state of Gymnasium's classic-control environments.
 
-An environment that is copied by looking at all its attributes may miss what it keeps elsewhere, and a run that is
-resumed would differ without anybody noticing. So this is a list of classes, each tested; all others have no state.
+Copying all attributes of an unknown class may miss state that it keeps elsewhere, and a resumed run would differ
+without a warning. Therefore this is a list of tested classes; other environments have no state.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ KNOWN: dict[type, _Known] = {
     MountainCarEnv: _Known(("state",), _state_as_float32),
     PendulumEnv: _Known(("state",), lambda env: env._get_obs()),
 }
-"""Per class the attributes that change while it runs, and what it shows of them."""
+"""For each class the attributes that change while it runs, and how to observe them."""
 
 _WRAPPERS = (gym_wrappers.TimeLimit, gym_wrappers.OrderEnforcing, gym_wrappers.PassiveEnvChecker)
 
 
 def gym_state(env: gymnasium.Env[Any, Any]) -> dict[str, Any] | None:
-    """Everything `set_gym_state` needs; None where the class or a wrapper is not known, or nothing has begun."""
+    """Everything that `set_gym_state` needs; None if the class or a wrapper is unknown, or before the first reset."""
     inner, limits = _chain(env)
     if inner is None:
         return None
@@ -61,15 +61,15 @@ def gym_state(env: gymnasium.Env[Any, Any]) -> dict[str, Any] | None:
 
 
 def set_gym_state(env: gymnasium.Env[Any, Any], state: Any) -> Any:
-    """Goes back to a state of `gym_state`; the observation there.
+    """Restores a state of `gym_state`; the observation there.
 
     Raises:
-        NotImplementedError: the class or a wrapper is not known.
+        NotImplementedError: the class or a wrapper is unknown.
     """
     inner, limits = _chain(env)
     if inner is None:
-        raise NotImplementedError(f"{env} cannot take its state back")
-    env.reset()  # so that all wrappers know of an episode; what it draws is overwritten
+        raise NotImplementedError(f"{env} cannot restore its state")
+    env.reset()  # wrappers refuse to step before a reset; its random numbers are overwritten
     for name, value in state["attributes"].items():
         setattr(inner, name, value.copy() if isinstance(value, np.ndarray) else value)
     inner.np_random.bit_generator.state = state["random"]
@@ -79,7 +79,7 @@ def set_gym_state(env: gymnasium.Env[Any, Any], state: Any) -> Any:
 
 
 def _chain(env: Any) -> tuple[Any, list[Any]]:
-    """The environment inside, None if unknown, and the `TimeLimit`s around it."""
+    """The innermost environment, None if its class is unknown, and the `TimeLimit`s around it."""
     limits = []
     while type(env) in _WRAPPERS:
         if type(env) is gym_wrappers.TimeLimit:
@@ -89,7 +89,7 @@ def _chain(env: Any) -> tuple[Any, list[Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """Arrays copied, tuples of numbers as arrays, numbers of NumPy as Python's."""
+    """Copies arrays, and converts tuples to arrays and NumPy scalars to Python numbers."""
     if isinstance(value, np.ndarray | tuple):
         return np.array(value)
     return value.item() if isinstance(value, np.generic) else value

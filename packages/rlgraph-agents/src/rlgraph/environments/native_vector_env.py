@@ -1,7 +1,7 @@
-"""Gymnasium's vector environments: those that step all of their environments in one go.
+"""Gymnasium's vector environments.
 
-Gymnasium knows three ways of resetting what has ended (`gymnasium.vector.AutoresetMode`); each of them is brought to
-the contract of `VectorEnv` here, so that no row is taken for a transition that leads from one episode into another.
+Gymnasium has three ways to reset environments after an end (`gymnasium.vector.AutoresetMode`). All of them are
+translated to the contract of `VectorEnv`, so that no transition joins two episodes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gymnasium.vector import AutoresetMode
 from rlgraph.core import SpecError
 from rlgraph.environments.errors import EnvironmentFault
 from rlgraph.environments.gym_batch_env import GymBatchEnv
-from rlgraph.environments.gym_values import from_gym
+from rlgraph.environments.gym_translation import from_gym
 from rlgraph.environments.rows import Rows, map_rows, write_row
 
 GymVectorEnv = gymnasium.vector.VectorEnv[Any, Any, Any]
@@ -30,17 +30,17 @@ class NativeVectorEnv(GymBatchEnv):
     env = NativeVectorEnv(gymnasium.vector.SyncVectorEnv([make] * 8))
     ```
 
-    The arrays returned are new in every step. All environments share what random numbers the class has: environment
-    `i` has no seed of its own.
+    The arrays returned are new in every step. All environments share the random numbers of the class: environment `i`
+    has no seed of its own.
 
     Args:
         environment: the id of an environment that has a vectorised class, or a vector environment.
-        num_environments: how many; only with an id.
+        num_environments: number of environments; only with an id.
         force_float32: float64 in observations and actions becomes float32.
         make_kwargs: further arguments of `gymnasium.make_vec`; only with an id.
 
     Raises:
-        SpecError: an id without a vectorised class; an environment that does not say how it resets.
+        SpecError: the id has no vectorised class; the environment does not declare how it resets.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class NativeVectorEnv(GymBatchEnv):
 
     @property
     def name(self) -> str:
-        """The registered id; without one the name of the class."""
+        """The registered id, or the name of the class."""
         spec = self.gym_env.spec
         return spec.id if spec is not None else type(self.gym_env.unwrapped).__name__
 
@@ -72,7 +72,7 @@ class NativeVectorEnv(GymBatchEnv):
         return self.gym_env.step(actions)
 
     def render(self, index: int = 0) -> Any:
-        """A picture of one of the environments."""
+        """A picture of one environment."""
         pictures = self.gym_env.render()
         return None if pictures is None else pictures[index]
 
@@ -89,7 +89,7 @@ class NativeVectorEnv(GymBatchEnv):
         if "final_obs" not in infos:
             raise EnvironmentFault(
                 f"{self.describe(self.finished[0])}: resets within the step (AutoresetMode.SAME_STEP), but its infos "
-                "have no 'final_obs', the observation that the step led to."
+                "lack 'final_obs', the observation that the step led to."
             )
         self._final_states = map_rows(np.copy, states)
         for index in self.finished:
@@ -121,7 +121,7 @@ def _autoreset_mode(environment: GymVectorEnv) -> AutoresetMode:
     except ValueError:
         known = ", ".join(f"AutoresetMode.{each.name}" for each in AutoresetMode)
         raise SpecError(
-            f"{environment}: its metadata['autoreset_mode'] has to say how it resets ({known}), given {mode!r}."
+            f"{environment}: expected one of {known} in metadata['autoreset_mode'], given {mode!r}."
         ) from None
 
 

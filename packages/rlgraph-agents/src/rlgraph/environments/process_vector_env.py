@@ -1,8 +1,8 @@
-"""Several environments in processes of their own.
+"""Environments in several processes.
 
-A process costs a message to it and one back in every step (some 20 to 50 us), and pays where a step of the
-environments it holds takes much longer than that and there is a core for it. States, rewards, flags and actions are
-in shared memory; messages carry infos, where there are any, and errors.
+Each step costs one message to every process and one back (20 to 50 us). Processes are worth it if the environments
+of a process need much longer than that for a step, and if there is a core for it. States, rewards, flags and actions
+are in shared memory; messages carry infos and errors.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
 
 STEP_TIMEOUT = 60.0
 START_TIMEOUT = 300.0
-"""Seconds: an environment that takes longer for a step or a reset hangs; a process that takes longer to start."""
+"""Seconds after which a step or a reset, and the start of a process, count as hanging."""
 
 
 class RemoteTraceback(Exception):
@@ -54,26 +54,26 @@ class ProcessVectorEnv(VectorEnv):
 
     **Restarts.** An environment that raises is replaced in its process, as by `SequentialVectorEnv`. A process that
     ends (a crash in native code, `kill -9`, lack of memory) or does not answer within `step_timeout` is replaced with
-    all its environments, each counted as restarted once.
+    all its environments; each of them counts as restarted once.
 
-    **The end.** The processes end with `terminate()`, with the interpreter, and when the process that started them is
-    gone, however that happened. They do not see Ctrl-C.
+    **The end.** The processes end with `terminate()`, with the interpreter, and with the process that started them,
+    even if that is killed. They ignore Ctrl-C.
 
-    One environment is made in the present process and released again: its Spaces are those of all.
+    One environment is made in the current process, to read its Spaces, and terminated.
 
     Args:
-        environment: a function that makes an environment; it is sent to the processes, so that it must be possible to
-            pickle it: a function at the top level of a module, or a `functools.partial` of one.
-        num_environments: how many.
-        processes: how many processes they are spread over; None: as many as there are cores, less one for the agent.
-        validate: never stop checking (see `SequentialVectorEnv`).
-        step_timeout: seconds that one step, or reset, of the environments of a process may take; None: any time.
-        max_restarts: how often each environment may be replaced; 0: never.
+        environment: a function that makes an environment. It is pickled and sent to the processes: a function at the
+            top level of a module, or a `functools.partial` of one.
+        num_environments: number of environments.
+        processes: number of processes; None: one less than there are cores, the last being for the agent.
+        validate: check values in every episode (see `SequentialVectorEnv`).
+        step_timeout: seconds that a step or reset of the environments of a process may take; None: no limit.
+        max_restarts: limit of restarts of each environment; 0: no restarts.
         start_method: "spawn" or "forkserver".
-        first_index: the index of the first environment, for seeds and messages, where these are some of several.
+        first_index: the index of the first environment, for seeds and messages, if these are a part of several.
 
     Raises:
-        SpecError: a function that cannot be sent, a wrong number, a Space with text in it.
+        SpecError: the function cannot be pickled, a number is out of range, or a Space contains text.
     """
 
     def __init__(
@@ -123,20 +123,20 @@ class ProcessVectorEnv(VectorEnv):
 
     @property
     def restarts(self) -> int:  # type: ignore[override]
-        """How many restarts there were so far."""
+        """Number of restarts so far."""
         return sum(self._restarts.counts)
 
     def reset(self, seed: int | None = None) -> Rows:
-        """Begins an episode in every environment; a step that is under way is waited for first."""
+        """Begins an episode in every environment; waits for a step that is running."""
         self._settle()
         self._seed = seed
         return self._begin([commands.RESET + pickle.dumps(seed)] * len(self._processes))
 
     def send(self, actions: Any) -> None:
-        """Has every environment act; `receive` returns what came of it.
+        """Makes every environment act and returns at once; `receive` returns the result.
 
         Raises:
-            EnvironmentFault: no reset before, a step that was not received yet, actions of the wrong shape or kind.
+            EnvironmentFault: no reset before, a step not yet received, actions of the wrong shape or kind.
         """
         if not self._running or self._sent:
             what = "call receive() before the next send()" if self._sent else "call reset() before step()"
@@ -182,11 +182,11 @@ class ProcessVectorEnv(VectorEnv):
 
     @property
     def final_states(self) -> Rows:
-        """The states the last step led to, before any reset, `[N, ...]`; kept as long as those it returned."""
+        """The states that the last step led to, before any reset, `[N, ...]`; valid as long as those it returned."""
         return self._final_states
 
     def describe(self, index: int) -> str:
-        """What messages call environment `index`."""
+        """The name of environment `index` in messages."""
         return f"{self._name}, environment {self._first_index + index}"
 
     def render(self, index: int = 0) -> Any:
@@ -199,10 +199,7 @@ class ProcessVectorEnv(VectorEnv):
         return answers[0].value if answers else None
 
     def get_states(self) -> list[Any] | None:
-        """The whole inner state of each environment; None if one of them cannot give it.
-
-        Not between `send` and `receive`.
-        """
+        """The inner state of each environment; None if one does not support this. Not between `send` and `receive`."""
         self._check_idle("get_states")
         for process in self._processes:
             process.send(commands.GET_STATES)
@@ -214,7 +211,7 @@ class ProcessVectorEnv(VectorEnv):
         return states
 
     def set_states(self, states: Sequence[Any]) -> Rows:
-        """Puts every environment where `get_states` found it; returns the states to act on `[N, ...]`."""
+        """Returns every environment to the moment of `get_states`; the states to act on `[N, ...]`."""
         self._settle()
         parts = [list(states[process.rows]) for process in self._processes]
         return self._begin([commands.SET_STATES + pickle.dumps(part) for part in parts])
@@ -237,7 +234,7 @@ class ProcessVectorEnv(VectorEnv):
             raise EnvironmentFault(f"ProcessVectorEnv: call receive() before {what}().")
 
     def _begin(self, orders: Sequence[bytes]) -> Rows:
-        """Sends each process its order to begin; the first states."""
+        """Sends each process its command to begin; the first states."""
         self._running = False  # until all have begun
         self._turn = 1 - self._turn
         for process, order in zip(self._processes, orders, strict=True):
@@ -249,17 +246,17 @@ class ProcessVectorEnv(VectorEnv):
         return self._final_states
 
     def _settle(self) -> None:
-        """Waits for what was sent and not received; begins anew where waiting for it was interrupted."""
+        """Waits for results not yet received; restarts processes whose answer was interrupted."""
         self._sent = False
         for process in self._processes:
             if process.torn:
                 process.kill()
                 self._start(process, 1 - self._turn)
-        with suppress(Exception):  # it is of no interest any more
+        with suppress(Exception):  # the result is not needed
             self._collect(START_TIMEOUT)
 
     def _complete_final_states(self) -> Rows:
-        """The final states of all: a process in which nothing ended wrote none."""
+        """The final states of all; a process writes its own only if an episode ended there."""
         front = self._shared.buffers[self._turn]
         for process in self._processes:
             rows = process.rows
@@ -280,7 +277,7 @@ class ProcessVectorEnv(VectorEnv):
         process.start(self._context, share, self._shared)
 
     def _collect(self, timeout: float | None) -> list[Answer | None]:
-        """One answer of each process that was sent something; those that do not give one are replaced.
+        """One answer of each process that has a command; replaces processes that do not answer.
 
         Raises:
             EnvironmentFault: there was an error in a process; after all others have answered.
@@ -317,10 +314,10 @@ class ProcessVectorEnv(VectorEnv):
             self._restarts.counts[process.rows] = answer.counts
 
     def _replace(self, process: _Process, cause: str | None) -> Answer:
-        """A new process with new environments, reset, in the place of one that crashed or hangs.
+        """Replaces a process that crashed or hangs by a new one, and resets its environments.
 
         Raises:
-            EnvironmentFault: a process that never came up, or a restart too much.
+            EnvironmentFault: the process never started, or too many restarts.
         """
         while True:
             cause = process.kill() if cause is None else f"{cause}, {process.kill()}"
@@ -330,12 +327,12 @@ class ProcessVectorEnv(VectorEnv):
             )
             if not process.came_up:
                 raise EnvironmentFault(
-                    f"{label}: its process could not be started ({cause}). What it said is on its standard error. "
-                    "A script that starts processes needs `if __name__ == '__main__':` around what it does."
+                    f"{label}: the process could not be started ({cause}); its standard error says why. "
+                    "A script that starts processes needs `if __name__ == '__main__':` around its code."
                 )
             if not all(self._restarts.allows(i) for i in indices):
                 raise EnvironmentFault(
-                    f"{label}: crashed or hung ({cause}), and max_restarts={self._restarts.limit} are used up."
+                    f"{label}: crashed or hung ({cause}); max_restarts={self._restarts.limit} are used up."
                 )
             for i in indices:
                 self._restarts.count(i, self.describe(i), cause)
@@ -352,7 +349,7 @@ class ProcessVectorEnv(VectorEnv):
                     return Answer(dropped=list(range(len(indices))))
 
     def _begin_again(self, process: _Process) -> str | None:
-        """Resets the environments of a new process; why that failed, if so."""
+        """Resets the environments of a new process; the reason if that failed."""
         if not process.connection.poll(START_TIMEOUT):
             return f"not started within {START_TIMEOUT:g} s"
         if (answer := process.receive()) is not None:
@@ -373,8 +370,8 @@ class _Process:
 
     Attributes:
         rows: its environments.
-        waiting: whether it owes an answer.
-        came_up: whether it ever gave one.
+        waiting: whether an answer is due.
+        came_up: whether it has ever answered.
         torn: whether an answer may have been read in part.
     """
 
@@ -400,21 +397,21 @@ class _Process:
         self._process, self.waiting, self.torn = process, True, False
 
     def send(self, command: bytes) -> None:
-        """Sends a command; whether the process is gone is found out by `receive`."""
+        """Sends a command; `receive` detects that the process has ended."""
         if self._process is not None:
             with suppress(OSError):
                 self.connection.send_bytes(command)
             self.waiting = True
 
     def receive(self) -> Answer | None:
-        """The answer, once there is one.
+        """Waits for the answer.
 
         Raises:
             EOFError, OSError: the process has ended.
         """
         content = self.connection.recv_bytes()
         self.waiting, self.came_up = False, True
-        if content == commands.NOTHING_TO_TELL:
+        if content == commands.NOTHING_TO_REPORT:
             return None
         try:
             answer: Answer = pickle.loads(content)
@@ -425,13 +422,13 @@ class _Process:
         return answer
 
     def end(self, deadline: float) -> None:
-        """Waits for the process to end, until `deadline`; then ends it."""
+        """Waits until `deadline` for the process to end, then kills it."""
         if self._process is not None:
             self._process.join(max(0.0, deadline - time.monotonic()))
             self.kill()
 
     def kill(self) -> str:
-        """Ends the process; says how it ended."""
+        """Kills the process; how it ended."""
         if self._process is None:
             return "not running"
         process, self._process = self._process, None
@@ -468,6 +465,6 @@ def _pickled(environment: Callable[[], Environment]) -> bytes:
     except Exception as error:
         raise SpecError(
             f"processes: the environment cannot be sent to another process ({error}). Give a spec (an id, a name, a "
-            "mapping) or a function at the top level of a module; a lambda, an inner function or an environment that "
-            "exists already cannot be sent. vectorization='sequential' takes them all."
+            "mapping) or a function at the top level of a module, not a lambda, an inner function or an existing "
+            "environment; vectorization='sequential' takes them all."
         ) from error

@@ -1,4 +1,4 @@
-"""Environments of other people's classes: anything that has what the Protocol asks for."""
+"""The adapter for classes that implement the protocol of environments without inheriting from `Environment`."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ _HINTS = {
 
 
 class ProtocolEnv(Environment):
-    """An object that satisfies `rlgraph.core.protocols.Environment`, without being an `Environment`.
+    """Wraps an object with the attributes of `rlgraph.core.protocols.Environment`.
 
-    What `Environment` has beyond the Protocol (`name`, `render`, `get_state`, `set_state`, `unchecked_step`) is the
-    object's own where it has it.
+    Further methods of `Environment` (`name`, `render`, `get_state`, `set_state`, `unchecked_step`) are the object's
+    own, if it has them.
 
     Args:
         environment: the object. Its Spaces may be specs of Spaces.
 
     Raises:
-        SpecError: it lacks something; lists all of it.
-        SpaceError: a Space that cannot be read.
+        SpecError: attributes are missing; lists them.
+        SpaceError: a Space cannot be read.
     """
 
     def __init__(self, environment: Any) -> None:
         missing = missing_parts(environment)
         if missing:
             listed = "".join(f"\n  {name}: {_HINTS[name]}" for name in missing)
-            raise SpecError(f"{type(environment).__name__} is no environment, it lacks{listed}")
+            raise SpecError(f"{type(environment).__name__} is not an environment; it lacks{listed}")
         super().__init__(Space.from_spec(environment.state_space), Space.from_spec(environment.action_space))
         self.environment = environment
 
     @property
     def name(self) -> str:
-        """The object's own name, or that of its class."""
+        """The object's name, or that of its class."""
         name = getattr(self.environment, "name", None)
         return name if isinstance(name, str) else type(self.environment).__name__
 
@@ -57,23 +57,23 @@ class ProtocolEnv(Environment):
         return result
 
     def unchecked_step(self) -> StepFunction:
-        """The object's own `unchecked_step()`, or its `step`."""
+        """The object's `unchecked_step()`, or its `step`."""
         own = getattr(self.environment, "unchecked_step", None)
         step: StepFunction = self.environment.step if own is None else own()
         return step
 
     def render(self) -> Any:
-        """The object's own picture, if it has any."""
+        """The object's picture, if it has one."""
         own = getattr(self.environment, "render", None)
         return None if own is None else own()
 
     def get_state(self) -> Any:
-        """The object's own state, if it can give and take one."""
+        """The object's state, if it has `get_state` and `set_state`."""
         able = hasattr(self.environment, "get_state") and hasattr(self.environment, "set_state")
         return self.environment.get_state() if able else None
 
     def set_state(self, state: Any) -> Any:
-        """Goes back to where `get_state` was called."""
+        """Returns to the moment of `get_state`."""
         if not hasattr(self.environment, "set_state"):
             return super().set_state(state)
         return self.environment.set_state(state)
@@ -84,7 +84,7 @@ class ProtocolEnv(Environment):
 
 
 def missing_parts(candidate: Any) -> list[str]:
-    """What of the Protocol `candidate` lacks."""
+    """The required attributes that `candidate` lacks."""
     methods = missing_methods(candidate)
     return [name for name in REQUIRED if name in methods or not hasattr(candidate, name)]
 
@@ -95,7 +95,7 @@ def missing_methods(candidate: Any) -> list[str]:
 
 
 def resembles_environment(candidate: Any) -> bool:
-    """Whether an object (not a class) was meant to be an environment: it has `step` and `reset`."""
+    """Whether an object (not a class) looks like an environment: it has `step` and `reset`."""
     return not isinstance(candidate, type) and all(
         callable(getattr(candidate, name, None)) for name in ("reset", "step")
     )

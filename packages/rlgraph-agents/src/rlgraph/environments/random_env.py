@@ -1,4 +1,4 @@
-"""An environment of noise: whatever the Spaces allow, for tests of shapes and containers."""
+"""An environment that returns samples of its Spaces, for tests of shapes and containers."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class RandomEnv(Environment):
 
     Args:
         state_space: the Space of states, or the shorthand of one.
-        action_space: the Space of actions; they change nothing.
+        action_space: the Space of actions, which have no effect.
         reward_space: the scalar Space of rewards, or its shorthand; None: standard normal.
         terminal_prob: the probability that a step is the last of its episode.
-        deterministic: two environments give the same, without a seed too: `seed` is 10 where none is given.
-        seed: the seed of the first reset, where that is given none.
+        deterministic: the default of `seed` is 10, so that two environments give the same samples.
+        seed: the seed of the first reset, if that gets none.
     """
 
     def __init__(
@@ -68,13 +68,13 @@ class RandomEnv(Environment):
         return state, reward, terminated, False, {}
 
     def get_state(self) -> dict[str, Any] | None:
-        """The random numbers and the present state; None before the first reset."""
+        """The random numbers and the current state; None before the first reset."""
         if self._state is None:
             return None
         return {"random": self._rng.bit_generator.state, "state": self._state, "running": self._running}
 
     def set_state(self, state: Any) -> Any:
-        """Goes back to where `get_state` was called."""
+        """Returns to the moment of `get_state`."""
         self._rng.bit_generator.state = state["random"]
         self._state, self._running = state["state"], state["running"]
         return self._state

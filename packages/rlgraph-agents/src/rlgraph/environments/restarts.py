@@ -1,4 +1,4 @@
-"""How often crashed environments may be replaced, and how often they were."""
+"""The count and the limit of restarts of crashed environments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from rlgraph.core import SpecError
 
 MAX_RESTARTS = 10
-"""How often each environment may be replaced, if nothing else is asked for."""
+"""The default limit of restarts of each environment."""
 
 
 class Restarts:
@@ -16,12 +16,12 @@ class Restarts:
 
     Args:
         number: N.
-        limit: how often each of them may be restarted.
-        counts: what was counted before, `[N]`.
-        warn: takes the warnings.
+        limit: restarts allowed for each environment.
+        counts: restarts counted before, `[N]`.
+        warn: receives the warnings.
 
     Raises:
-        SpecError: the limit is no integer >= 0.
+        SpecError: the limit is not an integer >= 0.
     """
 
     def __init__(
@@ -39,15 +39,15 @@ class Restarts:
         self._has_warned = False
 
     def allows(self, index: int) -> bool:
-        """Whether environment `index` may be restarted once more."""
+        """Whether environment `index` may be restarted again."""
         return self.counts[index] < self.limit
 
     def count(self, index: int, label: str, cause: str) -> None:
-        """Environment `index`, called `label`, is restarted because of `cause`."""
+        """Counts a restart of environment `index`, which messages call `label`."""
         self.counts[index] += 1
         self.tell(
-            f"{label}: crashed and is replaced ({cause}). Its episode is thrown away. Further restarts are counted "
-            f"without a word, up to max_restarts={self.limit} of each environment."
+            f"{label}: crashed and is replaced ({cause}). Its episode is discarded. Further restarts, up to "
+            f"max_restarts={self.limit} of each environment, are counted without a warning."
         )
 
     def tell(self, message: str) -> None:

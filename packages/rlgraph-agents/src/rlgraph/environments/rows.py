@@ -1,7 +1,6 @@
-"""Rows of a batch, leaf by leaf: arrays with one row per environment, in the structure of a Space.
+"""Rows of a batch: arrays with one row per environment, in the structure of a Space.
 
-A structure is an array, a dict of structures or a tuple of structures. How each Space is read and written is
-settled once, here; nothing looks at a Space again while environments step.
+A structure is an array, a dict of structures or a tuple of structures. No Space is read while environments step.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ def slice_rows(rows: Rows, part: slice) -> Rows:
 
 
 def join_rows(parts: Sequence[Rows]) -> Rows:
-    """The rows of several batches of one structure behind each other, as new arrays."""
+    """Concatenates the rows of several batches of one structure, as new arrays."""
     first = parts[0]
     if isinstance(first, dict):
         return {key: join_rows([part[key] for part in parts]) for key in first}
@@ -90,14 +89,14 @@ def map_rows(function: Callable[[Any], Any], rows: Rows) -> Rows:
 
 
 def row_splitter(space: Space, size: int, name: str) -> Callable[[Any], Iterable[Any]]:
-    """A function that turns a batch of actions into `size` single ones.
+    """A function that splits a batch of actions into `size` single actions.
 
-    Scalar ints and bools become Python's, the rest arrays (views of the batch); containers become dicts and
+    Scalar ints and bools become Python numbers, others arrays (views of the batch); containers become dicts and
     tuples.
 
     The function raises:
-        EnvironmentFault: a leaf whose shape is not `[size, *leaf shape]`, a kind of number that does not fit,
-            or a structure that is not the Space's; names the leaf.
+        EnvironmentFault: a leaf has another shape than `[size, *leaf shape]` or another kind of number, or the
+            structure differs from the Space; names the leaf.
     """
     if isinstance(space, Dict):
         return _split_dict(
@@ -152,7 +151,7 @@ def _split_tuple(parts: list[Callable[[Any], Iterable[Any]]], name: str) -> Call
 
 
 def leaves_of(value: Any, path: str = "") -> Iterable[tuple[str, Any]]:
-    """Every leaf of a structure with its path, such as `("/position", array)`; `("", array)` where it is one."""
+    """Every leaf of a structure with its path, such as `("/position", array)`; `("", array)` for a single array."""
     if isinstance(value, dict):
         for key, part in value.items():
             yield from leaves_of(part, f"{path}/{key}")

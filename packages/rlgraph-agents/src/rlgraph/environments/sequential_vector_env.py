@@ -1,8 +1,8 @@
-"""Several environments in one process, stepped one after another.
+"""Environments of this process, stepped one after another.
 
-For environments cheaper than about 100 us a step nothing beats a plain loop: no copies between processes, no
-deep-copied observations, no dictionaries of arrays. What it adds is one row written per environment, and the
-handling of ends: an environment that finishes is reset within the same step.
+For environments that need less than 100 us for a step a plain loop is the fastest: no copies between processes, no
+deep copies of observations, no dictionaries of arrays. It writes one row per environment, and resets an environment
+in the step that ends its episode.
 """
 
 from __future__ import annotations
@@ -16,7 +16,12 @@ import numpy as np
 
 from rlgraph.core.errors import SpecError
 from rlgraph.environments.buffers import Buffers
-from rlgraph.environments.checks import (
+from rlgraph.environments.environment import Environment, StepFunction, environment_seed
+from rlgraph.environments.errors import EnvironmentFault, fault_of, last_line, shortened
+from rlgraph.environments.interrupts import raise_interruption
+from rlgraph.environments.restarts import MAX_RESTARTS, Restarts
+from rlgraph.environments.rows import Rows, copy_rows, row_splitter, write_row
+from rlgraph.environments.step_checks import (
     FLAGS,
     LARGEST_REWARD,
     NUMBERS,
@@ -24,22 +29,17 @@ from rlgraph.environments.checks import (
     check_result,
     explain_result,
 )
-from rlgraph.environments.environment import Environment, StepFunction, environment_seed
-from rlgraph.environments.errors import EnvironmentFault, fault_of, last_line, shortened
-from rlgraph.environments.interrupts import raise_interruption
-from rlgraph.environments.restarts import MAX_RESTARTS, Restarts
-from rlgraph.environments.rows import Rows, copy_rows, row_splitter, write_row
 from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
 
 CHECKED_STEPS = 1000
 """The checks of values end after this many steps, also in a first episode that has not ended."""
 
 PENDING: Any = object()
-"""The result of a step that the environment has not returned yet."""
+"""The result of a step that has not returned."""
 
 
 class SequentialVectorEnv(VectorEnv):
-    """Environments stepped in turn, in this process; see `VectorEnv` for the contract.
+    """Steps environments in turn, in this process; see `VectorEnv` for the contract.
 
     ```python
     env = SequentialVectorEnv([lambda: OpenAIGymEnv("CartPole-v1")] * 8)
@@ -48,9 +48,9 @@ class SequentialVectorEnv(VectorEnv):
     memory.insert(states, actions, rewards, terminated, env.final_states)
     ```
 
-    **Buffers.** There are two sets of arrays, used in turn: what `reset` or `step` returns stays as it is
-    during the next `step` and is overwritten by the one after. Copy what has to live longer; inserting `(s,
-    s')` right after the step that gave s' needs no copy.
+    **Buffers.** Two sets of arrays are used in turn: the next `step` leaves what `reset` or `step` returned unchanged,
+    and the one after overwrites it. Copy what must live longer. Inserting `(s, s')` right after the step that
+    returned s' needs no copy.
 
     **Checks.** Every step is checked for its form: five values, the shape and kind of the state, a finite reward, two
     bools, a dict. In the first episode of each environment (at most its first 1000 steps), and always with
@@ -64,11 +64,11 @@ class SequentialVectorEnv(VectorEnv):
 
     Args:
         environments: functions that make the environments, or the environments themselves.
-        validate: never stop checking.
-        max_restarts: how often each environment may be replaced; 0: never.
-        restarts: keeps the count of restarts instead.
-        buffers: two sets of arrays to use instead of own ones.
-        first_index: the index of the first environment, for seeds and messages, where these are some of several.
+        validate: check values in every episode.
+        max_restarts: limit of restarts of each environment; 0: no restarts.
+        restarts: counts the restarts; default: a new count.
+        buffers: two sets of arrays; default: new ones.
+        first_index: the index of the first environment, for seeds and messages, if these are a part of several.
     """
 
     def __init__(
@@ -110,11 +110,10 @@ class SequentialVectorEnv(VectorEnv):
         self._began = [0] * self.num_environments
 
     def reset(self, seed: int | None = None) -> Rows:
-        """Begins an episode in every environment, also where one is under way.
+        """Begins an episode in every environment, also if one is running.
 
         Args:
-            seed: a root seed; environment `i` is given `environment_seed(seed, i)`. None: their random
-                numbers go on.
+            seed: a root seed; environment `i` gets `environment_seed(seed, i)`. None: random numbers continue.
 
         Returns:
             The first states: `state_space` with a batch rank, `[N, ...]`.
@@ -132,15 +131,14 @@ class SequentialVectorEnv(VectorEnv):
         return front.states
 
     def step(self, actions: Any) -> VectorStepResult:
-        """Acts once in every environment and resets those that finish.
+        """Acts once in every environment and resets those whose episode ends.
 
         Args:
-            actions: `action_space` with a batch rank, `[N, ...]`; a container of arrays where the Space is
-                one.
+            actions: `action_space` with a batch rank, `[N, ...]`; a container of arrays if the Space is one.
 
         Returns:
             `(states, rewards, terminated, truncated, infos)`: the states to act on next `[N, ...]`, `[N]`
-            float32, `[N]` bool, `[N]` bool, and the N dicts of the environments. See the class for the life
+            float32, `[N]` bool, `[N]` bool, and the N dicts of the environments. See the class for the lifetime
             of the arrays.
 
         Raises:
@@ -152,7 +150,7 @@ class SequentialVectorEnv(VectorEnv):
         if not self._running:
             raise EnvironmentFault("SequentialVectorEnv: call reset() before step().")
         actions = self._split(actions)
-        self._running = False  # until this step is through
+        self._running = False  # until this step has succeeded
         self._front, self._back = self._back, self._front
         self._clock += 1
         if self._clock == CHECKED_STEPS and not self.validate:
@@ -215,32 +213,32 @@ class SequentialVectorEnv(VectorEnv):
 
     @property
     def final_states(self) -> Rows:
-        """The states the last step led to, before any reset, `[N, ...]`; kept as long as those it returned.
+        """The states that the last step led to, before any reset, `[N, ...]`; valid as long as those it returned.
 
-        Where no episode ended these are the states returned, in the same arrays.
+        If no episode ended, these are the returned states, in the same arrays.
         """
         return self._final_states
 
     def describe(self, index: int) -> str:
-        """What messages call environment `index`."""
+        """The name of environment `index` in messages."""
         return f"{self.environments[index].name}, environment {self._first_index + index}"
 
     @property
     def restarts(self) -> int:  # type: ignore[override]
-        """How many restarts there were so far."""
+        """Number of restarts so far."""
         return sum(self._restarts.counts)
 
     def render(self, index: int = 0) -> Any:
-        """Renders one of the environments."""
+        """Renders one environment."""
         return self.environments[index].render()
 
     def get_states(self) -> list[Any] | None:
-        """The whole inner state of each environment; None if one of them cannot give it."""
+        """The inner state of each environment; None if one does not support this."""
         states = [environment.get_state() for environment in self.environments]
         return None if any(state is None for state in states) else states
 
     def set_states(self, states: Sequence[Any]) -> Rows:
-        """Puts every environment where `get_states` found it; returns the states to act on `[N, ...]`."""
+        """Returns every environment to the moment of `get_states`; the states to act on `[N, ...]`."""
         self._running = False  # until all are there
         self._front, self._back = self._back, self._front
         for index, (environment, inner) in enumerate(zip(self.environments, states, strict=True)):
@@ -257,7 +255,7 @@ class SequentialVectorEnv(VectorEnv):
         return self._front.states
 
     def terminate(self) -> None:
-        """Terminates all environments; an error of one is a warning, and the others are terminated all the same."""
+        """Terminates all environments; an error of one is a warning."""
         self._running = False
         for index, environment in enumerate(self.environments):
             release(environment, self.describe(index))
@@ -278,10 +276,10 @@ class SequentialVectorEnv(VectorEnv):
         self._began[index] = self._clock
 
     def _replace(self, index: int, error: BaseException, place: str, states: Rows) -> None:
-        """Puts a fresh environment in the place of one that raised `error`, and resets it into its row of `states`.
+        """Replaces an environment that raised `error`, and resets the new one into its row of `states`.
 
         Raises:
-            EnvironmentFault: `error`, where there is no restart; see the class.
+            EnvironmentFault: for `error`, if there is no restart; see the class.
         """
         make, given_up = self._makers[index], ""
         while make is not None and self._proven[index] and not isinstance(error, EnvironmentFault):
@@ -302,7 +300,7 @@ class SequentialVectorEnv(VectorEnv):
         raise fault_of(error, place, given_up) from error
 
     def _put(self, index: int, environment: Environment) -> None:
-        """`environment` is environment `index` from now on; it is checked as in the beginning."""
+        """Makes `environment` environment `index`, with the checks of a first episode."""
         if (fault := _other_spaces(self, index, environment)) is not None:
             raise EnvironmentFault(fault)
         self.environments[index] = environment
@@ -314,7 +312,7 @@ class SequentialVectorEnv(VectorEnv):
         return environment_seed(self._seed, self._first_index + index, 0, self._restarts.counts[index])
 
     def _restart(self, finished: list[int], front: Buffers) -> Rows:
-        """Resets the finished environments; the final states of all."""
+        """Resets the environments whose episode ended; the final states of all."""
         copy_rows(front.final_states, front.states)
         for index in finished:
             self._proven[index] = True
@@ -324,12 +322,12 @@ class SequentialVectorEnv(VectorEnv):
         return front.final_states
 
     def place(self, index: int) -> str:
-        """Environment and step of the episode, for messages; the last step of an episode has no number any more."""
+        """Environment and step, for messages; after an end the number of the step is no longer known."""
         steps = self._clock - self._began[index]
         return f"{self.describe(index)}, step {steps}" if steps else f"{self.describe(index)}, last step"
 
     def _blame(self, error: BaseException, action: Any, result: Any) -> BaseException:
-        """The cause of an error inside a step: `error`, or the fault in the step's result or action that led to it."""
+        """The cause of an error in a step: `error`, or the fault in the step's result or action that led to it."""
         if isinstance(error, EnvironmentFault) and result is not PENDING:
             return error
         if result is PENDING:
@@ -341,7 +339,7 @@ class SequentialVectorEnv(VectorEnv):
 
 
 def release(environment: Environment, label: str) -> None:
-    """Terminates an environment; an error there is a warning, since nothing depends on it any more."""
+    """Terminates an environment that is no longer needed; an error is a warning."""
     try:
         environment.terminate()
     except BaseException as error:
@@ -350,7 +348,7 @@ def release(environment: Environment, label: str) -> None:
 
 
 def _make(environments: Sequence[Environment | Callable[[], Environment]]) -> list[Environment]:
-    """The environments, made where functions are given; checked to be different objects with equal Spaces."""
+    """The environments, made by the functions among them; checks that they differ and have equal Spaces."""
     if not isinstance(environments, Sequence):
         raise SpecError(
             "SequentialVectorEnv: environments is a list of environments or of functions that make them, "

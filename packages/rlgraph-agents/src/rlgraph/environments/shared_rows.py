@@ -1,7 +1,7 @@
 """Rows in memory that several processes share.
 
-The memory is an anonymous mapping (`multiprocessing.RawArray`): its name is gone before the first process is started,
-so that nothing is left behind however the processes end.
+The memory is an anonymous mapping (`multiprocessing.RawArray`): its name is removed before the first process starts,
+so that nothing remains however the processes end.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ALIGNMENT = 64
 class SharedRows:
     """Two sets of `Buffers` and one batch of actions, in shared memory.
 
-    It can be given to a process that is being started.
+    It can be passed to a process when that is started.
 
     Args:
         state_space, action_space: of one environment.
@@ -30,7 +30,7 @@ class SharedRows:
         context: how processes are started.
 
     Raises:
-        SpecError: a Space whose values have no fixed size (text).
+        SpecError: values of a Space have no fixed size (text).
     """
 
     def __init__(self, state_space: Space, action_space: Space, size: int, context: BaseContext) -> None:
@@ -53,7 +53,7 @@ class SharedRows:
 
 
 class _Placement:
-    """Puts one array behind the other; without memory it only finds out how much is needed."""
+    """Places one array after another; without memory it only computes the size needed."""
 
     def __init__(self, memory: np.ndarray[Any, Any] | None) -> None:
         self.memory, self.offset = memory, 0

@@ -1,13 +1,13 @@
-"""What a worker asks of environments besides their own rules: repeated actions, a limit of steps."""
+"""Repeated actions and a limit of steps, which a worker adds to an environment."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any
 
-from rlgraph.environments.checks import is_end, number_of
 from rlgraph.environments.environment import Environment, StepFunction, StepResult
 from rlgraph.environments.factory import is_instance, make_environment
+from rlgraph.environments.step_checks import is_end, number_of
 
 
 class SteppedEnv(Environment):
@@ -15,9 +15,8 @@ class SteppedEnv(Environment):
 
     Args:
         environment: the environment.
-        frameskip: how often an action is done; the rewards are summed, and the repetition ends with the episode.
-        max_timesteps: steps (of `frameskip` frames) after which an episode that did not end is truncated; None: no
-            limit.
+        frameskip: repetitions of each action; the rewards are summed, and the end of an episode ends the repetition.
+        max_timesteps: steps (of `frameskip` frames) after which an episode is truncated; None: no limit.
     """
 
     def __init__(self, environment: Environment, frameskip: int = 1, max_timesteps: int | None = None):
@@ -68,7 +67,7 @@ class SteppedEnv(Environment):
 
 
 def stepped(spec: Any, frameskip: int, max_timesteps: int | None) -> Any:
-    """The environment spec of `spec` with these rules; `spec` itself where there are none."""
+    """The environment spec of `spec` with these rules; `spec` itself if they change nothing."""
     if frameskip == 1 and max_timesteps is None:
         return spec
     if is_instance(spec):

@@ -1,4 +1,4 @@
-"""The contract of several environments behind one `reset` and one `step`."""
+"""The contract of vector environments: N environments with one `reset` and one `step`."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ VectorStepResult: TypeAlias = tuple[
 
 
 class VectorEnv(ABC):
-    """N environments with equal Spaces, with a batch rank on everything.
+    """N environments with equal Spaces; all values have a batch rank.
 
-    **Ends.** Where `terminated[i] or truncated[i]`, environment `i` has already been reset: row `i` of the
-    states returned is the first of its next episode, to act on. The state the step really led to, to learn
-    from and to bootstrap a truncation with, is row `i` of `final_states`; `finished` lists these `i`.
+    **Ends.** If `terminated[i] or truncated[i]`, environment `i` has already been reset: row `i` of the returned
+    states is the first state of its next episode, to act on. The state that the step led to, to learn from and to
+    bootstrap a truncation with, is row `i` of `final_states`. `finished` lists these `i`.
 
-    **Restarts.** An environment that crashed or hung has been replaced and reset: `dropped` lists it. Row `i` of
-    the states is the first of a new episode, the rest of row `i` means nothing: it is no transition, and what was
-    gathered of its episode is to be thrown away. `restarts` counts them.
+    **Restarts.** An environment that crashed or hung has been replaced and reset; `dropped` lists it and `restarts`
+    counts it. Row `i` of the states is the first state of a new episode. The rest of row `i` is not a transition,
+    and the unfinished part of its episode must be discarded.
 
-    **Resets that take a step.** A vectorised class of Gymnasium may reset in the step after an end and ignore that
-    step's action (`AutoresetMode.NEXT_STEP`). Row `i` of the states of an end is then the final state once more, and
-    row `i` of the next step is no transition: `dropped` lists it, and so does `idle`, which tells it from a restart.
+    **Resets that take a step.** A vector class of Gymnasium may reset in the step after an end and ignore that
+    step's action (`AutoresetMode.NEXT_STEP`). Row `i` of the returned states then repeats the final state, and row
+    `i` of the next step is not a transition: `dropped` and `idle` list it (`idle` does not list restarts).
 
-    **Buffers.** What `reset` or `step` returns stays as it is during the next `step` and may be overwritten by
-    the one after.
+    **Buffers.** The arrays that `reset` or `step` returns are valid until the end of the next `step`; the one after
+    may overwrite them.
 
     Attributes:
         num_environments: N.
         state_space, action_space: of one environment, without batch rank.
-        finished: the environments whose episode ended in the last step, ascending.
-        dropped: those whose row of the last step is no transition, ascending: restarted or idle.
-        idle: those of them that did not act because they were reset, in the way they work.
-        restarts: how many restarts there were so far.
+        finished: environments whose episode ended in the last step, ascending.
+        dropped: environments whose row of the last step is not a transition, ascending: restarted or idle.
+        idle: those of `dropped` that were reset instead of acting.
+        restarts: number of restarts so far.
     """
 
     num_environments: int
@@ -53,11 +53,10 @@ class VectorEnv(ABC):
 
     @abstractmethod
     def reset(self, seed: int | None = None) -> Rows:
-        """Begins an episode in every environment, also where one is under way.
+        """Begins an episode in every environment, also if one is running.
 
         Args:
-            seed: a root seed; environment `i` is given `environment_seed(seed, i)`. None: their random
-                numbers go on.
+            seed: a root seed; environment `i` gets `environment_seed(seed, i)`. None: random numbers continue.
 
         Returns:
             The first states: `state_space` with a batch rank, `[N, ...]`.
@@ -65,7 +64,7 @@ class VectorEnv(ABC):
 
     @abstractmethod
     def step(self, actions: Any) -> VectorStepResult:
-        """Acts once in every environment and resets those that finish.
+        """Acts once in every environment and resets those whose episode ends.
 
         Args:
             actions: `action_space` with a batch rank, `[N, ...]`.
@@ -75,30 +74,30 @@ class VectorEnv(ABC):
             float32, `[N]` bool, `[N]` bool, and the N dicts of the environments.
 
         Raises:
-            EnvironmentFault: the contract of an environment is broken; names it and the step.
+            EnvironmentFault: an environment breaks its contract or fails; names it and the step.
         """
 
     @property
     @abstractmethod
     def final_states(self) -> Rows:
-        """The states the last step led to, before any reset, `[N, ...]`."""
+        """The states that the last step led to, before any reset, `[N, ...]`."""
 
     @abstractmethod
     def describe(self, index: int) -> str:
-        """What messages call environment `index`."""
+        """The name of environment `index` in messages."""
 
     def render(self, index: int = 0) -> Any:
-        """A picture of one of the environments; None where it has none."""
+        """A picture of one environment; None if it has none."""
         return None
 
     def get_states(self) -> list[Any] | None:
-        """The whole inner state of each environment, for `set_states`; None if one of them cannot give it."""
+        """The inner state of each environment, for `set_states`; None if one does not support this."""
         return None
 
     def set_states(self, states: Sequence[Any]) -> Rows:
-        """Puts every environment where `get_states` found it; returns the states to act on `[N, ...]`."""
-        raise NotImplementedError(f"{type(self).__name__} cannot take the state of its environments")
+        """Returns every environment to the moment of `get_states`; the states to act on `[N, ...]`."""
+        raise NotImplementedError(f"{type(self).__name__} cannot restore the states of its environments")
 
     @abstractmethod
     def terminate(self) -> None:
-        """Releases everything. The environments are not used afterwards."""
+        """Releases everything; the environments are not used afterwards."""

@@ -16,7 +16,6 @@ from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core import PluginError, SpecError, data_specs, default_backend, find_backend, registry
 from rlgraph.core.errors import offer
-from rlgraph.core.specs.all_faults import faults_of
 from rlgraph.core.specs.documents import parse_yaml, read_spec_file, with_spec_files
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.spec_paths import is_index, join_parts, parts_of, recording
@@ -60,7 +59,8 @@ def check(document: Mapping[str, Any]) -> RunSpec:
     """The run that a document describes, with its agent and environment checked as well, but not built.
 
     Raises:
-        SpecError: all that is wrong with it: path, what was expected and given, the nearest name.
+        SpecError: what is wrong with the run, its environment and its agent: path, what was expected and given, the
+            nearest name. Of an agent or environment, all mistakes of the first mapping that has some.
     """
     document = read_document(document)
     faults: list[str] = []
@@ -68,7 +68,10 @@ def check(document: Mapping[str, Any]) -> RunSpec:
     spaces = _spaces(document.get("environment"), faults)
     agent = document.get("agent")
     if isinstance(agent, Mapping):
-        faults += _agent_faults(agent, spaces)
+        doubled = [name for name in SAID_BY_THE_RUN if agent.get(name) is not None]
+        faults += [f"agent.{name}: say it once, as {name}" for name in doubled]
+        spec = {key: value for key, value in agent.items() if key not in SAID_BY_THE_RUN}
+        _collect(faults, lambda: Agent.check_spec(spec, **spaces))
     name = document.get("backend")
     if isinstance(name, str):
         _collect(faults, lambda: find_backend(name))
@@ -218,18 +221,6 @@ def _spaces(environment: Any, faults: list[str]) -> dict[str, Any]:
             if not is_instance(environment):
                 made.terminate()
     return found
-
-
-def _agent_faults(agent: Mapping[str, Any], spaces: Mapping[str, Any]) -> list[str]:
-    doubled = [
-        f"agent.{name}: say it once, as {name}" for name in SAID_BY_THE_RUN if agent.get(name) is not None
-    ]
-    spec = {key: value for key, value in agent.items() if key not in SAID_BY_THE_RUN}
-
-    def make(spec: Any) -> Agent:
-        return Agent.from_spec(spec, path="agent", **spaces)
-
-    return doubled + faults_of(make, spec, "agent")
 
 
 def _write_out(resolved: dict[str, Any], parts: list[str], arguments: Mapping[str, Any]) -> None:

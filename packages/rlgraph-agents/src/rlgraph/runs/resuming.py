@@ -10,6 +10,7 @@ from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core import SpecError, data_specs
 from rlgraph.core.checkpoint.manifest import read_manifest
+from rlgraph.environments.interrupts import interruptible
 from rlgraph.runs.checkpoints import RunCheckpoints
 from rlgraph.runs.config_file import CONFIG, config_digest, read_config
 from rlgraph.runs.errors import RunFolderError
@@ -22,6 +23,7 @@ from rlgraph.runs.training import Run, RunSummary, complete
 from rlgraph.workers.callbacks import Callback
 
 
+@interruptible()
 @data_specs()
 def resume(
     folder: str | Path,

@@ -21,7 +21,7 @@ class WorkerSpec(Spec):
         description="which worker: 'parallel' acts and updates while environments step in processes of their own; "
         "it needs an even num_envs",
     )
-    num_envs: int = Field(default=1, ge=1, description="environments stepped together")
+    num_envs: int = Field(default=1, ge=1, le=10_000, description="environments stepped together")
     vectorization: Literal["auto", "sequential", "processes", "native", "envpool"] = Field(
         default="auto",
         description="how the environments are stepped together; 'parallel' always has processes",
@@ -29,6 +29,7 @@ class WorkerSpec(Spec):
     processes: int | None = Field(
         default=None,
         ge=1,
+        le=1024,
         description="processes that environments are spread over; null: as many as there are cores, less one; an even "
         "number for 'parallel'",
     )

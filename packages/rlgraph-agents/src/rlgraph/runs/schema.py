@@ -1,8 +1,9 @@
 """JSON Schema (draft 2020-12) of a run's document, generated from the code.
 
-Sections of the run come from their models; agents, components and environments from their constructors: signature,
-annotations, and what the docstring says of an argument. Everything that is registered is in it, third parties' too.
-An argument that is called ``memory_spec`` takes a spec of a memory: a component with the API methods of one.
+Sections of the run come from their models; agents, components and environments from their constructors: types from the
+annotations (`rlgraph.core.specs.spec_types`), descriptions from the docstrings. Everything that is registered is in it,
+third parties' too. An argument that is called ``memory_spec`` takes a spec of a memory: a component with the API
+methods of one.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from rlgraph.agents.specs import model_of
 from rlgraph.core import PluginError, registry
 from rlgraph.core.component.decorators import ApiMethod
 from rlgraph.core.specs.parameters import descriptions_of, parameters_of, summary_of
+from rlgraph.core.specs.spec_types import spec_type
 from rlgraph.runs.configuration import HANDED, SAID_BY_THE_RUN
 from rlgraph.runs.run_spec import RunSpec
 
@@ -182,7 +184,7 @@ def spec_schema(name: str, target: Any, handed: frozenset[str] = HANDED) -> dict
 
 
 def _property(parameter: Parameter, description: str) -> dict[str, Any]:
-    schema = _type_of(parameter, description)
+    schema = _type_of(parameter)
     if description:
         schema["description"] = description
     if _is_default(parameter.default):
@@ -192,7 +194,7 @@ def _property(parameter: Parameter, description: str) -> dict[str, Any]:
     return schema
 
 
-def _type_of(parameter: Parameter, description: str) -> dict[str, Any]:
+def _type_of(parameter: Parameter) -> dict[str, Any]:
     name, model = parameter.name, model_of(parameter.annotation)
     family = name.removesuffix("_spec")
     if name.endswith("_spec") and family in FAMILIES:
@@ -201,8 +203,6 @@ def _type_of(parameter: Parameter, description: str) -> dict[str, Any]:
         schema = model.model_json_schema()
         schema.pop("$defs", None)
         return {"anyOf": [{"type": "null"}, schema]}
-    if "`Schedule" in description:
-        return {"$ref": "#/$defs/schedule"}
     return _of(parameter.annotation)
 
 
@@ -210,6 +210,9 @@ def _of(annotation: Any) -> dict[str, Any]:
     """The schema of an annotation; empty (anything) for what JSON does not know."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
+        described = spec_type(annotation)
+        if described is not None and described.schema:
+            return {"$ref": f"#/$defs/{described.schema}"}
         return _of(arguments[0])
     if origin in (Union, types.UnionType):
         choices = [_of(choice) for choice in arguments]

@@ -52,6 +52,7 @@ class RunSummary:
     earlier_run: Path | None = None
 
 
+@interruptible()
 @data_specs()
 def train(
     spec: RunSpec | Mapping[str, Any], folder: str | Path, callbacks: Sequence[Callback] = ()
@@ -163,7 +164,7 @@ class Run:
 
     def execute(self, callbacks: Sequence[Callback]) -> RunSummary:
         """Train, and evaluate the best policy."""
-        with interruptible(), RunFolder(self.path, self.spec, self.agent, self.state) as self.folder:
+        with RunFolder(self.path, self.spec, self.agent, self.state) as self.folder:
             if self.state is not None:
                 returns, lengths = read_episodes(self.path)
                 state = self.state.worker.model_dump()

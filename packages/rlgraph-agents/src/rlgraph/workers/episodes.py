@@ -1,4 +1,4 @@
-"""The statistics of training episodes."""
+"""Statistics of training episodes."""
 
 from __future__ import annotations
 
@@ -10,42 +10,42 @@ from typing import Any
 import numpy as np
 
 from rlgraph.environments import EnvironmentFault
-from rlgraph.environments.checks import explain_number
+from rlgraph.environments.step_checks import explain_number
 
 #: Episodes that mean returns are taken over.
 WINDOW = 100
 
 
 class Episodes:
-    """Returns and lengths, of episodes that run and of those that ended.
+    """Returns and lengths of running and ended episodes.
 
-    Where an environment's info has ``episode_return`` (and ``episode_length``) at an end, these are what counts: what
-    an agent learns from may be clipped and cut into lives. An ``episode_return`` of None says that the episode is one
-    for learning only: its true one goes on.
+    If an environment's info has ``episode_return`` (and ``episode_length``) at an end, these count, since rewards for
+    learning may be clipped and episodes cut into lives. An ``episode_return`` of None ends an episode for learning
+    only: the episode of the task continues.
 
     Args:
-        number: of environments.
+        number: number of environments.
     """
 
     def __init__(self, number: int):
-        #: Return of each episode, in the order they ended; 8 bytes each, however long a run is.
+        #: Return of each episode, in the order they ended; 8 bytes each.
         self.returns = array("d")
         self.recent_lengths: deque[int] = deque(maxlen=WINDOW)
         self._running = [0.0] * number
-        #: Steps done, and what they were when each running episode began.
+        #: Steps done, and their number when each running episode began.
         self._clock, self._began = 0, [0] * number
 
     def add(self, rewards: np.ndarray) -> None:
-        """All environments did a step, with these rewards [N]."""
+        """Count a step of all environments, with its rewards [N]."""
         self._clock += 1
         running = self._running
-        # Python's floats: for a few environments NumPy's overhead is several times this.
+        # Python floats: for a few environments NumPy needs several times as long.
         for i, reward in enumerate(rewards.tolist()):
             running[i] += reward
 
     @property
     def running_lengths(self) -> list[int]:
-        """Steps of the episodes under way [N]."""
+        """Steps of the running episodes [N]."""
         return [self._clock - began for began in self._began]
 
     @property
@@ -72,7 +72,7 @@ class Episodes:
         return float(episode_return), int(length)
 
     def forget(self, index: int) -> None:
-        """What environment `index` gathered of its episode is none."""
+        """Discard the running episode of environment `index`."""
         self._running[index], self._began[index] = 0.0, self._clock
 
     def forget_all(self) -> None:
@@ -80,7 +80,7 @@ class Episodes:
             self.forget(index)
 
     def running(self) -> dict[str, list[float]]:
-        """What was gathered of the episodes under way, JSON-able."""
+        """Returns and lengths of the running episodes, JSON-able."""
         return {"returns": list(self._running), "lengths": list(self.running_lengths)}
 
     def restore_running(self, running: Mapping[str, Sequence[float]]) -> None:
@@ -88,6 +88,6 @@ class Episodes:
         self._began = [self._clock - int(length) for length in running["lengths"]]
 
     def restore(self, returns: Sequence[float], lengths: Sequence[int]) -> None:
-        """Take over episodes that ended before."""
+        """Restore episodes that had ended."""
         self.returns = array("d", returns)
         self.recent_lengths = deque(lengths, maxlen=WINDOW)

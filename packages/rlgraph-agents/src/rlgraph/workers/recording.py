@@ -1,4 +1,4 @@
-"""Episodes as a moving picture: GIF (Pillow) or MP4 (imageio with its own ffmpeg, the extra ``video``)."""
+"""Records episodes as a GIF (Pillow) or MP4 (imageio with its own ffmpeg, the extra ``video``)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from rlgraph.core import InputError, RLGraphError, SpecError
 from rlgraph.environments import Environment, make_environment
 from rlgraph.environments.environment import StepResult
 
-#: Pictures per second where the environment says nothing (``metadata["render_fps"]`` in Gymnasium).
+#: Frames per second if the environment has no ``metadata["render_fps"]``.
 FRAMES_PER_SECOND = 30
-#: A film is no longer. A policy that has learned nothing may stay in an episode for good, and Pillow keeps all frames.
+#: The limit of frames of a film: an untrained policy may never end an episode, and Pillow keeps all frames.
 MOST_FRAMES = 10_000
-#: Viewers play pictures shown for less than 20 ms slowly, not fast.
+#: Viewers play frames shorter than 20 ms slowly.
 GIF_FRAMES_PER_SECOND = 50
 
 
 class Film(ABC):
-    """A file that takes frames ``[height, width, 3]``, uint8; an older one stays until the new one is finished."""
+    """A file of frames ``[height, width, 3]``, uint8; it replaces an older file only when it is finished."""
 
     def __init__(self, file: Path, frames_per_second: float):
         self.file, self.frames_per_second = file, frames_per_second
@@ -45,7 +45,7 @@ class Film(ABC):
     def _add(self, frame: np.ndarray) -> None: ...
 
     def close(self) -> None:
-        """Finish the file, if there were frames."""
+        """Finish the file, if there are frames."""
         if not self.frames:
             return
         try:
@@ -56,11 +56,11 @@ class Film(ABC):
 
     @abstractmethod
     def _finish(self) -> None:
-        """Write what is left to write aside."""
+        """Complete the temporary file."""
 
 
 class GifFilm(Film):
-    """An animated GIF of 256 colours a frame; above 50 frames a second, frames are left out."""
+    """An animated GIF of 256 colours per frame; skips frames above 50 per second."""
 
     def __init__(self, file: Path, frames_per_second: float):
         super().__init__(file, frames_per_second)
@@ -80,7 +80,7 @@ class GifFilm(Film):
 
 
 class Mp4Film(Film):
-    """H.264, as every browser plays it; frames go to ffmpeg as they come."""
+    """H.264, which every browser plays; frames are streamed to ffmpeg."""
 
     def __init__(self, file: Path, frames_per_second: float):
         super().__init__(file, frames_per_second)
@@ -94,7 +94,7 @@ class Mp4Film(Film):
         self._process: subprocess.Popen[bytes] | None = None
 
     def _add(self, frame: np.ndarray) -> None:
-        # The codec wants even sides.
+        # The codec requires even sides.
         frame = np.pad(frame, [*((0, side % 2) for side in frame.shape[:2]), (0, 0)], mode="edge")
         if self._process is None:
             self._process = self._start(*frame.shape[:2])
@@ -102,7 +102,7 @@ class Mp4Film(Film):
         try:
             self._process.stdin.write(frame.tobytes())
         except BrokenPipeError:
-            self.close()  # says why
+            self.close()  # raises with the reason
 
     def _start(self, height: int, width: int) -> subprocess.Popen[bytes]:
         given = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-i", "-"]
@@ -124,7 +124,7 @@ FILMS: Mapping[str, type[Film]] = {".gif": GifFilm, ".mp4": Mp4Film}
 
 
 class Recorder:
-    """Films the first of the environments that an evaluation makes.
+    """Records the first environment that an evaluation makes.
 
     ```python
     with Recorder("CartPole-v1", "cartpole.gif", episodes=1) as recorder:
@@ -133,11 +133,11 @@ class Recorder:
 
     Args:
         spec: environment spec, as `make_environment` takes it.
-        file: a ``.gif`` or ``.mp4``; its folder is made if missing.
-        episodes: how many of its episodes are shown, one after the other.
+        file: a ``.gif`` or ``.mp4``; its folder is created if missing.
+        episodes: number of episodes to record.
 
     Raises:
-        SpecError: another suffix, or the environment makes no pictures, or the extra for MP4 is not installed.
+        SpecError: another suffix, an environment without pictures, or the extra for MP4 is not installed.
     """
 
     def __init__(self, spec: Any, file: str | Path, episodes: int = 1):
@@ -160,16 +160,16 @@ class Recorder:
 
     @property
     def frames(self) -> int:
-        """How many frames were taken."""
+        """Number of frames."""
         return self.film.frames
 
     @property
     def is_full(self) -> bool:
-        """Whether the film ended ahead of the episodes: at `MOST_FRAMES`."""
+        """Whether the film reached `MOST_FRAMES` before its episodes ended."""
         return self.film.is_full
 
     def make_environment(self) -> Environment:
-        """The environment that is filmed, the first time; afterwards plain ones."""
+        """The recorded environment, the first time; then plain ones."""
         if self._taken:
             return make_environment(self.spec)
         self._taken = True
@@ -189,12 +189,12 @@ class Recorder:
 
 
 class FilmedEnvironment(Environment):
-    """An environment whose first episodes are filmed, last states included, until the film is full.
+    """Records the first episodes of an environment, including their last states, until the film is full.
 
     Args:
-        environment: the one acted in.
-        film: takes the frames.
-        episodes: how many are filmed.
+        environment: the environment.
+        film: receives the frames.
+        episodes: number of episodes to record.
     """
 
     def __init__(self, environment: Environment, film: Film, episodes: int):
@@ -207,7 +207,7 @@ class FilmedEnvironment(Environment):
         return self.environment.name
 
     def reset(self, seed: int | None = None) -> Any:
-        self._left -= self._running  # whoever steps it has cut the episode
+        self._left -= self._running  # the episode was cut
         self._running = True
         state = self.environment.reset(seed=seed)
         self._take()
@@ -233,7 +233,7 @@ class FilmedEnvironment(Environment):
 
 
 def with_pictures(spec: Any) -> Any:
-    """The spec with ``render_mode="rgb_array"`` where its environment takes one."""
+    """The spec with ``render_mode="rgb_array"``, if its environment takes one."""
     from inspect import signature
 
     from rlgraph.core import registry
@@ -242,22 +242,22 @@ def with_pictures(spec: Any) -> Any:
     if isinstance(spec, str):
         spec = {"type": spec} if spec in known else {"type": "openai_gym", "gym_env": spec}
     if not isinstance(spec, Mapping) or str(spec.get("type")) not in known:
-        return spec  # an environment, or something that make_environment explains
+        return spec  # an environment, or a mistake that make_environment reports
     takes_one = "render_mode" in signature(known.load(spec["type"])).parameters
     return {**spec, "render_mode": "rgb_array"} if takes_one else spec
 
 
 def frames_per_second(environment: Any) -> float:
-    """What the environment says about its speed, else 30."""
+    """Frames per second of the environment, else 30."""
     metadata = getattr(getattr(environment, "gym_env", environment), "metadata", None) or {}
     return float(metadata.get("render_fps") or FRAMES_PER_SECOND)
 
 
 def picture_of(environment: Environment) -> np.ndarray:
-    """What the environment renders, as a frame ``[height, width, 3]``.
+    """Renders the environment as a frame ``[height, width, 3]``.
 
     Raises:
-        SpecError: it renders nothing, or no picture, or needs something that is not installed.
+        SpecError: it renders no picture, or needs a package that is not installed.
     """
     try:
         frame = environment.render()
@@ -266,8 +266,7 @@ def picture_of(environment: Environment) -> np.ndarray:
     if not (isinstance(frame, np.ndarray) and frame.ndim == 3 and frame.shape[2] == 3):
         given = "nothing" if frame is None else f"{type(frame).__name__} of shape {np.shape(frame)}"
         raise SpecError(
-            f"{environment.name} cannot be filmed: expected render() to give a picture [height, width, 3], it gives "
-            f"{given}"
+            f"{environment.name} cannot be filmed: expected a picture [height, width, 3] of render(), given {given}"
         )
     if frame.dtype != np.uint8:
         raise InputError(f"{environment.name}: a picture has dtype uint8, given {frame.dtype}")

@@ -1,4 +1,4 @@
-"""What a training run did."""
+"""The result of a training run."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from rlgraph.workers.evaluation import Evaluation
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """What a training run did; ``result["mean_episode_reward"]`` and so on are its `statistics`.
+    """The result of a training run; ``result["mean_episode_reward"]`` and so on are its `statistics`.
 
     Attributes:
-        timesteps: environment steps done in this run, also by the parts of it before it was resumed.
+        timesteps: environment steps of this run, including those before it was resumed.
         episodes: episodes that ended.
         updates: updates done.
-        seconds: wall-clock time; evaluations and checkpoints are left out.
+        seconds: wall-clock time, without evaluations and checkpoints.
         returns: return of each episode, in the order they ended.
-        evaluations: what was evaluated beside the training.
+        evaluations: evaluations during training.
         interrupted: Ctrl-C or SIGTERM ended it.
         num_envs: environments stepped together.
         frameskip: frames per step.
@@ -44,12 +44,12 @@ class TrainingResult:
 
     @property
     def mean_return(self) -> float:
-        """Mean return of the last 100 episodes; NaN before the first ended."""
+        """Mean return of the last 100 episodes; NaN before the first end."""
         return _mean(self.returns[-WINDOW:])
 
     @property
     def statistics(self) -> dict[str, float]:
-        """The statistics of a worker by the names of RLgraph 0.5; NaN where no episode ended.
+        """The statistics of a worker by the names of RLgraph 0.5; NaN if no episode ended.
 
         Times are in seconds, rewards undiscounted sums of an episode; `mean_episode_runtime` is that of one
         environment.
@@ -75,7 +75,7 @@ class TrainingResult:
     def __getitem__(self, name: str) -> Any:
         statistics = self.statistics
         if name not in statistics:
-            raise InputError(f"there is no statistic {name!r}. {nearest(name, statistics)}")
+            raise InputError(f"unknown statistic {name!r}. {nearest(name, statistics)}")
         return statistics[name]
 
 

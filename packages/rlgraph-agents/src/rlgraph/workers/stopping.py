@@ -1,4 +1,4 @@
-"""Conditions that end a training: ``agent.learn(100_000, stop=StopAtReturn(475))``."""
+"""Conditions that stop training: ``agent.learn(100_000, stop=StopAtReturn(475))``."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class StopAtReturn(Callback):
-    """Ends training once the last episodes are good enough.
+    """Stops training once the mean return of the last episodes reaches a value.
 
     Args:
-        mean: the mean return that is enough.
-        window: episodes it is taken over; so many have to be there.
+        mean: the mean return to reach.
+        window: number of last episodes; training continues until there are that many.
     """
 
     def __init__(self, mean: float, window: int = 100):
@@ -36,7 +36,7 @@ class StopAtReturn(Callback):
 
 
 class StopAfterEpisodes(Callback):
-    """Ends training after `episodes` episodes of the run."""
+    """Stops training after `episodes` episodes of the run."""
 
     def __init__(self, episodes: int):
         _require(isinstance(episodes, int) and episodes >= 1, "episodes", "an integer >= 1", episodes)
@@ -47,7 +47,7 @@ class StopAfterEpisodes(Callback):
 
 
 class StopAfterSeconds(Callback):
-    """Ends training after `seconds` of training, those before a resume counted; seen at episode ends and reports."""
+    """Stops training after `seconds`, including those before a resume; checked at episode ends and reports."""
 
     def __init__(self, seconds: float):
         _require(seconds > 0, "seconds", "a number above 0", seconds)
@@ -61,7 +61,7 @@ class StopAfterSeconds(Callback):
 
 
 class StopAtEvaluation(Callback):
-    """Ends training once an evaluation has a mean return of at least `mean`."""
+    """Stops training once an evaluation has a mean return of at least `mean`."""
 
     def __init__(self, mean: float):
         _require(isfinite(mean), "mean", "a finite number", mean)

@@ -3,24 +3,21 @@
 import numpy as np
 
 from rlgraph.agents import DQNAgent
+from rlgraph.components import Concat, Conv2D, Dense, NeuralNetwork, Reshape
 from rlgraph.spaces import Dict, FloatBox, IntBox
 
 STATES = Dict(image=FloatBox(shape=(4, 4, 1)), order=IntBox(3))
-NETWORK = {
-    "inputs": ["image", "order"],
-    "layers": {
-        "eye": {"type": "conv2d", "filters": 2, "kernel_size": 2, "inputs": "image"},
-        "pixels": {"type": "reshape", "flatten": True, "inputs": "eye"},
-        "words": {"type": "reshape", "flatten": True, "inputs": "order"},
-        "both": {"type": "concat", "inputs": ["pixels", "words"]},
-        "features": {"type": "dense", "units": 8, "activation": "relu", "inputs": "both"},
-    },
-    "outputs": "features",
-}
+
+
+def network():
+    states = STATES.with_batch_rank()
+    pixels = Reshape(flatten=True)(Conv2D(2, 2, scope="eye")(states["image"]))
+    both = Concat()(pixels, Reshape(flatten=True)(states["order"]))
+    return NeuralNetwork(inputs=states, outputs=Dense(8, "relu")(both))
 
 
 def test_it_acts_and_learns(one_backend):
-    agent = DQNAgent(STATES, IntBox(2), network_spec=NETWORK, backend=one_backend, seed=1)
+    agent = DQNAgent(STATES, IntBox(2), network_spec=network(), backend=one_backend, seed=1)
     states, actions = STATES.sample(8, rng=np.random.default_rng(0)), np.zeros(8, "int64")
     assert agent.get_actions(states).shape == (8,)
     batch = {

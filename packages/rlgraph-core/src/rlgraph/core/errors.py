@@ -6,6 +6,9 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+#: Characters of one mistake that are shown.
+LONG_FAULT = 2000
+
 
 class RLGraphError(Exception):
     """Base class of all errors RLgraph raises on purpose.
@@ -34,7 +37,12 @@ class SpecError(RLGraphError):
         super().__init__(*faults)
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.args))
+        return "\n".join(map(_shortened, map(str, self.args)))
+
+
+def _shortened(fault: str) -> str:
+    """A fault without the middle of a long value that it quotes."""
+    return fault if len(fault) <= LONG_FAULT else f"{fault[: LONG_FAULT - 200]} ... {fault[-200:]}"
 
 
 class PluginError(RLGraphError):

@@ -13,6 +13,8 @@ from rlgraph.core.specs.specifiable import check_arguments
 
 #: How the updates of a graph use several devices.
 DEVICE_STRATEGIES = ("default", "multi_device_sync")
+#: More threads than any machine runs well; frameworks crash on numbers that the system cannot give.
+MAX_THREADS = 1024
 #: Who may run the methods that act.
 ACT_ON = ("auto", "numpy", "backend")
 
@@ -24,7 +26,7 @@ class ExecutionSpec:
     Attributes:
         dtype: ``float32`` or ``float64``, for all floating tensors.
         seed: root of all random streams and starting values.
-        threads: threads of the framework's operations; None leaves the framework's own setting.
+        threads: threads of the framework's operations, 1 to 1024; None leaves the framework's own setting.
         use_kernels: False computes everything from the single source.
         compile: True compiles what gains by it, a list of names exactly these API methods. What is compiled, and how,
             differs from backend to backend; results stay within 1e-6.
@@ -65,8 +67,11 @@ class ExecutionSpec:
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise SpecError(f"execution_spec.seed: expected an integer >= 0, given {self.seed!r}")
         threads = self.threads
-        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
-            raise SpecError(f"execution_spec.threads: expected an integer >= 1, given {threads!r}")
+        is_number = isinstance(threads, int) and not isinstance(threads, bool)
+        if threads is not None and not (is_number and 1 <= threads <= MAX_THREADS):
+            raise SpecError(
+                f"execution_spec.threads: expected an integer from 1 to {MAX_THREADS}, given {threads!r}"
+            )
         for name in ("use_kernels", "soft_placement"):
             if not isinstance(getattr(self, name), bool):
                 raise SpecError(

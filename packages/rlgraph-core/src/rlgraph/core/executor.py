@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from rlgraph.core.config import default_backend
 from rlgraph.core.errors import InputError, SpecError, nearest
 from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.export import choose_methods, write_export
-from rlgraph.core.graph import BuiltGraph, Plan, assemble, build, require_kernels
+from rlgraph.core.graph import BuiltGraph, ComponentGraph, Plan, assemble, build, require_kernels
 from rlgraph.core.graph.devices import place, place_replicas
 from rlgraph.core.runtime.acting import choose_actor
 from rlgraph.core.runtime.fused_calls import fused_calls
@@ -36,26 +36,27 @@ class GraphExecutor:
 
     Args:
         root: an unbuilt component, or several that share components; their methods keep their names where these are
-            different, else the root's scope stands in front: ``learner_update``.
+            different, else the root's scope is their prefix: ``learner_update``.
         input_spaces: argument name -> Space of the root's API methods (see `rlgraph.core.build`).
-        action_space: handed to the components' build hooks.
+        action_space: passed to the components' build hooks.
         backend: name of a backend; default: `rlgraph.core.default_backend`.
         execution_spec: `ExecutionSpec` or a mapping of its fields.
         contract: False keeps calls of API methods calls at run time (see `rlgraph.core.build`).
+        api_methods: the root's API methods that are built; default: all that are not switched off.
 
     Attributes:
-        statistics: what the build cost and how large it is. ``assembly_seconds``, ``build_seconds`` (Spaces and
+        statistics: cost and size of the build. ``assembly_seconds``, ``build_seconds`` (Spaces and
             declarations), ``storage_seconds`` (making the variables), ``total_seconds``; numbers of ``components``,
             ``api_calls``, ``nodes``, ``graph_function_calls`` among them, ``variables``, ``trainable_parameters``.
             ``methods`` has, for every program made so far, by the name of its API method:
 
             - ``planning_seconds`` of the passes, ``lowering_seconds`` until the backend has a program of it (it may
               compile more in its first call);
-            - ``nodes_traced`` in front of the passes, of which ``nodes_merged`` were the same as others and
-              ``nodes_dropped`` needed by nobody; ``nodes`` are left;
+            - ``nodes_traced`` before the passes, of which ``nodes_merged`` were equal to others and ``nodes_dropped``
+              unused; ``nodes`` remain;
             - ``segments`` and ``host_calls``, inside loops and branches too.
-        choices: what the backend decided by itself so far (see `Backend.choices`).
-        acting: who runs the acting methods of the execution spec, ``"numpy"`` or ``"backend"``.
+        choices: the backend's own decisions so far (see `Backend.choices`).
+        acting: what runs the acting methods of the execution spec, ``"numpy"`` or ``"backend"``.
         replication: how updates are shared by replicas; None: they are not.
 
     Raises:
@@ -76,6 +77,7 @@ class GraphExecutor:
         backend: str | None = None,
         execution_spec: ExecutionSpec | Mapping[str, Any] | None = None,
         contract: bool = True,
+        api_methods: Collection[str] | None = None,
     ):
         self.execution = ExecutionSpec.from_spec(execution_spec)
         name = backend or self.backend_name or default_backend()
@@ -87,23 +89,9 @@ class GraphExecutor:
             )
         started = time.perf_counter()
         self.root = root if isinstance(root, Component) else Roots(root)
-        graph = assemble(self.root, input_spaces)
+        graph = assemble(self.root, input_spaces, api_methods)
         assembled = time.perf_counter()
-        self.built: BuiltGraph = build(
-            graph,
-            input_spaces,
-            action_space=None if action_space is None else from_spec(action_space),
-            float_dtype=self.execution.dtype,
-            contract=contract,
-            device=self.execution.device,
-            device_map=self.execution.device_map,
-            place=partial(
-                place,
-                backend=self.backend,
-                soft=self.execution.soft_placement,
-                replicated=bool(self.execution.replicas),
-            ),
-        )
+        self.built: BuiltGraph = self._build(graph, input_spaces, action_space, contract)
         self.replication = replication(place_replicas(self.execution.replicas, self.backend))
         self._check_methods(graph.methods)
         require_kernels(self.built, self.backend.name)
@@ -121,6 +109,26 @@ class GraphExecutor:
             "methods": self.programs.statistics,
         }
         self.acting = choose_actor(self.programs, self.execution)
+
+    def _build(
+        self, graph: ComponentGraph, input_spaces: Mapping[str, Any], action_space: Any, contract: bool
+    ) -> BuiltGraph:
+        execution = self.execution
+        return build(
+            graph,
+            input_spaces,
+            action_space=None if action_space is None else from_spec(action_space),
+            float_dtype=execution.dtype,
+            contract=contract,
+            device=execution.device,
+            device_map=execution.device_map,
+            place=partial(
+                place,
+                backend=self.backend,
+                soft=execution.soft_placement,
+                replicated=bool(execution.replicas),
+            ),
+        )
 
     def _check_methods(self, methods: Iterable[str]) -> None:
         execution = self.execution
@@ -159,7 +167,7 @@ class GraphExecutor:
             InputError: an argument does not fit its Space.
             CapabilityError: the backend cannot run this method.
         """
-        # The usual case first: asking whether a name is a Sequence takes longer than many a method.
+        # The usual case first: asking whether a name is a Sequence takes longer than many calls.
         program = self._programs.get(method) if type(method) is str else None
         if program is not None:
             return program(*args, **kwargs)

@@ -42,7 +42,7 @@ class ExportedTensor:
     """One input or output of an exported method.
 
     Attributes:
-        name: of an input the parameter, of an output ``output``; parts of containers have a path behind it,
+        name: of an input the parameter, of an output ``output``; parts of containers append a path,
             ``states/camera``, ``output/0``. What a host function returned is named after it: ``memory__get_records``.
         leaf: what it is in the plan.
         spec: its shape and dtype.
@@ -55,7 +55,7 @@ class ExportedTensor:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A host function in front of an exported program: its scoped name, and the inputs that it used to make."""
+    """A host function that runs before an exported program: its scoped name, and the inputs that it used to make."""
 
     function: str
     inputs: tuple[str, ...]
@@ -67,7 +67,7 @@ class ExportedMethod:
 
     Attributes:
         plan: its plan.
-        segment: what is to be lowered: all of the plan behind its host prefix. It may hand an input on as an output.
+        segment: what is to be lowered: the plan after its host prefix. An output may be an input.
         inputs, outputs: those of `segment`, in its order.
         left_out: its host prefix.
     """

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.core import BoundApiMethod, Component, ExecutionSpec, GraphExecutor, Variable
+from rlgraph.core import BoundApiMethod, Component, ExecutionSpec, GraphExecutor, RLGraphError, Variable
 from rlgraph.core.errors import nearest
 from rlgraph.spaces import Space
 from rlgraph.testing.assertions import assert_nested_close
@@ -18,7 +18,7 @@ class ComponentTest:
 
     Args:
         component: the unbuilt component.
-        input_spaces: argument name -> Space of its API methods.
+        input_spaces: argument name -> Space of its API methods. Methods with an argument that has none are left out.
         action_space: handed to the component's build hooks.
         backend: a backend's name; default: `rlgraph.core.default_backend`.
         seed: root seed of starting values and random streams.
@@ -51,6 +51,7 @@ class ComponentTest:
             action_space=action_space,
             backend=backend,
             execution_spec=ExecutionSpec.from_spec({"seed": seed, **(execution_spec or {})}),
+            api_methods=_with_spaces(component, input_spaces),
         )
 
     def test(
@@ -92,6 +93,7 @@ class ComponentTest:
         elif arguments:
             raise TypeError(f"test: the arguments are given in a tuple and behind it: {call!r}")
         method, positional, named, which = _unpacked(*call, which=which)
+        self._check_built(method)
         outputs = self.executor.execute(method, *positional, **named)
         path = "output"
         if which is not None:
@@ -100,6 +102,17 @@ class ComponentTest:
         if fn_test is not None:
             fn_test(self, outputs)
         return outputs
+
+    def _check_built(self, method: str | BoundApiMethod) -> None:
+        """Raise `RLGraphError` if an API method was left out, for lack of a Space."""
+        name = method if isinstance(method, str) else method.name
+        built = self.executor.built.graph.methods
+        if name not in built and name in self.component.api_methods():
+            arguments = [p for p in self.component.api_method(name).signature.parameters if p != "self"]
+            raise RLGraphError(
+                f"{self.component.scope_path}.{name} was left out of the build: its arguments are "
+                f"{', '.join(arguments)}, and input_spaces has not all of them"
+            )
 
     def read_variable_values(self, *variables: str | Variable | Component) -> dict[str, np.ndarray]:
         """Copies of variables by scoped name.
@@ -148,6 +161,20 @@ class ComponentTest:
         if name not in known:
             raise KeyError(f"there is no variable {name!r}. {nearest(name, known)}")
         return [name]
+
+
+def _with_spaces(component: Component, input_spaces: Mapping[str, Any]) -> list[str] | None:
+    """The API methods whose arguments have Spaces; None, for all, if a Space would then be that of no argument."""
+    wanted, used = [], set[str]()
+    for name in component.api_methods().keys() - component.switched_off_apis:
+        method = component.api_method(name)
+        leading = 1 + method.options.add_auto_key_as_first_param
+        parameters = list(method.signature.parameters.values())[leading:]
+        keys = [{p.name, f"{name}.{p.name}"} for p in parameters if p.default is not None]
+        if all(key & input_spaces.keys() for key in keys):
+            wanted.append(name)
+            used.update(key for p in parameters for key in (p.name, f"{name}.{p.name}"))
+    return wanted if wanted and input_spaces.keys() <= used else None
 
 
 def _unpacked(call: Any, arguments: Any = (), *rest: Any, which: Any) -> tuple[Any, Any, dict[str, Any], Any]:

@@ -72,7 +72,7 @@ def test_in_a_network():
 
 
 def test_wrong_arguments():
-    with pytest.raises(SpecError, match="residual.repeats: expected an integer >= 1, given 0"):
+    with pytest.raises(SpecError, match=r"residual.repeats: expected an integer in \[1, 1000\], given 0"):
         Residual(Dense(3), 0)
     with pytest.raises(SpecError, match="residual.activation: unknown activation 'rleu'"):
         Residual(Dense(3), activation="rleu")

@@ -167,7 +167,7 @@ def test_wrong_options():
 
 @pytest.mark.parametrize("number", [0, -1, 2.5, "two", True])
 def test_wrong_numbers_of_critics(number):
-    with pytest.raises(SpecError, match="sac-loss.num_q_functions: expected an integer >= 1"):
+    with pytest.raises(SpecError, match="sac-loss.num_q_functions: expected an integer in"):
         SACLoss(num_q_functions=number)
 
 

@@ -1,7 +1,4 @@
-"""Networks of several inputs and outputs: layers called with Spaces, and specs of such."""
-
-import copy
-import json
+"""Networks of several inputs and outputs: layers called with Spaces."""
 
 import numpy as np
 import pytest
@@ -99,56 +96,6 @@ def test_a_layer_called_twice_has_one_set_of_weights(backend):
     test.test(("call", [(a, b)]), expected_outputs=expected, decimals=5)
 
 
-SPEC = {
-    "type": "network",
-    "inputs": ["image", "number"],
-    "layers": {
-        "logits": {"type": "dense", "units": 3, "inputs": "both"},
-        "eye": {"type": "conv2d", "filters": 2, "kernel_size": 3, "inputs": "image"},
-        "pixels": {"type": "reshape", "flatten": True, "inputs": ["eye"]},
-        "one_hot": {
-            "type": "reshape",
-            "flatten": True,
-            "flatten_categories": True,
-            "inputs": {"inputs": "number"},
-        },
-        "ear": {"type": "dense", "units": 4, "activation": "tanh", "inputs": "one_hot"},
-        "both": {"type": "concat", "inputs": ["pixels", "ear"]},
-        "value": {"type": "dense", "units": 1, "inputs": "both"},
-    },
-    "outputs": ["logits", "value"],
-}
-
-
-def test_the_same_as_a_spec(backend):
-    spec = json.loads(json.dumps(SPEC))
-    network = NeuralNetwork.from_spec(spec)
-    assert spec == SPEC
-    space = Dict(image=box(4, 5, 2), number=IntBox(5, add_batch_rank=True), ignored=box(1))
-    test = ComponentTest(network, {"inputs": space}, backend=backend)
-    image, number = floats(2, 4, 5, 2), np.array([4, 1])
-    expected = expected_two_streams(image, number, test.read_variable_values())
-    given = {"image": image, "number": number, "ignored": floats(2, 1)}
-    test.test(("call", [given]), expected_outputs=expected, decimals=5)
-
-
-def test_parts_and_shared_layers_in_a_spec(backend):
-    network = NeuralNetwork(
-        {
-            "first": {"type": "dense", "units": 2, "inputs": "states/pair/0"},
-            "second": {"layer": "first", "inputs": "states/pair/1"},
-        },
-        inputs="states",
-        outputs={"a": "first", "b": "second"},
-    )
-    space = Dict(pair=Tuple(box(3), box(3)))
-    test = ComponentTest(network, {"inputs": space}, backend=backend)
-    values, a, b = test.read_variable_values(), floats(2, 3), floats(2, 3)
-    assert sorted(values) == ["first/biases", "first/weights"]
-    expected = {"a": dense(a, values, "first"), "b": dense(b, values, "first")}
-    test.test(("call", [{"pair": (a, b)}]), expected_outputs=expected, decimals=5)
-
-
 def test_parts_of_what_a_layer_returns():
     text = TextBox(add_batch_rank=True)
     words = StringToHashBucket(num_hash_buckets=7)(text)
@@ -201,106 +148,37 @@ def test_one_layer_in_two_networks():
     ]
 
 
-@pytest.mark.parametrize("outputs", ["both", "ear"])
-def test_as_the_network_of_a_policy(outputs, backend):
-    spec = {**SPEC, "outputs": outputs}
-    spec["layers"] = {name: SPEC["layers"][name] for name in ("eye", "pixels", "one_hot", "ear", "both")}
+@pytest.mark.parametrize("streams", [1, 2])
+def test_as_the_network_of_a_policy(streams, backend):
     states = Dict(image=box(4, 5, 2), number=IntBox(5, add_batch_rank=True))
-    if outputs == "ear":
-        spec["inputs"] = ["number"]
-        spec["layers"] = {name: spec["layers"][name] for name in ("one_hot", "ear")}
+
+    def network():
+        ear = Dense(4, "tanh")(Reshape(flatten=True, flatten_categories=True)(states["number"]))
+        eye = Reshape(flatten=True)(Conv2D(2, 3)(states["image"]))
+        return (
+            NeuralNetwork(inputs=states, outputs=Concat()(eye, ear))
+            if streams == 2
+            else NeuralNetwork(inputs={"number": states["number"]}, outputs=ear)
+        )
+
     actions = {"actions": IntBox(3, add_batch_rank=True)}
-    policy = ComponentTest(Policy(spec, IntBox(3)), {"nn_inputs": states, **actions}, backend=backend)
+    policy = ComponentTest(Policy(network(), IntBox(3)), {"nn_inputs": states, **actions}, backend=backend)
     policy.test(("get_action", [states.sample(2)]))
-    values = ComponentTest(QPolicy(spec, IntBox(3)), {"states": states}, backend=backend)
+    values = ComponentTest(QPolicy(network(), IntBox(3)), {"states": states}, backend=backend)
     assert values.test(("get_q_values", [states.sample(2)]))["q_values"].shape == (2, 3)
 
 
-def network_of(change, **options):
-    spec = copy.deepcopy(SPEC)
-    change(spec)
-    return NeuralNetwork.from_spec(spec, path="agent.network_spec", **options)
-
-
-def layers(**changes):
-    return lambda spec: spec["layers"].update(changes)
-
-
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("options", "message"),
     [
-        (
-            layers(ear={"type": "dense", "units": 4, "inputs": "value"}),
-            "agent.network_spec.layers.value.inputs: a circle of layers, .*: both -> ear -> value -> both",
-        ),
-        (
-            layers(ear={"type": "dense", "units": 4, "inputs": "one_hott"}),
-            r"agent.network_spec.layers.ear.inputs: there is no input or layer 'one_hott'. Did you mean 'one_hot'\?",
-        ),
-        (
-            layers(ear={"type": "dense", "units": 4, "inputs": ["one_hot", "pixels"]}),
-            r"agent.network_spec.layers.ear.inputs: ear.call\(inputs\): too many positional arguments; it was given 2 "
-            r"inputs. Several become one by Concat\(\)\(a, b\)",
-        ),
-        (
-            layers(ear={"type": "dense", "units": 4, "inputs": []}),
-            r"agent.network_spec.layers.ear.inputs: ear.call\(inputs\): missing a required argument: 'inputs'; it was "
-            "given 0",
-        ),
-        (
-            layers(ear={"type": "dense", "units": 4}),
-            'agent.network_spec.layers.ear: expected {"type": ..., "inputs"',
-        ),
-        (
-            layers(ear={"type": "dense", "unts": 4, "inputs": "one_hot"}),
-            r"^agent.network_spec.layers.ear.unts: Dense has no such key. Did you mean 'units'\?",
-        ),
-        (
-            layers(spare={"type": "dense", "units": 4, "inputs": "image"}),
-            "layers.spare: no output is made of it",
-        ),
-        (
-            layers(image={"type": "dense", "units": 4, "inputs": "image"}),
-            "layers.image: an input has that name",
-        ),
-        (
-            layers(ear={"layer": "eer", "inputs": "one_hot"}),
-            "layers.ear.layer: expected a layer with a type, given 'eer'. Did you mean 'eye'",
-        ),
-        (
-            lambda spec: spec.update(inputs=["image", "number", "sound"]),
-            r"agent.network_spec.inputs\['sound'\]: no output is made of it: .*leave it out",
-        ),
-        (
-            lambda spec: spec.update(inputs=[]),
-            "agent.network_spec.inputs: expected a name for what the network is given",
-        ),
-        (
-            lambda spec: spec.update(inputs=None),
-            "agent.network_spec.inputs: expected a name for what the network is",
-        ),
-        (
-            lambda spec: spec.update(outputs=["logits", "valu"]),
-            r"agent.network_spec.outputs\[1\]: there is no input or layer 'valu'. Did you mean 'value'",
-        ),
-        (
-            lambda spec: spec.update(outputs="image", layers={}),
-            "agent.network_spec.outputs: expected outputs of layers",
-        ),
-        (
-            lambda spec: spec.update(outputs=3),
-            "agent.network_spec.outputs: expected names of inputs and layers, given 3",
-        ),
-        (
-            lambda spec: spec.update(layers=[]),
-            "agent.network_spec.layers: with outputs, expected a mapping of names",
-        ),
-        (lambda spec: spec.pop("outputs"), "agent.network_spec.layers: expected a list of layer specs"),
+        ({"layers": {"a": {"type": "dense"}}}, "expected a list of layer specs.*multi_input_stream_network"),
+        ({"layers": [Dense(2)], "outputs": Dense(2)(box(3))}, "layers: with outputs, .* expected None"),
+        ({"layers": [Dense(2)], "inputs": box(3)}, "and inputs, but no outputs"),
     ],
 )
-def test_wrong_specs(change, message):
-    with pytest.raises((SpecError, AssemblyError), match=message):
-        network_of(change)
+def test_either_layers_or_outputs(options, message):
+    with pytest.raises(SpecError, match=message):
+        NeuralNetwork(**options)
 
 
 def test_wrong_inputs():
@@ -406,9 +284,11 @@ def test_wrong_spaces_name_the_layer(make, message):
 
 
 def test_an_input_that_the_network_is_not_given():
-    space = Dict(picture=box(4, 5, 2), number=IntBox(5, add_batch_rank=True))
+    image, number = box(4, 5, 2), IntBox(5, add_batch_rank=True)
+    network = two_streams({"image": image, "number": number}, image, number)
+    space = Dict(picture=image, number=number)
     with pytest.raises(RLGraphError, match="image"):
-        ComponentTest(NeuralNetwork.from_spec(SPEC), {"inputs": space}, backend="numpy")
+        ComponentTest(network, {"inputs": space}, backend="numpy")
 
 
 def test_numbers_that_are_taken():
@@ -454,25 +334,12 @@ class ActsAndLearns(Component):
         return self.network.call_with_states(xs, states, resets=resets)
 
 
-@pytest.mark.parametrize("as_spec", [False, True])
-def test_states_are_carried(as_spec, backend):
+def test_states_are_carried(backend):
     """Two inputs, one of which goes around the recurrent layer."""
     left, right = box(3), box(2)
-    if as_spec:
-        spec = {
-            "inputs": ["left", "right"],
-            "layers": {
-                "core": {"type": "lstm", "units": 4, "inputs": "left"},
-                "both": {"type": "concat", "inputs": ["core", "right"]},
-                "logits": {"type": "dense", "units": 2, "inputs": "both"},
-            },
-            "outputs": ["logits", "core"],
-        }
-        network = NeuralNetwork.from_spec(spec)
-    else:
-        core = LSTM(4, scope="core")(left)
-        outputs = [Dense(2, scope="logits")(Concat()(core, right)), core]
-        network = NeuralNetwork(inputs={"left": left, "right": right}, outputs=outputs)
+    core = LSTM(4, scope="core")(left)
+    outputs = [Dense(2, scope="logits")(Concat()(core, right)), core]
+    network = NeuralNetwork(inputs={"left": left, "right": right}, outputs=outputs)
     state = FloatBox(shape=(4,))
     assert network.internal_states_space.with_batch_rank() == Dict(
         core=Tuple(state, state), add_batch_rank=True

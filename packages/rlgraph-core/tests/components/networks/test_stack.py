@@ -116,7 +116,10 @@ def test_copies_have_variables_of_their_own(backend):
             lambda: Stack(Plus(1.0), api_methods=[{"api": "call", "unfold_time_rank": True}]),
             "call: unfold_time_rank without fold_time_rank",
         ),
-        (lambda: RepeaterStack(Plus(1.0), 0), "repeater.repeats: expected an integer >= 1, given 0"),
+        (
+            lambda: RepeaterStack(Plus(1.0), 0),
+            r"repeater.repeats: expected an integer in \[1, 1000\], given 0",
+        ),
     ],
 )
 def test_mistakes(make, message):

@@ -120,7 +120,7 @@ class Line(Component):
         return ops.mean(ops.square(outputs - y))
 
 
-@pytest.mark.parametrize("execution", [{}, {"compile": True}])
+@pytest.mark.parametrize("execution", [{}, pytest.param({"compile": True}, marks=pytest.mark.repetition)])
 def test_learning(trainer, execution):
     x = np.random.default_rng(0).uniform(-1, 1, (64, 1)).astype(np.float32)
     pairs = FloatBox(shape=(1,))

@@ -201,6 +201,24 @@ def test_preprocessing_that_remembers():
     np.testing.assert_array_equal(seen(3 * one), [[3.0, 3.0, 3.0, 3.0]])
 
 
+def test_reset_reaches_the_exploration(backend):
+    """Without noise on top, Ornstein-Uhlenbeck noise goes from its mean towards the mean: it is 0 after a reset."""
+    noise = {"type": "ornstein_uhlenbeck", "sigma": [1.0, 0.0], "num_environments": 3}
+    actor = ActorComponent(
+        None, Policy(LAYERS, FloatBox(-1.0, 1.0), deterministic=True), {"noise_spec": noise}
+    )
+    spaces = {"states": FloatBox(shape=(3,), add_batch_rank=True), "env_indices": IntBox(add_batch_rank=True)}
+    test = ComponentTest(actor, {**spaces, "time_percentage": float}, backend=backend)
+
+    def acted(time):
+        return test.test((METHOD, {"states": np.zeros((3, 3), "float32"), "time_percentage": time}))["action"]
+
+    acted(0.0)
+    test.test("reset", np.array([0, 2]))
+    (first, second, third) = acted(1.0)
+    assert first == third != second
+
+
 def test_probabilities_of_what_has_none():
     spaces = {"states": FloatBox(shape=(3,), add_batch_rank=True)}
     for policy in (QPolicy(LAYERS, ACTIONS), Policy(LAYERS, FloatBox(-1.0, 1.0))):

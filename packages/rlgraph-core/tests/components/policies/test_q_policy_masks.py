@@ -181,12 +181,14 @@ def test_masks_that_do_not_fit(kind, actions, mask, said):
         ComponentTest(kind(NETWORK, actions), {"states": STATES, "action_mask": mask}, backend="numpy")
 
 
-def test_a_mask_of_one_step_for_sequences():
-    sequences = FloatBox(shape=(3,), add_batch_rank=True, add_time_rank=True)
-    with pytest.raises(BuildError, match="do not broadcast"):
-        ComponentTest(
-            QPolicy(NETWORK, IntBox(4)), {"states": sequences, "action_mask": mask_of(4)}, backend="numpy"
-        )
+@pytest.mark.parametrize("kind", [Policy, QPolicy])
+@pytest.mark.parametrize(("has_time", "mask_has_time"), [(True, False), (False, True)])
+def test_a_mask_of_other_ranks_than_the_states(kind, has_time, mask_has_time):
+    states, mask = (s.with_extra_ranks(True, t) for s, t in ((STATES, has_time), (mask_of(4), mask_has_time)))
+    spaces = {"nn_inputs" if kind is Policy else "states": states, "action_mask": mask}
+    said = r"action_mask: expected the batch and time ranks of the action values, float32\[B.*4\], or none, given bool"
+    with pytest.raises(SpaceError, match=said):
+        ComponentTest(kind(NETWORK, IntBox(4)), spaces, backend="numpy")
 
 
 # With an exploration.

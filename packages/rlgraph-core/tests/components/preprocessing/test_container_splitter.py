@@ -81,7 +81,7 @@ def test_the_recorded_spec_makes_it_again():
             r"expected keys of a Dict or positions in a Tuple, each once, given \['a', 1\]",
         ),
         ({"_args": ["a", "a"]}, "each once"),
-        ({"tuple_length": 0}, "tuple_length: expected an integer >= 1, given 0"),
+        ({"tuple_length": 0}, r"tuple_length: expected an integer in \[1, 1000\], given 0"),
     ],
 )
 def test_wrong_arguments(args, message):

@@ -54,6 +54,31 @@ class Remembering(Component):
         return ops.astype(total[:, 0], "int64") % 2, {"total": total}
 
 
+class Counter(Component):
+    """The action is the number of the step in the episode, of which only `reset` tells."""
+
+    def create_variables(self, input_spaces, action_space=None):
+        rows = FloatBox(shape=(input_spaces["states"].batch_rank,))
+        self.steps = self.get_variable("steps", rows, initializer=2.0, host=True)
+
+    @rlgraph_api
+    def get_action(self, states):
+        return {"action": self._count()}
+
+    @rlgraph_api(must_be_complete=False)
+    def reset(self, env_indices):
+        self._reset(env_indices)
+
+    @graph_fn(host=True, spaces=lambda self: IntBox(4).with_batch_rank(self.steps.shape[0]))
+    def _count(self):
+        self.steps += 1
+        return self.steps.astype(np.int64) - 1
+
+    @graph_fn(host=True, returns=0, spaces=())
+    def _reset(self, env_indices):
+        self.steps[env_indices] = 0
+
+
 class Echo(Component):
     """The action is the previous one plus one; other parts of what it is given come back."""
 
@@ -352,6 +377,16 @@ def test_results_are_the_callers(backend):
     assert kept["states"][:, 0].tolist() == [3.0, 0.0, 1.0, 2.0]
 
 
+@pytest.mark.parametrize("number", [None, 2])
+def test_an_actor_that_remembers_learns_of_new_episodes(number):
+    stepper = EnvironmentStepper(lambda: Counting(3), Counter(), 5, number)
+    test = ComponentTest(stepper, {}, backend="numpy")
+    for _ in range(2):
+        found = test.test("step")
+        np.testing.assert_array_equal(found["actions"], found["states"][:-1, ..., 0])
+    assert found["states"][0].max() > 0
+
+
 def test_reset_begins_new_episodes():
     environment = Counting(10)
     test = stepper(environment, Half(scope="half"), 2)
@@ -549,7 +584,7 @@ def test_what_an_environment_must_not_return(environment, said, place):
     ("arguments", "said"),
     [
         ({"num_steps": 0}, "environment-stepper.num_steps: expected an integer >= 1, given 0"),
-        ({"num_environments": 0}, "num_environments: expected an integer >= 1, given 0"),
+        ({"num_environments": 0}, r"num_environments: expected an integer in \[1, 1000\], given 0"),
         ({"environment_spec": 3}, r"environment_spec: expected an environment.*3 has no state_space"),
         (
             {"environment_spec": Several()},

@@ -47,6 +47,14 @@ def test_we_read_what_the_reference_library_writes(tmp_path):
     file.close()
 
 
+def test_a_slash_behind_a_name(tmp_path):
+    """Core 0.1 wrote one behind some names."""
+    write_tensors(tmp_path / "file", {"layer/mean/": np.ones(3)})
+    file = TensorFile(tmp_path / "file")
+    assert list(file.entries) == ["layer/mean"]
+    file.close()
+
+
 def test_values_are_aligned(tmp_path):
     write_tensors(tmp_path / "a", arrays())
     file = TensorFile(tmp_path / "a")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from rlgraph.components import SGD
 from rlgraph.core import (
     AssemblyError,
     BuildError,
@@ -216,3 +217,59 @@ def test_tensor_methods_and_truth():
         with pytest.raises(BuildError, match=message) as error:
             built(body(lambda self, x: self._f(x), _f=graph_fn(compute)), x=STATES)
         assert str(error.value).startswith("root._f(x: float32[B, 3]) failed")
+
+
+def test_variables_of_a_part_that_nothing_calls():
+    layer, count = Layer(scope="layer"), graph_fn(lambda self, ops, variables: ops.asarray(len(variables)))
+    root = body(lambda self: self._count(layer.variables()), Component(layer, scope="group"), _count=count)
+    asked = r"group/layer.variables\(\) is asked for, but no API method calls group/layer, .*: call an API method of"
+    with pytest.raises(BuildError, match=asked):
+        built(root)
+
+
+def test_an_optimizer_of_the_variables_around_it():
+    optimizer = SGD(scope="optimizer")
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.w = self.get_variable("w", float)
+
+    root = body(
+        lambda self, x: optimizer.step(self.variables(), self._loss(x)),
+        optimizer,
+        create_variables=create_variables,
+        _loss=graph_fn(lambda self, ops, x: x * self.w),
+    )
+    advice = r"root.variables\(\) holds the variables of optimizer, too.*a part of their own"
+    with pytest.raises(BuildError, match=advice):
+        built(root, x=float)
+
+
+@pytest.mark.parametrize(("name", "expected"), [("w", "w"), ("mean/left", "mean/left"), ("mean/", "mean")])
+def test_names_of_variables(name, expected):
+    def create_variables(self, input_spaces, action_space=None):
+        self.get_variable(name, float)
+
+    root = body(lambda self, x: x, create_variables=create_variables)
+    assert list(built(root, x=float).variables) == [f"root/{expected}"]
+
+
+@pytest.mark.parametrize("name", ["", "/", "/w", "mean//left"])
+def test_names_of_variables_with_empty_parts(name):
+    def create_variables(self, input_spaces, action_space=None):
+        self.get_variable(name, float)
+
+    root = body(lambda self, x: x, create_variables=create_variables)
+    with pytest.raises(BuildError, match=f"variable '{name}' of root needs a name, or several"):
+        built(root, x=float)
+
+
+def test_gradients_by_nothing():
+    optimizer, layer = SGD(scope="optimizer"), Layer(scope="layer", trainable=False)
+    root = body(
+        lambda self, x: optimizer.step(layer.variables(trainable_only=True), self._mean(layer.call(x))),
+        optimizer,
+        layer,
+        _mean=graph_fn(lambda self, ops, x: ops.mean(x)),
+    )
+    with pytest.raises(BuildError, match="optimizer.gradients: there are no variables"):
+        built(root, x=STATES)

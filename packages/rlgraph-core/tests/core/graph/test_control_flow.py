@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from rlgraph.components import Reshape
 from rlgraph.core import loop
-from rlgraph.spaces import Dict, FloatBox, IntBox, Tuple
+from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError, Tuple
 
 NUMBER, INTEGER = FloatBox(), IntBox()
 BATCH = FloatBox(shape=(2,), add_batch_rank=True)
@@ -328,6 +329,47 @@ def test_bounds_of_the_first_values_need_not_hold_later(executor, cell):
     built = executor(run, cell, x=IntBox(5)).built
     left = built.value_of(built.graph.results_of("run"))
     assert (left.low, left.high) == (None, None)
+
+
+def bounds(built):
+    return [(left.low, left.high) for left in built.value_of(built.graph.results_of("run"))]
+
+
+def test_what_is_carried_keeps_the_bounds_that_the_body_keeps(executor, cell):
+    def run(self, kept, grown, small):
+        return loop(3, lambda i, a, b, c: (c, cell.add(b, i), c), kept, grown, small)
+
+    built = executor(run, cell, kept=IntBox(5), grown=IntBox(5), small=IntBox(1, 3)).built
+    assert bounds(built) == [(0, 5), (None, None), (1, 3)]
+
+
+def test_bounds_that_one_value_hands_to_another(executor):
+    """The second sweep finds that the smaller value is wider than it was, the third that the larger one is so, too."""
+
+    def run(self, a, b):
+        return loop(3, lambda i, a, b: loop(2, lambda i, a, b: (b, a), a, b), a, b)
+
+    assert bounds(executor(run, a=IntBox(5), b=IntBox(3)).built) == [(None, None), (None, None)]
+
+
+@pytest.mark.parametrize("grows", [False, True])
+def test_categories_that_are_carried(executor, cell, grows):
+    """Layers inside of a loop see the categories, unless the body leaves them."""
+    one_hot = Reshape(flatten_categories=True, scope="one-hot")
+
+    def run(self, x):
+        def body(i, v):
+            return (cell.add(v, i) if grows else v), one_hot.call(v)
+
+        return loop(2, body, x, collect=True)[1]
+
+    space = IntBox(4, add_batch_rank=True)
+    if grows:
+        with pytest.raises(SpaceError, match=r"one-hot.*categor"):
+            executor(run, cell, one_hot, x=space)
+    else:
+        found = executor(run, one_hot, x=space).execute("run", np.array([1, 3]))
+        np.testing.assert_array_equal(found, np.tile(np.eye(4)[[1, 3]], (2, 1, 1)))
 
 
 def test_the_number_of_an_iteration_is_below_the_count(executor, cell):

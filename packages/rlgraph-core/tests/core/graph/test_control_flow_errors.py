@@ -496,7 +496,7 @@ def test_through_a_region_that_writes_what_is_differentiated(refused, kind):
     refused(
         wiring,
         f"root.gradients: the loss comes out of root.{kind}, in which cell._weigh reads cell/w and cell._set_w writes "
-        "it: write it behind the derivative",
+        "it: write it after the derivative",
     )
 
 
@@ -513,7 +513,7 @@ def test_through_a_loop_that_writes_what_its_next_iteration_reads(refused):
 
     refused(
         wiring,
-        "in which other._weigh reads other/w and other._set_w writes it: write it behind the derivative",
+        "in which other._weigh reads other/w and other._set_w writes it: write it after the derivative",
     )
 
 

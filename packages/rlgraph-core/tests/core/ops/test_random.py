@@ -228,10 +228,11 @@ for _ in range(3):
 """
 
 
-def test_processes_draw_alike(backend):
+def test_processes_draw_alike():
+    """On one backend: what could differ is how a component's seed follows from its scope."""
     runs = [
         subprocess.run(
-            [sys.executable, "-c", PROGRAM, backend],
+            [sys.executable, "-c", PROGRAM, "numpy"],
             capture_output=True,
             text=True,
             check=True,

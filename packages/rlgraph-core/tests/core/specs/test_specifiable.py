@@ -220,3 +220,29 @@ def test_arguments_that_are_handed_up():
 
     with pytest.raises(SpecError, match=r"here.a: Closed has no such key. Known: d."):
         check_arguments(Closed, {"a": 1}, "here")
+
+
+class Stumbling(Component):
+    """Fails on what it is given, without a word of its own."""
+
+    def __init__(self, error, **kwargs):
+        raise error
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("no"), MemoryError("no"), KeyError("no"), NotImplementedError("no")]
+)
+def test_what_a_constructor_stumbles_over(error):
+    with pytest.raises(SpecError, match=rf"net: Stumbling: {type(error).__name__}: '?no") as caught:
+        Component.from_spec({"type": Stumbling, "error": error}, path="net")
+    assert caught.value.__cause__ is error
+
+
+def test_mistakes_without_number():
+    """A few of them are told, however many there are, and soon."""
+    with pytest.raises(SpecError) as caught:
+        Component.from_spec({"type": "dense", "units": 3, **{f"unit{n}": 1 for n in range(5000)}}, path="net")
+    assert len(caught.value.args) == 20
+    with pytest.raises(SpecError) as caught:
+        Component.from_spec({"type": "dense", "units": "x" * 9000}, path="net")
+    assert len(str(caught.value)) < 2100

@@ -24,6 +24,7 @@ from rlgraph.components import (
     ReplayMemory,
 )
 from rlgraph.core import SpecError
+from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import Space
 
 
@@ -65,8 +66,8 @@ class DQNAgent(MemoryAgent):
         action_space: Space,
         *,
         discount: float = 0.99,
-        preprocessing_spec: Any = None,
-        network_spec: Any = None,
+        preprocessing_spec: ComponentSpec = None,
+        network_spec: NetworkSpec = None,
         policy_spec: Mapping[str, Any] | None = None,
         double_q: bool = True,
         dueling_q: bool = True,
@@ -74,9 +75,9 @@ class DQNAgent(MemoryAgent):
         huber_loss: bool = False,
         shared_container_action_target: bool = False,
         td_aggregation: str = "mean_loss",
-        memory_spec: Any = None,
-        exploration_spec: Any = None,
-        optimizer_spec: Any = None,
+        memory_spec: ComponentSpec = None,
+        exploration_spec: ComponentSpec = None,
+        optimizer_spec: ComponentSpec = None,
         update_spec: UpdateSpec | Mapping[str, Any] | None = None,
         backend: str | None = None,
         execution_spec: Mapping[str, Any] | None = None,

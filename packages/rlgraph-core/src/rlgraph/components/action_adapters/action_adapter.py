@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from math import prod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from rlgraph.components.distributions.distribution import Distribution
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.core import AssemblyError, Component, SpecError, rlgraph_api
 from rlgraph.core.ops import SymbolicTensor
+from rlgraph.core.specs.spec_types import InitializerSpec, NetworkSpec, SpaceSpec
 from rlgraph.spaces import BoxSpace, SpaceError, from_spec
 
 
@@ -39,11 +40,11 @@ class ActionAdapter(Component):
 
     def __init__(
         self,
-        action_space: Any,
-        weights_spec: Any = "glorot_uniform",
-        biases_spec: Any = 0.0,
+        action_space: SpaceSpec,
+        weights_spec: InitializerSpec = "glorot_uniform",
+        biases_spec: InitializerSpec | Literal[False] = 0.0,
         activation: str | None = None,
-        pre_network_spec: Any = None,
+        pre_network_spec: NetworkSpec = None,
         scope: str = "action-adapter",
         **kwargs: Any,
     ):

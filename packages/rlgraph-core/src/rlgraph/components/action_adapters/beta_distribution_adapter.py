@@ -6,6 +6,7 @@ from typing import Any
 
 from rlgraph.components.action_adapters.action_adapter import ActionAdapter
 from rlgraph.core import graph_fn
+from rlgraph.core.specs.spec_types import SpaceSpec
 from rlgraph.spaces import FloatBox
 
 
@@ -21,7 +22,7 @@ class BetaDistributionAdapter(ActionAdapter):
         kwargs: as of `ActionAdapter`.
     """
 
-    def __init__(self, action_space: Any, reparameterize: bool = False, **kwargs: Any):
+    def __init__(self, action_space: SpaceSpec, reparameterize: bool = False, **kwargs: Any):
         self.reparameterize = reparameterize
         super().__init__(action_space, **kwargs)
 

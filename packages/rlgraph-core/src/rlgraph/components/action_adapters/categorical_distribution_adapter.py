@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.components.action_adapters.action_adapter import ActionAdapter
-from rlgraph.components.common.action_masks import check_mask
+from rlgraph.components.common.action_masks import check_mask, check_ranks
 from rlgraph.core import graph_fn
 from rlgraph.core.functional.distributions.categorical import mask_logits
 from rlgraph.spaces import BoolBox, IntBox, Space
@@ -64,8 +64,10 @@ class CategoricalDistributionAdapter(ActionAdapter):
 
     @graph_fn(space_of="mask")
     def _masked_parameters(self, ops: Any, space: Space, outputs: Any, mask: Any) -> Any:
-        check_mask(space, (*self.action_space.shape, self.num_categories))
+        shape = (*self.action_space.shape, self.num_categories)
+        check_mask(space, shape)
         logits = self.shaped(ops, outputs, self.num_categories)
+        check_ranks(mask, logits, shape)
         if self.existing is not None:
             # An element whose mask allows nothing has all actions that exist.
             logits, mask = mask_logits(ops, logits, self.existing), mask & self.existing

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rlgraph.components.action_adapters.categorical_distribution_adapter import CategoricalDistributionAdapter
+from rlgraph.core.specs.spec_types import SpaceSpec
 from rlgraph.spaces import IntBox
 
 
@@ -21,7 +22,7 @@ class GumbelSoftmaxDistributionAdapter(CategoricalDistributionAdapter):
 
     takes_mask = False
 
-    def __init__(self, action_space: Any, temperature: float = 1.0, **kwargs: Any):
+    def __init__(self, action_space: SpaceSpec, temperature: float = 1.0, **kwargs: Any):
         self.temperature = temperature
         super().__init__(action_space, **kwargs)
 

@@ -9,6 +9,7 @@ from rlgraph.components.action_adapters.normal_distribution_adapter import (
     stddev_of,
 )
 from rlgraph.core import graph_fn
+from rlgraph.core.specs.spec_types import SpaceSpec
 from rlgraph.spaces import FloatBox
 
 
@@ -24,7 +25,7 @@ class MultivariateNormalDistributionAdapter(NormalDistributionAdapter):
         kwargs: as of `ActionAdapter`.
     """
 
-    def __init__(self, action_space: Any, full_covariance: bool = False, **kwargs: Any):
+    def __init__(self, action_space: SpaceSpec, full_covariance: bool = False, **kwargs: Any):
         self.full_covariance = full_covariance
         super().__init__(action_space, **kwargs)
 

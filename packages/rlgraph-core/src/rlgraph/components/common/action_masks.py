@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,18 @@ def check_mask(space: Space, shape: tuple[int, ...], where: str = NAME) -> None:
     """
     if not isinstance(space, BoolBox) or space.shape != shape:
         raise mismatch(where, f"a BoolBox of shape {list(shape)}", repr(space))
+
+
+def check_ranks(mask: Any, values: Any, shape: tuple[int, ...], where: str = NAME) -> None:
+    """A tensor of masks has the batch and time ranks of the action values ``[..., *shape]``, or none: one for all.
+
+    Raises:
+        SpaceError: it has others.
+    """
+    if len(mask.shape) not in (len(values.shape), len(shape)):
+        raise mismatch(
+            where, f"the batch and time ranks of the action values, {values!r}, or none", repr(mask)
+        )
 
 
 def check_masks(space: Space, shapes: Mapping[str, tuple[int, ...]]) -> None:

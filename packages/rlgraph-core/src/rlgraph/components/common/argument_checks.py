@@ -9,6 +9,9 @@ import numpy as np
 
 from rlgraph.core import SpecError
 
+#: Parts that one component is made of, such as the layers of a repeater; more are a mistake.
+MAX_PARTS = 1000
+
 
 def is_whole(value: Any) -> bool:
     """Whether it is an integer; a bool is none."""
@@ -20,15 +23,20 @@ def is_number(value: Any) -> bool:
     return _is_real(value) and math.isfinite(value)
 
 
-def check_whole(value: Any, where: str, least: int | None = None) -> int:
+def check_whole(value: Any, where: str, least: int | None = None, most: int | None = None) -> int:
     """`value` as Python's integer.
 
+    Args:
+        value: what was given.
+        where: where it was given.
+        least: its lower bound, inclusive.
+        most: its upper bound, inclusive; only together with a lower one.
+
     Raises:
-        SpecError: it is no integer, or one below `least`.
+        SpecError: it is no integer, or out of bounds.
     """
-    if not is_whole(value) or (least is not None and value < least):
-        wanted = "an integer" if least is None else f"an integer >= {least}"
-        raise SpecError(f"{where}: expected {wanted}, given {value!r}")
+    if not is_whole(value) or (least is not None and value < least) or (most is not None and value > most):
+        raise SpecError(f"{where}: expected an integer{_bounds(least, None, most, None)}, given {value!r}")
     return int(value)
 
 

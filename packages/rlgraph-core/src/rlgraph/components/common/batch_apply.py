@@ -8,6 +8,7 @@ from typing import Any
 from rlgraph.components.common.time_folding import TimeFolding
 from rlgraph.core import Component, SpecError, rlgraph_api
 from rlgraph.core.errors import nearest
+from rlgraph.core.specs.spec_types import ComponentSpec
 from rlgraph.spaces import Space, SpaceError
 
 
@@ -29,7 +30,7 @@ class BatchApply(TimeFolding):
 
     def __init__(
         self,
-        sub_component: Any,
+        sub_component: ComponentSpec,
         api_method_name: str = "call",
         scope: str = "batch-apply",
         **kwargs: Any,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.argument_checks import check_whole
+from rlgraph.components.common.argument_checks import MAX_PARTS, check_whole
 from rlgraph.components.common.batch_checks import check_rows
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.spaces import Space
@@ -25,7 +25,7 @@ class BatchSplitter(Component):
     """
 
     def __init__(self, num_shards: int, shard_size: int, scope: str = "batch-splitter", **kwargs: Any):
-        self.num_shards = check_whole(num_shards, f"{scope}.num_shards", least=1)
+        self.num_shards = check_whole(num_shards, f"{scope}.num_shards", least=1, most=MAX_PARTS)
         self.shard_size = check_whole(shard_size, f"{scope}.shard_size", least=1)
         super().__init__(scope=scope, **kwargs)
 

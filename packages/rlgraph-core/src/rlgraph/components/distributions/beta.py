@@ -14,6 +14,7 @@ from rlgraph.core.functional.distributions.beta import (
     reparameterized_logits,
 )
 from rlgraph.core.functional.distributions.squashed_normal import log_half_range
+from rlgraph.core.specs.spec_types import NumbersSpec
 
 #: How many proposals are drawn for a gamma variate.
 PROPOSALS = 8
@@ -41,8 +42,8 @@ class Beta(BoundedDistribution):
 
     def __init__(
         self,
-        low: Any = 0.0,
-        high: Any = 1.0,
+        low: NumbersSpec = 0.0,
+        high: NumbersSpec = 1.0,
         reparameterize: bool = False,
         scope: str = "beta",
         **kwargs: Any,

@@ -11,6 +11,7 @@ from rlgraph.components.distributions.distribution_with_constants import (
     read_bounds,
 )
 from rlgraph.core import SpecError
+from rlgraph.core.specs.spec_types import NumbersSpec
 
 
 class BoundedDistribution(DistributionWithConstants):
@@ -28,7 +29,7 @@ class BoundedDistribution(DistributionWithConstants):
     low: Any
     high: Any
 
-    def __init__(self, low: Any, high: Any, scope: str, **kwargs: Any):
+    def __init__(self, low: NumbersSpec, high: NumbersSpec, scope: str, **kwargs: Any):
         lows, highs = read_bounds(low, high, scope)
         if not (np.isfinite(lows).all() and np.isfinite(highs).all() and (lows < highs).all()):
             raise SpecError(f"{scope}: expected finite bounds low < high, given {low!r}, {high!r}")

@@ -10,6 +10,7 @@ from rlgraph.components.distributions.container_parts import map_parts
 from rlgraph.components.distributions.distribution import Distribution
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.ops import leaves_of
+from rlgraph.core.specs.spec_types import ComponentSpec
 from rlgraph.spaces import Space
 
 
@@ -30,7 +31,7 @@ class JointCumulativeDistribution(Distribution):
 
     def __init__(
         self,
-        distribution_specs: Any,
+        distribution_specs: ComponentSpec,
         per_part: bool = False,
         scope: str = "joint-cumulative-distribution",
         **kwargs: Any,

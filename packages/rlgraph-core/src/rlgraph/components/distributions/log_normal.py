@@ -18,6 +18,7 @@ from rlgraph.core.functional.distributions.log_normal import (
     log_normal_log_prob,
     to_half_line,
 )
+from rlgraph.core.specs.spec_types import NumbersSpec
 
 
 class LogNormal(TransformedNormal, DistributionWithConstants):
@@ -46,7 +47,9 @@ class LogNormal(TransformedNormal, DistributionWithConstants):
     bound: Any
     sign: Any
 
-    def __init__(self, low: Any = None, high: Any = None, scope: str = "log-normal", **kwargs: Any):
+    def __init__(
+        self, low: NumbersSpec = None, high: NumbersSpec = None, scope: str = "log-normal", **kwargs: Any
+    ):
         lows, highs = read_bounds(0.0 if low is None and high is None else low, high, scope)
         below = np.isfinite(lows)
         if (below == np.isfinite(highs)).any():

@@ -8,6 +8,7 @@ from typing import Any
 from rlgraph.components.distributions.distribution import Distribution
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.functional.distributions.categorical import log_probabilities
+from rlgraph.core.specs.spec_types import ComponentSpec
 from rlgraph.spaces import Dict, FloatBox, Space, SpaceError
 
 
@@ -31,7 +32,7 @@ class MixtureDistribution(Distribution):
 
     reparameterized = False
 
-    def __init__(self, sub_distributions: Any, scope: str = "mixture", **kwargs: Any):
+    def __init__(self, sub_distributions: ComponentSpec, scope: str = "mixture", **kwargs: Any):
         if not isinstance(sub_distributions, list | tuple) or not sub_distributions:
             raise SpecError(
                 f"{scope}.sub_distributions: expected a list of distributions, given {sub_distributions!r}"

@@ -12,6 +12,7 @@ from rlgraph.core.functional.distributions.squashed_normal import (
     squashed_normal_log_prob,
     unsquash,
 )
+from rlgraph.core.specs.spec_types import NumbersSpec
 
 
 class SquashedNormal(TransformedNormal, BoundedDistribution):
@@ -34,7 +35,9 @@ class SquashedNormal(TransformedNormal, BoundedDistribution):
             not as many as the parameters have.
     """
 
-    def __init__(self, low: Any = -1.0, high: Any = 1.0, scope: str = "squashed-normal", **kwargs: Any):
+    def __init__(
+        self, low: NumbersSpec = -1.0, high: NumbersSpec = 1.0, scope: str = "squashed-normal", **kwargs: Any
+    ):
         super().__init__(low, high, scope, **kwargs)
 
     def transform(self, ops: Any, x: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.explorations.exploration import Exploration, action_batch
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
+from rlgraph.core.specs.spec_types import SpaceSpec
 from rlgraph.spaces import FloatBox
 
 
@@ -22,7 +23,7 @@ class ActionNoise(Exploration):
         SpecError: an action without floats, or no schedule.
     """
 
-    def __init__(self, action_space: Any, amount: Schedule, scope: str = "exploration", **kwargs: Any):
+    def __init__(self, action_space: SpaceSpec, amount: Schedule, scope: str = "exploration", **kwargs: Any):
         super().__init__(action_space, amount, scope=scope, **kwargs)
         self.floats = {path: box for path, box in self.boxes.items() if isinstance(box, FloatBox)}
         if not self.floats:

@@ -6,6 +6,7 @@ from typing import Any
 
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.explorations.action_noise import ActionNoise
+from rlgraph.core.specs.spec_types import ScheduleSpec, SpaceSpec
 
 
 class ConstantNoise(ActionNoise):
@@ -20,7 +21,9 @@ class ConstantNoise(ActionNoise):
         SpecError: an action without floats, or no schedule.
     """
 
-    def __init__(self, action_space: Any, value: Any = 0.0, scope: str = "exploration", **kwargs: Any):
+    def __init__(
+        self, action_space: SpaceSpec, value: ScheduleSpec = 0.0, scope: str = "exploration", **kwargs: Any
+    ):
         super().__init__(
             action_space, Schedule.from_spec(value, path=f"{scope}.value"), scope=scope, **kwargs
         )

@@ -18,6 +18,7 @@ from rlgraph.components.policies.categorical_actions import (
     mask_shapes,
 )
 from rlgraph.core import graph_fn, rlgraph_api
+from rlgraph.core.specs.spec_types import ScheduleSpec, SpaceSpec
 from rlgraph.spaces import Space
 
 
@@ -40,8 +41,8 @@ class EpsilonGreedy(Exploration):
 
     def __init__(
         self,
-        action_space: Any,
-        epsilon_spec: Any = (1.0, 0.05),
+        action_space: SpaceSpec,
+        epsilon_spec: ScheduleSpec = (1.0, 0.05),
         each_part: bool = False,
         scope: str = "exploration",
         **kwargs: Any,

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 from rlgraph.components.common.action_spaces import action_space_of
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.core import Component, SpecError, registry
+from rlgraph.core.specs.spec_types import SpaceSpec
 from rlgraph.spaces import BoolBox, FloatBox, Space, check_space_equivalence
 from rlgraph.spaces.errors import mismatch
 
@@ -39,7 +40,7 @@ class Exploration(Component):
 
     get_action: Any
 
-    def __init__(self, action_space: Any, amount: Schedule, scope: str = "exploration", **kwargs: Any):
+    def __init__(self, action_space: SpaceSpec, amount: Schedule, scope: str = "exploration", **kwargs: Any):
         self.action_space = action_space_of(action_space, f"{scope}.action_space")
         self.boxes = self.action_space.flatten()
         self.amount = amount

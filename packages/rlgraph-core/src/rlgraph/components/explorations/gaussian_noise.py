@@ -10,6 +10,7 @@ import numpy as np
 from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.explorations.action_noise import ActionNoise
+from rlgraph.core.specs.spec_types import ScheduleSpec, SpaceSpec
 
 
 class GaussianNoise(ActionNoise):
@@ -31,9 +32,9 @@ class GaussianNoise(ActionNoise):
 
     def __init__(
         self,
-        action_space: Any,
+        action_space: SpaceSpec,
         mean: float = 0.0,
-        stddev: Any = 0.1,
+        stddev: ScheduleSpec = 0.1,
         scope: str = "exploration",
         **kwargs: Any,
     ):

@@ -13,6 +13,7 @@ from rlgraph.components.explorations.exploration import Exploration, action_batc
 from rlgraph.components.policies.categorical_actions import existing_actions, mask_shapes
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
+from rlgraph.core.specs.spec_types import SpaceSpec
 from rlgraph.spaces import FloatBox, Space
 from rlgraph.spaces.errors import mismatch
 
@@ -41,7 +42,11 @@ class NoisyGreedy(Exploration):
     explores: ClassVar[str] = "q_values"
 
     def __init__(
-        self, action_space: Any, noise_spec: Mapping[str, Any], scope: str = "exploration", **kwargs: Any
+        self,
+        action_space: SpaceSpec,
+        noise_spec: Mapping[str, Any],
+        scope: str = "exploration",
+        **kwargs: Any,
     ):
         self.noise, scale = _read(noise_spec, f"{scope}.noise_spec")
         super().__init__(action_space, scale, scope=scope, **kwargs)

@@ -12,6 +12,7 @@ from rlgraph.components.common.argument_checks import check_number, check_whole
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.explorations.action_noise import ActionNoise
 from rlgraph.core import InputError, SpecError, graph_fn, rlgraph_api
+from rlgraph.core.specs.spec_types import ScheduleSpec, SpaceSpec
 from rlgraph.spaces import FloatBox, IntBox, Space
 from rlgraph.spaces.errors import mismatch
 
@@ -43,9 +44,9 @@ class OrnsteinUhlenbeckNoise(ActionNoise):
 
     def __init__(
         self,
-        action_space: Any,
+        action_space: SpaceSpec,
         theta: float = 0.15,
-        sigma: Any = 0.2,
+        sigma: ScheduleSpec = 0.2,
         mu: float = 0.0,
         dt: float = 1.0,
         num_environments: int = 64,

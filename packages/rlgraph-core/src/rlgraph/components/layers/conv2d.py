@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.components.layers.activations import apply_activation, check_activation
@@ -12,6 +12,7 @@ from rlgraph.components.layers.input_checks import check_inputs
 from rlgraph.components.layers.leading_axes import over_images
 from rlgraph.components.layers.windows import check_fits, check_padding, check_pair
 from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.core.specs.spec_types import InitializerSpec
 from rlgraph.spaces import FloatBox, Space
 
 
@@ -43,8 +44,8 @@ class Conv2D(Component):
         strides: int | tuple[int, int] = 1,
         padding: str = "valid",
         activation: str | None = None,
-        weights_spec: Any = "glorot_uniform",
-        biases_spec: Any = 0.0,
+        weights_spec: InitializerSpec = "glorot_uniform",
+        biases_spec: InitializerSpec | Literal[False] = 0.0,
         scope: str = "conv2d",
         **kwargs: Any,
     ):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.components.layers.activations import apply_activation, check_activation
 from rlgraph.components.layers.input_checks import check_inputs
 from rlgraph.components.layers.leading_axes import over_rows
 from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.core.specs.spec_types import InitializerSpec
 from rlgraph.spaces import FloatBox, Space
 
 
@@ -34,8 +35,8 @@ class Dense(Component):
         self,
         units: int,
         activation: str | None = None,
-        weights_spec: Any = "glorot_uniform",
-        biases_spec: Any = 0.0,
+        weights_spec: InitializerSpec = "glorot_uniform",
+        biases_spec: InitializerSpec | Literal[False] = 0.0,
         scope: str = "dense",
         **kwargs: Any,
     ):

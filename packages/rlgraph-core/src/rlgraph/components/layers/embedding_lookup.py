@@ -7,6 +7,7 @@ from typing import Any
 
 from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.core.specs.spec_types import InitializerSpec
 from rlgraph.spaces import BoxSpace, FloatBox, IntBox, Space, TextBox
 from rlgraph.spaces.errors import mismatch
 
@@ -36,7 +37,7 @@ class EmbeddingLookup(Component):
         self,
         embed_dim: int,
         vocab_size: int,
-        initializer_spec: Any = "truncated_normal",
+        initializer_spec: InitializerSpec = "truncated_normal",
         trainable: bool = True,
         pad_empty: bool = False,
         scope: str = "embedding-lookup",

@@ -8,6 +8,7 @@ from typing import Any
 from rlgraph.components.layers.recurrent import RecurrentLayer
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.functional.recurrent import gru_step
+from rlgraph.core.specs.spec_types import InitializerSpec
 from rlgraph.spaces import FloatBox, Space
 
 
@@ -41,10 +42,10 @@ class GRU(RecurrentLayer):
         units: int,
         return_sequences: bool = True,
         time_major: bool | None = None,
-        weights_spec: Any = "glorot_uniform",
-        recurrent_weights_spec: Any = "orthogonal",
-        biases_spec: Any = 0.0,
-        recurrent_biases_spec: Any = 0.0,
+        weights_spec: InitializerSpec = "glorot_uniform",
+        recurrent_weights_spec: InitializerSpec = "orthogonal",
+        biases_spec: InitializerSpec = 0.0,
+        recurrent_biases_spec: InitializerSpec = 0.0,
         scope: str = "gru",
         **kwargs: Any,
     ):

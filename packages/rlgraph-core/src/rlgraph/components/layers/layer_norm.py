@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.layers.input_checks import check_inputs
 from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.core.specs.spec_types import InitializerSpec
 from rlgraph.spaces import FloatBox, Space
 
 
@@ -31,8 +32,8 @@ class LayerNorm(Component):
     def __init__(
         self,
         epsilon: float = 1e-5,
-        scale_spec: Any = 1.0,
-        offset_spec: Any = 0.0,
+        scale_spec: InitializerSpec | Literal[False] = 1.0,
+        offset_spec: InitializerSpec | Literal[False] = 0.0,
         scope: str = "layer-norm",
         **kwargs: Any,
     ):

@@ -12,6 +12,7 @@ from rlgraph.components.layers.recurrent import RecurrentLayer
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.component.initializers import resolve_initializer
 from rlgraph.core.functional.recurrent import lstm_step
+from rlgraph.core.specs.spec_types import InitializerSpec
 from rlgraph.spaces import FloatBox, Space
 
 
@@ -51,10 +52,10 @@ class LSTM(RecurrentLayer):
         forget_bias: float = 1.0,
         return_sequences: bool = True,
         time_major: bool | None = None,
-        weights_spec: Any = "glorot_uniform",
-        recurrent_weights_spec: Any = "orthogonal",
-        biases_spec: Any = 0.0,
-        peepholes_spec: Any = 0.0,
+        weights_spec: InitializerSpec = "glorot_uniform",
+        recurrent_weights_spec: InitializerSpec = "orthogonal",
+        biases_spec: InitializerSpec = 0.0,
+        peepholes_spec: InitializerSpec = 0.0,
         scope: str = "lstm",
         **kwargs: Any,
     ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rlgraph.components.common.argument_checks import check_whole
+from rlgraph.components.common.argument_checks import MAX_PARTS, check_whole
 from rlgraph.components.layers.lstm import LSTM
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import Space, Tuple
@@ -46,7 +46,7 @@ class MultiLSTM(Component):
         scope: str = "multi-lstm",
         **kwargs: Any,
     ):
-        self.num_lstms = check_whole(num_lstms, f"{scope}.num_lstms", least=2)
+        self.num_lstms = check_whole(num_lstms, f"{scope}.num_lstms", least=2, most=MAX_PARTS)
         options: dict[str, Any] = {
             "units": units,
             "use_peepholes": use_peepholes,

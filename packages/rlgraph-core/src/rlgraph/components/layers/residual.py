@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.argument_checks import check_whole
+from rlgraph.components.common.argument_checks import MAX_PARTS, check_whole
 from rlgraph.components.layers.activations import apply_activation, check_activation
 from rlgraph.components.networks.layer_chain import LayerChain, check_state_keys, run_layers
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.core.specs.spec_types import ComponentSpec
 from rlgraph.spaces import Space
 from rlgraph.spaces.errors import mismatch
 
@@ -31,13 +32,13 @@ class Residual(LayerChain):
 
     def __init__(
         self,
-        residual_unit: Any,
+        residual_unit: ComponentSpec,
         repeats: int = 2,
         activation: str | None = None,
         scope: str = "residual",
         **kwargs: Any,
     ):
-        self.repeats = check_whole(repeats, f"{scope}.repeats", least=1)
+        self.repeats = check_whole(repeats, f"{scope}.repeats", least=1, most=MAX_PARTS)
         self.layers = [_unit(residual_unit, i, f"{scope}.residual_unit") for i in range(self.repeats)]
         check_state_keys(self.layers, f"{scope}.residual_unit")
         self.sum = ResidualSum(check_activation(activation, f"{scope}.activation"))

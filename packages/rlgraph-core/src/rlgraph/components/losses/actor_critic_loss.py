@@ -9,6 +9,7 @@ from rlgraph.components.losses.loss_function import read_schedule
 from rlgraph.components.losses.policy_gradient_loss import PolicyGradientLoss
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.functional.policy_gradient import policy_gradient_loss, sum_of_parts, value_loss
+from rlgraph.core.specs.spec_types import ScheduleSpec
 
 
 class ActorCriticLoss(PolicyGradientLoss):
@@ -34,9 +35,9 @@ class ActorCriticLoss(PolicyGradientLoss):
 
     def __init__(
         self,
-        weight_pg: Any = 1.0,
-        weight_vf: Any = 0.5,
-        weight_entropy: Any = 0.01,
+        weight_pg: ScheduleSpec = 1.0,
+        weight_vf: ScheduleSpec = 0.5,
+        weight_entropy: ScheduleSpec = 0.01,
         average_time_steps: bool = True,
         scope: str = "actor-critic-loss",
         **kwargs: Any,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.argument_checks import check_whole
+from rlgraph.components.common.argument_checks import MAX_PARTS, check_whole
 from rlgraph.spaces import BoxSpace, SpaceError, Tuple
 
 
 def check_number_of_critics(number: Any, where: str) -> int:
     """`number`, if there is a critic; else raises `SpecError`."""
-    return check_whole(number, f"{where}.num_q_functions", least=1)
+    return check_whole(number, f"{where}.num_q_functions", least=1, most=MAX_PARTS)
 
 
 def check_critics(input_spaces: Mapping[str, Any], name: str, number: int, axes: int) -> None:

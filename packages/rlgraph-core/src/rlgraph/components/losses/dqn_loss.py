@@ -18,12 +18,13 @@ from rlgraph.core.functional.q_learning import (
     double_q_next_values,
     greedy_next_values,
     huber,
-    q_learning_target,
 )
 from rlgraph.spaces import Space
 
 #: How the TD errors of the parts of an action become one loss.
 TD_AGGREGATIONS = ("mean_loss", "mean_error")
+#: Arguments with values of each part of an action.
+PER_PART = frozenset({"q_values", "actions", "q_next", "q_next_target"})
 
 
 class DQNLoss(LossFunction):
@@ -105,8 +106,9 @@ class DQNLoss(LossFunction):
                 1); the loss per item is without.
             discounts: what the value of each next state is multiplied by [B]; default: `discount`.
         """
-        arguments = (q_values, actions, rewards, terminals, q_next, q_next_target)
-        return self._mean_and_items(arguments, importance_weights, discounts)
+        return self._loss(
+            q_values, actions, rewards, terminals, q_next, q_next_target, importance_weights, discounts
+        )
 
     @rlgraph_api
     def loss_per_item(
@@ -120,8 +122,9 @@ class DQNLoss(LossFunction):
         discounts: Any = None,
     ) -> Any:
         """The loss per item [B]; arguments as of `loss`."""
-        arguments = (q_values, actions, rewards, terminals, q_next, q_next_target)
-        _, per_item = self._mean_and_items(arguments, None, discounts)
+        _, per_item = self._loss(
+            q_values, actions, rewards, terminals, q_next, q_next_target, None, discounts
+        )
         return per_item
 
     @rlgraph_api
@@ -136,18 +139,9 @@ class DQNLoss(LossFunction):
         discounts: Any = None,
     ) -> Any:
         """The size of the TD error per item [B], the mean over the parts of an action; arguments as of `loss`."""
-        return self._sizes(
-            self._errors(q_values, actions, rewards, terminals, q_next, q_next_target, discounts)
-        )
+        return self._sizes(q_values, actions, rewards, terminals, q_next, q_next_target, discounts)
 
-    def _mean_and_items(
-        self, arguments: tuple[Any, ...], importance_weights: Any, discounts: Any
-    ) -> tuple[Any, Any]:
-        if self.has_parts or importance_weights is not None or discounts is not None:
-            return tuple(self._weighted_loss(self._errors(*arguments, discounts), importance_weights))
-        return tuple(self._loss(*arguments))
-
-    @graph_fn(returns=2)
+    @graph_fn(returns=2, flatten_ops=PER_PART)
     def _loss(
         self,
         ops: Any,
@@ -157,15 +151,16 @@ class DQNLoss(LossFunction):
         terminals: Any,
         q_next: Any,
         q_next_target: Any,
+        importance_weights: Any = None,
+        discounts: Any = None,
     ) -> Any:
-        """One integer action, and no more options: what backends have kernels for."""
-        next_values = self._next_values(ops, q_next, q_next_target)
-        targets = q_learning_target(ops, rewards, terminals, next_values, self.discount)
-        per_item = self._penalty(ops, targets - action_values(ops, q_values, actions))
-        return ops.mean(per_item), per_item
+        """``[], [B]``."""
+        errors = self._errors(ops, q_values, actions, rewards, terminals, q_next, q_next_target, discounts)
+        per_item = ops.mean(self._penalty(ops, errors), axis=1)
+        return weighted_mean(ops, per_item, importance_weights), per_item
 
-    @graph_fn(flatten_ops={"q_values", "actions", "q_next", "q_next_target"})
-    def _errors(
+    @graph_fn(flatten_ops=PER_PART)
+    def _sizes(
         self,
         ops: Any,
         q_values: Any,
@@ -175,6 +170,21 @@ class DQNLoss(LossFunction):
         q_next: Any,
         q_next_target: Any,
         discounts: Any = None,
+    ) -> Any:
+        """``[B]``."""
+        errors = self._errors(ops, q_values, actions, rewards, terminals, q_next, q_next_target, discounts)
+        return ops.mean(ops.abs(errors), axis=1)
+
+    def _errors(
+        self,
+        ops: Any,
+        q_values: Mapping[str, Any],
+        actions: Mapping[str, Any],
+        rewards: Any,
+        terminals: Any,
+        q_next: Mapping[str, Any],
+        q_next_target: Mapping[str, Any],
+        discounts: Any,
     ) -> Any:
         """TD errors of all elements of an action, ``[B, D]``; ``[B, 1]`` if they are averaged."""
         taken, following = [], []
@@ -191,17 +201,6 @@ class DQNLoss(LossFunction):
             shared_target=self.shared_container_action_target,
         )
         return ops.mean(errors, axis=1, keepdims=True) if self.td_aggregation == "mean_error" else errors
-
-    @graph_fn(returns=2)
-    def _weighted_loss(self, ops: Any, errors: Any, importance_weights: Any = None) -> Any:
-        """``errors [B, D], importance_weights [B] -> [], [B]``."""
-        per_item = ops.mean(self._penalty(ops, errors), axis=1)
-        return weighted_mean(ops, per_item, importance_weights), per_item
-
-    @graph_fn
-    def _sizes(self, ops: Any, errors: Any) -> Any:
-        """``[B, D] -> [B]``."""
-        return ops.mean(ops.abs(errors), axis=1)
 
     def _next_values(self, ops: Any, q_next: Any, q_next_target: Any) -> Any:
         if self.double_q:

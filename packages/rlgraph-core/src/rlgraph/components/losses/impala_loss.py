@@ -16,6 +16,7 @@ from rlgraph.core.functional.policy_gradient import policy_gradient_loss, sum_of
 from rlgraph.core.functional.rewards import soft_asymmetric
 from rlgraph.core.functional.sequences import values_of_next_states
 from rlgraph.core.functional.supervised import sequence_mask
+from rlgraph.core.specs.spec_types import ScheduleSpec
 from rlgraph.spaces import Space, SpaceError
 
 #: What may be done to rewards.
@@ -51,9 +52,9 @@ class IMPALALoss(PolicyGradientLoss):
         self,
         discount: float = 0.99,
         reward_clipping: str | None = None,
-        weight_pg: Any = 1.0,
-        weight_baseline: Any = 0.5,
-        weight_entropy: Any = 0.01,
+        weight_pg: ScheduleSpec = 1.0,
+        weight_baseline: ScheduleSpec = 0.5,
+        weight_entropy: ScheduleSpec = 0.01,
         rho_bar: float | None = 1.0,
         c_bar: float | None = 1.0,
         rho_bar_pg: float | None = 1.0,

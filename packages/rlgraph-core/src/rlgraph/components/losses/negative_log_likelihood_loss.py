@@ -8,6 +8,7 @@ from typing import Any
 from rlgraph.components.losses.supervised_loss import SupervisedLoss
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.functional.policy_gradient import sum_of_parts
+from rlgraph.core.specs.spec_types import ComponentSpec
 from rlgraph.spaces import Space
 
 
@@ -26,7 +27,7 @@ class NegativeLogLikelihoodLoss(SupervisedLoss):
 
     def __init__(
         self,
-        distribution_spec: Any = None,
+        distribution_spec: ComponentSpec = None,
         average_time_steps: bool = False,
         scope: str = "negative-log-likelihood-loss",
         **kwargs: Any,

@@ -9,6 +9,7 @@ from rlgraph.components.common.schedules import Constant
 from rlgraph.components.losses.loss_function import LossFunction, read_schedule
 from rlgraph.core import AssemblyError
 from rlgraph.core.functional.policy_gradient import entropy_loss, sum_of_parts
+from rlgraph.core.specs.spec_types import ScheduleSpec
 
 
 class PolicyGradientLoss(LossFunction):
@@ -23,7 +24,7 @@ class PolicyGradientLoss(LossFunction):
         SpecError: a weight below 0.
     """
 
-    def __init__(self, weight_entropy: Any, average_time_steps: bool, scope: str, **kwargs: Any):
+    def __init__(self, weight_entropy: ScheduleSpec, average_time_steps: bool, scope: str, **kwargs: Any):
         self.weight_entropy = read_schedule(weight_entropy, f"{scope}.weight_entropy")
         self.average_time_steps = average_time_steps
         super().__init__(scope=scope, **kwargs)

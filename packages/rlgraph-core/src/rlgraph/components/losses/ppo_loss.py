@@ -16,6 +16,7 @@ from rlgraph.core.functional.policy_gradient import (
     sum_of_parts,
     value_loss,
 )
+from rlgraph.core.specs.spec_types import ScheduleSpec
 
 #: What has a probability ratio: an action as a whole, or each of its parts.
 RATIOS = ("action", "part")
@@ -50,10 +51,10 @@ class PPOLoss(PolicyGradientLoss):
 
     def __init__(
         self,
-        clip_ratio: Any = 0.2,
-        value_function_clipping: Any = None,
-        weight_entropy: Any = 0.0,
-        weight_vf: Any = 1.0,
+        clip_ratio: ScheduleSpec = 0.2,
+        value_function_clipping: ScheduleSpec = None,
+        weight_entropy: ScheduleSpec = 0.0,
+        weight_vf: ScheduleSpec = 1.0,
         standardize_advantages: bool = False,
         ratio_of: str = "action",
         average_time_steps: bool = True,

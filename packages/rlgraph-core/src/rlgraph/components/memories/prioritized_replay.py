@@ -22,6 +22,7 @@ from rlgraph.components.memories.segment_tree import MinTree, SumTree
 from rlgraph.core import InputError, NumericalError, RLGraphError, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.core.functional.prioritized_replay import importance_weights
+from rlgraph.core.specs.spec_types import ScheduleSpec
 from rlgraph.spaces import FloatBox, IntBox, Space
 
 #: Whose importance weights may be 1 at most.
@@ -71,7 +72,7 @@ class PrioritizedReplay(Memory):
         self,
         capacity: int = 1000,
         alpha: float = 0.6,
-        beta: Any = 0.4,
+        beta: ScheduleSpec = 0.4,
         epsilon: float = 1e-6,
         max_weight_of: str = "batch",
         frame_stack: Any = None,

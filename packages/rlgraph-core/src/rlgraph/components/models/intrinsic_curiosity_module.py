@@ -11,6 +11,7 @@ from rlgraph.components.models.curiosity_networks import CuriosityNetworks
 from rlgraph.components.optimizers.optimizer import Optimizer
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.core.functional.curiosity import inverse_and_forward_loss
+from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec, SpaceSpec
 
 #: Distributions of actions that lie on their bounds, too.
 AT_THEIR_BOUNDS = {"bounded_distribution_type": "normal", "half_bounded_distribution_type": "normal"}
@@ -45,15 +46,15 @@ class IntrinsicCuriosityModule(Component):
 
     def __init__(
         self,
-        encoder_spec: Any,
-        action_space: Any,
+        encoder_spec: NetworkSpec,
+        action_space: SpaceSpec,
         num_features: int = 288,
-        inverse_spec: Any = HIDDEN,
-        forward_spec: Any = HIDDEN,
+        inverse_spec: NetworkSpec = HIDDEN,
+        forward_spec: NetworkSpec = HIDDEN,
         beta: float = 0.2,
         eta: float = 0.01,
         distributions_spec: Mapping[str, Any] | None = None,
-        optimizer_spec: Any = "adam",
+        optimizer_spec: ComponentSpec = "adam",
         scope: str = "intrinsic-curiosity-module",
         **kwargs: Any,
     ):

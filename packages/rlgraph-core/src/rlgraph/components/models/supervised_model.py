@@ -12,6 +12,7 @@ from rlgraph.components.losses.supervised_loss import SupervisedLoss
 from rlgraph.components.models.supervised_predictor import SupervisedPredictor
 from rlgraph.components.optimizers.optimizer import Optimizer
 from rlgraph.core import Component, SpecError, rlgraph_api
+from rlgraph.core.specs.spec_types import ComponentSpec
 from rlgraph.spaces import Space
 
 
@@ -37,9 +38,9 @@ class SupervisedModel(Component):
 
     def __init__(
         self,
-        predictor_spec: Any,
-        loss_spec: Any = None,
-        optimizer_spec: Any = "adam",
+        predictor_spec: ComponentSpec,
+        loss_spec: ComponentSpec = None,
+        optimizer_spec: ComponentSpec = "adam",
         scope: str = "supervised-model",
         **kwargs: Any,
     ):

@@ -9,6 +9,7 @@ from rlgraph.components.action_adapters.adapter_choice import choose_adapter
 from rlgraph.components.common.action_spaces import action_space_of
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.core import Component, SpecError, rlgraph_api
+from rlgraph.core.specs.spec_types import NetworkSpec, SpaceSpec
 from rlgraph.spaces import Space
 
 
@@ -29,8 +30,8 @@ class SupervisedPredictor(Component):
 
     def __init__(
         self,
-        network_spec: Any,
-        label_space: Any = None,
+        network_spec: NetworkSpec,
+        label_space: SpaceSpec = None,
         distributions_spec: Mapping[str, Any] | None = None,
         scope: str = "predictor",
         **kwargs: Any,

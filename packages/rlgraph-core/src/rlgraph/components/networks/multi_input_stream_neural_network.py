@@ -8,6 +8,7 @@ from typing import Any
 from rlgraph.components.networks.neural_network import NeuralNetwork, sub_network
 from rlgraph.components.preprocessing.concat import Concat
 from rlgraph.core import LayerOutput, SpecError
+from rlgraph.core.specs.spec_types import NetworkSpec
 from rlgraph.spaces import Dict, Space, Tuple
 from rlgraph.spaces.errors import mismatch
 
@@ -31,7 +32,7 @@ class MultiInputStreamNeuralNetwork(NeuralNetwork):
     def __init__(
         self,
         input_network_specs: Mapping[str, Any] | Sequence[Any],
-        post_network_spec: Any = None,
+        post_network_spec: NetworkSpec = None,
         scope: str = "multi-input-stream-network",
         **kwargs: Any,
     ):

@@ -19,7 +19,6 @@ from rlgraph.components.networks.layer_graph import (
     name_layers,
     the_only_space,
 )
-from rlgraph.components.networks.layer_graph_specs import layer_graph_of_specs
 from rlgraph.core import Component, SpecError
 from rlgraph.core.specs.spec_paths import locate
 
@@ -33,16 +32,15 @@ class NeuralNetwork(LayerChain):
     step, with time rank, in either order, sequences.
 
     Args:
-        layers: layers or specs of them; layers without a scope of their own are named after type and position. With
-            `outputs`: a mapping of names to specs of layers with their ``"inputs"`` (see `layer_graph_of_specs`).
+        layers: layers or specs of them; layers without a scope of their own are named after type and position.
+            None with `outputs`.
         fold_time_rank: time is folded into the batch ahead of the first layer, ``[B, T, ...] -> [B * T, ...]``, for
             layers that know nothing of time; inputs without time rank stay. The layers of this library need none.
         unfold_time_rank: behind the last layer it is unfolded again; default: as `fold_time_rank`.
         scope: name among its siblings.
         inputs: with `outputs`: the Spaces that the first layers were called with, one, or a list or dict of them if
-            the network is given a Tuple or Dict; of specs their names. May be left out if it is one Space.
-        outputs: what the network returns: ``Dense(2)(Dense(64)(space))``, or a list or dict of such outputs of layers;
-            of specs their names.
+            the network is given a Tuple or Dict. May be left out if it is one Space.
+        outputs: what the network returns: ``Dense(2)(Dense(64)(space))``, or a list or dict of such outputs of layers.
 
     Raises:
         SpecError: no layers, or a spec that is wrong (named by its position); time folded around a recurrent layer.
@@ -55,7 +53,7 @@ class NeuralNetwork(LayerChain):
 
     def __init__(
         self,
-        layers: Sequence[Any] | Mapping[str, Any] | None = None,
+        layers: Sequence[Any] | None = None,
         fold_time_rank: bool = False,
         unfold_time_rank: bool | None = None,
         scope: str = "network",
@@ -122,26 +120,25 @@ def sub_network(spec: Any, scope: str, path: str) -> NeuralNetwork:
 
 
 def _layer_graph(layers: Any, inputs: Any, outputs: Any, scope: str) -> LayerGraph:
-    if outputs is None:
-        if isinstance(layers, str) or not isinstance(layers, Sequence) or not layers or inputs is not None:
+    if outputs is not None:
+        if layers is not None:
             raise SpecError(
-                f"{scope}.layers: expected a list of layer specs, given {layers!r}"
-                + (" and inputs, but no outputs" if inputs is not None else "")
+                f"{scope}.layers: with outputs, which are made of layers, expected None, given {layers!r}"
             )
-        return chain([_layer(spec, f"{scope}.layers[{i}]", i) for i, spec in enumerate(layers)])
-    # Mistakes in who gets what are no values that one could take out of a spec: they are located here.
-    where = locate(f"{scope}.outputs").removesuffix(".outputs")
-    if layers is None:
-        given = the_only_space(outputs, where) if inputs is None else inputs
-        graph = layer_graph_of_outputs(given, outputs, where)
+        # Mistakes in who gets what are no values that one could take out of a spec: they are located here.
+        where = locate(f"{scope}.outputs").removesuffix(".outputs")
+        graph = layer_graph_of_outputs(
+            the_only_space(outputs, where) if inputs is None else inputs, outputs, where
+        )
         name_layers(graph.layers)
         return graph
-    if not isinstance(layers, Mapping):
+    if isinstance(layers, str) or not isinstance(layers, Sequence) or not layers or inputs is not None:
         raise SpecError(
-            f'{scope}.layers: with outputs, expected a mapping of names to layer specs with "inputs", or None if the '
-            f"outputs are those of layers, given {layers!r}"
+            f"{scope}.layers: expected a list of layer specs, given {layers!r}"
+            + (" and inputs, but no outputs" if inputs is not None else "")
+            + ("; a network of several inputs is a multi_input_stream_network" * isinstance(layers, Mapping))
         )
-    return layer_graph_of_specs(inputs, layers, outputs, where)
+    return chain([_layer(spec, f"{scope}.layers[{i}]", i) for i, spec in enumerate(layers)])
 
 
 def _layer(spec: Any, path: str, position: int) -> Component:

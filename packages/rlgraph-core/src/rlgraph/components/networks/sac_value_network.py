@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.neural_network import sub_network
 from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.core.specs.spec_types import InitializerSpec, NetworkSpec
 from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, IntBox, Space
 from rlgraph.spaces.errors import mismatch
 
@@ -35,10 +36,10 @@ class SACValueNetwork(Component):
 
     def __init__(
         self,
-        network_spec: Any,
-        state_network_spec: Any = None,
-        weights_spec: Any = "glorot_uniform",
-        biases_spec: Any = 0.0,
+        network_spec: NetworkSpec,
+        state_network_spec: NetworkSpec = None,
+        weights_spec: InitializerSpec = "glorot_uniform",
+        biases_spec: InitializerSpec | Literal[False] = 0.0,
         scope: str = "sac-value-network",
         **kwargs: Any,
     ):

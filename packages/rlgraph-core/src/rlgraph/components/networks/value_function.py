@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.layer_chain import features_of
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.core.specs.spec_types import InitializerSpec, NetworkSpec
 from rlgraph.spaces import Dict
 
 
@@ -24,9 +25,9 @@ class ValueFunction(Component):
 
     def __init__(
         self,
-        network_spec: Any,
-        weights_spec: Any = "glorot_uniform",
-        biases_spec: Any = 0.0,
+        network_spec: NetworkSpec,
+        weights_spec: InitializerSpec = "glorot_uniform",
+        biases_spec: InitializerSpec | Literal[False] = 0.0,
         activation: str | None = None,
         scope: str = "value-function",
         **kwargs: Any,

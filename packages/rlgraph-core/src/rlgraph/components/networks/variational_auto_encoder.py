@@ -17,6 +17,7 @@ from rlgraph.core.functional.variational import (
     normal_log_likelihood,
     standard_normal_kl,
 )
+from rlgraph.core.specs.spec_types import NetworkSpec
 from rlgraph.spaces import FloatBox, Space
 from rlgraph.spaces.errors import mismatch
 
@@ -49,8 +50,8 @@ class VariationalAutoEncoder(Component):
     def __init__(
         self,
         z_units: int,
-        encoder_network_spec: Any,
-        decoder_network_spec: Any,
+        encoder_network_spec: NetworkSpec,
+        decoder_network_spec: NetworkSpec,
         likelihood: str = "normal",
         stddev: float = 1.0,
         beta: float = 1.0,

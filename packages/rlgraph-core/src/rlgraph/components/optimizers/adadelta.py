@@ -8,6 +8,7 @@ from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.optimizers.optimizer import Optimizer
 from rlgraph.core import graph_fn
 from rlgraph.core.functional.optimization import adadelta
+from rlgraph.core.specs.spec_types import ScheduleSpec
 
 
 class Adadelta(Optimizer):
@@ -23,7 +24,7 @@ class Adadelta(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 1.0,
+        learning_rate: ScheduleSpec = 1.0,
         rho: float = 0.95,
         epsilon: float = 1e-6,
         scope: str = "optimizer",

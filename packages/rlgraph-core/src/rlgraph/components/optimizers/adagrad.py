@@ -8,6 +8,7 @@ from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.optimizers.optimizer import Optimizer
 from rlgraph.core import graph_fn
 from rlgraph.core.functional.optimization import adagrad
+from rlgraph.core.specs.spec_types import ScheduleSpec
 
 
 class Adagrad(Optimizer):
@@ -23,7 +24,7 @@ class Adagrad(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 1e-2,
+        learning_rate: ScheduleSpec = 1e-2,
         initial_accumulator_value: float = 0.0,
         epsilon: float = 1e-10,
         scope: str = "optimizer",

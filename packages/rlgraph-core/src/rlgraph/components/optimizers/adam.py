@@ -8,6 +8,7 @@ from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.optimizers.optimizer import Optimizer
 from rlgraph.core import graph_fn
 from rlgraph.core.functional.optimization import adam
+from rlgraph.core.specs.spec_types import ScheduleSpec
 from rlgraph.spaces import FloatBox
 
 
@@ -25,7 +26,7 @@ class Adam(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 1e-3,
+        learning_rate: ScheduleSpec = 1e-3,
         beta1: float = 0.9,
         beta2: float = 0.999,
         epsilon: float = 1e-8,

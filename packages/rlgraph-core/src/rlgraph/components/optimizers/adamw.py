@@ -8,6 +8,7 @@ from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.optimizers.adam import Adam
 from rlgraph.core import graph_fn
 from rlgraph.core.functional.optimization import adamw
+from rlgraph.core.specs.spec_types import ScheduleSpec
 
 
 class AdamW(Adam):
@@ -24,7 +25,7 @@ class AdamW(Adam):
 
     def __init__(
         self,
-        learning_rate: Any = 1e-3,
+        learning_rate: ScheduleSpec = 1e-3,
         weight_decay: float = 1e-2,
         scope: str = "optimizer",
         **kwargs: Any,

@@ -11,6 +11,7 @@ from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.core import AssemblyError, Component, InputError, SpecError, graph_fn, loop, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.core.ops import leaves_of
+from rlgraph.core.specs.spec_types import ComponentSpec
 from rlgraph.spaces import IntBox, Space, SpaceError
 
 
@@ -43,7 +44,7 @@ class IterativeOptimization(Component):
 
     def __init__(
         self,
-        sub_component: Any,
+        sub_component: ComponentSpec,
         num_epochs: int = 1,
         num_minibatches: int = 1,
         results: Sequence[str] = ("loss",),

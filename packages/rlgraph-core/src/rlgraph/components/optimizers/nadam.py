@@ -8,6 +8,7 @@ from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.optimizers.adam import Adam
 from rlgraph.core import graph_fn
 from rlgraph.core.functional.optimization import nadam, nadam_momentum
+from rlgraph.core.specs.spec_types import ScheduleSpec
 from rlgraph.spaces import FloatBox
 
 
@@ -25,7 +26,7 @@ class Nadam(Adam):
 
     def __init__(
         self,
-        learning_rate: Any = 2e-3,
+        learning_rate: ScheduleSpec = 2e-3,
         momentum_decay: float = 4e-3,
         scope: str = "optimizer",
         **kwargs: Any,

@@ -26,6 +26,7 @@ from rlgraph.core.functional.optimization import (
     clip_by_value,
     global_norm,
 )
+from rlgraph.core.specs.spec_types import ScheduleSpec
 from rlgraph.spaces import Space
 
 NON_FINITE = ("ignore", "skip", "error")
@@ -53,7 +54,7 @@ class Optimizer(Component):
 
     def __init__(
         self,
-        learning_rate: Any = 1e-3,
+        learning_rate: ScheduleSpec = 1e-3,
         clip_grad_norm: float | None = None,
         clip_grad_norm_per_variable: float | None = None,
         clip_grad_value: float | None = None,

@@ -9,6 +9,7 @@ from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.optimizers.optimizer import Optimizer
 from rlgraph.core import graph_fn
 from rlgraph.core.functional.optimization import rmsprop
+from rlgraph.core.specs.spec_types import ScheduleSpec
 
 
 class RMSProp(Optimizer):
@@ -28,7 +29,7 @@ class RMSProp(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 1e-2,
+        learning_rate: ScheduleSpec = 1e-2,
         decay: float = 0.99,
         epsilon: float = 1e-8,
         momentum: float = 0.0,

@@ -8,6 +8,7 @@ from rlgraph.components.common.argument_checks import check_number
 from rlgraph.components.optimizers.optimizer import Optimizer
 from rlgraph.core import SpecError, graph_fn
 from rlgraph.core.functional.optimization import momentum_sgd, sgd
+from rlgraph.core.specs.spec_types import ScheduleSpec
 
 
 class SGD(Optimizer):
@@ -23,7 +24,7 @@ class SGD(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 1e-2,
+        learning_rate: ScheduleSpec = 1e-2,
         momentum: float = 0.0,
         nesterov: bool = False,
         scope: str = "optimizer",

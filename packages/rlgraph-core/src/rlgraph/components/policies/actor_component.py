@@ -11,6 +11,7 @@ from rlgraph.components.explorations.exploration import Exploration
 from rlgraph.components.preprocessing.dict_preprocessor_stack import DictPreprocessorStack
 from rlgraph.components.preprocessing.preprocessor_stack import PreprocessorStack
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec, SpaceSpec
 from rlgraph.spaces import Dict, IntBox, SpaceError
 
 PROBABILITIES = "get_preprocessed_state_action_and_action_probs"
@@ -37,10 +38,10 @@ class ActorComponent(Component):
 
     def __init__(
         self,
-        preprocessor_spec: Any,
-        policy_spec: Any,
-        exploration_spec: Any = None,
-        action_space: Any = None,
+        preprocessor_spec: NetworkSpec,
+        policy_spec: ComponentSpec,
+        exploration_spec: ComponentSpec = None,
+        action_space: SpaceSpec = None,
         scope: str = "actor-component",
         **kwargs: Any,
     ):
@@ -72,8 +73,9 @@ class ActorComponent(Component):
         else:
             parts = [self.policy, self.softmax]
         super().__init__(*parts, *filter(None, [self.preprocessor, self.exploration]), scope=scope, **kwargs)
-        if self.preprocessor is not None and self.preprocessor.has_state:
-            self.expose_api(self.preprocessor, "reset", "reset")
+        remembers = self.preprocessor is not None and self.preprocessor.has_state
+        if remembers or (self.exploration is not None and "reset" in self.exploration.api_methods()):
+            self.add_member(_reset)
 
     @property
     def internal_states_space(self) -> Dict | None:
@@ -189,6 +191,15 @@ class ActorComponent(Component):
                 "other parts: all parts become one Dict for the policy"
             )
         return {**states, **others}
+
+
+@rlgraph_api(name="reset")
+def _reset(actor: ActorComponent, env_indices: Any) -> None:
+    """The environments ``env_indices [N]`` begin new episodes, for preprocessing and explorations that remember."""
+    if actor.preprocessor is not None and actor.preprocessor.has_state:
+        actor.preprocessor.reset(env_indices)
+    if actor.exploration is not None and "reset" in actor.exploration.api_methods():
+        actor.exploration.reset(env_indices)
 
 
 def _masks(action_mask: Any) -> dict[str, Any]:

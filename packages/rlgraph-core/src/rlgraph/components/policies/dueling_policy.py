@@ -10,6 +10,7 @@ from rlgraph.components.layers.dense import Dense
 from rlgraph.components.policies.q_policy import QPolicy
 from rlgraph.core import Component, graph_fn
 from rlgraph.core.functional.dueling import dueling_q_values
+from rlgraph.core.specs.spec_types import NetworkSpec, SpaceSpec
 
 
 class DuelingPolicy(QPolicy):
@@ -32,8 +33,8 @@ class DuelingPolicy(QPolicy):
 
     def __init__(
         self,
-        network_spec: Any,
-        action_space: Any,
+        network_spec: NetworkSpec,
+        action_space: SpaceSpec,
         units_state_value_stream: int = 0,
         activation: str | None = "relu",
         scope: str = "policy",

@@ -11,6 +11,7 @@ from rlgraph.components.common.argument_checks import check_flag
 from rlgraph.components.networks.layer_chain import features_of
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.core import Component, rlgraph_api
+from rlgraph.core.specs.spec_types import NetworkSpec, SpaceSpec
 from rlgraph.spaces import Dict, Space
 
 
@@ -44,8 +45,8 @@ class Policy(Component):
 
     def __init__(
         self,
-        network_spec: Any,
-        action_space: Any,
+        network_spec: NetworkSpec,
+        action_space: SpaceSpec,
         action_adapter_spec: Mapping[str, Any] | None = None,
         deterministic: bool = True,
         distributions_spec: Mapping[str, Any] | None = None,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.common.action_masks import check_masks
+from rlgraph.components.common.action_masks import NAME, check_masks, check_ranks
 from rlgraph.components.common.action_spaces import action_space_of
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.layer_chain import features_of
@@ -15,6 +15,7 @@ from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.policies.categorical_actions import categories, choices, mask_shapes
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.core.functional.distributions.categorical import mask_logits
+from rlgraph.core.specs.spec_types import NetworkSpec, SpaceSpec
 from rlgraph.spaces import Dict, Space
 
 
@@ -42,7 +43,9 @@ class QPolicy(Component):
         SpecError: no Space, or an action without categories.
     """
 
-    def __init__(self, network_spec: Any, action_space: Any, scope: str = "policy", **kwargs: Any):
+    def __init__(
+        self, network_spec: NetworkSpec, action_space: SpaceSpec, scope: str = "policy", **kwargs: Any
+    ):
         self.action_space = action_space_of(action_space, f"{scope}.action_space")
         self.categories = categories(self.action_space, scope)
         self.mask_shapes = mask_shapes(self.action_space, scope)
@@ -166,6 +169,7 @@ class QPolicy(Component):
         check_masks(space, self.mask_shapes)
         masked = dict(preferences)
         for path, mask in action_mask.items():
+            check_ranks(mask, preferences[path], self.mask_shapes[path], f"{NAME}/{path}" if path else NAME)
             allowed = mask & self.existing(ops, path) if self.differs(path) else mask
             masked[path] = mask_logits(ops, preferences[path], allowed)
         return masked

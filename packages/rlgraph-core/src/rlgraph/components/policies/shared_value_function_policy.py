@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.layer_chain import features_of
 from rlgraph.components.policies.policy import Policy
 from rlgraph.core import graph_fn, rlgraph_api
+from rlgraph.core.specs.spec_types import InitializerSpec, NetworkSpec, SpaceSpec
 
 
 class SharedValueFunctionPolicy(Policy):
@@ -28,11 +29,11 @@ class SharedValueFunctionPolicy(Policy):
 
     def __init__(
         self,
-        network_spec: Any,
-        action_space: Any,
+        network_spec: NetworkSpec,
+        action_space: SpaceSpec,
         *,
-        value_weights_spec: Any = "glorot_uniform",
-        value_biases_spec: Any = 0.0,
+        value_weights_spec: InitializerSpec = "glorot_uniform",
+        value_biases_spec: InitializerSpec | Literal[False] = 0.0,
         value_activation: str | None = None,
         scope: str = "policy",
         **kwargs: Any,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components.common.argument_checks import check_whole
+from rlgraph.components.common.argument_checks import MAX_PARTS, check_whole
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer
 from rlgraph.core import SpecError, rlgraph_api
 from rlgraph.spaces import Dict, Space, SpaceError, Tuple, from_spec
@@ -38,7 +38,9 @@ class ContainerSplitter(PreprocessLayer):
                 f"{scope}: expected an order of parts or tuple_length, given {list(output_order)} and {tuple_length}"
             )
         if tuple_length is not None:
-            output_order = tuple(range(check_whole(tuple_length, f"{scope}.tuple_length", least=1)))
+            output_order = tuple(
+                range(check_whole(tuple_length, f"{scope}.tuple_length", least=1, most=MAX_PARTS))
+            )
         kinds = {type(part) for part in output_order}
         if kinds not in ({str}, {int}) or len(set(output_order)) < len(output_order):
             raise SpecError(

@@ -6,13 +6,16 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rlgraph.components.common.argument_checks import check_whole
+import numpy as np
+
+from rlgraph.components.common.argument_checks import MAX_PARTS, check_whole
 from rlgraph.components.preprocessing.preprocess_layer import with_shape
 from rlgraph.components.steppers.environment_list import make_environments
 from rlgraph.components.steppers.rollout import Rollout
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, loop, rlgraph_api
 from rlgraph.core.errors import nearest
-from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, Space, SpaceError, from_spec
+from rlgraph.core.specs.spec_types import ComponentSpec, SpaceSpec
+from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, IntBox, Space, SpaceError, from_spec
 from rlgraph.spaces.errors import mismatch
 
 #: The API methods an actor is asked with, the first that it has, if nobody says which.
@@ -29,7 +32,8 @@ class EnvironmentStepper(Component):
     The environments are stepped on the host; the actor is computed by the backend. An **actor** is any component with
     an API method whose first argument are states ``[N, ...]``, one row per environment, and which returns a dict with
     ``action [N, ...]``: a policy, an actor component. If the method has arguments ``internal_states``,
-    ``time_percentage`` or ``use_exploration``, it is given them.
+    ``time_percentage`` or ``use_exploration``, it is given them. If the actor has an API method ``reset(env_indices)``,
+    it is called with the environments whose episodes begin.
 
     Environments go on from call to call. One that ends is reset in the same step; then what is remembered of its
     episode (internal states, previous action and reward) is zero. No checkpoint knows where environments are, so it is
@@ -62,11 +66,11 @@ class EnvironmentStepper(Component):
 
     def __init__(
         self,
-        environment_spec: Any,
-        actor_component_spec: Any,
+        environment_spec: ComponentSpec,
+        actor_component_spec: ComponentSpec,
         num_steps: int = 20,
         num_environments: int | None = None,
-        internal_states_space: Any = None,
+        internal_states_space: SpaceSpec = None,
         add_previous_action_to_state: bool = False,
         add_previous_reward_to_state: bool = False,
         extra_returns: Sequence[str] = (),
@@ -76,7 +80,7 @@ class EnvironmentStepper(Component):
     ):
         self.num_steps = check_whole(num_steps, f"{scope}.num_steps", least=1)
         if num_environments is not None:
-            check_whole(num_environments, f"{scope}.num_environments", least=1)
+            check_whole(num_environments, f"{scope}.num_environments", least=1, most=MAX_PARTS)
         self.environments = make_environments(environment_spec, num_environments, f"{scope}.environment_spec")
         self.is_vector = num_environments is not None or len(self.environments) > 1
         self.actor = Component.from_spec(actor_component_spec, path=f"{scope}.actor_component_spec")
@@ -93,7 +97,9 @@ class EnvironmentStepper(Component):
             )
             if is_added
         ]
-        self.rollout = Rollout(self.environments, self.internal_space, self.added, scope)
+        reset = self.actor.api_methods().get("reset")
+        self.resets_actor = reset is not None and "env_indices" in inspect.signature(reset).parameters
+        self.rollout = Rollout(self.environments, self.internal_space, self.added, self.resets_actor, scope)
         if isinstance(extra_returns, str):
             raise SpecError(f"{scope}.extra_returns: expected a list of names, given {extra_returns!r}")
         self.extra_returns = [name for name in extra_returns if name not in KNOWN]
@@ -116,12 +122,15 @@ class EnvironmentStepper(Component):
         settings = {"time_percentage": time_percentage, "use_exploration": use_exploration}
 
         def act(_: Any, present: Any) -> Any:
-            returned = self._ask(self._bounded(present), settings)
+            returned = self._ask(present, settings)
             following = self._act(returned["action"], returned.get("internal_states"))
+            self._reset_actor()
             extras = {name: returned[name] for name in self.extra_returns}
             return (following, extras) if extras else following
 
-        done = loop(self.num_steps, act, self._begin(), collect=bool(self.extra_returns))
+        present = self._begin()
+        self._reset_actor()
+        done = loop(self.num_steps, act, present, collect=bool(self.extra_returns))
         return self._finish(done[1] if self.extra_returns else None)
 
     @rlgraph_api
@@ -138,6 +147,11 @@ class EnvironmentStepper(Component):
             environment.terminate()
 
     # Wiring.
+
+    def _reset_actor(self) -> None:
+        actor: Any = self.actor
+        if self.resets_actor:
+            actor.reset(self._begun())
 
     def _ask(self, present: Any, settings: Mapping[str, Any]) -> Any:
         """What the actor returns."""
@@ -202,11 +216,6 @@ class EnvironmentStepper(Component):
     def _in_time(self, space: Space, steps: int) -> Space:
         return space.with_extra_ranks(len(self.environments) if self.is_vector else False, steps, True)
 
-    @graph_fn(spaces=_present_spaces)
-    def _bounded(self, ops: Any, present: Any) -> Any:
-        """What is carried has lost its bounds, of which networks make one-hot vectors."""
-        return present
-
     # Host functions.
 
     @graph_fn(host=True, spaces=_present_spaces, shares=())
@@ -227,6 +236,10 @@ class EnvironmentStepper(Component):
     @graph_fn(host=True, spaces=_following_spaces, shares=())
     def _act(self, action: Any, internal_states: Any = None) -> Any:
         return self.rollout.turns.send((action, internal_states))
+
+    @graph_fn(host=True, spaces=lambda self: IntBox(len(self.environments), add_batch_rank=True), shares=())
+    def _begun(self) -> Any:
+        return np.array(self.rollout.begun, np.int64)
 
     @graph_fn(host=True, spaces=_result_spaces, shares=())
     def _finish(self, extras: Any = None) -> Any:

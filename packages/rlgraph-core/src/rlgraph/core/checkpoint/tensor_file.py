@@ -120,7 +120,8 @@ class TensorFile:
         if not isinstance(header, dict):
             raise self._damaged("its header is no mapping")
         header.pop("__metadata__", None)
-        entries = {name: self._entry(name, content) for name, content in header.items()}
+        # Core 0.1 wrote a slash behind the names of some variables.
+        entries = {name.removesuffix("/"): self._entry(name, content) for name, content in header.items()}
         position = 0
         for name, entry in sorted(entries.items(), key=lambda item: (item[1].start, item[1].stop)):
             if entry.start != position:

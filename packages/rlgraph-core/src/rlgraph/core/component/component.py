@@ -171,7 +171,7 @@ class Component(Composition):
         """Declare a variable; assign the result to an attribute and use that attribute in graph functions.
 
         Args:
-            name: name within this component.
+            name: name within this component; of a leaf ``f"{name}/{path}"``, also where its path is empty.
             space: a Space (or a spec of one) with a fixed shape and no ranks.
             initializer: a number, a name such as ``"glorot_uniform"``, ``f(shape, dtype, rng) -> array``, or what
                 else `resolve_initializer` takes.
@@ -180,10 +180,14 @@ class Component(Composition):
                 variable whose Space may ask for float64, whatever the execution computes in.
 
         Raises:
-            BuildError: the name is taken, or the Space has no fixed shape.
+            BuildError: the name is taken or empty, or the Space has no fixed shape.
         """
         box = from_spec(space)
-        path = f"{self.scope_path}/{name}"
+        path = f"{self.scope_path}/{name}".removesuffix("/")
+        if not all(name.removesuffix("/").split("/")):
+            raise BuildError(
+                f"variable {name!r} of {self.scope_path} needs a name, or several joined by single slashes"
+            )
         if path in self.declared_variables:
             raise BuildError(f"variable {path} is declared twice")
         if not isinstance(box, BoxSpace) or box.has_batch_rank or box.has_time_rank:

@@ -1,9 +1,9 @@
-"""Phase two: run every API method of the root once with symbols and keep what was recorded."""
+"""Assembly: every API method of the root runs once with symbols, and what it calls is recorded."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,13 +15,16 @@ from rlgraph.core.graph.trace import Symbol, Trace, tracing
 from rlgraph.spaces import Space, from_spec
 
 
-def assemble(root: Any, input_spaces: Mapping[str, Any] | None = None) -> ComponentGraph:
+def assemble(
+    root: Any, input_spaces: Mapping[str, Any] | None = None, api_methods: Collection[str] | None = None
+) -> ComponentGraph:
     """The component graph of `root`. Needs no backend, and no Space but for API methods that flatten an argument.
 
     Args:
         root: a component.
         input_spaces: as for `build`; API methods with `flatten_ops` see the containers among them, and an argument
             whose default is None and that has no Space is left out: the method gets None.
+        api_methods: the root's API methods that are wanted; default: all that are not switched off.
 
     Raises:
         AssemblyError: wiring that cannot be, with the component's scope: wrong arity, a cycle, a symbol used as a
@@ -30,8 +33,11 @@ def assemble(root: Any, input_spaces: Mapping[str, Any] | None = None) -> Compon
     components = _collect(root)
     trace = Trace(components, _input_spaces(root, input_spaces or {}))
     methods: dict[str, RootMethod] = {}
+    known = root.api_methods().keys() - root.switched_off_apis
     with tracing(trace), _explained(root.scope_path, components, methods, trace):
-        for name in sorted(root.api_methods().keys() - root.switched_off_apis):
+        for name in sorted(known if api_methods is None else api_methods):
+            if name not in known:
+                raise AssemblyError(f"{root.scope_path} has no API method {name!r}. {nearest(name, known)}")
             method = root.api_method(name)
             key = method.options.add_auto_key_as_first_param
             parameters = list(method.signature.parameters.values())[1 + key :]

@@ -19,8 +19,8 @@ def bind(
 
     Args:
         component: the component.
-        handle: gives what stands for a variable.
-        blocks: gives the list of blocks that stands for optimizer slots.
+        handle: replaces a variable.
+        blocks: replaces optimizer slots by a list of blocks.
         extra: further attributes of the view.
     """
 

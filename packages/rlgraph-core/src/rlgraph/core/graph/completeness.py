@@ -21,6 +21,7 @@ from rlgraph.core.graph.nodes import (
     Ref,
     Source,
     VariablesOf,
+    label,
 )
 from rlgraph.core.graph.values import Value, compatible, describe, difference, same_ranks, space_of
 from rlgraph.core.graph.variables import VariableList, joined
@@ -38,7 +39,7 @@ class Components:
         graph: the contracted graph.
         values: what is known so far of inputs and outputs.
         input_spaces: root method -> argument -> Space, as far as known.
-        action_space: handed to the components' build hooks.
+        action_space: passed to the components' build hooks.
         created: the scopes whose variables are created.
         ahead: those among them that were created while the Spaces of some of their calls were not known.
     """
@@ -58,7 +59,8 @@ class Components:
     def check_unused(self) -> None:
         """Warn of components that no API method reaches and that are left out; an exposed one is an error."""
         called = {call.component for call in self.graph.calls.values()}
-        called |= {node.component for node in self.graph.nodes.values()}
+        nodes = self.graph.nodes.values()
+        called |= {node.component for node in nodes if not isinstance(node, VariablesOf)}
         unused: list[str] = []
         for scope, component in self.graph.components.items():
             if called.isdisjoint(self.graph.below(scope)):
@@ -68,12 +70,24 @@ class Components:
                 if not any(scope in self.graph.below(parent) for parent in unused):
                     unused.append(scope)
         for scope in unused:
+            self._check_variables_wanted(scope)
             if not all(map(self.is_reached, self.graph.below(scope))):
                 warnings.warn(
                     f"component {scope} is part of {self.graph.root}, but no API method calls it: it is left out",
                     BuildWarning,
                     stacklevel=5,
                 )
+
+    def _check_variables_wanted(self, scope: str) -> None:
+        """Raise `BuildError` if variables are asked for that nothing will create."""
+        for node in self.graph.nodes.values():
+            if isinstance(node, VariablesOf) and node.component in self.graph.below(scope):
+                missing = [each for each in self.graph.below(node.component) if not self.is_reached(each)]
+                if missing:
+                    raise BuildError(
+                        f"{label(node)}() is asked for, but no API method calls {missing[0]}, so that its variables "
+                        f"are never created: call an API method of {missing[0]}, which gives it its Spaces"
+                    )
 
     def _check_exposed(self, parent: str, component: Any) -> None:
         for name in self.graph.components[parent].exposed_apis.get(component.scope, ()):

@@ -19,7 +19,7 @@ class RootMethod:
         name: the method's name.
         parameters: names of its arguments, in order.
         defaults: parameter name -> default value, for those that may be left out.
-        call: id of the `ApiCall` that stands for it.
+        call: id of its `ApiCall`.
         nodes: ids of the nodes traced under it, in program order, without those inside regions.
         size_groups: names of arguments in which sizes of one name are one size; default: one group, all of them.
     """

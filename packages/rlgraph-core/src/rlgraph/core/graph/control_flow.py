@@ -56,7 +56,7 @@ def loop(
         collect: stack what every iteration collects along a new first axis of size `count`.
 
     Returns:
-        The carried values behind the last iteration: one symbol, or a tuple as `body` returns it. With `collect` the
+        The carried values after the last iteration: one symbol, or a tuple as `body` returns it. With `collect` the
         pair ``(carried, collected)``.
 
     Raises:
@@ -112,7 +112,7 @@ def branch(predicate: Any, then: Callable[..., Any], otherwise: Callable[..., An
     Args:
         predicate: a symbol of one bool.
         then, otherwise: ``f(*arguments)`` wires one side; both return values of equal Spaces, and may write variables.
-        arguments: handed to both.
+        arguments: passed to both.
 
     Returns:
         What the side that ran returned; an empty tuple if nothing.
@@ -143,7 +143,7 @@ def branch(predicate: Any, then: Callable[..., Any], otherwise: Callable[..., An
 
 
 def _check_takes(wiring: Callable[..., Any], number: int, where: str, called: str) -> None:
-    """Check that `wiring` is a function that can be called with so many values."""
+    """Check that `wiring` is a function that can be called with this number of values."""
     if not callable(wiring):
         raise AssemblyError(f"{where}: {called} must be a function, given {wiring!r}")
     try:

@@ -1,4 +1,4 @@
-"""Deadlocks: who waits for whom in a build that cannot go on."""
+"""Deadlocks: which components wait for each other in a build that cannot continue."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ from rlgraph.core.graph.nodes import (
     arguments_of,
     label,
     references,
+)
+
+_ADVICE = (
+    "break the cycle: let one component not depend on these Spaces, "
+    "or mark the API method with @rlgraph_api(must_be_complete=False)"
 )
 
 
@@ -56,12 +61,23 @@ class Deadlock:
         cycle = find_cycle(self._waits())
         if cycle:
             lines.append("the cycle: " + " waits for ".join(cycle))
-        lines.append(
-            "break the cycle: let one component not depend on these Spaces, "
-            "or mark the API method with @rlgraph_api(must_be_complete=False)"
-        )
+        lines.append(self._own_variables() or _ADVICE)
         # What is called from many places waits at each of them for the same.
         return "\n".join(dict.fromkeys(lines))
+
+    def _own_variables(self) -> str:
+        """What to do where a component is given variables among which are its own."""
+        for node in self.pending.values():
+            if isinstance(node, VariablesOf):
+                for scope in self.components.lacking(node.component):
+                    given = (e for _, _, e in self.components.arguments(scope))
+                    if any(ref.source == Output(node.id) for e in given for ref in references(e)):
+                        return (
+                            f"{label(node)}() holds the variables of {scope}, too, which is a part of "
+                            f"{node.component}: give {scope} the variables() of the other parts, joined by +; "
+                            f"variables that {node.component} declares itself belong into a part of their own"
+                        )
+        return ""
 
     def _supplier(self, expression: Expression) -> str:
         for ref in references(expression):

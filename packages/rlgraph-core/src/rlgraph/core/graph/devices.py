@@ -14,9 +14,8 @@ After::
     policy/network          ops on cuda:0, variables on cpu
     target-policy           ops on cuda:1, variables on cuda:1
 
-What the device map says of a component, or of the nearest one around it, goes before what the components themselves
-say; the default is for all of which nobody says anything. A device is a name in the backend's words, which `place`
-looks up.
+The entry of the device map for a component, or for the nearest one around it, overrides the components' own devices;
+the default applies to all others. A device is a name in the backend's words, which `place` looks up.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ def resolve_devices(
 
     Args:
         graph: the components.
-        default: where everything is of which nobody says anything; None: the backend's own choice.
+        default: device of everything else; None: the backend's own choice.
         device_map: scope -> device, for the component there and all inside it; the longest scope wins.
 
     Raises:
@@ -117,12 +116,11 @@ def place(
 ) -> dict[str, Devices]:
     """The devices of every component in the backend's own names.
 
-    Where any component is somewhere, those of which nobody says anything are on the backend's default device, if it
-    has one.
+    If any component has a device, components without one are placed on the backend's default device, if it has one.
 
     Args:
         devices: scope -> devices, parents before children.
-        backend: who has the devices.
+        backend: owner of the devices.
         soft: a device that is not there becomes the backend's own choice, with a warning.
         replicated: updates are shared by replicas, so something is somewhere in any case.
 

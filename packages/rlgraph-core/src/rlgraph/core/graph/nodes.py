@@ -15,7 +15,7 @@ from rlgraph.core.errors import no_part
 
 Path = tuple[str | int, ...]
 
-#: An input Space that begins so (and goes on with a scope) is that of the variables of a component.
+#: Prefix of an input Space that is the Space of the variables of the component at the scope that follows.
 DEFERRED = "variables:"
 
 
@@ -234,7 +234,7 @@ class Loop:
 
     @property
     def leaving(self) -> Expression:
-        """The carried values behind one iteration."""
+        """The carried values after one iteration."""
         return descend(self.region.results, (0,))
 
     @property

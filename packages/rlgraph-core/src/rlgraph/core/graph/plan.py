@@ -42,7 +42,7 @@ class Segment:
         inputs: tensors that enter it, with their specs.
         outputs: tensors that leave it, with their specs.
         reads: groups that it reads.
-        writes: groups that it writes.
+        writes: groups that it writes, some of them in part; a program needs their old values too.
         streams: names of the random streams it draws from.
     """
 
@@ -57,7 +57,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class HostStep:
-    """A host function between segments; outputs listed in `copies` are copied before they are handed on."""
+    """A host function between segments; outputs listed in `copies` are copied."""
 
     node: GraphFunctionCall
     copies: frozenset[int]
@@ -108,7 +108,7 @@ class Plan:
         copies: outputs that share memory with a variable and must be copied.
         steps: segments, host calls, and loops and branches around such, in execution order.
         statistics: seconds spent and sizes (see `rlgraph.core.GraphExecutor`).
-        page: writes the plan down (see `source`); emission is built on plans, so a plan does not know it.
+        page: writes the plan as source (see `source`); emission depends on plans, so a plan cannot import it.
     """
 
     name: str
@@ -147,7 +147,7 @@ class Plan:
 
     @property
     def source(self) -> str:
-        """The plan as a page of readable Python: driver and segments, with what their names stand for."""
+        """The plan as a page of readable Python: driver and segments, with the meaning of their names."""
         return self.page(self)
 
     @property

@@ -65,7 +65,7 @@ def _check_region(graph: ComponentGraph, region: Region, reached: set[Source], r
 
 
 def tensors_of(value: Value, float_dtype: str, where: str) -> Value:
-    """A value in which numbers have become the tensors they stand for, so that they can cross a region's border.
+    """A value in which numbers have become tensors, so that they can cross a region's border.
 
     Raises:
         BuildError: a leaf is neither a tensor nor a number.
@@ -98,9 +98,28 @@ def enter_loop(node: Loop, count: Value, carried: Value, float_dtype: str) -> tu
     if not fits:
         raise BuildError(f"{label(node)}: the count must be one integer, at least 1, given {describe(count)}")
     high = count if isinstance(count, int) else None
-    # Bounds of the first values need not hold for the later ones.
-    inside = map_leaves(TensorSpec.unbounded, tensors_of(carried, float_dtype, label(node)))
-    return inside, TensorSpec((), "int64", 0, high)
+    return tensors_of(carried, float_dtype, label(node)), TensorSpec((), "int64", 0, high)
+
+
+def widened(entering: Value, leaving: Value) -> Value:
+    """What the body must see instead, if it does not keep the bounds of what it is given: `entering` without these.
+
+    Args:
+        entering: the carried values as the body sees them.
+        leaving: the same as they leave it, of the same structure, shapes and dtypes.
+    """
+    if isinstance(entering, TensorSpec):
+        kept = isinstance(leaving, TensorSpec) and _holds(leaving, entering)
+        return entering if kept else entering.unbounded()
+    if isinstance(entering, dict):
+        return {key: widened(item, leaving[key]) for key, item in entering.items()}
+    return tuple(widened(item, other) for item, other in zip(entering, leaving, strict=True))
+
+
+def _holds(spec: TensorSpec, bounds: TensorSpec) -> bool:
+    """Whether what `spec` allows is within the bounds of another spec."""
+    low = bounds.low is None or (spec.low is not None and spec.low >= bounds.low)
+    return low and (bounds.high is None or (spec.high is not None and spec.high <= bounds.high))
 
 
 def leave_loop(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -37,8 +38,8 @@ from rlgraph.core.graph.nodes import (
     walk_nodes,
 )
 from rlgraph.core.graph.passes.containers import expand, merged
-from rlgraph.core.graph.region_inference import enter_loop, join_branch, leave_loop
-from rlgraph.core.graph.values import Value, describe, identity, leaves
+from rlgraph.core.graph.region_inference import enter_loop, join_branch, leave_loop, tensors_of, widened
+from rlgraph.core.graph.values import Value, describe, first_difference, identity, leaves
 from rlgraph.core.graph.variables import GradientList, Variable, VariableList, joined
 from rlgraph.core.ops import Effects, TensorSpec, to_specs
 from rlgraph.core.ops.effects import together
@@ -69,6 +70,9 @@ class SpaceFlow:
     expanded: dict[int, list[GraphFunctionCall]] = field(default_factory=dict)
     replaced: dict[Source, Expression] = field(default_factory=dict)
     deferred: dict[Input, str] = field(default_factory=dict)
+    #: What was known when a loop was entered, and whether the build is back there.
+    entered: dict[int, list[Any]] = field(default_factory=dict)
+    is_undone: bool = False
     input_spaces: dict[str, dict[str, Space]] = field(default_factory=dict)
     _inferred: dict[Hashable, tuple[tuple[Value, ...], Effects]] = field(default_factory=dict)
 
@@ -112,9 +116,9 @@ class SpaceFlow:
 
     def _propagate(self) -> None:
         """Let Spaces flow until everything is known."""
-        pending = dict(sorted(self.graph.nodes.items()))
-        waiting = [scope for scope in self.graph.components if self.components.is_reached(scope)]
-        progress = True
+        nodes = dict(sorted(self.graph.nodes.items()))
+        reached = [scope for scope in self.graph.components if self.components.is_reached(scope)]
+        pending, waiting, progress = dict(nodes), list(reached), True
         while progress and (pending or waiting):
             progress = self._take_deferred_spaces()
             for scope in [s for s in waiting if self._try_create(s)]:
@@ -124,6 +128,10 @@ class SpaceFlow:
             for id_ in [i for i, node in pending.items() if self._try_infer(node)]:
                 del pending[id_]
                 progress = True
+            if self.is_undone:
+                pending = {id_: node for id_, node in nodes.items() if id_ not in self.effects}
+                waiting = [scope for scope in reached if scope not in self.components.created]
+                self.is_undone, progress = False, True
             progress = progress or len(self.values) > number  # a loop was entered
             progress = progress or self._create_ahead(waiting)
         for scope in sorted(self.components.ahead):
@@ -301,15 +309,39 @@ class SpaceFlow:
         if any(value is UNKNOWN for value in entry.values()):
             return False
         if Carried(node.id) not in self.values:
+            self.entered[node.id] = [copy(known_by_now) for known_by_now in self._state()]
             inside, index = enter_loop(node, entry["count"], entry["carried"], self.float_dtype)
             self.values.update({Carried(node.id): inside, Index(node.id): index})
         iteration = known(label(node), {"results": node.region.results}, self.values)["results"]
         if iteration is UNKNOWN or not self._is_inferred(node):
             return False
-        entering = self.values[Carried(node.id)]
+        entering, leaving = self.values[Carried(node.id)], iteration[0]
+        if not first_difference(entering, tensors_of(leaving, self.float_dtype, label(node))):
+            inside = widened(entering, leaving)
+            if inside != entering:
+                self._enter_again(node, inside)
+                return self._try_loop(node)
         outcome = leave_loop(node, entry["count"], entering, iteration, self.effects, self.float_dtype)
         self._keep(node, *outcome)
         return True
+
+    def _enter_again(self, node: Loop, inside: Value) -> None:
+        """Undo all since a loop was entered: bounds of the first values do not hold for the later ones."""
+        index = self.values[Index(node.id)]
+        for current, before in zip(self._state(), self.entered[node.id], strict=True):
+            current.clear()
+            current.update(before)
+        for scope, component in self.graph.components.items():
+            if scope not in self.components.created:
+                component.declared_variables.clear()
+        self.values.update({Carried(node.id): inside, Index(node.id): index})
+        self.is_undone = True
+
+    def _state(self) -> list[Any]:
+        """What the build has found out, and what it may forget again."""
+        created = self.components.created, self.components.ahead
+        found = self.values, self.effects, self.expanded, self.replaced, self.deferred, self._inferred
+        return [*found, *created]
 
     def _try_branch(self, node: Branch) -> bool:
         expressions = {"if": node.predicate, "then": node.then.results, "otherwise": node.otherwise.results}
@@ -334,6 +366,10 @@ class SpaceFlow:
         if not (isinstance(loss, TensorSpec) and loss.is_float and loss.shape == ()):
             raise BuildError(
                 f"{label(node)}: the loss must be one float without axes, given {describe(loss)}"
+            )
+        if not variables:
+            raise BuildError(
+                f"{label(node)}: there are no variables: differentiate by the variables() of a component that has some"
             )
         frozen = [v.name for v in variables if not v.trainable]
         if frozen:

@@ -112,7 +112,7 @@ class Parts(dict[Any, Any]):
 
 
 def _here() -> str:
-    """The API method that is traced, in front of a message."""
+    """The API method that is traced, as the beginning of a message."""
     trace = _current.get()
     return f"{trace._place}: " if trace and trace._stack else ""
 
@@ -309,7 +309,7 @@ class Trace:
         }
 
     def _literal(self, expression: Expression) -> Expression:
-        """`expression` with the containers that its references stand for written out, as far as they are known."""
+        """`expression` in which references to known containers are written out."""
         if isinstance(expression, Pack):
             return Pack(expression.kind, tuple((key, self._literal(e)) for key, e in expression.items))
         if isinstance(expression, Ref):

@@ -168,7 +168,7 @@ def _same_roles(first: TensorSpec, second: TensorSpec) -> bool:
 
 
 def first_difference(first: Value, second: Value, path: Path = ()) -> tuple[Path, Value, Value] | None:
-    """Where two values differ in structure, shape or dtype, and what stands there; None if they agree."""
+    """Where two values differ in structure, shape or dtype, and both parts; None if they agree."""
     if isinstance(first, TensorSpec) and isinstance(second, TensorSpec):
         same = first.shape == second.shape and first.dtype == second.dtype
         return None if same else (path, first, second)

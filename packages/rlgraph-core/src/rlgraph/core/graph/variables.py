@@ -6,13 +6,16 @@ optimizer step, a target synchronisation, a checkpoint then touch a few large ar
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from rlgraph.core.errors import BuildError
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
 #: ``initializer(shape, dtype, rng) -> array``: the starting value of a variable.
@@ -49,7 +52,7 @@ class Variable:
     @property
     def size(self) -> int:
         """Number of elements."""
-        return int(np.prod(self.shape, dtype=np.int64))
+        return prod(self.shape)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -153,13 +156,36 @@ class Layout:
         return blocks
 
 
+def check_memory(variables: Sequence[Variable]) -> None:
+    """Raise `BuildError` for variables that this machine's memory cannot hold, before anything is allocated.
+
+    Starting values are made on the host. What is on other devices has memory there, so only single variables count.
+    """
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # a system that does not tell
+        return
+    sizes = {v: v.size * np.dtype(v.spec.dtype).itemsize for v in variables if v.spec.dtype != "string"}
+    on_host = sum(size for variable, size in sizes.items() if variable.host)
+    largest = max(sizes, key=lambda v: sizes[v], default=None)
+    if largest is not None and max(sizes[largest], on_host) > memory:
+        raise BuildError(
+            f"variable {largest.name}, {largest.spec}, needs {sizes[largest] / 2**30:,.1f} GiB, all host variables "
+            f"{on_host / 2**30:,.1f} GiB; this machine has {memory / 2**30:,.1f} GiB of memory: make them smaller"
+        )
+
+
 def lay_out(variables: Sequence[Variable], steppers: Mapping[str, frozenset[str]]) -> Layout:
     """Distribute tensor variables over groups.
 
     Args:
         variables: all declared variables; host variables are left out.
         steppers: variable name -> scopes of the optimizers that step it.
+
+    Raises:
+        BuildError: this machine has no memory for them.
     """
+    check_memory(variables)
     members: dict[tuple[Any, ...], list[Variable]] = {}
     for variable in sorted((v for v in variables if not v.host), key=lambda v: v.name):
         key = (

@@ -19,7 +19,7 @@ from rlgraph.core.ops import (  # noqa: F401  (each family declares its operatio
 from rlgraph.core.ops.contract import CONTRACT_VERSION, OPERATIONS, Operation
 from rlgraph.core.ops.dims import SymbolicDim
 from rlgraph.core.ops.effects import EffectRecorder, Effects, stream_name, stream_names
-from rlgraph.core.ops.images import as_pair, resize_weights
+from rlgraph.core.ops.images import as_pair, paddings, resize_weights
 from rlgraph.core.ops.nest import leaves_of, map_nested, nested_like
 from rlgraph.core.ops.python_control import PythonControl
 from rlgraph.core.ops.symbolic import SymbolicOps, SymbolicTensor, SymbolicVariable
@@ -41,6 +41,7 @@ __all__ = [
     "leaves_of",
     "map_nested",
     "nested_like",
+    "paddings",
     "resize_weights",
     "stream_name",
     "stream_names",

@@ -1,7 +1,7 @@
-"""Who acts: the backend, or NumPy beside it on the same variables.
+"""Acting: whether the backend runs the acting methods, or NumPy on the same variables.
 
-A method that acts is called at every step of an environment, for a row or a few. What a framework takes for any call
-is most of what a small network then takes.
+A method that acts is called at every step of an environment, for one row or a few. With a small network, most of its
+time is the framework's overhead.
 """
 
 from __future__ import annotations

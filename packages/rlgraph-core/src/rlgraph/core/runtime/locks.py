@@ -1,10 +1,10 @@
-"""Locks: what may not happen at the same time in several threads.
+"""Locks: they keep threads apart.
 
-One lock per group of variables and one per component with host functions. Whoever needs several takes them in the
+One lock per group of variables and one per component with host functions. Several are acquired in the
 order of their names, so that no two threads wait for each other.
 
-A host function that has to wait for another one of its component, as a queue has, waits for the condition of its lock:
-meanwhile the lock is free.
+A host function that must wait for another one of its component, such as a queue's, waits for the condition of its lock,
+which is free meanwhile.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ class Locks:
     def holding(
         self, names: Iterable[str], finally_: Callable[[], None] | None = None
     ) -> AbstractContextManager[Any]:
-        """A context manager that holds the locks `names`; before it lets them go it calls `finally_`."""
+        """A context manager that holds the locks `names`; before it releases them it calls `finally_`."""
         with self._making:
             locks = [self._lock(name) for name in sorted(set(names))]
         # A bare lock costs a tenth of a context manager of our own.
         return locks[0] if len(locks) == 1 and finally_ is None else _Holding(locks, finally_)
 
     def condition(self, name: str) -> threading.Condition:
-        """The condition of the lock `name`: who holds it may wait, and others hold it meanwhile."""
+        """The condition of the lock `name`: its holder may wait, and other threads hold the lock meanwhile."""
         with self._making:
             return self._conditions.setdefault(name, threading.Condition(self._lock(name)))
 
     def notify_all(self) -> None:
-        """Wake all who wait for a condition; the caller holds all locks."""
+        """Wake all threads that wait for a condition; the caller holds all locks."""
         for condition in self._conditions.values():
             condition.notify_all()
 

@@ -13,6 +13,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import numpy as np
 
+from rlgraph.core.specs.spec_types import spec_type
+
 
 def fits(annotation: Any, value: Any) -> bool:
     """Whether `value` may stand where `annotation` does."""
@@ -38,11 +40,13 @@ def expectation(annotation: Any) -> str:
     """What `annotation` accepts, in words."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return expectation(arguments[0])
+        described = spec_type(annotation)
+        return expectation(arguments[0]) if described is None else described.words
     if origin in (Union, types.UnionType):
         return " or ".join(dict.fromkeys(expectation(choice) for choice in arguments))
     if origin is Literal:
-        return ("one of " if len(arguments) > 1 else "") + ", ".join(map(repr, arguments))
+        shown = [str(choice).lower() if isinstance(choice, bool) else repr(choice) for choice in arguments]
+        return ("one of " if len(arguments) > 1 else "") + ", ".join(shown)
     if annotation in _WORDS:
         return _WORDS[annotation]
     kind = origin or annotation

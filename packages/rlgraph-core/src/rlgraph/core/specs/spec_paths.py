@@ -55,11 +55,6 @@ def join_parts(*parts: str) -> str:
     return "".join(p if is_index(p) else f".{p}" for p in parts if p).removeprefix(".")
 
 
-def is_nested() -> bool:
-    """Whether a constructor that was called for a spec is at work."""
-    return bool(_frames.get())
-
-
 @contextmanager
 def making(path: str, keys: Iterable[str], handed: Iterable[str]) -> Iterator[None]:
     """A constructor works on the spec at `path`; see `Frame`."""
@@ -112,11 +107,7 @@ def _locate_fault(fault: str, path: str, owner: str) -> str:
         return f"{place}: {fault[match.end() :]}"
     if match is not None and parts_of(match["place"])[0] in _frames.get()[-1].handed:
         return fault
-    text = fault.removeprefix(f"{owner}: ")
-    name = re.match(r"\w+", text)
-    if name is not None and name[0] in _frames.get()[-1].keys:
-        return f"{join_parts(path, name[0])}: {text}"
-    return f"{path}: {fault}"
+    return f"{path}: {fault.removeprefix(f'{owner}: ')}"
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -10,12 +11,26 @@ import numpy as np
 
 from rlgraph.core.errors import SpecError, offer
 from rlgraph.core.registry import registry
-from rlgraph.core.specs.all_faults import every_fault
 from rlgraph.core.specs.argument_types import expectation, fits
 from rlgraph.core.specs.documents import is_spec_file, read_spec_file
 from rlgraph.core.specs.imports import data_specs
 from rlgraph.core.specs.parameters import Parameters, parameters_of
 from rlgraph.core.specs.spec_paths import is_recording, locate, located, making, record
+from rlgraph.spaces import SpaceError
+
+#: What a constructor raises that stumbles over a value it was given.
+REFUSALS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    NotImplementedError,
+    RecursionError,
+    ValueError,
+)
+#: Mistakes of one mapping that are reported; more say nothing new.
+MAX_FAULTS = 20
 
 
 class Specifiable:
@@ -56,8 +71,7 @@ class Specifiable:
             return spec
         if is_spec_file(spec):
             return cls._from_file(spec, where, kwargs)
-        with every_fault(lambda spec: cls._from_plain(spec, where, kwargs), spec, where):
-            return cls._from_plain(spec, where, kwargs)
+        return cls._from_plain(spec, where, kwargs)
 
     @classmethod
     def _from_plain(cls, spec: Any, where: str, kwargs: Mapping[str, Any]) -> Self:
@@ -157,7 +171,7 @@ def call_checked(
     handed = handed or {}
     parameters = parameters_of(target)
     faults = [
-        *_name_faults(target, parameters, {**arguments, **handed}, where),
+        *islice(_name_faults(target, parameters, {**arguments, **handed}, where), MAX_FAULTS),
         *_position_faults(target, parameters, positional, {**arguments, **handed}, where),
         *_type_faults(parameters, positional, {k: v for k, v in arguments.items() if k not in handed}, where),
     ]
@@ -168,10 +182,14 @@ def call_checked(
     with making(where, {*parameters.named, *arguments} - handed.keys(), handed):
         try:
             return target(*positional, **{**arguments, **handed})
-        except TypeError as error:
-            raise _located(f"{where}: {_name(target)}: {error}") from error
         except SpecError as error:
             raise located(error, where, _name(target)) from error
+        except SpaceError:
+            raise
+        except TypeError as error:
+            raise _located(f"{where}: {_name(target)}: {error}") from error
+        except REFUSALS as error:
+            raise _located(f"{where}: {_name(target)}: {type(error).__name__}: {error}") from error
 
 
 def check_arguments(target: Callable[..., Any], arguments: Mapping[str, Any], where: str) -> None:
@@ -179,7 +197,7 @@ def check_arguments(target: Callable[..., Any], arguments: Mapping[str, Any], wh
 
     A constructor with ``**kwargs`` is taken to hand them to the next class above.
     """
-    faults = _name_faults(target, parameters_of(target), arguments, where)
+    faults = [*islice(_name_faults(target, parameters_of(target), arguments, where), MAX_FAULTS)]
     if faults:
         raise SpecError(*faults)
 
@@ -200,15 +218,11 @@ def _located(*faults: str) -> SpecError:
 
 def _name_faults(
     target: Callable[..., Any], parameters: Parameters, arguments: Mapping[str, Any], where: str
-) -> list[str]:
-    if parameters.is_open:
-        return []
-    return [
-        f"{where}.{key}: {_name(target)} has no such key. "
-        + offer(str(key), parameters.named, getattr(target, "other_names", {}))
-        for key in arguments
-        if key not in parameters.named
-    ]
+) -> Iterator[str]:
+    for key in arguments:
+        if key not in parameters.named and not parameters.is_open:
+            other_names = getattr(target, "other_names", {})
+            yield f"{where}.{key}: {_name(target)} has no such key. {offer(str(key), parameters.named, other_names)}"
 
 
 def _position_faults(

@@ -94,7 +94,7 @@ def closed(value: Any, sizes: Any) -> Any:
     if isinstance(value, TensorSpec):
         shape = concrete(value.shape, sizes, None)  # type: ignore[arg-type]
         return (
-            Indices.into(concrete(value.size, sizes, None), shape, value.dtype)
+            Indices.into(closed(value.size, sizes), shape, value.dtype)
             if isinstance(value, Indices)
             else value.with_shape(shape)
         )

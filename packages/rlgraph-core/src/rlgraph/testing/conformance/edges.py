@@ -89,6 +89,11 @@ EDGES: dict[str, tuple[Callable[..., Any], Sequence[Any], Any]] = {
         [[1.0, 2.0, 4.0], [2, 0, 2]],
         [2.0, 0.0, 5.0],
     ),
+    "ops.boolean_mask of nothing": (
+        lambda ops, x: ops.boolean_mask(x, x > 2.0),
+        [[1.0, 2.0]],
+        np.zeros(0),
+    ),
     "ops.clip at its bounds": (
         lambda ops, x: ops.clip(x, -1.0, 1.0),
         [[-2.0, -1.0, 0.5, 3.0]],
@@ -146,7 +151,6 @@ EMPTY: dict[str, Callable[..., Any]] = {
     "ops.sort": lambda ops, x, w, steps: ops.sort(x, 0),
     "ops.flatten": lambda ops, x, w, steps: ops.flatten(x, 0),
     "ops.cumulative_sum": lambda ops, x, w, steps: ops.cumulative_sum(x, 0),
-    "ops.boolean_mask": lambda ops, x, w, steps: ops.boolean_mask(w, w > 1e9),
     "ops.segment_sum": lambda ops, x, w, steps: ops.segment_sum(x, ops.argmax(x, 1), num_segments=2),
     "ops.linear_recurrence": lambda ops, x, w, steps: ops.linear_recurrence(steps, 0.5, x),
 }

@@ -22,7 +22,6 @@ MODULES = (
     "gradients",
     "components",
     "draws",
-    "checkpoints",
     "functional",
     "graphs",
     "budget",

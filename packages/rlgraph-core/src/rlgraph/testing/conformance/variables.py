@@ -206,9 +206,9 @@ class Whole(Component):
 
     @rlgraph_api
     def run(self, factor: Any) -> Any:
-        before = self.part.see_both()
+        before = self.part.see_both()  # type: ignore[attr-defined]
         self._scale(self.part.variables(), factor)
-        return before, self.part.see_both()
+        return before, self.part.see_both()  # type: ignore[attr-defined]
 
     @graph_fn(returns=0)
     def _scale(self, ops: Any, variables: Any, factor: Any) -> None:

@@ -10,12 +10,9 @@ import stat
 import tempfile
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from rlgraph.core.errors import RLGraphError
-from rlgraph.torch.compile.tracing import Draw, Inputs
 
 LIBRARY, DESCRIPTION = "program.so", "program.json"
 
@@ -67,8 +64,8 @@ class Cache:
     def __init__(self, folder: Path):
         self.folder = folder
 
-    def find(self, key: str) -> tuple[Path, Inputs] | None:
-        """The library under `key` and what it takes. A damaged one is taken away, with a warning."""
+    def find(self, key: str) -> Path | None:
+        """The library under `key`. A damaged one is removed, with a warning."""
         entry = self.folder / key
         if not entry.is_dir():
             return None
@@ -77,7 +74,7 @@ class Cache:
             library = entry / LIBRARY
             if _digest(library) != description["sha256"]:
                 raise ValueError(f"{LIBRARY} is not what was written")
-            return library, _inputs(description["inputs"])
+            return library
         except (OSError, ValueError, KeyError, TypeError) as error:
             warnings.warn(
                 f"the compiled program {entry} is damaged ({error}): it is compiled again",
@@ -87,7 +84,7 @@ class Cache:
             shutil.rmtree(entry, ignore_errors=True)
             return None
 
-    def store(self, key: str, inputs: Inputs, write: Callable[[Path], None]) -> Path:
+    def store(self, key: str, write: Callable[[Path], None]) -> Path:
         """Let `write` make the library, and keep it under `key`; returns where it is.
 
         It is made aside and renamed when it is complete; of several processes that do the same, the first one's stays.
@@ -99,7 +96,7 @@ class Cache:
             for other in aside.iterdir():
                 if other != library:
                     shutil.rmtree(other) if other.is_dir() else other.unlink()
-            description = {"sha256": _digest(library), "inputs": asdict(inputs)}
+            description = {"sha256": _digest(library)}
             (aside / DESCRIPTION).write_text(json.dumps(description, indent=1) + "\n")
             try:
                 aside.rename(self.folder / key)
@@ -113,11 +110,3 @@ class Cache:
 
 def _digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
-
-
-def _inputs(description: Any) -> Inputs:
-    draws = (
-        Draw(**{**draw, "shape": tuple(draw["shape"]), "parameters": tuple(draw["parameters"])})
-        for draw in description["draws"]
-    )
-    return Inputs(tuple(description["arrays"]), tuple(description["groups"]), tuple(draws))

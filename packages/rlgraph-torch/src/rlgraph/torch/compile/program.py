@@ -26,10 +26,10 @@ from rlgraph.torch.compile.compilers import (
     load_library,
     missing_compiler,
 )
-from rlgraph.torch.compile.key import key_of_graph, key_of_plan
+from rlgraph.torch.compile.key import key_of_graph
 from rlgraph.torch.compile.partition import cut, emit_pieces, is_differentiated, segments_of
 from rlgraph.torch.compile.recording import recorded, why_not
-from rlgraph.torch.compile.tracing import Inputs, Tracer, tensor_of_array, tracing_dialect
+from rlgraph.torch.compile.tracing import Inputs, Traced, Tracer, tensor_of_array, tracing_dialect
 from rlgraph.torch.profiling import Profiler
 from rlgraph.torch.random import DRAWS
 from rlgraph.torch.storage import TorchStorage
@@ -185,42 +185,35 @@ class Compiler:
         values: Sequence[Any],
     ) -> tuple[Lowered, str]:
         tensors = [border.to_tensor(value) for value in values]
-        key = key_of_plan(plan, segment, tracing_dialect(self.dialect), self.float_dtype, tensors)
-        known = self.cache.find(key) if key else None
-        if known is not None:
-            library, inputs = known
-            how, program = "aoti", _loaded(library)
-        else:
-            tracer = Tracer(plan, segment, storage, self.dialect, self.float_dtype)
-            how, program, inputs = self._make(tracer, storage, tensors, key)
-        bordered = _bordered(plan, segment, storage, eager, border, values, program, inputs)
-        return self.profiler.watch(bordered, (*border.namespace, "eager")), how
-
-    def _make(
-        self, tracer: Tracer, storage: TorchStorage, tensors: Sequence[Tensor], key: str | None
-    ) -> tuple[str, Program, Inputs]:
         try:
-            traced = tracer.trace(tensors)
+            traced = Tracer(plan, segment, storage, self.dialect, self.float_dtype).trace(tensors)
         except (
             Exception
         ) as error:  # whatever a user's function does that a tensor without a value does not allow
             raise NotCompiled(f"it cannot be traced ({_first_line(error)})") from error
+        how, program = self._program(traced, storage, tensors)
+        bordered = _bordered(plan, segment, storage, eager, border, values, program, traced.inputs)
+        return self.profiler.watch(bordered, (*border.namespace, "eager")), how
+
+    def _program(
+        self, traced: Traced, storage: TorchStorage, tensors: Sequence[Tensor]
+    ) -> tuple[str, Program]:
+        """How a program of the graph was made, and the program: that on disk, or a new one."""
         examples = [
             *(tensors[i] for i in traced.inputs.arrays),
             *(storage.groups[name] for name in traced.inputs.groups),
             *(torch.empty(d.shape, dtype=getattr(torch, d.dtype)) for d in traced.inputs.draws),
         ]
-        key = key or key_of_graph(traced.graph, examples)
-        known = self.cache.find(key) if key else None
-        if known is not None:
-            return "aoti", _loaded(known[0]), traced.inputs
+        key = None if traced.has_custom_operations else key_of_graph(traced.graph, examples)
+        if key and (library := self.cache.find(key)):
+            return "aoti", _loaded(library)
         if missing := missing_compiler():
             raise NotCompiled(f"there is no C++ compiler ({missing})")
         try:
-            if traced.has_custom_operations or key is None:
-                return "inductor", compile_here(traced.graph, examples, self.cache.folder), traced.inputs
-            library = self.cache.store(key, traced.inputs, partial(compile_library, traced.graph, examples))
-            return "aoti", load_library(library), traced.inputs
+            if key is None:
+                return "inductor", compile_here(traced.graph, examples, self.cache.folder)
+            library = self.cache.store(key, partial(compile_library, traced.graph, examples))
+            return "aoti", load_library(library)
         except Exception as error:  # of a compiler that we do not know
             raise NotCompiled(f"the compiler failed ({_first_line(error)})") from error
 

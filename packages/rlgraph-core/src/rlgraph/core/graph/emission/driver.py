@@ -93,7 +93,7 @@ class _Steps:
         )
 
     def emit_fast_path(self) -> None:
-        """Where the plan is one call whose function has a fast path, that goes first, in front of all checks."""
+        """If the plan is one call whose function has a fast path, emit that first, before all checks."""
         node = _only_call(self.plan)
         given = None if node is None else _given_leaves(self.plan, Pack(tuple, node.arguments))
         if node is None or given is None:
@@ -242,7 +242,9 @@ def _host_converter(where: str, spec: TensorSpec) -> Callable[[Any], np.ndarray]
 
     def convert(value: Any) -> np.ndarray:
         array = np.asarray(value)
-        if array.ndim != len(spec.shape) or not np.can_cast(array.dtype, spec.dtype, "same_kind"):
+        sizes = zip(array.shape, spec.shape, strict=False)
+        fits = array.ndim == len(spec.shape) and all(a == b for a, b in sizes if isinstance(b, int))
+        if not fits or not np.can_cast(array.dtype, spec.dtype, "same_kind"):
             given = f"{array.dtype}{list(array.shape)}"
             raise RLGraphError(f"host function {where}: it declares {spec} and returned {given}")
         return array.astype(spec.dtype, copy=False)
@@ -298,7 +300,7 @@ def _is_bounded(spec: TensorSpec) -> bool:
 
 
 def _refuse_beyond(plan: Plan, segment: Segment, error: Exception, *arrays: Any) -> None:
-    """A segment has failed: if an integer that it was given is none of its Space, that is said in place of `error`.
+    """A segment has failed: if an integer argument is outside its Space, report that instead of `error`.
 
     Such a number is an index that is out of range. To look at all numbers ahead of every call would take time.
     """
@@ -341,7 +343,7 @@ def _emit_parts(function: SourceFunction, plan: Plan, used: Sequence[Leaf]) -> N
             if leaf.source == source:
                 text = source.name + "".join(f"[{key!r}]" for key in leaf.path)
                 function.lines.append(f"    {function.local(leaf)} = {text}")
-        # Parts nobody asked for are a mistake, too: the weights of a larger network, say.
+        # Unexpected parts are a mistake, too: the weights of a larger network, say.
         length, surplus = function.share("len", len), function.share("part_error", LookupError)
         lengths = _lengths(plan.built.values[source])
         conditions = [
@@ -403,7 +405,7 @@ def _structure(value: Any) -> str:
 def _emit_check(
     function: SourceFunction, leaf: Leaf, spec: TensorSpec, convert: Callable[[Any], np.ndarray]
 ) -> None:
-    """Three cheap looks at an array; whatever is not exactly right goes through the careful conversion."""
+    """Three cheap checks of an array; one that is not exactly right is converted carefully."""
     name, wanted = function.local(leaf), leaf_name(leaf)
     type_of, ndarray = function.share("type", type), function.share("ndarray", np.ndarray)
     dtype = function.share(f"dtype_{spec.dtype}", np.dtype(spec.dtype))

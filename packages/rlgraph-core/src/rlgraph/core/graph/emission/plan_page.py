@@ -28,7 +28,7 @@ class _Shown(Linker):
 
 
 def plan_page(plan: Plan) -> str:
-    """The driver and the segments of a plan, with what their names stand for."""
+    """The driver and the segments of a plan, with the meaning of their names."""
     segments = ("\n".join(_segment(plan, segment)) for segment in plan.segments)
     parts = [_head(plan), _driver(plan).source, *segments]
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"

@@ -63,7 +63,7 @@ class _SegmentEmitter:
         self.detach = dialect.detach or "{}".format
         self.transforms = isinstance(linker.gradients, Transform)
         nodes = list(walk_nodes(segment.nodes))
-        # The results of these stand whole under one name; of everything else the leaves have names.
+        # Each result of these has one name; of all other values the leaves have names.
         self.called = {node.id for node in nodes if isinstance(node, GraphFunctionCall | Gradients)}
         self.sliced = frozenset[int]().union(*plan.slices.values()) if plan.slices else frozenset()
         self.data = {output for output in plan.data if output.node in {node.id for node in nodes}}
@@ -180,7 +180,7 @@ class _SegmentEmitter:
     # Calls of API methods that stay calls.
 
     def _inner_call(self, node: Node) -> int | None:
-        """The API call next further in on the way to `node`; None if it stands right here."""
+        """The API call next further in on the way to `node`; None if it is here."""
         calls, caller, chain = self.plan.built.graph.calls, node.caller, list[int]()
         while caller is not None:
             chain.append(caller)

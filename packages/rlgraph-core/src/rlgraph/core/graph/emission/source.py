@@ -36,7 +36,7 @@ class SourceFunction:
         self._leaves: dict[Leaf, str] = {}
 
     def fresh(self, wanted: str) -> str:
-        """`wanted`, or that with a number behind it if it is taken."""
+        """`wanted`, or `wanted` with a number if that name is taken."""
         name, number = wanted, 2
         while name in self._taken:
             name, number = f"{wanted}_{number}", number + 1
@@ -61,12 +61,12 @@ class SourceFunction:
         return self._leaves[leaf]
 
     def adopt(self, leaf: Leaf, name: str) -> None:
-        """Let a tensor have a name that stands already."""
+        """Give a tensor an existing name."""
         self._leaves[leaf] = name
 
     @contextmanager
     def block(self, head: str) -> Iterator[None]:
-        """What is written inside stands indented below `head`."""
+        """Lines that are written inside are indented below `head`."""
         around, self.lines = self.lines, []
         try:
             yield

@@ -47,7 +47,7 @@ from rlgraph.core.graph.values import Value, leaves, space_of
 def expand(
     function: Any, node: GraphFunctionCall, arguments: Mapping[str, Value], ids: Iterator[int]
 ) -> dict[str, GraphFunctionCall]:
-    """The calls that stand for a call of a function with `flatten_ops`: one per flat key, or one with flat dicts.
+    """The calls that replace a call of a function with `flatten_ops`: one per flat key, or one with flat dicts.
 
     One with `space_of` is called with a Space. What else there is stays as it is.
 
@@ -93,7 +93,7 @@ def _space_argument(function: Any, arguments: Mapping[str, Value], key: str = ""
 
 
 def merged(calls: Mapping[str, GraphFunctionCall], index: int, values: Mapping[Source, Value]) -> Expression:
-    """What stands for output `index` of a call that was expanded."""
+    """The expression that replaces output `index` of an expanded call."""
     if list(calls) != [""]:
         return nest({key: Ref(Output(call.id, index)) for key, call in calls.items()})
     output = Output(calls[""].id, index)
@@ -109,7 +109,7 @@ def write_out(
     expanded: Mapping[int, Sequence[GraphFunctionCall]],
     replaced: Mapping[Source, Expression],
 ) -> ComponentGraph:
-    """`graph` with every node in `expanded` replaced by its calls, and its outputs by what stands for them."""
+    """`graph` with every node in `expanded` replaced by its calls, and its outputs by the calls' outputs."""
     if not expanded and not replaced:
         return graph
 

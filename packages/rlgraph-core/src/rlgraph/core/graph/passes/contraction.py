@@ -1,4 +1,4 @@
-"""Contraction: edges through API methods disappear, so that at run time nothing of them is left.
+"""Contraction: edges through API methods disappear, so that no component call remains at run time.
 
 Before::
 
@@ -34,7 +34,7 @@ from rlgraph.core.graph.nodes import (
 
 
 def contract(graph: ComponentGraph) -> ComponentGraph:
-    """`graph` with every parameter and result of an API call replaced by what stands behind it.
+    """`graph` with every parameter and result of an API call replaced by its value.
 
     Raises:
         BuildError: a container literal lacks a part that is asked for.

@@ -3,7 +3,7 @@
 Before::
 
     %1 = policy.dense(states)
-    %2 = policy.value(%1)          # nobody uses it
+    %2 = policy.value(%1)          # unused
     return %1
 
 After::

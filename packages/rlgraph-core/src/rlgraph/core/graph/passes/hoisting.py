@@ -1,4 +1,4 @@
-"""Hoisting: every `gradients` node moves up to right behind its loss.
+"""Hoisting: every `gradients` node moves up, right after its loss.
 
 Before::
 
@@ -22,7 +22,7 @@ from rlgraph.core.graph.passes.dead_nodes import producers
 
 
 def hoist_gradients(nodes: Sequence[Node]) -> list[Node]:
-    """`nodes` with every `gradients` node right behind its loss. Lists of variables come first: they always stand."""
+    """`nodes` with every `gradients` node right after its loss. Lists of variables come first."""
     nodes = [with_regions(node, _hoisted) for node in nodes]
     lists = VariablesOf | JoinedVariables
     result: list[Node] = [node for node in nodes if isinstance(node, lists)]

@@ -13,7 +13,7 @@ After::
     %2 = policy.head(%1)
     %4 = value_function.head(%1)
 
-What gives back an argument as it came is another name for it; nobody needs the call any more.
+The result of a function that returns its argument unchanged is another name for it; the call is dropped.
 
 Calls are equal if component, function and arguments are, and no variable they read was written in between. What
 writes, draws or runs on the host is never merged. A region sees what was computed before it; what it computes stays

@@ -169,7 +169,7 @@ class Copying:
         return id_
 
     def shifted(self, source: Source, replica: int) -> Source:
-        """What stands in a replica for something that is made in it."""
+        """The copy in a replica of a source that is made in it."""
         shift = self._span * (replica + 1)
         if isinstance(source, Output):
             return Output(source.node + shift, source.index)

@@ -1,4 +1,4 @@
-"""Towers: what a replica computes, written once for each of them and put together behind."""
+"""Towers: the nodes of an update, written once for each replica and joined afterwards."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Members:
 
 
 class Towers:
-    """The nodes of one plan or region, written once for each replica and put together behind."""
+    """The nodes of one plan or region, written once for each replica and joined afterwards."""
 
     def __init__(self, copying: Copying, members: Members, nodes: Sequence[Node], results: Expression):
         self.copying, self.symbol, self.nodes, self.results = copying, members.symbol, nodes, results
@@ -74,7 +74,7 @@ class Towers:
                 waiting.append(node)
                 continue
             needs = producers(*(e for _, e in arguments_of(node))) & self.members
-            # What is pure and needs none of it may come before it, so that the nodes of a replica stand together.
+            # Pure nodes that need none of it may come before it, so that the nodes of a replica are adjacent.
             if needs or not effects[node.id].pure:
                 self._write_replicas(waiting)
                 waiting = []
@@ -96,7 +96,7 @@ class Towers:
             if effects.writes - effects.draws:
                 raise BuildError(
                     f"{label(node)} writes {min(effects.writes - effects.draws)} between the variables and the loss, "
-                    "and every replica would: write it behind the derivative, or use device_strategy='default'"
+                    "and every replica would: write it after the derivative, or use device_strategy='default'"
                 )
             operands = [e for _, e in arguments_of(node)]
             if producers(*operands) & batched or any(
@@ -203,7 +203,7 @@ class Towers:
         return self.weighed[leaf, replica]
 
     def _put_together(self, leaf: Leaf, spec: TensorSpec) -> Expression:
-        """What stands for a tensor of the replicas outside of them."""
+        """The value of a replicated tensor outside of the replicas."""
         parts: list[Expression] = [
             Ref(self.copying.shifted(leaf.source, r), leaf.path) for r in self.replicas
         ]
@@ -264,7 +264,7 @@ class Towers:
         return self._replaced(expression, self.whole)
 
     def _replaced(self, ref: Ref, parts: Mapping[Leaf, Expression]) -> Expression:
-        """A value in which other expressions stand for some tensors."""
+        """A value in which some tensors are replaced by other expressions."""
         if not parts:
             return ref
         value = self.copying.value_of(ref)

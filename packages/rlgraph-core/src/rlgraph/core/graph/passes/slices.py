@@ -129,7 +129,7 @@ def _check_host(
 def _check_regions(
     node: Gradients, inside: set[int], by_id: Mapping[int, Node], effects: Mapping[int, Effects]
 ) -> None:
-    """In a loop what stands behind a read comes before the next one, so any write in a region is one too many."""
+    """In a loop, what comes after a read also comes before the next one; so no write in a region is allowed."""
     differentiated = effects[node.id].reads
     for region in (by_id[id_] for id_ in sorted(inside) if regions_of(by_id[id_])):
         calls = [n for n in walk_nodes([region]) if not regions_of(n)]
@@ -141,7 +141,7 @@ def _check_regions(
                 for name in sorted(shared if reader is not writer else shared & differentiated):
                     raise BuildError(
                         f"{label(node)}: the loss comes out of {label(region)}, in which {label(reader)} reads {name} "
-                        f"and {label(writer)} writes it: write it behind the derivative"
+                        f"and {label(writer)} writes it: write it after the derivative"
                     )
 
 

@@ -56,17 +56,17 @@ class _Snapshots:
         self.shared: dict[Source, frozenset[str]] = {}
 
     def find(self, nodes: Sequence[Node], results: Expression, later: frozenset[str]) -> frozenset[Output]:
-        """The snapshots among `nodes`, behind which the variables `later` are written."""
+        """The snapshots among `nodes`, after which the variables `later` are written."""
         returned = {ref.source for ref in references(results)}
         snapshots: set[Output] = set()
         for position, node in enumerate(nodes):
-            behind = later.union(*(self.effects[n.id].writes for n in nodes[position + 1 :]))
+            written = later.union(*(self.effects[n.id].writes for n in nodes[position + 1 :]))
             repeated = self.effects[node.id].writes if isinstance(node, Loop) else frozenset[str]()
             for region in regions_of(node):
-                snapshots |= self.find(region.nodes, region.results, behind | repeated)
+                snapshots |= self.find(region.nodes, region.results, written | repeated)
             for index, output in enumerate(outputs_of(node)):
                 aliases = self._aliases(node, index)
-                if aliases and (output in returned or aliases & behind):
+                if aliases and (output in returned or aliases & written):
                     snapshots.add(output)
                 else:
                     self.shared[output] = aliases
@@ -106,7 +106,7 @@ def warn_of_large_copies(
                 warnings.warn(
                     f"{label(node)} takes the whole value of {name} ({size / 2**20:.1f} MiB), which is written later: "
                     "it is copied at every call. Take the rows that are needed with ops.take(variable, indices), "
-                    "or look at it behind the write",
+                    "or look at it after the write",
                     PerformanceWarning,
                     stacklevel=2,
                 )

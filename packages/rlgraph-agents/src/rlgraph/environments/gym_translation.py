@@ -1,10 +1,8 @@
-"""Gymnasium's spaces as ours, and values of the one as values of the other.
+"""Translates Gymnasium's spaces, observations and actions.
 
-`rlgraph.spaces.gymnasium` says which Space belongs to which. Two things are made more convenient for learning
-here: numbers count from 0, wherever a Discrete or MultiDiscrete starts, and float64 becomes float32 if that
-is wanted.
-
-A function is chosen once per leaf; nothing is looked up while an environment runs.
+`rlgraph.spaces.gymnasium` maps the spaces. For learning, values of Discrete and MultiDiscrete count from 0 wherever
+they start, and float64 becomes float32 on request. The translation of each leaf is chosen once, before an environment
+runs.
 """
 
 from __future__ import annotations
@@ -23,14 +21,14 @@ GymSpace: TypeAlias = gym_spaces.Space[Any]
 Translation: TypeAlias = Callable[[Any], Any]
 
 CAST_FROM = {"f": "fiub", "i": "iub", "u": "iub", "b": "biu", "O": "UO"}
-"""The kinds of observations that become numbers of each kind."""
+"""For each kind of dtype, the kinds of observations that are cast to it."""
 
 
 def space_of(gym_space: GymSpace, force_float32: bool) -> Space:
-    """The Space for a Gymnasium space, without batch rank.
+    """The Space of a Gymnasium space, without batch rank.
 
     Raises:
-        SpaceError: for a space without counterpart, with its path.
+        SpaceError: the space has no counterpart; names its path.
     """
     return _convenient(gym_space, from_gymnasium(gym_space), force_float32)
 
@@ -46,13 +44,13 @@ def _convenient(gym_space: GymSpace, space: Space, force_float32: bool) -> Space
         return IntBox(gym_space.nvec.astype(np.int64), shape=gym_space.shape, dtype=space.dtype)  # type: ignore[attr-defined]
     if isinstance(gym_space, gym_spaces.Box) and isinstance(space, FloatBox):
         dtype = "float32" if force_float32 and gym_space.dtype == np.float64 else str(gym_space.dtype)
-        with np.errstate(over="ignore"):  # a bound that float32 cannot hold is none
+        with np.errstate(over="ignore"):  # a bound beyond float32 becomes infinite
             return FloatBox(gym_space.low.astype(dtype), gym_space.high.astype(dtype), gym_space.shape, dtype)
     return space
 
 
 def from_gym(gym_space: GymSpace, space: Space) -> Translation:
-    """A function from an observation of `gym_space` to a state of `space`, its translation."""
+    """A function that translates an observation of `gym_space` to a state of `space`."""
     if isinstance(gym_space, gym_spaces.Dict) and isinstance(space, Dict):
         parts = {key: from_gym(gym_space[key], part) for key, part in space.items()}
         return lambda value: {key: part(value[key]) for key, part in parts.items()}
@@ -85,7 +83,7 @@ def cast(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
 
 
 def to_gym(gym_space: GymSpace, space: Space) -> Translation:
-    """A function from an action of `space` to one of `gym_space`, whose translation it is."""
+    """A function that translates an action of `space` to an action of `gym_space`."""
     if isinstance(gym_space, gym_spaces.Dict) and isinstance(space, Dict):
         parts = {key: to_gym(gym_space[key], space[key]) for key in gym_space}  # in Gymnasium's order
         return lambda value: {key: part(value[key]) for key, part in parts.items()}
@@ -102,13 +100,13 @@ def to_gym(gym_space: GymSpace, space: Space) -> Translation:
         starts = gym_space.start
         return lambda value: (value + starts).astype(dtype)
     if isinstance(space, FloatBox) and isinstance(gym_space, gym_spaces.Box) and space.numpy_dtype != dtype:
-        low, high = gym_space.low, gym_space.high  # a float32 next to a bound may lie beyond it
+        low, high = gym_space.low, gym_space.high  # a float32 near a bound may exceed it
         return lambda value: np.clip(np.asarray(value, dtype), low, high)
     return lambda value: np.asarray(value, dtype)
 
 
 def passes_unchanged(gym_space: GymSpace) -> bool:
-    """Whether a single array or number goes through with its dtype changed at most."""
+    """Whether a value needs no translation but a cast of its dtype."""
     if isinstance(gym_space, (gym_spaces.Discrete, gym_spaces.MultiDiscrete)):
         return not np.any(gym_space.start)
     return isinstance(gym_space, (gym_spaces.Box, gym_spaces.MultiBinary))

@@ -1,4 +1,4 @@
-"""Gymnasium environments from ids, specs and lists of wrappers."""
+"""Makes Gymnasium environments from ids, specs and lists of wrappers."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def gym_environment(
     wrappers: Sequence[Any],
     kwargs: dict[str, Any],
 ) -> tuple[GymEnv, int]:
-    """The environment, and how often an action is still to be repeated.
+    """The environment, and the repetitions of each action that are left to the caller.
 
     Raises:
-        SpecError: what `OpenAIGymEnv` says.
+        SpecError: see `OpenAIGymEnv`.
     """
     if isinstance(given, str | EnvSpec):
         spec = _spec(given)
@@ -69,17 +69,19 @@ def _spec(given: str | EnvSpec) -> EnvSpec:
 
 
 def _make(given: str | EnvSpec, limit: int | None, render_mode: str | None, kwargs: dict[str, Any]) -> GymEnv:
-    """`gymnasium.make`, without its checker (the checks of the vector environment see more and end)."""
+    """`gymnasium.make` without its checker; the checks of the vector environment find more."""
     kwargs = {"disable_env_checker": True, **kwargs}
     try:
         return gymnasium.make(given, max_episode_steps=limit, render_mode=render_mode, **kwargs)
     except gymnasium.error.DependencyNotInstalled as error:
         name = given if isinstance(given, str) else given.id
-        raise SpecError(f"OpenAIGymEnv: {name} needs what is not installed: {error}") from error
+        raise SpecError(f"OpenAIGymEnv: {name} needs a package that is not installed: {error}") from error
+    except gymnasium.error.Error as error:
+        raise SpecError(f"OpenAIGymEnv: {error}") from error
 
 
 def _existing(env: Any, limit: int | None, render_mode: str | None, kwargs: dict[str, Any]) -> GymEnv:
-    """An environment that exists already, with a limit of steps."""
+    """An existing environment, with a limit of steps."""
     if isinstance(env, gymnasium.vector.VectorEnv):
         raise SpecError(
             "OpenAIGymEnv: one environment is needed, got a gymnasium.vector.VectorEnv; "
@@ -93,8 +95,7 @@ def _existing(env: Any, limit: int | None, render_mode: str | None, kwargs: dict
     unused = [*kwargs, *(["render_mode"] if render_mode is not None else [])]
     if unused:
         raise SpecError(
-            f"OpenAIGymEnv: {', '.join(unused)} can be given only with an id, "
-            "the environment given exists already."
+            f"OpenAIGymEnv: {', '.join(unused)} can be given only with an id, not with an environment."
         )
     return env if limit is None else gym_wrappers.TimeLimit(env, limit)
 
@@ -121,9 +122,9 @@ def _wrapped(env: GymEnv, spec: Any, path: str) -> GymEnv:
     try:
         wrapped = wrapper(env, **arguments)
     except (TypeError, ValueError, AssertionError) as error:
-        raise SpecError(f"{path}: {spec!r} cannot be put around {env}: {error}") from error
+        raise SpecError(f"{path}: {spec!r} cannot wrap {env}: {error}") from error
     if not isinstance(wrapped, gymnasium.Env):
-        raise SpecError(f"{path}: {spec!r} gives a {type(wrapped).__name__}, no gymnasium.Env.")
+        raise SpecError(f"{path}: {spec!r} returns a {type(wrapped).__name__}, expected a gymnasium.Env.")
     return wrapped
 
 
@@ -139,30 +140,30 @@ def _wrapper_class(name: Any, path: str) -> Callable[..., Any]:
     if name not in gym_wrappers.__all__:
         raise SpecError(
             f"{path}: gymnasium.wrappers has no {name!r}. {nearest(name, gym_wrappers.__all__)} "
-            "One of another module is written 'module:Class'."
+            "Write one of another module as 'module:Class'."
         )
     wrapper: Callable[..., Any] = getattr(gym_wrappers, name)
     return wrapper
 
 
 def _no_autoreset(env: GymEnv) -> None:
-    """Refuses an environment that resets itself: its `step` would hand out states that belong to no action."""
+    """Refuses an environment that resets itself, since its `step` hides the final states."""
     while isinstance(env, gymnasium.Wrapper):
         if isinstance(env, gym_wrappers.Autoreset):
             raise SpecError(
-                "OpenAIGymEnv: the wrapper Autoreset resets at ends and hides final states; take it out, "
-                "workers and vector environments reset by themselves."
+                "OpenAIGymEnv: the wrapper Autoreset hides the final states of episodes; remove it. Workers and "
+                "vector environments reset environments."
             )
         env = env.env
 
 
 def _unknown(gym_id: str) -> str:
     """The message for an id that is not registered."""
-    known = sorted(gymnasium.registry, reverse=True)  # of two versions equally near the newer
+    known = sorted(gymnasium.registry, reverse=True)  # the newer of two equally near versions
     lowered = [name.lower() for name in known]
-    close = difflib.get_close_matches(gym_id.lower(), lowered, n=1, cutoff=0.0)
+    close = difflib.get_close_matches(gym_id.lower()[:100], lowered, n=1, cutoff=0.0)
     hint = f"The nearest is {known[lowered.index(close[0])]!r}. " if close else ""
     return (
         f"OpenAIGymEnv: no environment {gym_id!r} is registered with Gymnasium. {hint}"
-        "One that a package registers is written 'module:id', for example 'ale_py:ALE/Pong-v5'."
+        "Write one that a package registers as 'module:id', for example 'ale_py:ALE/Pong-v5'."
     )

@@ -1,0 +1,5 @@
+from rlgraph.testing import BackendConformance
+
+
+class TestAutograd(BackendConformance):
+    backend = "autograd"

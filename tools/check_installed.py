@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+"""Checks what a clean environment of the package matrix holds; `tools/dev.py matrix` runs it there, as JSON says.
+
+It runs outside the repository, in isolated mode. Standard library and the installed packages only, no pytest.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import pkgutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import Any
+
+
+def main(row: dict[str, Any]) -> int:
+    """Runs all checks of a row, named as in `devlib.matrix.Row`; 0 when nothing is wrong."""
+    problems = [*_problems(row)]
+    if not problems:
+        for name in row["checks"]:
+            CHECKS[name](frozenset(row["extras"]))
+        problems += [f"{name} was imported" for name in row["absent"] if name in sys.modules]
+    print(*problems, sep="\n", end="\n" if problems else "")
+    return int(bool(problems))
+
+
+def _problems(row: dict[str, Any]) -> Iterator[str]:
+    """Something that must be absent is there, a module cannot be imported, an entry point cannot be loaded."""
+    for name in row["absent"]:
+        if _exists(name):
+            yield f"{name} can be imported here"
+    for name in (name for portion in row["portions"] for name in _modules(portion)):
+        try:
+            module = importlib.import_module(name)
+        except ImportError as error:
+            if not name.startswith(tuple(row["optional"])):
+                yield f"{name} cannot be imported: {error}"
+        else:
+            if (module.__file__ or "").startswith(row["root"]):
+                yield f"{name} comes from the repository: {module.__file__}"
+    for name in row["distributions"]:
+        for entry in distribution(name).entry_points:
+            try:
+                entry.load()
+            except Exception as error:
+                yield f"{name}: the entry point {entry.name} = {entry.value} cannot be loaded: {error}"
+
+
+def _exists(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _modules(portion: str) -> Iterator[str]:
+    """The portion and every module in it, `__main__` apart."""
+    yield portion
+    path = importlib.import_module(portion).__path__
+    for module in pkgutil.walk_packages(path, f"{portion}.", onerror=lambda name: None):
+        if not module.name.endswith("__main__"):
+            yield module.name
+
+
+def _refused(expected: str, function: Callable[..., Any], *arguments: Any, **named: Any) -> None:
+    """The call raises an error that holds the expected text, quotation marks apart."""
+    try:
+        function(*arguments, **named)
+    except Exception as error:
+        assert expected in str(error).translate({34: None, 39: None}), (
+            f"expected {expected!r} in the message: {error}"
+        )
+    else:
+        raise AssertionError(f"{function} must fail without an extra")
+
+
+def spaces(extras: frozenset[str]) -> None:
+    from rlgraph.spaces import Dict, FloatBox, IntBox
+
+    space = Dict(a=IntBox(4), b=Dict(c=FloatBox(-1.0, 1.0, shape=(2,))), add_batch_rank=True)
+    sample = space.sample(size=3)
+    flat = space.flatten_sample(sample)
+    assert space.contains(space.unflatten_sample(flat)), flat
+    if "gymnasium" in extras:
+        from rlgraph.spaces.gymnasium import from_gymnasium, to_gymnasium
+
+        assert from_gymnasium(to_gymnasium(IntBox(4))) == IntBox(4)
+    else:
+        from rlgraph.spaces import gymnasium
+
+        _refused("pip install rlgraph-spaces[gymnasium]", gymnasium.to_gymnasium, IntBox(4))
+    if "testing" not in extras:
+        _refused("pip install rlgraph-spaces[testing]", importlib.import_module, "rlgraph.spaces.testing")
+
+
+def core(extras: frozenset[str]) -> None:
+    from rlgraph.components import NeuralNetwork
+    from rlgraph.core import GraphExecutor
+    from rlgraph.draw import draw, graph_definition
+    from rlgraph.spaces import FloatBox
+
+    Path("network.yaml").write_text("[{type: dense, units: 2, activation: relu}]", encoding="utf-8")
+    network = NeuralNetwork.from_spec("network.yaml" if "yaml" in extras else [{"type": "dense", "units": 2}])
+    executor = GraphExecutor(network, {"inputs": FloatBox(shape=(3,), add_batch_rank=True)}, backend="numpy")
+    assert executor.execute("call", [[1.0, 2.0, 3.0]]).shape == (1, 2)
+    optional: dict[str, Callable[[], Any]] = {
+        "draw": lambda: draw(executor).save("network.png"),
+        "tensorboard": lambda: graph_definition(executor),
+        "testing": lambda: importlib.import_module("rlgraph.testing.operations"),
+        "yaml": lambda: NeuralNetwork.from_spec("network.yaml"),
+    }
+    for extra, function in optional.items():
+        if extra in extras:
+            function()
+        else:
+            _refused(f"pip install rlgraph-core[{extra}]", function)
+
+
+def torch(extras: frozenset[str]) -> None:
+    executor = _learn("torch")
+    if "onnx" not in extras:
+        _refused("pip install rlgraph-torch[onnx]", executor.export_onnx, "onnx", ["predict"])
+    elif sys.version_info < (3, 14):
+        executor.export_onnx("onnx", ["predict"])
+
+
+def tf(extras: frozenset[str]) -> None:
+    executor = _learn("tf")
+    if "tensorboard" in extras:
+        executor.summary_writer("summaries").close()
+    else:
+        _refused("pip install rlgraph-tf[tensorboard]", executor.summary_writer, "summaries")
+
+
+def jax(extras: frozenset[str]) -> None:
+    _learn("jax")
+
+
+def autograd(extras: frozenset[str]) -> None:
+    _learn("autograd")
+
+
+def _learn(backend: str) -> Any:
+    """Updates of a component lower its loss; its weights give the same on NumPy. Returns the graph executor."""
+    import numpy as np
+
+    from rlgraph.components import Adam, NeuralNetwork
+    from rlgraph.core import Component, GraphExecutor, executor_class, graph_fn, rlgraph_api
+    from rlgraph.spaces import FloatBox
+
+    class Regression(Component):
+        def __init__(self) -> None:
+            self.network = NeuralNetwork.from_spec([{"type": "dense", "units": 2}])
+            self.optimizer = Adam(0.1)
+            super().__init__(self.network, self.optimizer, scope="regression")
+
+        @rlgraph_api
+        def predict(self, inputs: Any) -> Any:
+            return self.network.call(inputs)
+
+        @rlgraph_api
+        def update(self, inputs: Any) -> Any:
+            loss = self._loss(self.network.call(inputs), inputs)
+            self.optimizer.step(self.network.variables(), loss)
+            return loss
+
+        @graph_fn
+        def _loss(self, ops: Any, predicted: Any, inputs: Any) -> Any:
+            return ops.mean(ops.square(predicted - inputs))
+
+    spaces = {"inputs": FloatBox(shape=(2,), add_batch_rank=True)}
+    inputs = np.eye(2, dtype="float32")
+    executor = executor_class(backend)(Regression(), spaces, backend=backend)
+    losses = [float(executor.execute("update", inputs)) for _ in range(50)]
+    assert losses[-1] < 0.1 * losses[0], losses
+    reference = GraphExecutor(Regression(), spaces, backend="numpy")
+    reference.set_weights(executor.get_weights())
+    expected = reference.execute("predict", inputs)
+    np.testing.assert_allclose(executor.execute("predict", inputs), expected, atol=1e-5)
+    return executor
+
+
+def agents(extras: frozenset[str]) -> None:
+    """DQN learns on the command line and acts on NumPy; what needs an extra runs or says so."""
+    from rlgraph.core import registry
+    from rlgraph.environments import make_environment, make_vector_env
+    from rlgraph.workers.recording import Mp4Film
+
+    (backend,) = {*registry("rlgraph.backends").names()} - {"numpy"}
+    train = ["train", "--env", "CartPole-v1", "--backend", backend, "--steps", "400", "--quiet"]
+    _rlgraph(*train, "--folder", "run")
+    _rlgraph("evaluate", "run", "--backend", "numpy", "--episodes", "2")
+    for other in {"torch", "tf"} - {backend}:
+        _rlgraph("evaluate", "run", "--backend", other, refused=f"pip install rlgraph-{other}")
+    _rlgraph("plugins")
+
+    def atari() -> None:
+        env = make_environment({"type": "atari", "game": "Pong"})
+        env.reset(seed=1)
+        env.set_state(env.get_state())
+
+    optional: dict[str, Callable[[], Any]] = {
+        "atari": atari,
+        "envpool": lambda: make_vector_env({"type": "envpool", "task_id": "CartPole-v1"}, 2).reset(),
+        "video": lambda: Mp4Film(Path("film.mp4"), 30.0),
+        "wandb": lambda: _rlgraph(*train, "--folder", "logged", "--set", "logging.wandb.mode=offline"),
+    }
+    for extra, function in optional.items():
+        if extra in extras:
+            function()
+        else:
+            _refused(f"rlgraph-agents[{extra}]", function)
+
+
+def _rlgraph(*arguments: str, refused: str = "") -> None:
+    """Runs the installed command; raises RuntimeError with what it prints when it fails."""
+    command = [str(Path(sys.executable).with_name("rlgraph")), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if refused:
+        assert done.returncode and refused in done.stderr, f"{command}: {done.returncode} {done.stderr}"
+    elif done.returncode:
+        raise RuntimeError(f"{command}: exit status {done.returncode}\n{done.stderr}")
+
+
+CHECKS: dict[str, Callable[[frozenset[str]], None]] = {
+    "spaces": spaces,
+    "core": core,
+    "torch": torch,
+    "tf": tf,
+    "jax": jax,
+    "autograd": autograd,
+    "agents": agents,
+}
+
+if __name__ == "__main__":
+    sys.exit(main(json.loads(sys.argv[1])))
