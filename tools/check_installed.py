@@ -137,12 +137,8 @@ def tf(extras: frozenset[str]) -> None:
         _refused("pip install rlgraph-tf[tensorboard]", executor.summary_writer, "summaries")
 
 
-def backend(extras: frozenset[str]) -> None:
-    """Every backend that is installed beside NumPy."""
-    from rlgraph.core import registry
-
-    for name in {*registry("rlgraph.backends").names()} - {"numpy"}:
-        _learn(name)
+def jax(extras: frozenset[str]) -> None:
+    _learn("jax")
 
 
 def _learn(backend: str) -> Any:
@@ -232,7 +228,7 @@ CHECKS: dict[str, Callable[[frozenset[str]], None]] = {
     "core": core,
     "torch": torch,
     "tf": tf,
-    "backend": backend,
+    "jax": jax,
     "agents": agents,
 }
 
