@@ -141,6 +141,10 @@ def jax(extras: frozenset[str]) -> None:
     _learn("jax")
 
 
+def autograd(extras: frozenset[str]) -> None:
+    _learn("autograd")
+
+
 def _learn(backend: str) -> Any:
     """Updates of a component lower its loss; its weights give the same on NumPy. Returns the graph executor."""
     import numpy as np
@@ -229,6 +233,7 @@ CHECKS: dict[str, Callable[[frozenset[str]], None]] = {
     "torch": torch,
     "tf": tf,
     "jax": jax,
+    "autograd": autograd,
     "agents": agents,
 }
 
