@@ -147,8 +147,12 @@ class _Matrix:
             name: build(self.packages[name], self.folder, self.folder / "wheels") for name in sorted(needed)
         }
         lines = [("row", "package", "result", "time")]
+        chains = chains_of(rows, apart=self.all)
+        say(
+            f"\n{len(rows)} rows in {len(chains)} environments, {_AT_ONCE} at a time; each prints when it is done."
+        )
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            for printed, results in pool.map(self._run_chain, chains_of(rows, apart=self.all)):
+            for printed, results in pool.map(self._run_chain, chains):
                 say(printed)
                 lines += results
         heading("summary")
