@@ -358,7 +358,7 @@ def test_an_error_names_component_and_variable(rule, trainer):
     assert (
         "the gradient by pair/left/weights (component pair/left) is not finite; 2 of 3 variables" in message
     )
-    assert "pair/left/weights, pair/right/weights. The step was left out. Lower the learning rate" in message
+    assert "pair/left/weights, pair/right/weights. The step was skipped. Lower the learning rate" in message
     for name, value in made.get_weights().items():
         if name != "optimizer/skipped":
             np.testing.assert_array_equal(value, before[name], err_msg=name)
@@ -453,7 +453,7 @@ def test_a_scheduled_rate_needs_the_time(trainer):
         (AdamW, {"weight_decay": "some"}, "optimizer.weight_decay: expected a number >= 0, given 'some'"),
         (RMSProp, {"decay": 1}, "optimizer.decay: expected a number in [0, 1), given 1"),
         (RMSProp, {"momentum": 1.5}, "optimizer.momentum: expected a number in [0, 1), given 1.5"),
-        (SGD, {"nesterov": True}, "optimizer.nesterov: expected a momentum above 0 with it, given 0.0"),
+        (SGD, {"nesterov": True}, "optimizer.nesterov: expected a momentum above 0, given 0.0"),
     ],
 )
 def test_wrong_arguments(kind, options, message):

@@ -1,1 +1,1 @@
-"""Action adapters: from what a network puts out to the parameters of a distribution of actions."""
+"""Action adapters: from the output of a network to the parameters of a distribution of actions."""

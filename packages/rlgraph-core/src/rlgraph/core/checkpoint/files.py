@@ -1,4 +1,4 @@
-"""Files of a checkpoint: what may be opened, and what is on disk for certain."""
+"""Opens the files of a checkpoint safely and syncs folders to disk."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from rlgraph.core.errors import CheckpointError
 
-#: Not through links, and without waiting for somebody to write into a pipe.
+#: Does not follow links and does not wait for the writer of a pipe.
 _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 
 
@@ -17,14 +17,16 @@ def open_regular(file: Path, *, missing: str = "") -> BinaryIO:
     """`file` for reading, unbuffered.
 
     Args:
-        file: which.
-        missing: what to say if it does not exist.
+        file: path of the file.
+        missing: message if it does not exist.
 
     Raises:
         CheckpointError: it is missing, or not a regular file: a link, a pipe, a device, a directory.
     """
     if os.path.islink(file):
-        raise CheckpointError(f"{file} is a symbolic link: the files of a checkpoint lie in its directory")
+        raise CheckpointError(
+            f"{file} is a symbolic link: the files of a checkpoint must be in its directory"
+        )
     try:
         descriptor = os.open(file, _FLAGS)
     except (FileNotFoundError, NotADirectoryError):
@@ -38,7 +40,7 @@ def open_regular(file: Path, *, missing: str = "") -> BinaryIO:
 
 
 def make_folder(folder: Path) -> None:
-    """Make `folder` and those above it that are missing, so that a power failure does not take them back."""
+    """Make `folder` and its missing parents, synced so that they survive a power failure."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     for path in reversed(missing):
         path.mkdir(exist_ok=True)
@@ -47,7 +49,7 @@ def make_folder(folder: Path) -> None:
 
 def sync_folder(folder: Path) -> None:
     """Wait until the names in `folder` are on disk."""
-    if os.name != "posix":  # elsewhere a folder cannot be opened
+    if os.name != "posix":  # other systems cannot open folders
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:

@@ -1,4 +1,4 @@
-"""An open checkpoint, and whether it fits what it shall be read into."""
+"""Open checkpoints, and checks that they fit their target."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.core.checkpoint.tensor_file import TensorEntry, TensorFile
 from rlgraph.core.errors import CheckpointError
 
-#: Names in one message at most.
+#: The largest number of names in one message.
 _NAMED = 5
 
 
@@ -22,7 +22,7 @@ class Checkpoint:
     """An open checkpoint; a context manager. Its manifest and headers are consistent, no value has been read.
 
     Attributes:
-        directory: where it is.
+        directory: its directory.
         manifest: its `Manifest`.
         files: file name without suffix -> `TensorFile`.
 
@@ -51,7 +51,7 @@ class Checkpoint:
         """The file `stem`.
 
         Raises:
-            CheckpointError: the checkpoint has none.
+            CheckpointError: the file is missing.
         """
         if stem not in self.files:
             raise CheckpointError(f"checkpoint {self.directory} has no {stem}.safetensors")
@@ -68,10 +68,10 @@ class Checkpoint:
             file.verify(self.manifest.files[file.path.name])
 
     def require_facts(self, facts: Mapping[str, Any]) -> None:
-        """Check that it has `facts` of the same names and types; where one is None here it may be anything there.
+        """Check that it has `facts` of the same names and types; a value of None accepts any type.
 
         Raises:
-            CheckpointError: one is missing or of another type.
+            CheckpointError: a fact is missing or of another type.
         """
         there = self.manifest.facts
         if lacking := sorted(facts.keys() - there.keys()):
@@ -91,18 +91,18 @@ class Checkpoint:
 
         Args:
             stem: the file.
-            expected: what it must have. Floating numbers may be of another width.
-            below: only arrays whose names begin with this are looked at.
+            expected: the required arrays. Floats may have another width.
+            below: check only arrays whose names begin with this.
 
         Raises:
-            CheckpointError: something is missing, not expected, or of another shape or dtype.
+            CheckpointError: an array is missing, unexpected, or of another shape or dtype.
         """
         entries = {n: e for n, e in self.file(stem).entries.items() if n.startswith(below)}
         missing, extra = expected.keys() - entries.keys(), entries.keys() - expected.keys()
         if missing or extra:
             raise CheckpointError(
                 f"checkpoint {self.directory} belongs to another component graph: "
-                f"missing {_names(missing, extra)}, not expected {_names(extra)}"
+                f"missing {_names(missing, extra)}, unexpected {_names(extra)}"
             )
         for name, (shape, dtype) in expected.items():
             if problem := _difference(entries[name], shape, np.dtype(dtype)):
@@ -118,10 +118,10 @@ def _difference(entry: TensorEntry, shape: tuple[int, ...], dtype: np.dtype[Any]
 
 
 def _names(names: Collection[str], others: Collection[str] = ()) -> str:
-    """The shortest paths of `names`, each with the name among `others` that is most like it."""
+    """The shortest paths of `names`, each with the most similar name among `others`."""
     shown = []
     for name in sorted(names, key=lambda name: (name.count("/"), name))[:_NAMED]:
         close = difflib.get_close_matches(name, others, n=1)
-        shown.append(f"{name!r:.80}" + (f" (there is {close[0]!r:.80})" if close else ""))
+        shown.append(f"{name!r:.80}" + (f" (it has {close[0]!r:.80})" if close else ""))
     rest = len(names) - len(shown)
     return ", ".join(shown) + (f" and {rest} more" if rest else "") or "nothing"

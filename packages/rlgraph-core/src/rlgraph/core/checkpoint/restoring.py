@@ -1,4 +1,4 @@
-"""From an open checkpoint into a storage: everything is compared and verified before anything is written."""
+"""Restores a storage from an open checkpoint; verifies everything before it writes."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from rlgraph.core.graph.variables import Variable
 
 
 def streams_stem(backend: str) -> str:
-    """Where a checkpoint has the backend's own random streams: no other backend can go on with them."""
+    """The file of the backend's own random streams, which no other backend can continue."""
     return f"streams_{backend}"
 
 
 class Restoring:
-    """What of a checkpoint goes into a storage; it fits, and its checksums are right.
+    """The verified part of a checkpoint that goes into a storage.
 
-    Tensor variables are in memory already. Host variables may be many gigabytes: they are read into the arrays that
-    are there, the file being open since its checksum was compared.
+    Tensor variables are in memory already. Host variables may be many gigabytes: they are read into the existing
+    arrays, from the file that was kept open since its checksum was compared.
 
     Args:
-        checkpoint: where from.
-        storage: where to.
-        variables: what to restore.
-        below: what the names of these variables begin with; of others it does not matter whether they are there.
+        checkpoint: the source.
+        storage: the target.
+        variables: the variables to restore.
+        below: prefix of the names of these variables; other variables are not checked.
 
     Raises:
-        CheckpointError: something is damaged or does not fit.
+        CheckpointError: the checkpoint is damaged or does not fit.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Restoring:
         self._parts: dict[str, list[Variable]] = {}
         if tensors or not below:
             self._parts["variables"] = tensors
-        # A checkpoint may be without host variables: then they stay. A component that has no others needs them.
+        # A checkpoint may lack host variables, which then stay. A component with only host variables needs them.
         if ("host" in checkpoint.files and (host or not below)) or not self._parts:
             self._parts["host"] = host
         for stem, part in self._parts.items():
@@ -61,10 +61,10 @@ class Restoring:
         return value
 
     def add_streams(self, backend: str, names: Collection[str]) -> None:
-        """Restore random streams too: those of NumPy called `names`, and the backend's own if it has written them.
+        """Restore random streams too: the NumPy streams `names`, and the backend's own if it has written them.
 
         Raises:
-            CheckpointError: their states are damaged or none of this backend.
+            CheckpointError: their states are damaged or not of this backend.
         """
         stem = streams_stem(backend)
         if stem in self._checkpoint.files:
@@ -79,8 +79,8 @@ class Restoring:
                 self._streams[name] = self._checked_state(name, state)
 
     def _checked_state(self, name: str, state: Mapping[str, Any]) -> Mapping[str, Any]:
-        """`state` if a generator takes it, and gives it back."""
-        generator = np.random.default_rng(0).bit_generator  # of the kind that storages have
+        """`state`, after a check that a generator accepts and reproduces it."""
+        generator = np.random.default_rng(0).bit_generator  # the kind used by storages
         try:
             generator.state = state
             valid = generator.state == state
@@ -116,7 +116,7 @@ class Restoring:
         except Exception as error:
             self._storage.write_tensor_streams(before)
             raise CheckpointError(
-                f"checkpoint {self._checkpoint.directory}: the states of the random streams are refused: {error}"
+                f"checkpoint {self._checkpoint.directory}: the backend refused the random streams: {error}"
             ) from error
 
     def _write_host(self) -> None:
@@ -125,6 +125,4 @@ class Restoring:
                 file = self._checkpoint.file("host")
                 file.read_into(variable.name, self._storage.host[variable.name])
         except CheckpointError as error:
-            raise CheckpointError(
-                f"{error}. Its checksum was right a moment ago; host variables have in part been replaced: load again"
-            ) from error
+            raise CheckpointError(f"{error}. Host variables are partly replaced: load again") from error

@@ -18,7 +18,7 @@ def importance_weights(priorities: np.ndarray, beta: float, smallest: float | No
 
 
 def weighted_mean(ops: Any, losses: Any, weights: Any = None) -> Any:
-    """``sum_i w_i L_i / B``: ``losses [B], weights [B] -> []``; the mean if there are no weights.
+    """``sum_i w_i L_i / B``: ``losses [B], weights [B] -> []``; the mean without weights.
 
     Schaul et al. (2016), Algorithm 1, line 13, https://arxiv.org/abs/1511.05952: a weight multiplies the gradient of an
     item's loss, not the error that the loss is made of. The sum is divided by the number of items, not by the sum of

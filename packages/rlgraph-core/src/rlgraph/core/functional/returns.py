@@ -59,9 +59,9 @@ def discounted_returns(
     discount: Any,
     ends: Tensor | None = None,
 ) -> Tensor:
-    """The discounted rewards up to the end of the episode, or of the fragment and the value of the state behind it.
+    """The discounted rewards up to the end of the episode, or of the fragment and the value of the state after it.
 
-    Shapes: all ``[T, ...] -> [T, ...]``; of `next_values` only those behind fragments matter. Sutton and Barto (2018),
+    Shapes: all ``[T, ...] -> [T, ...]``; of `next_values` only those after fragments matter. Sutton and Barto (2018),
     eq. 3.8.
     """
     return lambda_returns(ops, rewards, next_values, terminated, discount, 1.0, ends)
