@@ -86,7 +86,7 @@ class Regions:
         return self._homes[scope]
 
     def elements(self, node: Loop | Branch, level: int) -> Iterator[tuple[Element, str]]:
-        """The boxes of a loop or branch and what stands at their borders, each with the key of its parent or ""."""
+        """The boxes of a loop or branch and the elements at their borders, each with the key of its parent or ""."""
         key = self.keys[node.id]
         if isinstance(node, Loop):
             count = f" × {node.count.value}" if isinstance(node.count, Const) else ""

@@ -283,7 +283,7 @@ _OTHER_NAMES = {
 def _from_mapping(spec: Mapping[str, Any], path: str) -> Schedule:
     arguments = {key: value for key, value in spec.items() if key != "type"}
     target = _type(spec["type"], path)
-    for key, field in (("from", "from_"), ("to_", "to")):  # `from` is no name in Python
+    for key, field in (("from", "from_"), ("to_", "to")):  # `from` is a Python keyword
         if {key, field} <= arguments.keys():
             raise SpecError(f"{path}: {key!r} and {field!r} are one key, given both: remove one")
         if key in arguments:

@@ -43,7 +43,7 @@ def check_is_one_integer(values: Any) -> None:
 
 
 def _check_actions(where: str, actions: BoxSpace, values: BoxSpace, behind: int) -> None:
-    """`behind`: the number of axes of the values that actions do not have."""
+    """Check `actions`; `behind` is the number of trailing axes of the values that actions do not have."""
     shape, wanted = actions.get_shape(True, True), values.get_shape(True, True)
     if not isinstance(actions, IntBox | BoolBox):
         raise SpaceError(

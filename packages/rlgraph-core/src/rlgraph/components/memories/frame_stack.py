@@ -72,7 +72,7 @@ class FrameStack:
             SpaceError: no leaf holds stacks, or those of one path differ.
         """
         found: dict[str, list[str]] = {}
-        for field in self.fields:  # in this order: a next state goes on from its state
+        for field in self.fields:  # in this order, since a next state continues its state
             for path, box in leaves.items():
                 first, _, place = path.partition("/")
                 if first == field and self._is_stack(box):

@@ -13,7 +13,7 @@ from rlgraph.core.functional.sequences import values_of_next_states
 Tensor = Any
 
 #: Logarithms of ratios are taken to be at most this: a guard of the numbers, at a ratio of 5e8. From 88 on the ratio is
-#: infinite in single precision, and a derivative that is 0 times that is none.
+#: infinite in single precision, and 0 times infinity is not a valid derivative.
 MAX_LOG_RATIO = 20.0
 
 

@@ -236,7 +236,7 @@ def pad(x: TensorSpec, padding: Sequence[tuple[int, int]], value: float = 0) -> 
     shape: list[int | SymbolicDim] = []
     for size, pair in zip(x.shape, padding, strict=True):
         if not isinstance(pair, list | tuple) or len(pair) != 2:
-            raise InferenceError(f"ops.pad: padding must be pairs (in front, behind), given {padding!r}")
+            raise InferenceError(f"ops.pad: padding must be pairs (before, after), given {padding!r}")
         front, behind = (require_whole("pad", "a number of elements", count) for count in pair)
         shape.append(size + front + behind)
     return _with_value(x, value).with_shape(tuple(shape))

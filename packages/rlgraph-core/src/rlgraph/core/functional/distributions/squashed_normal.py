@@ -58,7 +58,7 @@ def squashed_normal_log_prob(
 def squashed_normal_entropy(ops: Any, mean: Tensor, stddev: Tensor, low: Bound, high: Bound) -> Tensor:
     """``H(Normal) + E[log(1 - tanh(x)^2)] + log((high - low) / 2)``, elementwise.
 
-    There is no closed form for the expectation. The trapezoidal rule at `NODES` points gives it without noise, to 1e-6
+    The expectation has no closed form. The trapezoidal rule at `NODES` points computes it without noise, to 1e-6
     for standard deviations up to 3, and to 1e-3 at e^2 (Trefethen and Weideman, 2014, on its accuracy for analytic
     functions: https://doi.org/10.1137/130932132).
     """
