@@ -106,8 +106,8 @@ def check(
     """Declare the decorated function as a check, called like the function."""
 
     def declare(function: Callable[[Subject], None]) -> Callable[[Subject], None]:
-        sets = map(frozenset, (capabilities, operations, unless))
-        CHECKS.append(Check(section, function.__name__, function, *sets, placed))
+        needs, kinds, against = frozenset(capabilities), frozenset(operations), frozenset(unless)
+        CHECKS.append(Check(section, function.__name__, function, needs, kinds, against, placed))
         return function
 
     return declare
