@@ -16,9 +16,11 @@ import io
 import json
 import os
 import random
+import resource
 import signal
 import sys
 import tempfile
+import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -41,6 +43,26 @@ NAMES = (
     "é\u202e",
     "a\nb",
 )
+#: What may be right somewhere, so that a document gets further.
+MILD = (
+    0,
+    1,
+    2,
+    64,
+    0.5,
+    1e-3,
+    True,
+    False,
+    None,
+    [0.5, 0.1],
+    "relu",
+    "replay_memory",
+    "4x4",
+    [],
+    {},
+    "adam",
+    "conv2d",
+)
 PATHS = ("os:mkdir", "canary_module:run", "canary_module.run", "builtins:exec", "subprocess:check_output")
 TEXTS = ("", "\0", "!!python/object/apply:os.mkdir [executed]", "[" * 5000, "&a [*a]", "{" * 999, "%TAG ! x")
 
@@ -51,26 +73,32 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=10.0, help="after which a document counts as a hang")
     options = parser.parse_args()
-    draws, seeds = random.Random(options.seed), valid_documents()
+    draws, seeds, times = random.Random(options.seed), valid_documents(), [0.0]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         Path("canary_module.py").write_text(
             f"open({CANARY!r}, 'w')\ndef run(**kwargs): open({CANARY!r}, 'w')\n"
         )
         sys.path.append(folder)
-        found = Counter(attacks(draws, seeds, options))
-    print(", ".join(f"{found[what]} {what}" for what in ("shown", "refused", *FAILURES)))
+        found = Counter(attacks(draws, seeds, options, times))
+    print(", ".join(f"{found[what]} {what}" for what in ("shown", "refused", *FAILURES)), end="; ")
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(f"slowest {max(times):.1f} s, peak memory {memory / 1024:.0f} MiB")
     return 1 if any(found[what] for what in FAILURES) else 0
 
 
 FAILURES = ("tracebacks", "executions", "hangs")
 
 
-def attacks(draws: random.Random, seeds: list[Any], options: argparse.Namespace) -> Iterator[str]:
-    """The outcome of each document; what fails is printed."""
+def attacks(
+    draws: random.Random, seeds: list[Any], options: argparse.Namespace, times: list[float]
+) -> Iterator[str]:
+    """The outcome of each document, whose seconds go into `times`; what fails is printed."""
     for number in range(options.documents):
         file = write(draws, hostile(draws, draws.choice(seeds)))
+        begin = time.monotonic()
         outcome, words = outcome_of(["config", "show", file.name], options.seconds)
+        times.append(time.monotonic() - begin)
         if outcome in FAILURES:
             print(f"document {number}: {outcome}\n{file.read_bytes()[:2000]!r}\n{words[-3000:]}", flush=True)
         yield outcome
@@ -119,7 +147,7 @@ CHANGES: tuple[Callable[[random.Random, Any], Any], ...] = (
     lambda draws, value: draws.choice(PATHS),
     lambda draws, value: {"type": draws.choice(PATHS), "path": CANARY},
     lambda draws, value: draws.choice((None, True, [], {}, [None], {"": None}, [[[]]], "null")),
-    lambda draws, value: draws.choice((1, 2, 0.5, True, [0.5, 0.1], "relu", "replay_memory", "4x4")),
+    *[lambda draws, value: draws.choice(MILD)] * 6,
     lambda draws, value: [value] * draws.choice((2, 50, 30_000)),
     lambda draws, value: draws.choice(("pipe.json", "/dev/zero", "link.yaml", "document.json", "no.toml")),
     deep,

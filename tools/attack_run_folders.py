@@ -167,7 +167,7 @@ def remove(folder: Path, draw: random.Random) -> str:
 
 
 def replace(folder: Path, draw: random.Random) -> str:
-    """Something that is no regular file in the place of a file or folder."""
+    """Something that is not a regular file in the place of a file or folder."""
     file = draw.choice(sorted(folder.rglob("*")))
     shutil.rmtree(file) if file.is_dir() else file.unlink()
     kinds: dict[str, Callable[[], Any]] = {

@@ -137,8 +137,12 @@ def tf(extras: frozenset[str]) -> None:
         _refused("pip install rlgraph-tf[tensorboard]", executor.summary_writer, "summaries")
 
 
-def jax(extras: frozenset[str]) -> None:
-    _learn("jax")
+def backend(extras: frozenset[str]) -> None:
+    """Every backend that is installed beside NumPy."""
+    from rlgraph.core import registry
+
+    for name in {*registry("rlgraph.backends").names()} - {"numpy"}:
+        _learn(name)
 
 
 def _learn(backend: str) -> Any:
@@ -228,7 +232,7 @@ CHECKS: dict[str, Callable[[frozenset[str]], None]] = {
     "core": core,
     "torch": torch,
     "tf": tf,
-    "jax": jax,
+    "backend": backend,
     "agents": agents,
 }
 

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
 _FOREIGN = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PIP_USER", "PIP_TARGET", "PIP_PREFIX")
 
 
+_thread = threading.local()
+
+
+@contextlib.contextmanager
+def collected(file: IO[str]) -> Iterator[None]:
+    """What this thread says and runs is written to `file`, not to the terminal."""
+    _thread.output = file
+    try:
+        yield
+    finally:
+        del _thread.output
+
+
 def say(text: str = "") -> None:
-    print(text, flush=True)
+    print(text, file=getattr(_thread, "output", sys.stdout), flush=True)
 
 
 def heading(text: str) -> None:
@@ -42,9 +58,12 @@ def clean_environment() -> dict[str, str]:
 
 def run(command: Sequence[str | Path], cwd: Path) -> int:
     """Runs a command, its output going where ours goes; its exit status."""
-    sys.stdout.flush()
+    output = getattr(_thread, "output", None)
+    errors = subprocess.STDOUT if output else None
     words = [str(part) for part in command]
-    return subprocess.run(words, cwd=cwd, env=clean_environment(), check=False).returncode
+    sys.stdout.flush()
+    done = subprocess.run(words, cwd=cwd, env=clean_environment(), check=False, stdout=output, stderr=errors)
+    return done.returncode
 
 
 def run_and_keep(command: Sequence[str | Path], cwd: Path) -> tuple[int, list[str]]:

@@ -109,8 +109,7 @@ class Strange(gym_spaces.Space):
             gym_spaces.OneOf([gym_spaces.Discrete(2)]),
             "expected a gymnasium space with a counterpart (Box, Discrete, MultiDiscrete, MultiBinary, "
             "Text, Dict and Tuple), given OneOf(Discrete(2)) (a OneOf); its structure differs from value to "
-            "value: wrap the environment and give a Dict of all alternatives and a Discrete that says which "
-            "one counts",
+            "value: wrap the environment and give a Dict of all alternatives and a Discrete that selects one",
         ),
         (
             gym_spaces.Dict({"a b": gym_spaces.Discrete(2)}),

@@ -213,7 +213,7 @@ def test_a_file_that_is_none(tmp_path):
     os.mkfifo(pipe)
     device.symlink_to("/dev/zero")
     for file in (pipe, device):
-        with pytest.raises(SpaceError, match="it is no regular file"):
+        with pytest.raises(SpaceError, match="it is not a regular file"):
             from_spec(file)
     deep = tmp_path / "deep.json"
     deep.write_text("[" * 50_000)

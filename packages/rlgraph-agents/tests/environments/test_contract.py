@@ -15,6 +15,7 @@ from rlgraph.environments import (
     ProcessVectorEnv,
     SequentialVectorEnv,
     check_environment,
+    make_vector_env,
 )
 from rlgraph.environments.interrupts import Interruption, interruptible
 from rlgraph.environments.stepped_env import SteppedEnv
@@ -419,3 +420,31 @@ def test_a_check_survives_every_error():
         ]
         assert (step.check, end.check) == ("step", "terminate")
         assert type(error).__name__ in step.message and "SystemExit: wrong here too" in end.message
+
+
+@pytest.mark.parametrize("error", ERRORS[:6], ids=lambda error: type(error).__name__)
+def test_an_error_of_a_constructor(error):
+    class Fails(Wrong):
+        made = 0
+
+        def __init__(self):
+            super().__init__()
+            type(self).made += 1
+            if self.made in failing:
+                raise error
+
+    failing = [1]
+    with (
+        interruptible(),
+        pytest.raises(EnvironmentFault, match=f"environment: raised {type(error).__name__}") as caught,
+    ):
+        make_vector_env({"type": Fails}, 1)
+    assert caught.value.__cause__ is error
+    Fails.made = 1
+    failing = [3, 4]
+    env = make_vector_env({"type": Fails}, 1)
+    env.reset()
+    env.step([0])
+    with interruptible(), pytest.warns(RuntimeWarning, match="crashed"):  # restarts that fail are restarts
+        env.step([1 + len(RESULTS)])
+    assert env.restarts == 3 and Fails.made == 5

@@ -1,9 +1,11 @@
 """make_environment with environments of other classes."""
 
+import pickle
+
 import numpy as np
 import pytest
 
-from rlgraph.core import registry
+from rlgraph.core import data_specs, registry
 from rlgraph.core.errors import SpecError
 from rlgraph.environments import (
     DeterministicEnv,
@@ -11,6 +13,7 @@ from rlgraph.environments import (
     OpenAIGymEnv,
     ProtocolEnv,
     check_environment,
+    factory,
     make_environment,
     make_vector_env,
 )
@@ -143,3 +146,13 @@ def test_a_class_by_its_place():
     assert isinstance(environment, DeterministicEnv)
     with pytest.raises(SpecError, match=r"module 'rlgraph.environments' has no 'DeterministikEnv'"):
         make_environment("rlgraph.environments:DeterministikEnv")
+
+
+def test_processes_import_what_may_be_imported_here(monkeypatch):
+    monkeypatch.setattr(factory, "ProcessVectorEnv", lambda make, number: make)
+    spec = "rlgraph.environments.deterministic_env:DeterministicEnv"
+    with data_specs():
+        make = factory.make_process_vector_env(spec, 1)
+    with pytest.raises(SpecError, match="--allow-imports rlgraph.environments.deterministic_env"):
+        pickle.loads(pickle.dumps(make))()
+    assert isinstance(factory.make_process_vector_env(spec, 1)(), DeterministicEnv)

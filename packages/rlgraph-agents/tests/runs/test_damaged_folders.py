@@ -126,6 +126,14 @@ def test_steps_that_go_back(killed):
         read_run(killed)
 
 
+def test_a_table_without_timesteps(killed):
+    (killed / "metrics.csv").write_text("steps,loss\n1,2\n")
+    with pytest.raises(
+        RunFolderError, match=r"metrics\.csv cannot be read: line 2: expected a column timesteps"
+    ):
+        read_run(killed)
+
+
 # The configuration.
 
 
@@ -203,6 +211,17 @@ def test_a_result_that_is_none(finished):
         for read in (read_result, read_run, resume):
             with pytest.raises(RunFolderError, match=r"result\.json"):
                 read(finished)
+
+
+def test_a_finished_run_that_is_made_longer_is_no_longer_finished(finished):
+    class Die(Callback):
+        def on_start(self, worker, timesteps):
+            raise SystemExit  # no result is written then, as after kill -9
+
+    with pytest.raises(SystemExit):
+        resume(finished, steps=100, callbacks=[Die()])
+    assert read_result(finished) is None
+    assert not read_run(finished).finished
 
 
 # The state in a checkpoint whose checksums are right.
@@ -284,10 +303,12 @@ def test_folders_of_version_0_1(whole, killed):
         run["records"] = {name.replace("_", "."): prefix["size"] for name, prefix in run["records"].items()}
 
     edit_state(killed, to_1)
-    edit_json(killed / "config.json", lambda config: config.pop("checksum"))
+    # Nor has their document what became part of it later; it stays as it is, so that its digest does.
+    edit_json(killed / "config.json", lambda config: (config.pop("checksum"), config["run"].pop("stop")))
     assert resume(killed).departures == ()
     assert run_differences(whole / "finished", killed) == ["checkpoints/step-000000040/manifest.json differs"]
-    assert "checksum" in read_config(killed)
+    config = read_config(killed)
+    assert "checksum" in config and "stop" not in config["run"]
 
 
 # Folders of folders.

@@ -73,7 +73,7 @@ def test_without_fcntl_nothing_is_locked(tmp_path, monkeypatch):
 
 def test_what_is_no_lock_file(tmp_path):
     os.mkfifo(tmp_path / LOCK)
-    with pytest.raises(StorageError, match="no regular file"), run_lock(tmp_path):
+    with pytest.raises(StorageError, match="to be a regular file or absent"), run_lock(tmp_path):
         pass
     (tmp_path / LOCK).unlink()
     (tmp_path / LOCK).symlink_to(tmp_path / "elsewhere")

@@ -59,7 +59,7 @@ def test_other_bounds_are_no_other_environment(agent):
     [
         (
             {"callbacks": print},
-            r"callbacks: expected an object of a class .* extends rlgraph\.workers\.Callback.*<built-in",
+            r"callbacks: expected an object of a subclass of rlgraph\.workers\.Callback.*<built-in",
         ),
         ({"callbacks": [Callback(), 3]}, r"callbacks: expected .*; given 3$"),
         ({"callbacks": Callback}, r"callbacks: expected .*did you mean Callback\(\.\.\.\)\?"),

@@ -27,10 +27,11 @@ def fault_of(error: BaseException, place: str, more: str = "") -> EnvironmentFau
         place: the environment, its index and the step.
         more: ends the message.
     """
-    text = str(error)
-    if not isinstance(error, EnvironmentFault):
-        text = f"raised {last_line(error)}{_line_of(error)}"
-    return EnvironmentFault(f"{text if place in text else f'{place}: {text}'}{more}")
+    if isinstance(error, EnvironmentFault):
+        text = str(error) if place in str(error) else f"{place}: {error}"
+    else:
+        text = f"{place}: raised {last_line(error)}{_line_of(error)}"
+    return EnvironmentFault(f"{text}{more}")
 
 
 def last_line(error: BaseException) -> str:

@@ -9,18 +9,21 @@ from typing import Any
 import gymnasium
 from gymnasium.envs.registration import EnvSpec
 
-from rlgraph.core import SpecError, registry
+from rlgraph.core import RLGraphError, SpecError, registry
 from rlgraph.core.specs.imports import ImportPolicy, import_policy, using_import_policy
 from rlgraph.core.specs.specifiable import call_checked
 from rlgraph.environments.environment import Environment
 from rlgraph.environments.envpool_vector_env import EnvPoolVectorEnv
+from rlgraph.environments.errors import fault_of
 from rlgraph.environments.gym_env import OpenAIGymEnv
+from rlgraph.environments.interrupts import interruptible, raise_interruption
 from rlgraph.environments.native_vector_env import NativeVectorEnv, vectorised_id
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT, ProcessVectorEnv
 from rlgraph.environments.protocol_env import ProtocolEnv, missing_methods, resembles_environment
 from rlgraph.environments.restarts import MAX_RESTARTS
 from rlgraph.environments.sequential_vector_env import SequentialVectorEnv
 from rlgraph.environments.vector_env import VectorEnv
+from rlgraph.spaces import SpaceError
 
 VECTORIZATIONS = ("auto", "sequential", "processes", "native", "envpool")
 
@@ -31,6 +34,7 @@ NATIVE_FROM = 16
 """With so many environments a vectorised class of Gymnasium's is faster than steps in turn (CartPole: 3 times)."""
 
 
+@interruptible()
 def make_environment(spec: Any, *, path: str = "environment") -> Environment:
     """An environment from a spec.
 
@@ -44,7 +48,18 @@ def make_environment(spec: Any, *, path: str = "environment") -> Environment:
     Raises:
         SpecError: unknown type, id or argument; a module that may not be imported (`rlgraph.core.allow_imports`); an
             object that lacks parts of an environment, with all of them.
+        EnvironmentFault: the code of the environment raises any other error; the error is its cause.
     """
+    try:
+        return _make_environment(spec, path)
+    except (RLGraphError, SpaceError):
+        raise
+    except BaseException as error:
+        raise_interruption(error)
+        raise fault_of(error, path) from error
+
+
+def _make_environment(spec: Any, path: str) -> Environment:
     if isinstance(spec, str):
         # "module:Class" is a class; Gymnasium's "module:id" has a version or a folder, which no class has.
         is_class = ":" in spec and spec.partition(":")[2].isidentifier()

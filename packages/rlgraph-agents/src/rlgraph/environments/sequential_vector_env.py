@@ -296,7 +296,9 @@ class SequentialVectorEnv(VectorEnv):
                 return
             except BaseException as next_error:
                 raise_interruption(next_error)
-                error, place = next_error, f"{self.describe(index)}, reset"
+                # A crash while an environment is made comes as a fault whose cause it is.
+                made = isinstance(next_error, EnvironmentFault) and next_error.__cause__
+                error, place = made or next_error, f"{self.describe(index)}, reset"
         raise fault_of(error, place, given_up) from error
 
     def _put(self, index: int, environment: Environment) -> None:

@@ -98,6 +98,8 @@ def read_metrics(file: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
     def add(row: dict[str, str]) -> None:
         nonlocal last
+        if "timesteps" not in row:
+            raise ValueError("expected a column timesteps")
         steps = _number(row["timesteps"])
         if steps < last:
             raise ValueError(f"timesteps: expected a number >= {last:g}, the one before, given {steps:g}")

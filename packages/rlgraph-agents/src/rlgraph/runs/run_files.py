@@ -35,7 +35,7 @@ def open_to_read(file: Path) -> BufferedReader:
     """A regular file for reading.
 
     Raises:
-        RunFolderError: it is missing, or no regular file.
+        RunFolderError: it is missing, or not a regular file.
     """
     try:
         return BufferedReader(open_regular(file, missing=f"{file} is missing"))  # type: ignore[arg-type]
@@ -47,13 +47,13 @@ def open_to_write(file: Path) -> int:
     """The descriptor of a regular file for reading and writing, made if it is missing.
 
     Raises:
-        StorageError: it cannot be opened, or is no regular file.
+        StorageError: it cannot be opened, or is not a regular file.
     """
     with storing(file):
         descriptor = os.open(file, _WRITE, 0o666)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise StorageError(f"{file} is no regular file: expected one, or none. Remove it")
+        raise StorageError(f"expected {file} to be a regular file or absent, given something else. Remove it")
     return descriptor
 
 
@@ -89,7 +89,7 @@ def read_json(file: Path) -> Any:
     """The content of a JSON file of at most 16 MB.
 
     Raises:
-        RunFolderError: it is missing, no regular file, too large or no JSON.
+        RunFolderError: it is missing, not a regular file, too large or no JSON.
     """
     with open_to_read(file) as handle:
         try:

@@ -1,4 +1,4 @@
-"""What a training run tells those who want to know."""
+"""Callbacks of a training run."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of all environments; the arrays are overwritten by the step after the next, copy what has to live.
+    """One step of all environments; the step after the next overwrites the arrays, so copy what must live longer.
 
     Attributes:
-        states: acted on [N, ...].
-        actions: done [N, ...].
+        states: the states acted on [N, ...].
+        actions: the actions [N, ...].
         rewards: [N], float32.
         terminated, truncated: [N], bool.
         final_states: the states reached, before any reset [N, ...].
-        infos: what the environments said besides, N dicts.
-        dropped: environments that were restarted; their rows are no transitions.
+        infos: the infos of the environments, N dicts.
+        dropped: environments that were restarted; their rows are not transitions.
     """
 
     states: Any
@@ -39,22 +39,22 @@ class Step:
 
 
 class Callback:
-    """Override what you need. Returning True from any method but the first and the last ends the training.
+    """Override the methods you need. Returning True from any method but the first and the last stops training.
 
-    What is not overridden costs nothing, not even a call.
+    Methods that are not overridden are never called.
     """
 
     def on_start(self, worker: SingleThreadedWorker, timesteps: int) -> None:
-        """Training begins; `timesteps` are to be done."""
+        """Training begins, for `timesteps` steps."""
 
     def on_step(self, worker: SingleThreadedWorker, step: Step) -> bool | None:
-        """All environments did a step, and it was observed."""
+        """All environments stepped, and the agent observed the step."""
 
     def on_episode(self, worker: SingleThreadedWorker, episode_return: float, length: int) -> bool | None:
         """An episode ended: the sum of its rewards, and its number of steps."""
 
     def on_update(self, worker: SingleThreadedWorker, results: Mapping[str, Any]) -> bool | None:
-        """The agent learned; `results` of the last update that was due, among them ``loss``."""
+        """The agent learned; `results` of the last update, among them ``loss``."""
 
     def on_evaluation(self, worker: SingleThreadedWorker, evaluation: Evaluation) -> bool | None:
         """An evaluation is done."""
@@ -66,4 +66,4 @@ class Callback:
         """The metrics of the last report interval, by the names of the glossary (`rlgraph.workers.metrics`)."""
 
     def on_end(self, worker: SingleThreadedWorker) -> None:
-        """Training ended, by itself, by an error or by Ctrl-C."""
+        """Training ended, also by an error or by Ctrl-C."""

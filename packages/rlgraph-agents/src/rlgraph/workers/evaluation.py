@@ -1,4 +1,4 @@
-"""Playing whole episodes greedily."""
+"""Greedy evaluation over whole episodes."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from rlgraph.workers.episodes import Episodes
 from rlgraph.workers.fitting import check_fits
 from rlgraph.workers.preprocessed_env import PreprocessedVectorEnv
 
-#: Steps after which an episode is cut: a greedy policy may never end one. Atari's without frame skip have 108,000.
+#: Steps after which an episode is cut, since a greedy policy may never end one. Atari games may have 108,000.
 LONGEST_EPISODE = 120_000
 
 
 class EvaluationWarning(UserWarning):
-    """The figures of an evaluation may not be what they seem."""
+    """The result of an evaluation may be misleading."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Evaluation:
     Attributes:
         returns: undiscounted return of each episode.
         lengths: steps of each episode.
-        timesteps: training steps the agent had observed.
+        timesteps: training steps that the agent had observed.
     """
 
     returns: tuple[float, ...]
@@ -54,18 +54,17 @@ class Evaluation:
 def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
     """Play `episodes` whole episodes greedily in fresh environments.
 
-    Every environment plays a number of episodes fixed beforehand; taking whichever end first would favour short ones.
+    Each environment plays a fixed number of episodes; taking the first episodes to end would favour short ones.
 
     Args:
-        agent: who acts; it observes nothing, and its preprocessor learns nothing.
-        env: environment spec; one instance is played alone and left open; with ``{"type": "envpool", ...}`` it is
-            EnvPool that plays.
-        episodes: how many.
+        agent: the agent; it observes nothing, and its preprocessor learns nothing.
+        env: environment spec; an instance is played alone and left open; ``{"type": "envpool", ...}`` uses EnvPool.
+        episodes: number of episodes.
         seed: root seed of the environments.
 
     Raises:
-        SpecError: fewer than one episode; several environments that are one object, where fresh ones are needed; the
-            agent was made for other states or actions.
+        SpecError: fewer than one episode; a vector environment; the agent was made for other states or actions.
+        EnvironmentFault: an environment breaks its contract or fails.
 
     Warns:
         EvaluationWarning: an episode was cut because it did not end.
@@ -87,7 +86,7 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
             while any(len(done) < wanted for done, wanted in zip(returns, quota, strict=True)):
                 states, rewards, _, _, infos = seen.step(agent.get_actions(states, False, raw))
                 episodes_of.add(rewards)
-                for i in seen.dropped:  # these did not act
+                for i in seen.dropped:  # reset instead of acting
                     episodes_of.forget(i)
                 for i in seen.finished:
                     ended = episodes_of.end(i, infos[i])
@@ -101,9 +100,9 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
         warnings.warn(
             f"episodes of an evaluation did not end within {LONGEST_EPISODE:,} steps and were cut: the environment has "
             "no limit of its own. Set max_timesteps_per_episode of the worker (in a run: worker."
-            "max_timesteps_per_episode), which holds for training and evaluation",
+            "max_timesteps_per_episode), for training and evaluation",
             EvaluationWarning,
-            stacklevel=1,  # told once, not once for each place that evaluates
+            stacklevel=1,  # warns once, not once per caller
         )
     return Evaluation(
         tuple(r for done in returns for r in done),
@@ -115,10 +114,9 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
 def _make(env: Any, number: int) -> VectorEnv:
     if is_vector_instance(env):
         raise SpecError(
-            f"evaluation: needs fresh environments, given one {type(env).__name__}; give a spec or a function "
-            "that makes single ones"
+            f"evaluation: expected a spec or a function that makes single environments, given a {type(env).__name__}"
         )
-    # EnvPool's tasks have limits of their own.
+    # EnvPool's tasks have their own limits.
     spec = env if is_envpool(env) else stepped(env, 1, LONGEST_EPISODE)
-    # An environment that crashes here would change what is measured: no restarts.
+    # A restart would change what is measured.
     return make_vector_env(spec, number, max_restarts=0)

@@ -1,4 +1,4 @@
-"""Telling callbacks what happens, and only those that want to know."""
+"""Calls the overridden methods of callbacks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Listeners:
     """The methods of callbacks that are overridden, by event.
 
     Args:
-        callbacks: in the order in which they are told.
+        callbacks: in the order in which they are called.
     """
 
     def __init__(self, callbacks: Sequence[Callback]):
@@ -26,16 +26,16 @@ class Listeners:
         }
 
     def to(self, event: str) -> list[Callable[..., Any]]:
-        """Who listens to `event`; empty: nobody, and nothing has to be made for them."""
+        """The methods for `event`; if there are none, its arguments need not be computed."""
         return self._methods[event]
 
     def tell(self, event: str, *arguments: Any) -> bool:
-        """Tell all; whether one of them wants the training to end."""
+        """Call all; whether one of them stops training."""
         answers = [method(*arguments) for method in self._methods[event]]
         return any(answer is True for answer in answers)
 
     def tell_end(self, *arguments: Any) -> None:
-        """Tell all that it is over; one that fails keeps none of the others from ending well."""
+        """Call all at the end, even if one of them fails."""
         with ExitStack() as ends:
             for method in reversed(self._methods["on_end"]):
                 ends.callback(method, *arguments)
@@ -45,10 +45,10 @@ def _overrides(callback: Callback, event: str) -> bool:
     return getattr(getattr(callback, event), "__func__", None) is not getattr(Callback, event)
 
 
-#: Argument -> what its values are, in words.
+#: Argument -> the expected values, for messages.
 _EXPECTED = {
-    "callbacks": "an object of a class of yours that extends rlgraph.workers.Callback, or a list of them; override "
-    "on_report, on_episode, on_step or another of its methods to be told",
+    "callbacks": "an object of a subclass of rlgraph.workers.Callback that overrides on_report, on_episode, on_step "
+    "or another of its methods, or a list of them",
     "stop": "a condition such as rlgraph.workers.StopAtReturn(475.0), StopAfterEpisodes(400), StopAfterSeconds(60) or "
     "StopAtEvaluation(475.0), or a list of them",
 }
@@ -58,11 +58,11 @@ def as_list(callbacks: Callback | Sequence[Callback] | None, argument: str = "ca
     """One callback, several or none as a list.
 
     Args:
-        callbacks: what was given.
-        argument: for what: ``callbacks`` or ``stop``.
+        callbacks: the given value.
+        argument: the name of the argument, for messages: ``callbacks`` or ``stop``.
 
     Raises:
-        SpecError: anything else; says what is expected.
+        SpecError: the value is something else.
     """
     if callbacks is None:
         return []

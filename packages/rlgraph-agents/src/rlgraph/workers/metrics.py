@@ -1,4 +1,4 @@
-"""The glossary of metrics: whatever is reported, logged or drawn has its name and its meaning here."""
+"""The glossary of metrics: names and meanings of all values that are reported, logged or drawn."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from rlgraph.core.errors import InputError, SpecError, nearest
 
 @dataclass(frozen=True)
 class Metric:
-    """What a name stands for.
+    """The meaning of a metric.
 
     Attributes:
         description: one sentence.
-        unit: of the number.
+        unit: the unit of its values.
     """
 
     description: str
@@ -30,36 +30,36 @@ METRICS: dict[str, Metric] = {
     "updates": Metric("Updates the agent has done.", "updates"),
     "mean_return": Metric("Mean undiscounted return of the last 100 training episodes.", _RETURN),
     "mean_length": Metric("Mean length of the last 100 training episodes.", _STEPS),
-    "loss": Metric("Mean loss of the updates since the report before.", "loss"),
+    "loss": Metric("Mean loss of the updates since the last report.", "loss"),
     "epsilon": Metric("Probability of a random action.", "probability"),
     "noise_scale": Metric("Scale of the noise on action values.", "action value"),
     "learning_rate": Metric("Learning rate of the optimizer.", "1"),
-    "evaluation_return": Metric("Mean return of the episodes of an evaluation, played greedily.", _RETURN),
+    "evaluation_return": Metric("Mean return of the greedy episodes of an evaluation.", _RETURN),
     "evaluation_return_std": Metric("Standard deviation of these returns.", _RETURN),
     "evaluation_length": Metric("Mean length of these episodes.", _STEPS),
     "restarts": Metric(
-        "Environments replaced because they crashed or hung; reported once there is one.", "restarts"
+        "Environments replaced because they crashed or hung; reported after the first restart.", "restarts"
     ),
     "dropped_steps": Metric("Steps left out of learning and statistics because of restarts.", _STEPS),
     "steps_per_second": Metric(
-        "Speed since the report before; evaluations and checkpoints left out.", "steps/s"
+        "Speed since the last report, without evaluations and checkpoints.", "steps/s"
     ),
-    "seconds": Metric("Time of training so far; evaluations and checkpoints left out.", "s"),
+    "seconds": Metric("Time of training so far, without evaluations and checkpoints.", "s"),
 }
 
-#: Those that tell the time, and differ between two runs that are equal otherwise.
+#: Metrics of time, which differ between runs that are equal otherwise.
 TIMES = ("steps_per_second", "seconds")
 
 
 def define_metric(name: str, description: str, unit: str) -> None:
-    """Enter a metric of an agent of your own, before its first run.
+    """Add a metric of a custom agent, before its first run.
 
     Raises:
-        SpecError: the name stands for something else already.
+        SpecError: the name has another meaning already.
     """
     metric = Metric(description, unit)
     if METRICS.setdefault(name, metric) != metric:
-        raise SpecError(f"metric {name!r} stands for something else: {METRICS[name].description}")
+        raise SpecError(f"metric {name!r} already means: {METRICS[name].description}")
 
 
 def check_metrics(names: Iterable[str]) -> None:
@@ -67,7 +67,7 @@ def check_metrics(names: Iterable[str]) -> None:
     for name in names:
         if name not in METRICS:
             raise InputError(
-                f"metric {name!r} is not in the glossary: rlgraph.workers.metrics.define_metric says what it is. "
+                f"metric {name!r} is not in the glossary; add it with rlgraph.workers.metrics.define_metric. "
                 f"{nearest(name, METRICS)}"
             )
 

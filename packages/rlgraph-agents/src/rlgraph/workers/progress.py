@@ -1,4 +1,4 @@
-"""A live line about a training run."""
+"""A live progress line of a training run."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from rlgraph.workers.evaluation import Evaluation
     from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
 
-#: Terminals at least so wide show a bar, too.
+#: Terminals of at least this width show a bar as well.
 WIDE = 110
 
 
 class LiveProgress(Callback):
-    """Shows return, speed, loss, epsilon and the time left; prints a line per evaluation.
+    """Shows return, speed, loss, epsilon and the remaining time; prints a line per evaluation.
 
-    A run that goes on counts from its own beginning. Inside ``with``, it also shows what takes its time before and
-    after the training: building and compiling, and the closing evaluation.
+    A resumed run counts from its own beginning. Inside ``with``, it also shows what happens before and after training:
+    building and compiling, and the final evaluation.
 
     Args:
-        console: where to; default: the standard output.
+        console: the console; default: standard output.
     """
 
     def __init__(self, console: Console | None = None):
@@ -75,7 +75,7 @@ class LiveProgress(Callback):
 
 
 def _columns(width: int) -> list[ProgressColumn]:
-    """What matters most comes first: of a line that is too long the end is cut off. 80 characters hold it as a rule."""
+    """Most important first, since long lines are cut at the end; usually they fit into 80 characters."""
     bar = [BarColumn(bar_width=24)] if width >= WIDE else []
     return [
         TextColumn("[bold]{task.completed:>7,.0f}[/] / {task.total:,.0f}"),

@@ -17,7 +17,7 @@ class Report:
     """Collects what happens between two reports.
 
     Args:
-        worker: whose.
+        worker: the worker.
     """
 
     def __init__(self, worker: SingleThreadedWorker):
@@ -26,7 +26,7 @@ class Report:
         self._reported, self._done, self._seconds = 0, 0, 0.0
 
     def begin(self, done: int, seconds: float) -> None:
-        """Training begins, or goes on, after `done` steps and `seconds`."""
+        """Begin, or resume, after `done` steps and `seconds`."""
         self._done, self._seconds = done, seconds
 
     def add_update(self, results: Mapping[str, Any]) -> None:
@@ -34,7 +34,7 @@ class Report:
         self._updates += 1
 
     def is_new(self, done: int) -> bool:
-        """Whether there is anything that was not reported."""
+        """Whether there are steps that were not reported."""
         return done > self._reported
 
     def take(self, done: int) -> dict[str, float]:

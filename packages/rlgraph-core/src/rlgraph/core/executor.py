@@ -21,7 +21,7 @@ from rlgraph.core.config import default_backend
 from rlgraph.core.errors import InputError, SpecError, nearest
 from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.export import choose_methods, write_export
-from rlgraph.core.graph import BuiltGraph, Plan, assemble, build, require_kernels
+from rlgraph.core.graph import BuiltGraph, ComponentGraph, Plan, assemble, build, require_kernels
 from rlgraph.core.graph.devices import place, place_replicas
 from rlgraph.core.runtime.acting import choose_actor
 from rlgraph.core.runtime.fused_calls import fused_calls
@@ -91,21 +91,7 @@ class GraphExecutor:
         self.root = root if isinstance(root, Component) else Roots(root)
         graph = assemble(self.root, input_spaces, api_methods)
         assembled = time.perf_counter()
-        self.built: BuiltGraph = build(
-            graph,
-            input_spaces,
-            action_space=None if action_space is None else from_spec(action_space),
-            float_dtype=self.execution.dtype,
-            contract=contract,
-            device=self.execution.device,
-            device_map=self.execution.device_map,
-            place=partial(
-                place,
-                backend=self.backend,
-                soft=self.execution.soft_placement,
-                replicated=bool(self.execution.replicas),
-            ),
-        )
+        self.built: BuiltGraph = self._build(graph, input_spaces, action_space, contract)
         self.replication = replication(place_replicas(self.execution.replicas, self.backend))
         self._check_methods(graph.methods)
         require_kernels(self.built, self.backend.name)
@@ -123,6 +109,26 @@ class GraphExecutor:
             "methods": self.programs.statistics,
         }
         self.acting = choose_actor(self.programs, self.execution)
+
+    def _build(
+        self, graph: ComponentGraph, input_spaces: Mapping[str, Any], action_space: Any, contract: bool
+    ) -> BuiltGraph:
+        execution = self.execution
+        return build(
+            graph,
+            input_spaces,
+            action_space=None if action_space is None else from_spec(action_space),
+            float_dtype=execution.dtype,
+            contract=contract,
+            device=execution.device,
+            device_map=execution.device_map,
+            place=partial(
+                place,
+                backend=self.backend,
+                soft=execution.soft_placement,
+                replicated=bool(execution.replicas),
+            ),
+        )
 
     def _check_methods(self, methods: Iterable[str]) -> None:
         execution = self.execution

@@ -51,9 +51,9 @@ def replay_draws(executor: GraphExecutor, draws: Iterable[np.ndarray]) -> None:
 
 
 def _tap(executor: GraphExecutor, tap: Tap) -> None:
-    if executor._programs:
+    if executor.programs.of_methods:
         raise RLGraphError(
-            f"the API methods {sorted(executor._programs)} have run already: tap a new executor"
+            f"the API methods {sorted(executor.programs.of_methods)} have run already: tap a new executor"
         )
     backend: Any = executor.backend
     backend.ops = _tapped(backend.ops, tap)

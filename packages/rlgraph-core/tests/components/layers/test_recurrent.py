@@ -310,7 +310,7 @@ def test_weights_can_be_saved(backend, tmp_path):
         (
             MultiLSTM,
             {"num_lstms": 1, "units": 2},
-            r"multi-lstm.num_lstms: expected an integer in \[2, 1000\], given 1",
+            "multi-lstm.num_lstms: expected an integer in [2, 1000], given 1",
         ),
         (
             MultiLSTM,

@@ -157,7 +157,7 @@ def cheaply(action):
     assert peak < 1 << 22
 
 
-# What is no regular file.
+# Not a regular file.
 
 
 @pytest.mark.parametrize("name", ["variables.safetensors", "host.safetensors", "manifest.json"])
@@ -174,7 +174,7 @@ def test_what_is_no_regular_file(stored, target, refused, tmp_path, name, kind):
             {"link": "../outside", "dangling link": "nowhere", "loop": name}.get(kind, "/dev/zero")
         )
     said = (
-        "is no regular file"
+        "is not a regular file"
         if kind in ("directory", "pipe")
         else "is a symbolic link: the files of a checkpoint"
     )

@@ -261,3 +261,15 @@ def test_names_of_variables_with_empty_parts(name):
     root = body(lambda self, x: x, create_variables=create_variables)
     with pytest.raises(BuildError, match=f"variable '{name}' of root needs a name, or several"):
         built(root, x=float)
+
+
+def test_gradients_by_nothing():
+    optimizer, layer = SGD(scope="optimizer"), Layer(scope="layer", trainable=False)
+    root = body(
+        lambda self, x: optimizer.step(layer.variables(trainable_only=True), self._mean(layer.call(x))),
+        optimizer,
+        layer,
+        _mean=graph_fn(lambda self, ops, x: ops.mean(x)),
+    )
+    with pytest.raises(BuildError, match="optimizer.gradients: there are no variables"):
+        built(root, x=STATES)

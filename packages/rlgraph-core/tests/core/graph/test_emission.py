@@ -510,7 +510,16 @@ def test_host_outputs_take_their_declared_dtype(value, space, dtype, backend):
 
 @pytest.mark.parametrize(
     ("value", "space"),
-    [(1.5, IntBox()), (1.5, BATCH), (np.zeros((2, 2)), BATCH), ("text", FloatBox()), (None, BATCH)],
+    [
+        (1.5, IntBox()),
+        (1.5, BATCH),
+        (np.zeros((2, 2)), BATCH),
+        ("text", FloatBox()),
+        (None, BATCH),
+        (np.zeros(5), FloatBox(shape=(3,))),
+        (np.zeros((2, 5)), FloatBox(shape=(3,), add_batch_rank=True)),
+        (np.zeros((2, 3)), FloatBox(shape=(3,), add_batch_rank=4)),
+    ],
 )
 def test_host_outputs_that_are_not_what_was_declared(value, space, backend):
     made = GraphExecutor(Returning(value, space), {}, backend=backend)

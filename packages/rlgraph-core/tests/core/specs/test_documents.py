@@ -76,7 +76,7 @@ def test_files_that_are_none(tmp_path):
     link.symlink_to("/dev/zero")
     folder.mkdir()
     for file in (pipe, link):
-        with pytest.raises(SpecError, match="it is no regular file"):
+        with pytest.raises(SpecError, match="it is not a regular file"):
             read_spec_file(file, "doc")
     with pytest.raises(SpecError, match="cannot be read"):
         read_spec_file(folder, "doc")

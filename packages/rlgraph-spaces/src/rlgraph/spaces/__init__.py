@@ -1,4 +1,4 @@
-"""Spaces: the one source of shape, dtype, bounds and rank knowledge.
+"""Spaces: type, shape, bounds and ranks of values.
 
 >>> from rlgraph.spaces import Dict, FloatBox, IntBox
 >>> Dict(position=FloatBox(-1.0, 1.0, shape=(2,)), lives=IntBox(3)).with_batch_rank().flatten()["lives"]

@@ -1,4 +1,4 @@
-"""BoolBox: truth values."""
+"""BoolBox: arrays of booleans."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["BoolBox"]
 
 
 class BoolBox(BoxSpace):
-    """Booleans: two categories, bounds False and True.
+    """Arrays of booleans: two categories, bounds False and True.
 
     Args:
         shape: without batch and time rank.

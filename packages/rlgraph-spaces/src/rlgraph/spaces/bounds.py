@@ -1,7 +1,7 @@
-"""Reading bounds: scalars, arrays or nested lists into one canonical form.
+"""Converts bounds (scalars, arrays, nested lists) to one canonical form.
 
-Canonical, so that equal bounds are equal values: a uniform array becomes a scalar, an infinite side None,
--0.0 becomes 0.0, and a float is rounded to the Space's dtype.
+Equal bounds have equal canonical forms: a uniform array becomes a scalar, an infinite side None, -0.0 becomes 0.0,
+and a float is rounded to the Space's dtype.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ def read_dtype(dtype: object, allowed: tuple[str, ...], python_type: type, defau
 
 
 def read_array(value: object, name: str, kinds: str, none: float | None) -> NDArray[Any]:
-    """An array from a number, an array or nested lists; None inside a list stands for `none`."""
+    """An array from a number, an array or nested lists; None inside a list means `none`."""
     array = np.asarray(_fill(value, none) if isinstance(value, (list, tuple)) else value)
     if array.dtype == object and all(isinstance(number, int) for number in array.flat):
-        # Beyond 64 bits: a float may hold it, and the range check of an IntBox says what fits.
+        # Beyond 64 bits: a float may hold it, and the range check of an IntBox reports it otherwise.
         array = array.astype(np.float64) if "f" in kinds else array
     elif array.dtype.kind not in kinds and array.size:
         what = "integers" if "f" not in kinds else "numbers"
@@ -82,7 +82,7 @@ def read_array(value: object, name: str, kinds: str, none: float | None) -> NDAr
 def _fill(value: Any, none: float | None) -> Any:
     try:
         return _fill_list(value, none)
-    except ValueError:  # ragged: the message of the caller is the better one
+    except ValueError:  # ragged: the caller reports it
         return None
 
 
@@ -118,7 +118,7 @@ def canonical(bound: NDArray[Any] | None) -> Bound:
     if np.all(bound == first):
         if bound.dtype.kind != "f":
             return int(first)
-        # By way of its shortest text: 0.1 in float32 reads back as 0.1, not as 0.10000000149011612.
+        # Via its shortest text: 0.1 in float32 becomes 0.1, not 0.10000000149011612.
         return float(str(first)) if np.isfinite(first) else None
     bound = bound.copy()
     bound.flags.writeable = False
@@ -131,7 +131,7 @@ def bound_key(bound: Bound) -> Hashable:
 
 
 def bound_list(bound: Bound) -> Any:
-    """A JSON-able value that reads back as this bound."""
+    """A JSON-serializable value that reads back as this bound."""
     if not isinstance(bound, np.ndarray):
         return bound
     if bound.ndim > 1:

@@ -1,4 +1,4 @@
-"""BoxSpace: the base of all leaves."""
+"""BoxSpace: the base class of all leaves."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class BoxSpace(Space):
         return (self.shape, self.dtype, bound_key(self.low), bound_key(self.high))
 
     def _arguments(self) -> dict[str, Any]:
-        """Constructor arguments (ranks aside), JSON-able but for the shape; defaults left out."""
+        """Constructor arguments without ranks and defaults; JSON-serializable except for the shape."""
         return self._shape_and_dtype()
 
     def __repr__(self) -> str:
@@ -119,7 +119,7 @@ class BoxSpace(Space):
 
     @property
     def half_bounded(self) -> bool:
-        """True if every element is bounded on one side, on whichever."""
+        """True if every element is bounded on exactly one side."""
         low = np.isfinite(-np.inf if self.low is None else self.low)
         high = np.isfinite(np.inf if self.high is None else self.high)
         return bool(np.all(low != high))
@@ -136,7 +136,7 @@ class BoxSpace(Space):
 
     @property
     def global_bounds(self) -> tuple[Any, Any] | None:
-        """(low, high) if all elements share the same two bounds, else None."""
+        """(low, high) if all elements share both bounds, else None."""
         shared = not isinstance(self.low, np.ndarray) and not isinstance(self.high, np.ndarray)
         return (self.low, self.high) if shared and self.bounded else None
 
@@ -150,9 +150,9 @@ class BoxSpace(Space):
         """The shape, e.g. (None, 5, 2) for batch (unknown), time (5), shape (2,).
 
         Args:
-            with_batch_rank, with_time_rank: put these in front, if the Space has them.
-            time_major: which of both comes first; None: the Space's own order.
-            with_category_rank: put the number of categories at the end, if the Space has them.
+            with_batch_rank, with_time_rank: prepend these ranks, if the Space has them.
+            time_major: True if time comes first; None: the Space's own order.
+            with_category_rank: append the number of categories, if the Space has them.
         """
         ranks = self.ranks.ordered(with_batch_rank, with_time_rank, time_major)
         front = tuple(int(rank) if is_fixed(rank) else None for rank in ranks)

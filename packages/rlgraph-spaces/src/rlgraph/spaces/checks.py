@@ -1,4 +1,4 @@
-"""Checks of Spaces, for components and agents that need certain ones."""
+"""Checks of Spaces: equivalence, bounds, and requirements of components."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_space_equivalence(a: Any, b: Any) -> Space | None:
 
 
 def _covers(general: Space, special: Space) -> bool:
-    """True if every array that `special` describes is one that `general` describes."""
+    """True if `general` describes every array that `special` describes."""
     if type(general) is not type(special):
         return False
     if isinstance(general, ContainerSpace) and isinstance(special, ContainerSpace):
@@ -74,17 +74,17 @@ def sanity_check_space(
     rank: int | tuple[int, int] | None = None,
     shape: tuple[int, ...] | None = None,
 ) -> None:
-    """Raises SpaceError (path, expected, given) if a Space is not as asked for.
+    """Raises SpaceError (path, expected, given) if a Space does not meet the requirements.
 
     Args:
-        space: a leaf or a container (or the spec of one); all but the types and ranks is asked of every leaf.
+        space: a leaf or a container, or its spec; types and ranks are checked on the Space, the rest on every leaf.
         allowed_types, non_allowed_types: one class or several, for the Space itself.
         allowed_sub_types, non_allowed_sub_types: the same for every leaf.
         must_have_batch_rank, must_have_time_rank: True or False; None: either.
-        must_have_batch_or_time_rank: at least one of both (True) or none of them (False); None: either.
+        must_have_batch_or_time_rank: at least one of them (True) or neither (False); None: either.
         must_have_categories: whether leaves have a number of categories.
         num_categories, rank: a number, or a (least, most) pair.
-        must_have_lower_limit, must_have_upper_limit: whether leaves are bounded there in every element.
+        must_have_lower_limit, must_have_upper_limit: whether every element of the leaves has this bound.
         shape: without batch and time rank.
     """
     space = from_spec(space)

@@ -1,4 +1,4 @@
-"""ContainerSpace: what Dict and Tuple share. A container is only names: all data is in its leaves."""
+"""ContainerSpace: the base class of Dict and Tuple."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["ContainerSpace"]
 
 
 class ContainerSpace(Space):
-    """A Space of Spaces. All its leaves have its batch and time rank."""
+    """A Space of Spaces. All its leaves share its batch and time rank."""
 
     _names: tuple[str, ...]
     _spaces: tuple[Space, ...]
@@ -53,7 +53,7 @@ class ContainerSpace(Space):
         return (self._names, self._spaces)
 
     def __repr__(self) -> str:
-        # The ranks are said once, here: children are shown without.
+        # The ranks are shown here once, and not on the children.
         children = self._pack([child.without_ranks() for child in self._spaces])
         ranks = "".join(f", {key}={value!r}" for key, value in self.ranks.options().items())
         return f"{type(self).__name__}({children!r}{ranks})"
@@ -148,7 +148,7 @@ class ContainerSpace(Space):
     def sample(
         self, size: Size = None, fill_value: Any = None, *, rng: np.random.Generator | None = None
     ) -> Any:
-        leading_dims(self.ranks, size)  # said once, and for an empty container too
+        leading_dims(self.ranks, size)  # checked once, and for an empty container too
         rng = np.random.default_rng() if rng is None else rng
         fills: Sequence[Any] = [fill_value] * len(self._spaces)
         if isinstance(fill_value, (Mapping, tuple, list)):

@@ -17,18 +17,18 @@ __all__ = ["Dict", "Tuple"]
 class Dict(ContainerSpace, Mapping[str, Space]):
     """Named Spaces: a Mapping whose keys are sorted identifiers. Samples are plain dicts.
 
-    `Dict(a=float, b=IntBox(10))` or `Dict({"a": float, "b": {"c": bool}})`; the second form takes keys that
+    `Dict(a=float, b=IntBox(10))` or `Dict({"a": float, "b": {"c": bool}})`; the second form allows keys that
     are named like an argument.
 
     Args:
         mapping: Space specs (see `from_spec`) by key.
-        add_batch_rank, add_time_rank: ranks that all children get; see `FloatBox`. A rank that one child has
-            is given to all.
+        add_batch_rank, add_time_rank: ranks of all children; see `FloatBox`. A rank of one child
+            applies to all.
         time_major: True if the time axis comes first.
         spaces: further children.
 
     Raises:
-        SpaceError: for a key that is no identifier, a child that is no spec, children of differing ranks.
+        SpaceError: for a key that is not an identifier, an invalid child spec, or children with different ranks.
     """
 
     type_name = "dict"
@@ -83,17 +83,17 @@ class Dict(ContainerSpace, Mapping[str, Space]):
 
 
 class Tuple(ContainerSpace, Sequence[Space]):
-    """Spaces in a row: a Sequence. Samples are plain tuples.
+    """A sequence of Spaces. Samples are plain tuples.
 
     `Tuple(float, IntBox(3))` or `Tuple([float, IntBox(3)])`.
 
     Args:
         spaces: Space specs (see `from_spec`), or one list or tuple of them.
-        add_batch_rank, add_time_rank: ranks that all children get; see `Dict`.
+        add_batch_rank, add_time_rank: ranks of all children; see `Dict`.
         time_major: True if the time axis comes first.
 
     Raises:
-        SpaceError: for a child that is no spec, and children of differing ranks.
+        SpaceError: for an invalid child spec, or children with different ranks.
     """
 
     type_name = "tuple"

@@ -1,4 +1,4 @@
-"""The one exception of this package: where, what was expected, what was given."""
+"""SpaceError, the exception of this package, and helpers for its messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["SpaceError", "join", "mismatch", "nearest"]
 
 
 class SpaceError(ValueError):
-    """A Space, a spec or a sample is not what it should be.
+    """A Space, a spec or a sample is invalid.
 
     `path`, `expected`, `given` and `hint` hold the parts of a message made by `mismatch`, else "".
     """
@@ -20,14 +20,14 @@ class SpaceError(ValueError):
     hint = ""
 
     def under(self, path: str) -> SpaceError:
-        """The same error seen from a container: its path gets `path` in front."""
+        """The same error with `path` prepended to its path, for a container."""
         if not self.expected:
             return SpaceError(f"{path}: {self}") if path else self
         return mismatch(join(path, self.path), self.expected, self.given, self.hint)
 
 
 def join(*parts: str) -> str:
-    """Joins path parts with "/", leaving out empty ones."""
+    """Joins the non-empty path parts with "/"."""
     return "/".join(part for part in parts if part)
 
 
@@ -44,6 +44,6 @@ def mismatch(path: str, expected: str, given: object, hint: str = "") -> SpaceEr
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """The hint "did you mean ...?" with the name most like `name`, or ""."""
+    """The hint "did you mean ...?" with the name closest to `name`, or ""."""
     close = difflib.get_close_matches(name, list(names), n=1)
     return f"did you mean {close[0]!r}?" if close else ""

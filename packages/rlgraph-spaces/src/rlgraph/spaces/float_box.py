@@ -1,4 +1,4 @@
-"""FloatBox: floating point arrays."""
+"""FloatBox: arrays of floats."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _OMITTED = Omitted()
 
 
 class FloatBox(BoxSpace):
-    """Floats between `low` and `high` (both inclusive).
+    """Arrays of floats between `low` and `high` (both inclusive).
 
     `FloatBox()` is unbounded, `FloatBox(1.0)` is 0..1, `FloatBox(0.0, None)` has no upper bound. Array bounds
     give the shape; -inf, inf (or None inside a list) leave single elements unbounded.
@@ -105,7 +105,7 @@ class FloatBox(BoxSpace):
                 below, floor + tail, np.where(above, roof - tail, rng.standard_normal(shape))
             )
             drawn = np.where(below & above, floor * (1.0 - share) + roof * share, one_sided)
-        # Clipped to numbers of the dtype, so that rounding to it cannot leave the bounds.
+        # Clipped to numbers of the dtype, since rounding could leave the bounds.
         info = np.finfo(self.dtype)
         clipped = np.clip(drawn, np.maximum(low, info.min), np.minimum(high, info.max))
         return np.asarray(clipped).astype(self.dtype)
@@ -113,7 +113,7 @@ class FloatBox(BoxSpace):
     def _explain_values(self, array: NDArray[Any]) -> tuple[str, str] | None:
         low, high = self._limits()
         with np.errstate(over="ignore"):
-            values = array.astype(self.dtype)  # what is stored is what is checked
+            values = array.astype(self.dtype)  # check the stored value
         wrong = ~((values >= low) & (values <= high))  # written so that NaN is wrong
         if not np.any(wrong):
             return None

@@ -1,13 +1,13 @@
-"""Translation from and to gymnasium's spaces. Importing this module does not import gymnasium.
+"""Converts Spaces from and to gymnasium's. Importing this module does not import gymnasium.
 
 * Box of floats <-> FloatBox. Box of integers -> IntBox (its high is inclusive there, exclusive here).
 * Discrete <-> IntBox of shape (). MultiDiscrete <-> IntBox of another shape (uint8 goes to a Box: an image).
 * MultiBinary <-> BoolBox with a shape; its 0/1 samples are bools here. BoolBox of shape () -> Discrete(2).
-* Text <-> TextBox; the least length of a Text is not kept.
-* Dict <-> Dict, Tuple <-> Tuple, nested as deep as one likes.
+* Text <-> TextBox; the minimum length of a Text is lost.
+* Dict <-> Dict, Tuple <-> Tuple, nested to any depth.
 
-A uint8 Box cannot be unbounded: such an IntBox gets the range of its dtype. Integers of a dtype that an IntBox has
-not (int8, uint16, uint32, uint64) are held by the next wider one.
+A uint8 Box cannot be unbounded: such an IntBox gets the range of its dtype. Integer dtypes that IntBox lacks
+(int8, uint16, uint32, uint64) become the next wider one.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ __all__ = ["from_gymnasium", "to_gymnasium"]
 
 _KINDS = "Box, Discrete, MultiDiscrete, MultiBinary, Text, Dict and Tuple"
 _WIDER = {"int8": "int16", "uint16": "int32", "uint32": "int64", "uint64": "int64"}
-# Why a kind of gymnasium's has no counterpart, and what to do. All of it is done in a wrapper of the environment.
+# Kind of a gymnasium space without a counterpart -> why, and what to do in a wrapper of the environment.
 _HINTS = {
     "Graph": "its shape differs from value to value: wrap the environment and give a Dict of padded Boxes",
     "Sequence": "its length differs from value to value: wrap the environment and pad to a Box",
     "OneOf": "its structure differs from value to value: wrap the environment and give a Dict of all "
-    "alternatives and a Discrete that says which one counts",
+    "alternatives and a Discrete that selects one",
 }
 _HINT = "wrap the environment and give one of these"
 
@@ -44,16 +44,16 @@ def _spaces() -> Any:
     try:
         from gymnasium import spaces
     except ImportError as error:
-        message = "translating spaces needs gymnasium: pip install 'rlgraph-spaces[gymnasium]'"
+        message = "converting spaces needs gymnasium: pip install 'rlgraph-spaces[gymnasium]'"
         raise ImportError(message) from error
     return spaces
 
 
 def from_gymnasium(space: Any) -> Space:
-    """The Space of a gymnasium space, without batch and time rank.
+    """Converts a gymnasium space to a Space without batch and time rank.
 
     Raises:
-        SpaceError: with the path, the reason and a way out, for a space that has no counterpart.
+        SpaceError: for a space without a counterpart, with its path, the reason and what to do.
     """
     return _from(space, "", _spaces())
 
@@ -69,7 +69,7 @@ def _from(space: Any, path: str, spaces: Any) -> Space:
         if isinstance(space, spaces.Discrete):
             return IntBox(int(space.start), int(space.start) + int(space.n), dtype=_dtype(space))
         if isinstance(space, spaces.MultiDiscrete):
-            # int64: where the dtype is a small one, the exclusive high may not fit it.
+            # int64: the exclusive high may not fit a small dtype.
             start = np.asarray(space.start, np.int64)
             return IntBox(start, start + space.nvec.astype(np.int64), space.shape, _dtype(space))
         if isinstance(space, spaces.MultiBinary):
@@ -93,13 +93,13 @@ def _from_box(space: Any) -> Space:
     if space.dtype.kind == "b":
         return BoolBox(space.shape)
     low, high, dtype = space.low, space.high, _dtype(space)
-    # The whole range of the dtype is what gymnasium makes of an infinite side; a wider dtype keeps it as bounds.
+    # gymnasium turns an infinite side into the range of the dtype; a wider dtype keeps this range as bounds.
     info = np.iinfo(dtype)
     low = None if np.all(low == info.min) and not np.all(space.bounded_below) else low
     if np.all(high == info.max) and not np.all(space.bounded_above):
         return IntBox(low, None, space.shape, dtype)
     if np.all(high == high.flat[:1]):
-        # By way of a Python int: one more than the largest int64 is no int64.
+        # As a Python int: the largest int64 plus one does not fit an int64.
         return IntBox(low, int(high.flat[0]) + 1, space.shape, dtype)
     if np.any(high >= np.iinfo(np.int64).max):
         raise mismatch("high", "a high below 2**63 - 1 where it differs between elements", high.tolist())
@@ -107,10 +107,10 @@ def _from_box(space: Any) -> Space:
 
 
 def to_gymnasium(space: Any) -> Any:
-    """The gymnasium space of a Space (or a spec) without batch and time rank.
+    """Converts a Space (or a spec) without batch and time rank to a gymnasium space.
 
     Raises:
-        SpaceError: with the path, for ranks, and for a TextBox that gymnasium cannot describe.
+        SpaceError: for a Space with ranks, or a TextBox that gymnasium cannot describe, with its path.
     """
     space = from_spec(space)
     if space.has_batch_rank or space.has_time_rank:
@@ -144,7 +144,7 @@ def _to_bools(space: BoolBox, spaces: Any) -> Any:
         return spaces.Discrete(2)
     if not space.flat_dim:
         return spaces.Box(0, 1, space.shape, np.bool_)  # a MultiBinary cannot be empty
-    # An int for one axis, as people write it: MultiBinary(4) is not equal to MultiBinary((4,)).
+    # An int for one axis: MultiBinary(4) is not equal to MultiBinary((4,)).
     return spaces.MultiBinary(space.shape[0] if space.rank == 1 else space.shape)
 
 
@@ -155,7 +155,7 @@ def _to_integers(space: IntBox, spaces: Any) -> Any:
     info = np.iinfo(dtype)
     # gymnasium adds start and count up in the dtype itself.
     fits = space.bounded and space.flat_dim > 0 and np.max(counts) <= info.max and np.max(high) < info.max
-    # Older versions of gymnasium have Discrete in int64 alone; a Box keeps the dtype there.
+    # In older versions of gymnasium Discrete is always int64; a Box keeps the dtype.
     any_dtype = "dtype" in inspect.signature(spaces.Discrete.__init__).parameters
     if fits and not space.shape and (any_dtype or space.dtype == "int64"):
         options = {"dtype": dtype} if any_dtype else {}
@@ -164,7 +164,7 @@ def _to_integers(space: IntBox, spaces: Any) -> Any:
     if fits and space.shape and space.dtype != "uint8":
         nvec = np.broadcast_to(np.asarray(counts, dtype), space.shape)
         return spaces.MultiDiscrete(nvec, dtype=dtype, start=low)
-    # An infinite side stays apart from the dtype's whole range, but for uint8: a Box takes none there.
+    # An infinite side differs from the range of the dtype, except for uint8: such a Box must be bounded.
     if space.dtype != "uint8":
         low = -np.inf if space.low is None else low
         high = np.inf if space.high is None else high

@@ -1,4 +1,4 @@
-"""IntBox: integers, among them categories."""
+"""IntBox: arrays of integers or categories."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ __all__ = ["IntBox"]
 
 _OMITTED = Omitted()
 _SPAN = 10**8
-"""Samples of an unbounded side stay this close to the other bound (or to 0)."""
+"""Largest distance of a sample from the other bound (or from 0) on an unbounded side."""
 
 
 class IntBox(BoxSpace):
-    """Integers from `low` (inclusive) to `high` (always exclusive).
+    """Arrays of integers from `low` (inclusive) to `high` (exclusive).
 
     `IntBox(n)` is 0..n-1 with `num_categories == n`, `IntBox()` is unbounded, `IntBox(0, None)` has no upper
     bound. `IntBox([3, 5])` has two values with 3 and 5 categories (`num_categories` is None then).
 
     Args:
-        low, high: an int, an integer array or nested lists; None: unbounded (but for the dtype's range).
+        low, high: an int, an integer array or nested lists; None: unbounded (within the dtype's range).
         shape: without batch and time rank.
         dtype: "uint8", "int16", "int32" or "int64".
         add_batch_rank, add_time_rank: False, True (unknown size), an int (fixed size) or a name.
@@ -86,13 +86,13 @@ class IntBox(BoxSpace):
 
     @property
     def num_categories(self) -> int | None:
-        """`high`, if all elements share it and start at 0, else None."""
+        """`high` if all elements share it and start at 0, else None."""
         uniform = isinstance(self.low, int) and isinstance(self.high, int) and self.low == 0
         return int(self.high) if uniform and isinstance(self.high, int) else None
 
     @property
     def flat_dim_with_categories(self) -> int:
-        """The sum over all elements of the number of their values; raises SpaceError if unbounded."""
+        """The number of values, summed over all elements. Raises SpaceError if unbounded."""
         if self.low is None or self.high is None:
             raise mismatch("", "an IntBox with both bounds, to count its values", repr(self))
         if isinstance(self.low, int) and isinstance(self.high, int):
@@ -101,19 +101,19 @@ class IntBox(BoxSpace):
         return int(np.sum(np.broadcast_to(counts, self.shape)))
 
     def as_one_hot_float_space(self) -> FloatBox:
-        """FloatBox 0..1 of shape [..., num_categories] with the same ranks. SpaceError without categories."""
+        """FloatBox 0..1 of shape [..., num_categories] with the same ranks. Raises SpaceError without categories."""
         if self.num_categories is None:
             raise mismatch("", "an IntBox with one number of categories", repr(self))
         return FloatBox(0.0, 1.0, (*self.shape, self.num_categories), **self.ranks.options())
 
     def _limits(self) -> tuple[Any, Any]:
-        """Both bounds, inclusive (so that they always fit int64), the dtype's range where unbounded."""
+        """Both bounds, inclusive so that they fit int64; the dtype's range where unbounded."""
         info = np.iinfo(self.dtype)
         low = int(info.min) if self.low is None else self.low
         return low, int(info.max) if self.high is None else self.high - 1
 
     def _draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[Any]:
-        """Uniform; where a side is unbounded, within 1e8 of the other one or of 0 (and the dtype's range)."""
+        """Uniform; if a side is unbounded, within 1e8 of the other one or of 0 (and the dtype's range)."""
         low, high = self._limits()
         if self.low is None and self.high is None:
             low, high = max(low, -_SPAN), min(high, _SPAN)

@@ -1,7 +1,6 @@
 """Batch and time ranks: False (none), True (unknown size), an int (fixed size), a str (unknown, named).
 
-A name says that the rank is a batch of its own: two inputs that both have `True` share their size,
-"demo" is another one.
+A named rank has its own size: two inputs with `True` share their size, an input with "demo" does not.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ Size: TypeAlias = int | Sequence[int] | None
 
 
 class Ranks(NamedTuple):
-    """The ranks of a Space, already valid."""
+    """The validated ranks of a Space."""
 
     batch: Rank
     time: Rank
     time_major: bool
 
     def options(self) -> dict[str, Any]:
-        """The constructor arguments that give these ranks, defaults left out."""
+        """The constructor arguments for these ranks, without defaults."""
         options: dict[str, Any] = {}
         if self.batch is not False:
             options["add_batch_rank"] = self.batch
@@ -43,14 +42,14 @@ class Ranks(NamedTuple):
     def ordered(
         self, with_batch: bool = True, with_time: bool = True, time_major: bool | None = None
     ) -> list[Rank]:
-        """The ranks that are there, in axis order; `time_major` overrules the order."""
+        """The existing ranks in axis order; `time_major` overrides the order."""
         batch = [self.batch] if with_batch and self.batch is not False else []
         time = [self.time] if with_time and self.time is not False else []
         return time + batch if (self.time_major if time_major is None else time_major) else batch + time
 
 
 def read_ranks(batch: object, time: object, time_major: object) -> Ranks:
-    """Validates constructor arguments. Only a time rank: time-major; no time rank: not time-major."""
+    """Validates constructor arguments. A single time rank is time-major; without a time rank, nothing is."""
     batch, time = _read_rank(batch, "add_batch_rank"), _read_rank(time, "add_time_rank")
     if not isinstance(time_major, (bool, np.bool_)):
         raise mismatch("time_major", "a bool", repr(time_major))
@@ -75,9 +74,9 @@ def is_fixed(rank: Rank) -> bool:
 def leading_dims(ranks: Ranks, size: Size) -> tuple[int, ...]:
     """The leading dimensions of a sample.
 
-    None: 1 for each unknown rank, the number for each fixed one. An int: the size of the one unknown
-    rank (the batch, where batch and time are both unknown; time is 1 then). A sequence: one number per
-    rank, in axis order. A Space without ranks takes any leading dimensions.
+    None: 1 for each unknown rank, the number for each fixed one. An int: the size of the unknown
+    rank (of the batch if both are unknown; time is 1 then). A sequence: one number per
+    rank, in axis order. A Space without ranks allows any leading dimensions.
     """
     axes = ranks.ordered()
     default = [int(rank) if is_fixed(rank) else 1 for rank in axes]
@@ -107,11 +106,11 @@ def leading_dims(ranks: Ranks, size: Size) -> tuple[int, ...]:
 
 
 def common_ranks(children: Iterable[tuple[str, Space]], given: Ranks, time_major: bool) -> Ranks:
-    """The ranks of a container: those it is given, and those any child has.
+    """The ranks of a container: its own arguments and the ranks of its children.
 
-    `time_major` is what the container was told; False leaves it to the children.
+    `time_major` is the argument of the container; False leaves the order to the children.
 
-    Raises SpaceError with the child's name where two of them differ.
+    Raises SpaceError with the child's name if two ranks differ.
     """
     batch, time, major = given.batch, given.time, time_major
     batch_from = time_from = major_from = "the container"
@@ -129,7 +128,7 @@ def common_ranks(children: Iterable[tuple[str, Space]], given: Ranks, time_major
             elif repr(ranks.time) != repr(time):
                 raise mismatch(key, f"add_time_rank={time!r} as {time_from} has", repr(ranks.time))
         if ranks.batch is not False and ranks.time is not False:
-            # Only with both ranks is the order of axes anybody's choice.
+            # The order of axes matters only with both ranks.
             if major_known and ranks.time_major != major:
                 raise mismatch(key, f"time_major={major} as {major_from} has", repr(ranks.time_major))
             if not major_known:

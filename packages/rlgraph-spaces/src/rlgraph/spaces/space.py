@@ -1,4 +1,4 @@
-"""Space: the abstract base. A Space is an immutable value."""
+"""Space: the abstract base class of all Spaces."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Space(ABC):
-    """What a value may be: its type, shape, bounds and its batch and time rank.
+    """Type, shape, bounds, batch rank and time rank of a value. Immutable.
 
     Equal Spaces have the same class, shape, dtype, bounds and ranks. `repr` can be read back.
     """
@@ -31,7 +31,7 @@ class Space(ABC):
     ranks: Ranks
 
     def _init(self, **values: Any) -> None:
-        # The only way in: __setattr__ refuses, and so do the read-only arrays.
+        # __setattr__ refuses, so this is the only way.
         self.__dict__.update(values)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -50,14 +50,14 @@ class Space(ABC):
 
     @abstractmethod
     def _key(self) -> Hashable:
-        """All that makes two Spaces of one class equal, the ranks aside."""
+        """The values that two equal Spaces of one class share, without ranks."""
 
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
         if not isinstance(other, Space):
             return NotImplemented
-        # repr of the ranks: a fixed rank of 1 is not an unknown one (1 == True).
+        # repr of the ranks: a fixed rank of 1 differs from an unknown one, but 1 == True.
         return (
             type(self) is type(other)
             and repr(self.ranks) == repr(other.ranks)
@@ -69,7 +69,7 @@ class Space(ABC):
 
     @abstractmethod
     def __repr__(self) -> str:
-        """Python text that makes an equal Space."""
+        """Python code that creates an equal Space."""
 
     @classmethod
     def from_spec(cls, spec: Any) -> Self:
@@ -86,13 +86,13 @@ class Space(ABC):
 
     @abstractmethod
     def to_spec(self) -> dict[str, Any]:
-        """A JSON-able dict that `from_spec` reads back to an equal Space."""
+        """A JSON-serializable dict; `from_spec` turns it into an equal Space."""
 
     # -- ranks ---------------------------------------------------------------------------------
 
     @property
     def batch_rank(self) -> Rank:
-        """False, True (unknown size), an int (fixed size) or a name (unknown size, a batch of its own)."""
+        """False, True (unknown size), an int (fixed size) or a name (unknown size, independent of other batches)."""
         return self.ranks.batch
 
     @property
@@ -102,7 +102,7 @@ class Space(ABC):
 
     @property
     def time_major(self) -> bool:
-        """True if the time axis comes first. Always with only a time rank, never without one."""
+        """True if the time axis comes first: always with only a time rank, never without a time rank."""
         return self.ranks.time_major
 
     @property
@@ -127,7 +127,7 @@ class Space(ABC):
     def with_extra_ranks(
         self, add_batch_rank: Rank = True, add_time_rank: Rank = True, time_major: bool | None = None
     ) -> Self:
-        """This Space with other ranks; `time_major=None` leaves the order of the axes alone."""
+        """This Space with other ranks; `time_major=None` keeps the order of the axes."""
         major = self.ranks.time_major if time_major is None else time_major
         ranks = read_ranks(add_batch_rank, add_time_rank, major)
         return self if repr(ranks) == repr(self.ranks) else self._with_ranks(ranks)
@@ -166,25 +166,25 @@ class Space(ABC):
     def flat_key_lookup(self, path: str) -> Space:
         """The Space at a path: a leaf ("a/b/0"), an inner container ("a/b"), or itself ("").
 
-        Raises SpaceError where the path ends, with the keys there.
+        Raises SpaceError for an unknown path, with the valid keys.
         """
 
     @abstractmethod
     def flatten_sample(self, sample: Any) -> dict[str, Any]:
-        """The leaves of a sample by path. Raises SpaceError if its structure is another one."""
+        """The leaves of a sample by path. Raises SpaceError if its structure differs."""
 
     @abstractmethod
     def unflatten_sample(self, flat: dict[str, Any]) -> Any:
         """The inverse of `flatten_sample`. Raises SpaceError for missing or unknown paths."""
 
     def map_leaves(self, fn: Callable[[str, BoxSpace], T]) -> Any:
-        """`fn(path, leaf)` for every leaf, in a plain dict/tuple of this Space's structure."""
+        """The results of `fn(path, leaf)`, in plain dicts and tuples of this Space's structure."""
         return self.unflatten_sample({path: fn(path, leaf) for path, leaf in self.flatten().items()})
 
     def map(self, fn: Callable[[str, BoxSpace], Any]) -> Space:
-        """The Space of the same structure with `fn(path, leaf)`, a Space or a spec, in place of each leaf.
+        """A Space of the same structure; `fn(path, leaf)` returns the new leaf, a Space or a spec.
 
-        The ranks are those of the new leaves. Raises SpaceError with the path of a leaf that is no spec.
+        The ranks are those of the new leaves. Raises SpaceError with the path of an invalid spec.
         """
         from rlgraph.spaces.spec import build  # the spec reader knows all classes, so it comes last
 
@@ -201,35 +201,35 @@ class Space(ABC):
         """Draws a sample: an array, a dict (of a Dict) or a tuple (of a Tuple).
 
         Args:
-            size: leading dimensions; None: 1 for each unknown rank, nothing without ranks.
-            fill_value: stands in every place instead of drawn values. A container gives it to all its
+            size: leading dimensions; None: 1 for each unknown rank, none without ranks.
+            fill_value: fills the sample instead of drawn values. A container passes it to all its
                 leaves, or takes one value per child as a dict or tuple (None: that child is drawn).
-            rng: the generator to draw from; None: a fresh one.
+            rng: the random generator; None: a new one.
 
         Raises:
-            SpaceError: for a size that the ranks do not allow, and a fill value outside of the Space.
+            SpaceError: for a size that does not fit the ranks, or a fill value outside the Space.
         """
 
     @abstractmethod
     def zeros(self, size: Size = None) -> Any:
-        """A sample of zeros (False, ""); sizes as in `sample`. It need not be within the bounds."""
+        """A sample of zeros (False, ""), even if 0 is out of bounds; `size` as in `sample`."""
 
     @abstractmethod
     def explain(self, sample: Any, name: str = "") -> str | None:
-        """None if the Space contains the sample, else a sentence: where, expected what, given what."""
+        """None if the Space contains the sample, else the reason: path, expected, given."""
 
     def contains(self, sample: Any) -> bool:
-        """True if the sample has this structure, dtype kind and shape and lies within the bounds."""
+        """True if the sample has this structure, dtype kind and shape and is within the bounds."""
         return self.explain(sample) is None
 
     def force_batch(self, sample: Any) -> tuple[Any, bool]:
-        """Adds a batch rank of 1 where the sample has none.
+        """Adds a batch rank of 1 to a sample without one.
 
         Returns:
-            The sample with a batch rank, and whether it was added (one answer for a whole container).
+            The sample with a batch rank, and whether it was added (to all leaves of a container).
 
         Raises:
-            SpaceError: for a wrong number of axes, or if some leaves have a batch rank and others not.
+            SpaceError: for a wrong number of axes, or if only some leaves have a batch rank.
         """
         flat, leaves = self.flatten_sample(sample), self.flatten()
         first: bool | None = None

@@ -1,4 +1,4 @@
-"""Reading Space specs: Python shorthand and JSON."""
+"""from_spec: builds Spaces from Python shorthand and JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["build", "from_spec"]
 
 _RANKS = ("add_batch_rank", "add_time_rank", "time_major")
 
-# Name (as people write it) -> class and the arguments that the name implies.
+# Name -> class and the arguments that the name implies.
 _NAMES: dict[str, tuple[type[Space], dict[str, str]]] = {
     **{name: (FloatBox, {}) for name in ("float_box", "float", "continuous")},
     **{name: (FloatBox, {"dtype": name}) for name in ("float16", "float32", "float64")},
@@ -38,13 +38,13 @@ _LOOKUP = {name.replace("_", ""): entry for name, entry in _NAMES.items()}
 
 
 def from_spec(spec: Any) -> Space:
-    """Builds a Space from a spec, which is left as it is.
+    """Builds a Space from a spec, without changing it.
 
     * a Space: itself;
     * `float`, `int`, `bool`, `str`, a numpy dtype: a box of that dtype (`float` is float32, `int` int64);
     * a name: "float", "float64", "int", "int32", "uint8", "bool", "text", "continuous" ...;
-    * `{"type": name, **arguments}`: that class with these arguments; the children of a container stand
-      under "spaces" (or, for a dict, beside "type");
+    * `{"type": name, **arguments}`: that class with these arguments; the children of a container are
+      under "spaces" (or, for a dict, next to "type");
     * any other dict: a Dict; a tuple or list: a Tuple. A child named "type" needs `Dict({"type": ...})`
       or "spaces", unless its spec is itself a Space, a dict, a tuple or a list;
     * a `pathlib.Path`, or a name that ends with ".json": the spec in that file.
@@ -56,7 +56,7 @@ def from_spec(spec: Any) -> Space:
 
 
 def build(spec: Any, path: str) -> Space:
-    """`from_spec` for a spec that stands at `path` inside another one."""
+    """`from_spec` for a spec at `path` inside another one."""
     if isinstance(spec, Space):
         return spec
     try:
@@ -82,7 +82,7 @@ def _read_file(path: Path) -> Any:
         raise mismatch("", "a JSON file", repr(str(path)), str(error.strerror).lower()) from None
     except RecursionError:
         raise mismatch(str(path), "JSON", "values that are nested too deeply") from None
-    except ValueError as error:  # no regular file, too long, not UTF-8, or not JSON
+    except ValueError as error:  # not a regular file, too long, not UTF-8, or not JSON
         raise mismatch(str(path), "JSON", error) from None
 
 
@@ -91,14 +91,14 @@ def _is_space_class(value: object) -> bool:
 
 
 def _names_class(value: object) -> bool:
-    """Whether the value of a key "type" is what a Space is called, not the spec of a child of that name."""
+    """Whether the value of a key "type" names a Space; otherwise it is the spec of a child named "type"."""
     if isinstance(value, str | np.dtype) or _is_space_class(value):
         return True
     return isinstance(value, type) and (value in (float, int, bool, str) or issubclass(value, np.generic))
 
 
 def _find(spec: Any) -> tuple[type[Space], dict[str, str]]:
-    """The class that a name, a Python type, a numpy dtype or a class stands for."""
+    """The class for a name, a Python type, a numpy dtype or a class."""
     if isinstance(spec, str):
         return _find_name(spec)
     if isinstance(spec, type) and _is_space_class(spec):

@@ -7,8 +7,8 @@ def test_contains(pair):
     assert space.contains(sample)
 ```
 
-Everything can be restricted: `dtypes`, `shapes`, `batch_ranks` and `time_ranks` for leaves, `containers`,
-`max_depth` and `max_children` for what is built of them.
+Options restrict the leaves (`dtypes`, `shapes`, `batch_ranks`, `time_ranks`) and the containers (`containers`,
+`max_depth`, `max_children`).
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ Shapes: TypeAlias = st.SearchStrategy[tuple[int, ...]]
 FLOATS = ("float16", "float32", "float64")
 INTS = ("uint8", "int16", "int32", "int64")
 DTYPES = (*FLOATS, *INTS, "bool", "str")
-"""The dtypes of leaves: all there are."""
+"""All dtypes of leaves."""
 RANKS: tuple[Rank, ...] = (False, True, 1, 3, "demo")
-"""Batch and time ranks: none, unknown, fixed, named."""
+"""Batch and time ranks: absent, unknown, fixed, named."""
 
 
 def shapes(*, max_rank: int = 3, max_side: int = 3) -> Shapes:
-    """Shapes without batch and time rank, empty ones (a side of 0) among them."""
+    """Shapes without batch and time rank, including empty ones (a side of 0)."""
     return st.lists(st.integers(0, max_side), max_size=max_rank).map(tuple)
 
 
@@ -73,7 +73,7 @@ _ANY_SHAPE = shapes()
 def float_boxes(
     draw: st.DrawFn, *, dtypes: Collection[str] = FLOATS, shapes: Shapes = _ANY_SHAPE
 ) -> FloatBox:
-    """FloatBoxes; no, one or two bounds per element, shared or not."""
+    """FloatBoxes with no, one or two bounds per element, shared or not."""
     dtype = draw(st.sampled_from(sorted(dtypes)))
     width: Any = int(dtype[-2:])
     shape = draw(shapes)
@@ -91,7 +91,7 @@ def float_boxes(
 
 @st.composite
 def int_boxes(draw: st.DrawFn, *, dtypes: Collection[str] = INTS, shapes: Shapes = _ANY_SHAPE) -> IntBox:
-    """IntBoxes; categories, no, one or two bounds, shared or one per element."""
+    """IntBoxes with categories or with no, one or two bounds, shared or per element."""
     dtype = draw(st.sampled_from(sorted(dtypes)))
     info = np.iinfo(dtype)
     shape = draw(shapes)
@@ -122,7 +122,7 @@ def bool_boxes(*, shapes: Shapes = _ANY_SHAPE) -> st.SearchStrategy[BoolBox]:
 
 @st.composite
 def text_boxes(draw: st.DrawFn, *, shapes: Shapes = _ANY_SHAPE) -> TextBox:
-    """TextBoxes with and without longest length and character set."""
+    """TextBoxes with and without maximum length and character set."""
     charset = draw(st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1))
     return TextBox(draw(shapes), draw(st.none() | st.integers(0, 8)), charset)
 
@@ -158,7 +158,7 @@ def box_spaces(
     """FloatBoxes, IntBoxes, BoolBoxes and TextBoxes.
 
     Args:
-        dtypes: some of `DTYPES`; "str" stands for TextBox.
+        dtypes: some of `DTYPES`; "str" means TextBox.
         shapes: a strategy for shapes without ranks.
         batch_ranks, time_ranks: the ranks to choose from, e.g. `[True]`; `[False]` for none at all.
     """
@@ -175,19 +175,19 @@ def spaces(
     max_depth: int = 2,
     max_children: int = 3,
 ) -> st.SearchStrategy[Space]:
-    """Leaves and containers of them. All leaves of a container have its ranks.
+    """Leaves and containers of leaves. All leaves of a container have its ranks.
 
     Args:
         dtypes, shapes, batch_ranks, time_ranks: see `box_spaces`.
         containers: `Dict`, `Tuple` or both.
-        max_depth: how deep containers nest; 0: leaves alone.
-        max_children: the most children of one container; it may have none.
+        max_depth: maximum nesting of containers; 0: only leaves.
+        max_children: maximum number of children of a container, which may be empty.
     """
-    # "type" and "shape" are also names of arguments and of spec keys: they must work as keys.
+    # "type" and "shape" also name arguments and spec keys, and must work as keys.
     keys = st.sampled_from(["a", "b", "a_b", "type", "spaces", "shape", "time_major"])
     leaves = _leaves(dtypes, shapes)
     nested: st.SearchStrategy[Any] = leaves
-    order = sorted(containers, key=lambda container: container.__name__)  # a set has another in every run
+    order = sorted(containers, key=lambda container: container.__name__)  # the order of a set varies
     for _ in range(max_depth):
         makers: dict[type[ContainerSpace], st.SearchStrategy[Any]] = {
             Dict: st.dictionaries(keys, nested, max_size=max_children).map(Dict),
@@ -199,10 +199,10 @@ def spaces(
 
 @st.composite
 def samples(draw: st.DrawFn, space: Space, *, min_size: int = 0, max_size: int = 3) -> Any:
-    """Samples of a Space: random ones and, now and then, its bounds.
+    """Samples of a Space: random ones and sometimes its bounds.
 
     Args:
-        space: what to draw from.
+        space: the Space.
         min_size, max_size: the limits for each unknown rank.
     """
     sizes = st.integers(min_size, max_size)

@@ -23,12 +23,12 @@ _LENGTH = 16
 
 
 class TextBox(BoxSpace):
-    """Strings. Samples are object arrays (an array of fixed width would cut what is written to it).
+    """Arrays of strings. Samples are object arrays, since fixed-width arrays would cut long strings.
 
     Args:
         shape: without batch and time rank.
-        max_length: the most characters a string may have; None: any number (samples: up to 16).
-        charset: the characters that may occur; None: any (samples: letters and digits).
+        max_length: maximum number of characters; None: unlimited (samples: up to 16).
+        charset: the allowed characters; None: any (samples: letters and digits).
         add_batch_rank, add_time_rank: False, True (unknown size), an int (fixed size) or a name.
         time_major: True if the time axis comes first.
     """

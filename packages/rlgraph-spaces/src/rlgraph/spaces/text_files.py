@@ -1,4 +1,4 @@
-"""Text files of limited size, which may be named by somebody else's data."""
+"""Reads text files of limited size, since untrusted data may name them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 MAX_BYTES = 256 * 1024
-"""A longer file is no spec; reading and parsing one of this size takes about a second at most."""
+"""Maximum size of a spec, in bytes; reading and parsing it takes about a second at most."""
 
 
 def read_text(file: Path, limit: int = MAX_BYTES) -> str:
@@ -15,17 +15,17 @@ def read_text(file: Path, limit: int = MAX_BYTES) -> str:
 
     Args:
         file: its path.
-        limit: bytes at most.
+        limit: maximum number of bytes.
 
     Raises:
         OSError: it cannot be read.
-        ValueError: it is a pipe, a device or a folder, is longer, or is not UTF-8.
+        ValueError: it is a pipe, a device or a folder, too long, or not UTF-8.
     """
-    # Opening a pipe waits for its other end, unless it is asked not to.
+    # Without O_NONBLOCK, opening a pipe waits for its other end.
     descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     with open(descriptor, "rb") as stream:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ValueError("it is no regular file")
+            raise ValueError("it is not a regular file")
         content = stream.read(limit + 1)
     if len(content) > limit:
         raise ValueError(f"it has more than {limit:,} bytes")

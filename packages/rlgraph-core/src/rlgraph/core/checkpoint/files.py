@@ -21,7 +21,7 @@ def open_regular(file: Path, *, missing: str = "") -> BinaryIO:
         missing: what to say if it does not exist.
 
     Raises:
-        CheckpointError: it is missing, or no regular file: a link, a pipe, a device, a directory.
+        CheckpointError: it is missing, or not a regular file: a link, a pipe, a device, a directory.
     """
     if os.path.islink(file):
         raise CheckpointError(f"{file} is a symbolic link: the files of a checkpoint lie in its directory")
@@ -33,7 +33,7 @@ def open_regular(file: Path, *, missing: str = "") -> BinaryIO:
         raise CheckpointError(f"{file} cannot be read: {error}") from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise CheckpointError(f"{file} is no regular file")
+        raise CheckpointError(f"{file} is not a regular file")
     return os.fdopen(descriptor, "rb", buffering=0)
 
 

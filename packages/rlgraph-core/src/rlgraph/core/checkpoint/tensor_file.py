@@ -91,7 +91,7 @@ class TensorFile:
         entries: name -> what is there.
 
     Raises:
-        CheckpointError: it is missing, no regular file, or its header is wrong.
+        CheckpointError: it is missing, not a regular file, or its header is wrong.
     """
 
     def __init__(self, path: Path):

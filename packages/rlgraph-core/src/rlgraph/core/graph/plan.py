@@ -42,7 +42,7 @@ class Segment:
         inputs: tensors that enter it, with their specs.
         outputs: tensors that leave it, with their specs.
         reads: groups that it reads.
-        writes: groups that it writes.
+        writes: groups that it writes, some of them in part; a program needs their old values too.
         streams: names of the random streams it draws from.
     """
 

@@ -367,6 +367,10 @@ class SpaceFlow:
             raise BuildError(
                 f"{label(node)}: the loss must be one float without axes, given {describe(loss)}"
             )
+        if not variables:
+            raise BuildError(
+                f"{label(node)}: there are no variables: differentiate by the variables() of a component that has some"
+            )
         frozen = [v.name for v in variables if not v.trainable]
         if frozen:
             raise BuildError(

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from rlgraph.core.backend import Storage
-from rlgraph.core.graph import BuiltGraph, Plan
+from rlgraph.core.graph import BuiltGraph
 from rlgraph.core.graph.binding import bind
 from rlgraph.core.graph.nodes import GraphFunctionCall
 from rlgraph.core.graph.plan import HostStep, Segment
@@ -68,28 +68,19 @@ class GuardedStorage:
         scopes = self.built.graph.components
         return self.locks.holding([*self.built.layout.groups, *map(_host_lock, scopes)])
 
-    def guard(
-        self, plan: Plan, step: HostStep | Segment, storage: Storage
-    ) -> AbstractContextManager[Any] | None:
+    def guard(self, step: HostStep | Segment, storage: Storage) -> AbstractContextManager[Any] | None:
         """What a step of a plan runs in; None: beside all others, since it only reads.
 
         Args:
-            plan: the plan.
-            step: a step of it.
+            step: a step of a plan.
             storage: the variables on which it runs: these, or those that borrow their memory.
         """
         if isinstance(step, HostStep):
             return self.host_functions(step.node.component)
-        effects = [plan.built.effects[node.id] for node in step.nodes]
-        written = frozenset[str]().union(*(e.writes for e in effects))
-        # A stream has a name of its own and no group.
-        group_of = self.built.layout.group_of
-        if written.isdisjoint(group_of):  # it only draws, if that
-            return self.locks.holding(written) if written else None
-        touched = written.union(*(e.reads for e in effects))
-        groups = {group_of.get(name, name) for name in touched}
+        if not step.writes:  # it only draws, if that
+            return self.locks.holding(step.streams) if step.streams else None
         # Also after an error: it may have come after the first write.
-        return self.locks.holding(groups, storage.mark_written)
+        return self.locks.holding(step.reads | step.writes | step.streams, storage.mark_written)
 
 
 def _host_lock(scope: str) -> str:

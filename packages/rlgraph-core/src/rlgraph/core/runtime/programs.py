@@ -128,5 +128,5 @@ class Programs:
             lambda segment: backend.lower(plan, segment, storage),
             self.guarded.host_view,
             converter,
-            lambda step: self.guarded.guard(plan, step, storage),
+            lambda step: self.guarded.guard(step, storage),
         )

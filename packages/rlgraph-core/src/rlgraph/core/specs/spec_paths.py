@@ -107,11 +107,7 @@ def _locate_fault(fault: str, path: str, owner: str) -> str:
         return f"{place}: {fault[match.end() :]}"
     if match is not None and parts_of(match["place"])[0] in _frames.get()[-1].handed:
         return fault
-    text = fault.removeprefix(f"{owner}: ")
-    name = re.match(r"\w+", text)
-    if name is not None and name[0] in _frames.get()[-1].keys:
-        return f"{join_parts(path, name[0])}: {text}"
-    return f"{path}: {fault}"
+    return f"{path}: {fault.removeprefix(f'{owner}: ')}"
 
 
 @contextmanager

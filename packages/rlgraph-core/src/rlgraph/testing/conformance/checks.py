@@ -1,4 +1,4 @@
-"""What a check is, and the backend it is made for."""
+"""Checks, and the backend under test."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rlgraph.core.ops import CONTRACT_VERSION, OPERATIONS
 
 @dataclass(frozen=True)
 class Subject:
-    """The backend under test, by name; everything goes through the door that users take.
+    """The backend under test, by name. Checks use what users use.
 
     Attributes:
         backend: its registered name.
-        device: where everything is placed of which a check does not say where; empty: nobody says anything.
+        device: device of everything that a check does not place; empty: the backend decides.
     """
 
     backend: str

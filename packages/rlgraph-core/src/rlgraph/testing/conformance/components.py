@@ -43,7 +43,7 @@ def _sizes(space: Space) -> tuple[int, ...]:
 
 
 def run_case(case: Case, executor: GraphExecutor) -> Any:
-    """What all calls return, on the same inputs every time, and the variables behind them."""
+    """What all calls return, on the same inputs every time, and the variables after them."""
     inputs = samples(case, executor.execution.dtype)
     outputs = []
     for method in case.methods:

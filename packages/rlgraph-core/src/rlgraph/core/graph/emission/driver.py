@@ -242,7 +242,9 @@ def _host_converter(where: str, spec: TensorSpec) -> Callable[[Any], np.ndarray]
 
     def convert(value: Any) -> np.ndarray:
         array = np.asarray(value)
-        if array.ndim != len(spec.shape) or not np.can_cast(array.dtype, spec.dtype, "same_kind"):
+        sizes = zip(array.shape, spec.shape, strict=False)
+        fits = array.ndim == len(spec.shape) and all(a == b for a, b in sizes if isinstance(b, int))
+        if not fits or not np.can_cast(array.dtype, spec.dtype, "same_kind"):
             given = f"{array.dtype}{list(array.shape)}"
             raise RLGraphError(f"host function {where}: it declares {spec} and returned {given}")
         return array.astype(spec.dtype, copy=False)
