@@ -89,7 +89,12 @@ PLACES = {
 
 @pytest.mark.parametrize("place", PLACES)
 def test_no_spec_of_a_document_runs_code(rlgraph, importable, place):
-    for spec in (mkdir(importable), "canary_module:run", {"type": "canary_module:run"}, "canary_module:Env-v0"):
+    for spec in (
+        mkdir(importable),
+        "canary_module:run",
+        {"type": "canary_module:run"},
+        "canary_module:Env-v0",
+    ):
         with open("run.json", "w") as file:
             json.dump(PLACES[place](spec), file)
         outcome = rlgraph("config", "show", "run.json")
