@@ -1,4 +1,4 @@
-"""Spaces of actions as they are given to components."""
+"""Action Spaces in arguments of components."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the arguments of constructors may be: numbers of Python or scalars of NumPy; one rule for each kind."""
+"""Checks of constructor arguments: Python numbers or NumPy scalars, one rule for each kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time ranks folded into the batch, for components that know nothing of time."""
+"""Folds time ranks into the batch, for components without time ranks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches of which rows are taken."""
+"""Checks of batches."""
 
 from __future__ import annotations
 

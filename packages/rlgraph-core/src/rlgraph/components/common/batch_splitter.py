@@ -1,4 +1,4 @@
-"""A batch in equal parts."""
+"""Splits a batch into equal parts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlgraph.spaces import Space
 
 
 class BatchSplitter(Component):
-    """The first ``num_shards * shard_size`` rows of a batch as shards; the rest is left out.
+    """Splits the first ``num_shards * shard_size`` rows of a batch into shards; drops the rest.
 
     Args:
         num_shards: how many shards.

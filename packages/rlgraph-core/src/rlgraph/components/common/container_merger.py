@@ -1,4 +1,4 @@
-"""Several values as one container."""
+"""Merges several values into one container."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 
 
 class ContainerMerger(Component):
-    """Puts values together, as a Dict where they have names, else as a Tuple.
+    """Merges values into a Dict if they have names, else into a Tuple.
 
     Args:
         input_names_or_num_items: the keys of the Dict, in the order of the arguments of `merge`; or one number, of the

@@ -1,4 +1,4 @@
-"""What it takes to make a component of a framework's own module, whatever the framework."""
+"""The base class of components that wrap a framework's modules."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TRIALS = ({"batch": 2, "time": 3}, {"batch": 5, "time": 7})
 
 @dataclass(frozen=True)
 class Shaped:
-    """A tensor of which only shape and dtype are known."""
+    """The shape and dtype of a tensor."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -60,7 +60,7 @@ class State:
 
 
 class NativeModule(Component):
-    """A component that calls a module of a framework; its variables stand for what the module holds.
+    """A component that wraps a framework's module; its variables are the module's parameters and buffers.
 
     Args:
         module: the module. It is never changed; copies of the component begin with its values as well.

@@ -1,4 +1,4 @@
-"""Copying one component's variables into another's."""
+"""Copies one component's variables to another's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A constant on top of actions."""
+"""A constant added to actions."""
 
 from __future__ import annotations
 

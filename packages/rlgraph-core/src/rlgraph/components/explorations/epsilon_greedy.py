@@ -23,7 +23,7 @@ from rlgraph.spaces import Space
 
 
 class EpsilonGreedy(Exploration):
-    """With probability epsilon an action drawn uniformly, else the greedy one.
+    """Chooses a uniformly random action with probability epsilon, else the greedy one.
 
     Of a container action all parts are drawn, or none, unless each part explores on its own.
 

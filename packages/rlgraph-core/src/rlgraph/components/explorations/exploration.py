@@ -1,4 +1,4 @@
-"""What all explorations share."""
+"""The base class of explorations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def action_batch(exploration: Any, *_: Any) -> Space:
 
 
 class Exploration(Component):
-    """Turns what a policy prefers into actions that explore.
+    """Base class of explorations, which turn a policy's choice into exploring actions.
 
     It has the API method ``get_action(actions, time_percentage, use_exploration, action_mask)``, or
     ``get_action(q_values, ...)`` if `explores` says so. The draws come from the component's host stream whichever

@@ -25,7 +25,7 @@ NOISES: dict[str, Callable[[np.random.Generator, Any], np.ndarray]] = {
 
 
 class NoisyGreedy(Exploration):
-    """The action of largest value after noise was added to all values.
+    """Chooses the action with the largest value after adding noise to all values.
 
     With Gumbel noise this is Boltzmann exploration: action a has probability ``softmax(q / scale)[a]`` (Gumbel, 1954).
 

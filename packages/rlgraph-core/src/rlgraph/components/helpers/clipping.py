@@ -1,4 +1,4 @@
-"""Limits of values that are symmetric around 0, or none."""
+"""Symmetric clipping of values, which can be disabled."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlgraph.spaces import FloatBox, Space, SpaceError
 
 
 class Clipping(Component):
-    """Values limited to ``[-clip_value, clip_value]``, for example rewards.
+    """Clips values to ``[-clip_value, clip_value]``, for example rewards.
 
     Args:
         clip_value: the limit; 0 for none.

@@ -1,4 +1,4 @@
-"""Sequences that lie one after the other in a batch."""
+"""Operations on sequences that are concatenated in a batch."""
 
 from __future__ import annotations
 

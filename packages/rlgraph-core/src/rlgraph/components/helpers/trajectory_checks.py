@@ -1,4 +1,4 @@
-"""What the helpers expect of trajectories."""
+"""Checks of trajectories."""
 
 from __future__ import annotations
 

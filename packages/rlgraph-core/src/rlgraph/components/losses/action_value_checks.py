@@ -1,4 +1,4 @@
-"""What losses of Q-learning expect of action values and actions."""
+"""Checks of action values and actions in losses of Q-learning."""
 
 from __future__ import annotations
 

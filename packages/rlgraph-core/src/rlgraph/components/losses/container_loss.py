@@ -1,4 +1,4 @@
-"""Several losses as one."""
+"""A weighted sum of losses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What losses expect of the values of several critics."""
+"""Checks of the values of several critics."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from rlgraph.spaces.errors import join, mismatch
 
 
 class DistributionalLoss(LossFunction):
-    """What losses share whose action values are means of distributions; they take the place of a `DQNLoss`.
+    """Base class of losses whose action values are means of distributions; they replace a `DQNLoss`.
 
     Each part of a container action is a learner of its own, on the same rewards; the loss of a transition is the mean
     of theirs.

@@ -1,4 +1,4 @@
-"""What all losses share: a number per item, and their mean."""
+"""The base class of losses: a number per item, and their mean."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rlgraph.spaces import Space
 
 
 class LossFunction(Component):
-    """A loss: one number per item of a batch, and what they are on average.
+    """Base class of losses: one number per item of a batch, and their mean.
 
     A subclass writes `loss_per_item`. It then has `loss` with the same arguments, which returns the mean as well, and
     takes the importance weights of a prioritized memory. A loss of several parts with an optimizer each (critic, actor)

@@ -1,4 +1,4 @@
-"""How unlikely labels are."""
+"""The negative log-likelihood of labels."""
 
 from __future__ import annotations
 

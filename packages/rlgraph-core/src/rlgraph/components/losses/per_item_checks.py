@@ -1,4 +1,4 @@
-"""What losses expect of arguments with one number per item of a batch."""
+"""Checks of arguments with one number per item of a batch."""
 
 from __future__ import annotations
 

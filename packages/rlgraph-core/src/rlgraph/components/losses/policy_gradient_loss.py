@@ -1,4 +1,4 @@
-"""What losses of policies have in common."""
+"""The base class of policy-gradient losses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What losses of supervised learning have in common."""
+"""The base class of losses of supervised learning."""
 
 from __future__ import annotations
 
