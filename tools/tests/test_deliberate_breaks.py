@@ -14,15 +14,24 @@ def test_every_break_can_be_made_and_has_tests() -> None:
     breaks = listed_breaks()
     names = [each.name for each in breaks]
     assert len(set(names)) == len(names) >= 70
-    sources = {each.name: (ROOT / each.file).read_text(encoding="utf-8").count(each.old) for each in breaks}
-    assert sources == dict.fromkeys(names, 1)
+    stale = [f"{each.name}: {each.file}" for each in breaks if times(each) != 1]
+    assert not stale, (
+        f"the texts of these breaks are not there once: update tools/deliberate_breaks.toml: {stale}"
+    )
     assert [each.name for each in breaks if each.new == each.old] == []
     assert [test for each in breaks for test in each.tests if not is_there(test)] == []
+
+
+def times(each: Break) -> int:
+    file = ROOT / each.file
+    return file.read_text(encoding="utf-8").count(each.old) if file.is_file() else 0
 
 
 def is_there(test: str) -> bool:
     """Whether a file has the test function or class of an id; those of the conformance suite are made."""
     file, *names = test.partition("[")[0].split("::")
+    if not (ROOT / file).is_file():
+        return not names and (ROOT / file).is_dir()
     text = (ROOT / file).read_text(encoding="utf-8")
     return all(
         name == "test_conformance" or re.search(rf"\b(def|class) {name}\b", text) is not None

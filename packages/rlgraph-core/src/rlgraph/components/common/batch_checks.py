@@ -1,4 +1,4 @@
-"""Checks of batches."""
+"""Checks of batches of which rows are taken."""
 
 from __future__ import annotations
 
