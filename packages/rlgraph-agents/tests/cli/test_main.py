@@ -151,7 +151,7 @@ def test_evaluate_takes_the_best_policy_or_else_the_last(rlgraph, run, tmp_path)
     last = rlgraph("evaluate", run, "--episodes", 2)
     assert last.code == 0
     (checkpoints / "best").mkdir()
-    with pytest.warns(CheckpointWarning, match="best is no checkpoint: it has no manifest.json; skipped"):
+    with pytest.warns(CheckpointWarning, match="best is not a checkpoint: it has no manifest.json; skipped"):
         instead = rlgraph("evaluate", run, "--episodes", 2)
     assert (instead.code, instead.out) == (0, last.out)
     (checkpoints / "last" / "manifest.json").write_text("{")

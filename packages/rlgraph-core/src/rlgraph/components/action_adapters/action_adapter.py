@@ -1,4 +1,4 @@
-"""What all action adapters share."""
+"""The base class of action adapters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rlgraph.spaces import BoxSpace, SpaceError, from_spec
 
 
 class ActionAdapter(Component):
-    """A linear layer behind a network, whose outputs are made the parameters of a distribution of actions.
+    """A linear layer after a network that computes the parameters of an action distribution.
 
     A sub-class says which action Spaces it takes (`check_action_space`), how many numbers an element of an action needs
     (`numbers_per_element`), what they mean (`_parameters`), and whose parameters they are (`distribution_spec`).
@@ -74,7 +74,7 @@ class ActionAdapter(Component):
 
     @abstractmethod
     def num_outputs(self) -> int:
-        """How many numbers the layer puts out."""
+        """The number of outputs of the layer."""
 
     @abstractmethod
     def distribution_spec(self) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class ActionAdapter(Component):
 
     @rlgraph_api
     def get_adapter_outputs(self, nn_outputs: Any) -> Any:
-        """What the layer puts out, ``[B, N] -> [B, num_outputs]``."""
+        """The outputs of the layer, ``[B, N] -> [B, num_outputs]``."""
         features = nn_outputs if self.pre_network is None else self.pre_network.call(nn_outputs)
         return self.action_layer.call(features)
 

@@ -1,4 +1,4 @@
-"""Which action adapter, and so which distribution, an action Space gets."""
+"""Chooses the action adapter, and so the distribution, for an action Space."""
 
 from __future__ import annotations
 

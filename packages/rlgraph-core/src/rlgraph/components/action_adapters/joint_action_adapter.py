@@ -56,7 +56,7 @@ class JointActionAdapter(Component):
 
     @rlgraph_api
     def get_adapter_outputs(self, nn_outputs: Any) -> Any:
-        """What the adapters' layers put out, a container of ``[B, num_outputs]``."""
+        """The outputs of the adapters' layers, a container of ``[B, num_outputs]``."""
         return map_parts(lambda adapter: adapter.get_adapter_outputs(nn_outputs), self.adapters)
 
     @rlgraph_api(must_be_complete=False, flatten_ops={"action_mask"})

@@ -1,4 +1,4 @@
-"""What distributions expect of the axes of their arguments."""
+"""Checks of the axes of a distribution's arguments."""
 
 from __future__ import annotations
 

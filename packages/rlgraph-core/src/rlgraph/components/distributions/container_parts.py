@@ -1,4 +1,4 @@
-"""What is done with each part of a container, in API methods."""
+"""Applies functions to each part of a container, in API methods."""
 
 from __future__ import annotations
 

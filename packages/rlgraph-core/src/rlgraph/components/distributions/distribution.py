@@ -1,4 +1,4 @@
-"""What all distributions share."""
+"""The base class of distributions."""
 
 from __future__ import annotations
 

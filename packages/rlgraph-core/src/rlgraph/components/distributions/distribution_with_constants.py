@@ -1,4 +1,4 @@
-"""Distributions with numbers that no network puts out."""
+"""Distributions with constants such as bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distributions of what a function makes of a normal variable."""
+"""Distributions of transformed normal variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An activation alone."""
+"""Activations as layers."""
 
 from __future__ import annotations
 

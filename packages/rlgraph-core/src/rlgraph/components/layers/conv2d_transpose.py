@@ -17,7 +17,7 @@ from rlgraph.spaces import FloatBox, Space
 
 
 class Conv2DTranspose(Component):
-    """Every pixel, times the filters, added up: ``inputs [B, H, W, C] -> [B, H', W', filters]``.
+    """Transposed convolution: ``inputs [B, H, W, C] -> [B, H', W', filters]``.
 
     The derivative of a `Conv2D` with the same window by its images, so it makes images larger where that makes them
     smaller (Dumoulin and Visin, 2016, section 4, https://arxiv.org/abs/1603.07285).

@@ -1,4 +1,4 @@
-"""What layers expect of their inputs, and what makes it of something else."""
+"""Checks of layer inputs, which name a layer that converts them."""
 
 from __future__ import annotations
 

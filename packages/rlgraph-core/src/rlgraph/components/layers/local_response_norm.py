@@ -13,7 +13,7 @@ from rlgraph.spaces import Space
 
 
 class LocalResponseNorm(Component):
-    """Channels that damp their neighbours: ``inputs [B, ..., C] -> [B, ..., C]``; a time rank stays.
+    """Normalizes each channel by its neighbours: ``inputs [B, ..., C] -> [B, ..., C]``; a time rank stays.
 
     ``inputs / (bias + alpha * s)^beta``, s the sum of the squares of the channels at most `depth_radius` away.
     Krizhevsky et al. (2012), section 3.3.

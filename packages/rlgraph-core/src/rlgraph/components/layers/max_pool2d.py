@@ -1,4 +1,4 @@
-"""The largest value of each window."""
+"""Max pooling of images."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several LSTMs, one on top of the other."""
+"""Stacked LSTM layers."""
 
 from __future__ import annotations
 

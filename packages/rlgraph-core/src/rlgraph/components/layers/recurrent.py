@@ -1,4 +1,4 @@
-"""What recurrent layers have in common."""
+"""The base class of recurrent layers."""
 
 from __future__ import annotations
 

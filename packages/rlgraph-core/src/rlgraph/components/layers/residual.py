@@ -1,4 +1,4 @@
-"""Layers around which the input is carried."""
+"""Residual connections around layers."""
 
 from __future__ import annotations
 

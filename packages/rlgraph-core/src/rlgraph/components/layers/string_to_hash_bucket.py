@@ -1,4 +1,4 @@
-"""The words of texts as numbers."""
+"""Maps the words of texts to numbers."""
 
 from __future__ import annotations
 

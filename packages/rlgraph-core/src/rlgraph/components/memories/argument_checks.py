@@ -1,4 +1,4 @@
-"""What memories expect of the arguments of their API methods beside the records."""
+"""Checks of the arguments of memories, except records."""
 
 from __future__ import annotations
 

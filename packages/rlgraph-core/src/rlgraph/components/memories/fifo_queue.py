@@ -1,4 +1,4 @@
-"""Records that leave in the order in which they came, each of them once."""
+"""A first-in, first-out queue of records."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlgraph.spaces import Space
 
 
 class FIFOQueue(Memory, Handover):
-    """A queue between threads: who inserts waits for room, who gets waits for records.
+    """A queue between threads: inserts wait for room, reads wait for records.
 
     It links actors with a learner in IMPALA (Espeholt et al., 2018, section 3, https://arxiv.org/abs/1802.01561),
     where a record is a whole fragment (see `Memory`).

@@ -1,4 +1,4 @@
-"""Taking in stacks of four frames of bytes, compiled by Numba (an extra of rlgraph-core).
+"""Inserts stacks of four frames of bytes, compiled by Numba (an extra of rlgraph-core).
 
 A pixel of all frames is one word, of which the oldest frame is the lowest byte.
 """

@@ -1,4 +1,4 @@
-"""Stacks of frames, every frame kept once.
+"""Stores stacks of frames with every frame only once.
 
 A record points to the frames of its stacks. A new stack nearly always goes on from one that has just been stored: it is
 the same (the next state of a record is the state of the following one), or has moved on by one frame. Which one that is

@@ -1,4 +1,4 @@
-"""What passes things from thread to thread: waiting, giving up, closing."""
+"""The base class of components that pass values between threads: waiting, timeouts, closing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlgraph.spaces import BoolBox, Space
 
 
 class Handover(Component):
-    """A component into which some threads put things that others take out.
+    """A component that passes values from some threads to others.
 
     Who has to wait holds up nobody: while it waits the component's lock is free.
 

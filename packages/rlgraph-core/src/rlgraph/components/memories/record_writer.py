@@ -1,4 +1,4 @@
-"""A single record, as one environment brings it, into the rows of a memory by one straight line of Python.
+"""Generates functions that write a single record into a memory quickly.
 
 NumPy takes longer to look at an array than to copy four floats. So all that is known of the records at the build stands
 in the source of a function: what an array must be like is compared directly, a number goes through the memory's buffer,

@@ -1,6 +1,6 @@
-"""Segment trees: the sum or the minimum of all priorities, and drawing an index in proportion to its priority.
+"""Segment trees: sum or minimum of all priorities, and sampling in proportion to priorities.
 
-Setting priorities, and searching, take logarithmic time; whole batches go up and down level by level.
+Setting priorities, and searching, take logarithmic time; batches are processed level by level.
 """
 
 from __future__ import annotations

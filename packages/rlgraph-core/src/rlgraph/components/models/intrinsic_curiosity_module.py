@@ -1,4 +1,4 @@
-"""Rewards for what an agent cannot predict yet and could influence."""
+"""Curiosity: intrinsic rewards for transitions that an agent cannot predict yet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A predictor, what is wrong with its predictions, and what mends it."""
+"""A predictor with its loss and optimizer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What acts: preprocessing, a policy and an exploration."""
+"""Actors: preprocessing, a policy and an exploration."""
 
 from __future__ import annotations
 

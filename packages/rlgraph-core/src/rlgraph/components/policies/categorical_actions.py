@@ -1,4 +1,4 @@
-"""Actions of which every part is one of several."""
+"""Categorical actions: numbers of categories, masks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Preprocessing: layers that turn what an environment shows into what a network is given.
+"""Preprocessing: layers that convert observations to network inputs.
 
 A layer is a `PreprocessLayer`. It has ``call`` and ``get_preprocessed_space(space)``, works on every leaf of a
 container, and stands in a stack or, if it keeps no state, among the layers of a `NeuralNetwork`.

@@ -1,4 +1,4 @@
-"""Limits of values."""
+"""Clipping of values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlgraph.spaces import BoxSpace, FloatBox, IntBox, SpaceError
 
 
 class Clip(PreprocessLayer):
-    """Values limited to ``[min, max]``; the dtype stays.
+    """Clips values to ``[min, max]``; the dtype stays.
 
     Args:
         min, max: the limits, both inclusive.

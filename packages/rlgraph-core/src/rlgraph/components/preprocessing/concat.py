@@ -1,4 +1,4 @@
-"""The parts of a container in one tensor."""
+"""Concatenates the parts of a container."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlgraph.spaces import BoxSpace, FloatBox, Space, SpaceError, from_spec
 
 
 class Concat(PreprocessLayer):
-    """All leaves of a container behind each other along one axis, in the order of their paths.
+    """Concatenates all leaves of a container along one axis, in the order of their paths.
 
     They are floats whose shapes differ in that axis at most (see `Reshape` and `ConvertType`). A single tensor stays as
     it is. Several tensors are one container: ``concat.call((a, b))``.

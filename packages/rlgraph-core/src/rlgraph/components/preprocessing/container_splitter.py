@@ -1,4 +1,4 @@
-"""The parts of a container, one by one."""
+"""Splits a container into its parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Colours to shades of grey."""
+"""Conversion of colours to grey values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the layers for images share."""
+"""Checks and conversions of layers for images."""
 
 from __future__ import annotations
 

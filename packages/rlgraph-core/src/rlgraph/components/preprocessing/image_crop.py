@@ -1,4 +1,4 @@
-"""A part of an image."""
+"""Cropping of images."""
 
 from __future__ import annotations
 

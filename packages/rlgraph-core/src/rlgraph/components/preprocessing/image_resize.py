@@ -1,4 +1,4 @@
-"""Images in another size."""
+"""Resizing of images."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mean 0 and standard deviation 1, by what was seen so far."""
+"""Standardization by running mean and standard deviation."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class MovingStandardize(StatefulLayer):
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """Inside of it nothing is learned, by no executor of this component."""
+        """Context in which the statistics do not change, in any executor of this component."""
         before, self._counts[0] = self._counts[0], False
         try:
             yield

@@ -1,4 +1,4 @@
-"""Values between 0 and 1."""
+"""Normalization of values to 0..1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The base of preprocessing layers."""
+"""The base classes of preprocessing layers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rlgraph.spaces.errors import mismatch
 
 
 class PreprocessLayer(Component):
-    """One step of preprocessing, applied to every leaf of what it is given.
+    """A step of preprocessing, applied to every leaf of its input.
 
     A layer without state has an API method ``call(inputs)``; one with state ``call(inputs, env_indices)`` and
     ``reset(env_indices)`` (see `StatefulLayer`).
@@ -57,7 +57,7 @@ class PreprocessLayer(Component):
 
 
 class StatefulLayer(PreprocessLayer):
-    """A layer with something to remember of each of up to `num_environments` environments.
+    """A layer with state for each of up to `num_environments` environments.
 
     Args:
         num_environments: for how many environments there is room; their indices are 0 to ``num_environments - 1``.

@@ -1,4 +1,4 @@
-"""Batch and time rank in one axis, and back."""
+"""Folds batch and time rank into one axis, and back."""
 
 from __future__ import annotations
 

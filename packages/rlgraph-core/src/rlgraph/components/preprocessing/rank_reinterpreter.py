@@ -1,4 +1,4 @@
-"""Other axes as batch and time rank."""
+"""Reinterprets axes as batch and time rank."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlgraph.spaces import BoxSpace, Space, SpaceError
 
 
 class RankReinterpreter(PreprocessLayer):
-    """The same tensor; only what its leading axes are called is another: ``[B, 4, ...]`` with 4 steps of time, say.
+    """Reinterprets leading axes as batch and time rank, without changing the tensor: ``[B, 4, ...]`` as 4 time steps.
 
     An axis of a fixed size may become a rank or stop being one. One whose size only run time knows stays what it is.
 

@@ -1,4 +1,4 @@
-"""Another shape; categories as one-hot vectors; batch and time in one axis or in two."""
+"""Reshaping, one-hot encoding, and folding of batch and time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The last states of each environment, stacked."""
+"""Stacks the last states of each environment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlgraph.spaces import BoolBox, BoxSpace, Space, SpaceError
 
 
 class Sequence(StatefulLayer):
-    """The last `sequence_length` states of each environment, the oldest first ("frame stack", Mnih et al., 2015).
+    """Stacks the last `sequence_length` states of each environment, oldest first ("frame stack", Mnih et al., 2015).
 
     The first state after a reset fills the whole sequence. It lives on the host, in NumPy.
 

@@ -1,4 +1,4 @@
-"""Batch and time rank in another order."""
+"""Swaps batch and time rank."""
 
 from __future__ import annotations
 

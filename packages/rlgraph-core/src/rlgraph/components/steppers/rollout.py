@@ -1,4 +1,4 @@
-"""What happens in environments that are stepped in turn, written down in arrays."""
+"""Records the steps of environments in arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Off-policy evaluation: what a target policy would have got, of steps that a behaviour policy did.
+"""Off-policy evaluation: returns of a target policy from steps of a behaviour policy.
 
 Time is the first axis. ``discounts [T, ...]`` are 0 where the episode terminated; ``ends [T, ...]`` (bool) are the last
 steps of fragments that were cut elsewhere than in the last row, for example by a time limit.

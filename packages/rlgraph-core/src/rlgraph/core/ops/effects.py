@@ -1,4 +1,4 @@
-"""What a graph function does besides computing its outputs: recorded while it is evaluated, never declared."""
+"""Effects of graph functions (reads, writes, draws), recorded during evaluation."""
 
 from __future__ import annotations
 

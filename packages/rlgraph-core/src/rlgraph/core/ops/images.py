@@ -1,4 +1,4 @@
-"""What all backends agree on about images: padding, and how a resized row is made of the old one."""
+"""Definitions for images that all backends share: padding and resizing."""
 
 from __future__ import annotations
 
