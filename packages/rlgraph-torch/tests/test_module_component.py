@@ -637,7 +637,7 @@ def test_a_scripted_module():
         def __deepcopy__(self, memo):
             return pretrained()
 
-    with pytest.raises(BuildError, match="part: Other keeps its parameters to itself"):
+    with pytest.raises(BuildError, match="part: Other hides its parameters"):
         alone(type("Other", (Scripted,), {})())
 
 

@@ -309,9 +309,7 @@ def test_counters_of_another_type(make_agent, stored, value):
 def test_a_save_that_was_cut_off_between_two_renames(make_agent, stored):
     stored.rename(stored.with_name(".model.4b1d.old"))
     agent = make_agent("numpy")
-    with pytest.warns(
-        CheckpointWarning, match="model is missing, since a save was interrupted; using its remains"
-    ):
+    with pytest.warns(CheckpointWarning, match="model is missing because a save was cut off; using"):
         agent.load_model(stored)
     assert agent.timesteps == 10
     agent.store_model(stored)

@@ -84,9 +84,10 @@ class Learner(Component):
         return a + b
 
 
-def built(optimizer, backend, shared=False, dtype="float64", **spaces):
+def built(optimizer, backend, shared=False, dtype="float64", use_kernels=True, **spaces):
+    execution = {"dtype": dtype, "use_kernels": use_kernels}
     return GraphExecutor(
-        Learner(optimizer, shared), {**SPACES, **spaces}, backend=backend, execution_spec={"dtype": dtype}
+        Learner(optimizer, shared), {**SPACES, **spaces}, backend=backend, execution_spec=execution
     )
 
 
@@ -326,10 +327,12 @@ def test_statistics_without_a_limit(trainer):
 # Gradients that are not finite.
 
 
+@pytest.mark.parametrize("use_kernels", [True, False])
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
-def test_skipped_steps(rule, trainer):
+def test_skipped_steps(rule, use_kernels, trainer):
     """As if these steps had never been, whichever variable it is."""
-    made, history = built(RULES[rule](non_finite="skip"), trainer), gradients(2)
+    optimizer, history = RULES[rule](non_finite="skip"), gradients(2)
+    made = built(optimizer, trainer, use_kernels=use_kernels)
     made.execute("learn", *history[0])
     before = made.get_weights()
     for number, bad in enumerate((math.nan, math.inf, -math.inf)):

@@ -105,8 +105,7 @@ def test_what_a_cut_off_save_has_left_counts_where_nothing_else_is(write, tmp_pa
     write("a", 100)
     write("last", 200).rename(tmp_path / ".last.1a2b.old")
     with pytest.warns(
-        CheckpointWarning,
-        match="last is missing, since a save was interrupted; using its remains: .*1a2b.old",
+        CheckpointWarning, match="last is missing because a save was cut off; using .*1a2b.old"
     ):
         assert last_valid_checkpoint(tmp_path) == tmp_path / ".last.1a2b.old"
     with pytest.warns(CheckpointWarning, match="last is missing"):

@@ -89,14 +89,14 @@ def saved_arrays():
         (tensors({"a": entry(0, 8)}, bytes(8)), "'a' is {"),  # one float32 takes four
         (tensors({"a": entry(4, 0)}, bytes(4)), "'a' is {"),
         (tensors({"a": entry(0, 4, dtype="F64")}, bytes(4)), "'a' is {"),
-        (tensors({"a": entry(0, 4)}, bytes(3)), "describes 4 bytes of values, the file has 3"),
-        (tensors({"a": entry(0, 4)}, bytes(5)), "describes 4 bytes of values, the file has 5"),
+        (tensors({"a": entry(0, 4)}, bytes(3)), "expects 4 bytes of values, it has 3"),
+        (tensors({"a": entry(0, 4)}, bytes(5)), "expects 4 bytes of values, it has 5"),
         (tensors({"a": entry(4, 8)}, bytes(8)), "'a' begins at 4, expected 0"),
         (tensors({"a": entry(0, 4), "b": entry(0, 4)}, bytes(4)), "'b' begins at 0, expected 4"),
         (tensors({"a": entry(0, 8, [2]), "b": entry(4, 8)}, bytes(8)), "'b' begins at 4, expected 8"),
         (
             tensors({"a": entry(0, 1 << 50, [1 << 48])}, bytes(8)),
-            "its header describes 1,125,899,906,842,624 bytes",
+            "its header expects 1,125,899,906,842,624 bytes",
         ),
         (tensors({"a": entry(0, 0, [0, 10**40])}), "belongs to another component graph"),
         (tensors({"x" * 10_000: entry(0, 4)}, bytes(4)), r"unexpected 'x{70,80}$"),
@@ -298,7 +298,7 @@ def test_wrong_types(stored, target, refused, resign, key):
 
 def test_parts_that_do_not_belong_there(stored, target, refused, resign):
     resign(stored, lambda manifest: manifest.update({"on_load": "import os"}))
-    refused(target, stored, "manifest.json is damaged: it has 'on_load', which is an unknown key")
+    refused(target, stored, "manifest.json is damaged: it has the unknown key 'on_load'")
 
 
 def test_the_checksum_of_the_manifest(stored, target, refused):

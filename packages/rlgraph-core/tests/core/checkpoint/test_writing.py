@@ -112,9 +112,7 @@ def test_an_interruption_between_the_renames_leaves_the_old_one(
 def test_a_folder_with_something_else_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
-    with pytest.raises(
-        CheckpointError, match="mine exists and is not a checkpoint; choose another directory"
-    ):
+    with pytest.raises(CheckpointError, match="mine exists and is not a checkpoint: give another directory"):
         write(tmp_path / "mine")
     with pytest.raises(CheckpointError, match="thesis.txt exists and is not a checkpoint"):
         write(tmp_path / "mine" / "thesis.txt")
@@ -195,7 +193,9 @@ def test_a_full_disk_leaves_the_old_one(tmp_path: Path, old: bool, monkeypatch: 
             write(target, 2.0)
         except CheckpointError as error:
             assert "one could not be written: [Errno 28] No space left" in str(error)
-            assert "it needs 0.0 MB in addition to the old one). Nothing was changed" in str(error)
+            assert "it needs 0.0 MB in addition to the old one). An earlier checkpoint is unchanged" in str(
+                error
+            )
         else:
             break
         finally:
@@ -213,7 +213,7 @@ def test_a_full_disk_leaves_the_old_one(tmp_path: Path, old: bool, monkeypatch: 
 def test_other_errors_do_not_speak_of_space(tmp_path: Path) -> None:
     fail_at(4, errno.EIO)
     try:
-        with pytest.raises(CheckpointError, match=r"Input/output error. Nothing was changed$"):
+        with pytest.raises(CheckpointError, match=r"Input/output error. An earlier checkpoint is unchanged$"):
             write(tmp_path / "one")
     finally:
         sys.setprofile(None)

@@ -1,1 +1,1 @@
-"""Action adapters: from the output of a network to the parameters of a distribution of actions."""
+"""Action adapters: layers that compute the parameters of action distributions from network outputs."""

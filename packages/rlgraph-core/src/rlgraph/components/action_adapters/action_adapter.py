@@ -16,7 +16,7 @@ from rlgraph.spaces import BoxSpace, SpaceError, from_spec
 
 
 class ActionAdapter(Component):
-    """A linear layer after a network, whose outputs become the parameters of a distribution of actions.
+    """A linear layer after a network that computes the parameters of an action distribution.
 
     A subclass defines the accepted action Spaces (`check_action_space`), the numbers per element of an action
     (`numbers_per_element`), their conversion to parameters (`_parameters`), and the distribution (`distribution_spec`).

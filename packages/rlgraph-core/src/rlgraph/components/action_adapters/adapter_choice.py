@@ -1,4 +1,4 @@
-"""The choice of an action adapter, and so of a distribution, for an action Space."""
+"""Chooses the action adapter, and so the distribution, for an action Space."""
 
 from __future__ import annotations
 

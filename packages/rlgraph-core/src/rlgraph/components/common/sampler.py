@@ -1,4 +1,4 @@
-"""Random rows of a batch."""
+"""Samples random rows of a batch."""
 
 from __future__ import annotations
 

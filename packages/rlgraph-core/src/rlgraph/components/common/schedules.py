@@ -1,4 +1,4 @@
-"""Parameters that change with training progress: plain values and formulas, usable on tensors and on the host."""
+"""Schedules: parameters that change with training progress, on tensors and on the host."""
 
 from __future__ import annotations
 

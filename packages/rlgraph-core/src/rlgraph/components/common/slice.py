@@ -1,4 +1,4 @@
-"""A part of a batch, by position."""
+"""Slices a batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of the axes of distributions' arguments."""
+"""Checks of the axes of a distribution's arguments."""
 
 from __future__ import annotations
 

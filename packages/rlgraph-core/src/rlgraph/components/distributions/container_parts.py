@@ -1,4 +1,4 @@
-"""Maps functions over the parts of containers, in API methods."""
+"""Applies functions to each part of a container, in API methods."""
 
 from __future__ import annotations
 

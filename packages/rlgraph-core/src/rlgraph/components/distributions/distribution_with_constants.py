@@ -1,4 +1,4 @@
-"""Distributions with constant parameters."""
+"""Distributions with constants such as bounds."""
 
 from __future__ import annotations
 

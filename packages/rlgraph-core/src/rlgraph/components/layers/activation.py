@@ -1,4 +1,4 @@
-"""The activation layer."""
+"""Activations as layers."""
 
 from __future__ import annotations
 

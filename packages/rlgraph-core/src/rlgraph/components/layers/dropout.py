@@ -13,7 +13,7 @@ from rlgraph.spaces import Space
 
 
 class Dropout(Component):
-    """Sets elements to 0 with the probability `rate` in training: ``inputs [B, ...] -> [B, ...]``.
+    """Sets elements to 0 with probability `rate` in training and scales the others: ``inputs [B, ...] -> [B, ...]``.
 
     The others are divided by ``1 - rate``, so that the expectation stays. Outside training nothing changes (Srivastava
     et al., 2014, https://jmlr.org/papers/v15/srivastava14a.html). A time rank stays; every step draws its own.

@@ -13,7 +13,7 @@ from rlgraph.spaces.errors import mismatch
 
 
 class EmbeddingLookup(Component):
-    """Looks up a row of a table for each id: ``ids [B, ...] -> [B, ..., embed_dim]``; a time rank stays.
+    """Looks up a vector for each id: ``ids [B, ...] -> [B, ..., embed_dim]``; a time rank stays.
 
     All parts of a container of ids share one table.
 

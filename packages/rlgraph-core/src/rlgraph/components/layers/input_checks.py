@@ -1,4 +1,4 @@
-"""Checks of the inputs of layers, with hints on how to convert them."""
+"""Checks of layer inputs, which name a layer that converts them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Max pooling."""
+"""Max pooling of images."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stacked LSTMs."""
+"""Stacked LSTM layers."""
 
 from __future__ import annotations
 

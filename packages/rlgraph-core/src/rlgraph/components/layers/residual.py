@@ -1,4 +1,4 @@
-"""Residual layers."""
+"""Residual connections around layers."""
 
 from __future__ import annotations
 

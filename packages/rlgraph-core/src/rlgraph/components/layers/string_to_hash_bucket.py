@@ -1,4 +1,4 @@
-"""Hashes the words of texts to numbers."""
+"""Maps the words of texts to numbers."""
 
 from __future__ import annotations
 

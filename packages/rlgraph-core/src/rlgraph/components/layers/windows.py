@@ -1,4 +1,4 @@
-"""The windows of convolution and pooling layers."""
+"""Checks of the windows of convolution and pooling layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of the arguments of memories other than records."""
+"""Checks of the arguments of memories, except records."""
 
 from __future__ import annotations
 

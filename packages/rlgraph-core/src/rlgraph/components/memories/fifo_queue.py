@@ -14,7 +14,7 @@ from rlgraph.spaces import Space
 
 
 class FIFOQueue(Memory, Handover):
-    """A queue between threads: inserts wait for free capacity, reads wait for records.
+    """A queue between threads: inserts wait for room, reads wait for records.
 
     It connects actors with a learner in IMPALA (Espeholt et al., 2018, section 3, https://arxiv.org/abs/1802.01561),
     where a record is a whole fragment (see `Memory`).

@@ -1,4 +1,4 @@
-"""Numba kernels that store stacks of four frames of bytes (an extra of rlgraph-core).
+"""Inserts stacks of four frames of bytes, compiled by Numba (an extra of rlgraph-core).
 
 A pixel of all frames is one word, with the oldest frame in the lowest byte.
 """

@@ -1,4 +1,4 @@
-"""The description of frame stacks in records."""
+"""Describes fields of records that are stacks of frames, to store each frame once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TAILS = 256
 
 @dataclass(frozen=True)
 class FrameStack:
-    """Observations that are the last frames of an environment, stacked along one axis.
+    """Describes observations that stack the last frames of an environment along one axis.
 
     Attributes:
         size: number of frames in an observation; 1: observations are kept once, though they are the next state of one

@@ -1,4 +1,4 @@
-"""Storage of frame stacks that keeps every frame once.
+"""Stores stacks of frames with every frame only once.
 
 A record points to the frames of its stacks. A new stack nearly always continues one that was just stored: it is equal
 (the next state of a record is the state of the following one), or one frame ahead. The store finds it by comparing

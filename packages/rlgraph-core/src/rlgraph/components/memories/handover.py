@@ -1,4 +1,4 @@
-"""The base class of queues between threads: waiting, timeouts, closing."""
+"""The base class of components that pass values between threads: waiting, timeouts, closing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlgraph.spaces import BoolBox, Space
 
 
 class Handover(Component):
-    """A component that passes values between threads.
+    """A component that passes values from some threads to others.
 
     A waiting call releases the component's lock, so it does not block other threads.
 

@@ -31,7 +31,7 @@ def record_space(memory: Any, num_records: Any) -> Space:
 
 
 class Memory(Component):
-    """A ring of records; subclasses define how to read it.
+    """A ring of records; sub-classes define how records are drawn.
 
     It lives on the host, in NumPy: an insert costs well under a microsecond per field, on every backend. A record may
     be a whole fragment: then its Space has a time rank of a fixed size, ``Dict(..., add_batch_rank=True,

@@ -1,4 +1,4 @@
-"""Generates straight-line Python that writes a single record into the rows of a memory.
+"""Generates functions that write a single record into a memory quickly.
 
 NumPy takes longer to inspect an array than to copy four floats. So the source of the function contains all facts known
 at build time: it compares shape and dtype directly, writes numbers through the memory's buffer, and copies a small row

@@ -1,6 +1,6 @@
-"""Segment trees: sums and minima of priorities, and sampling of indices in proportion to priority.
+"""Segment trees: sum or minimum of all priorities, and sampling in proportion to priorities.
 
-Setting priorities, and searching, take logarithmic time; whole batches go up and down level by level.
+Setting priorities, and searching, take logarithmic time; batches are processed level by level.
 """
 
 from __future__ import annotations

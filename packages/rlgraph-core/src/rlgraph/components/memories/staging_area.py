@@ -1,4 +1,4 @@
-"""A buffer of one element between threads."""
+"""A staging area for the next element."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlgraph.spaces import BoolBox, BoxSpace, Space, SpaceError
 
 
 class StagingArea(Handover):
-    """Holds one element: one thread stages the next while another works with the last one.
+    """Holds one element: one thread stages the next while another one uses the last.
 
     An element is anything whose Space has no unknown sizes: a batch of 32 has ``add_batch_rank=32``.
 

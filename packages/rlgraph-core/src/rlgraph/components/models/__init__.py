@@ -1,1 +1,1 @@
-"""Models: supervised models and curiosity."""
+"""Models: supervised predictors and curiosity."""

@@ -1,4 +1,4 @@
-"""Intrinsic rewards from prediction errors."""
+"""Curiosity: intrinsic rewards for transitions that an agent cannot predict yet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Supervised learning: a predictor with a loss and an optimizer."""
+"""A predictor with its loss and optimizer."""
 
 from __future__ import annotations
 

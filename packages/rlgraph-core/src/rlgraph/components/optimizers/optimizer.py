@@ -1,4 +1,4 @@
-"""The base class of optimizers: steps, learning rates, clipping, non-finite gradients, statistics."""
+"""The base class of optimizers: step, learning rate, clipping, non-finite gradients, statistics."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NON_FINITE = ("ignore", "skip", "error")
 
 
 class Optimizer(Component):
-    """Base class of optimizers; the graph function `_apply` holds the rule and writes variables and slots.
+    """Base class of optimizers; sub-classes define `_apply`, which writes the variables and their slots.
 
     One optimizer steps one list of variables. At most one of the three limits may be given; they limit the
     gradients, not the step.
@@ -93,7 +93,7 @@ class Optimizer(Component):
         self.create_slots(variables)
 
     def create_slots(self, variables: Any) -> None:
-        """Declare the state of the rule for `variables`, with `get_slots` and `get_variable`."""
+        """Declare the slots of `variables`, with `get_slots` and `get_variable`."""
 
     # Wiring.
 
@@ -120,7 +120,7 @@ class Optimizer(Component):
 
     @rlgraph_api
     def get_gradient_statistics(self, grads: Any) -> Any:
-        """Statistics of `grads` of `calculate_gradients` before clipping.
+        """Statistics of `grads` from `calculate_gradients` before clipping.
 
         Returns:
             A dict of floats []: ``global_norm``, the L2 norm of all together; ``clipped``, the fraction of all elements
@@ -203,7 +203,7 @@ class Optimizer(Component):
     # Plain functions on tensors.
 
     def prepared(self, ops: Any, gradients: Sequence[Any], learning_rate: Any) -> tuple[Sequence[Any], Any]:
-        """The inputs of a rule: clipped gradients and the present learning rate."""
+        """The inputs of a rule: (gradients, learning rate), clipped and filled in."""
         rate = self.learning_rate.value(0.0) if learning_rate is None else learning_rate
         return self.clipped(ops, gradients), rate
 

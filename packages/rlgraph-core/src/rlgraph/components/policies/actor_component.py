@@ -1,4 +1,4 @@
-"""The acting part of an agent: preprocessing, a policy and an exploration."""
+"""Actors: preprocessing, a policy and an exploration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Categorical actions."""
+"""Categorical actions: numbers of categories, masks."""
 
 from __future__ import annotations
 

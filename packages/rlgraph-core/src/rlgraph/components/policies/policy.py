@@ -16,7 +16,7 @@ from rlgraph.spaces import Dict, Space
 
 
 class Policy(Component):
-    """A network, action adapters that turn its features into parameters of distributions, and these distributions.
+    """A stochastic policy: a network, action adapters and distributions.
 
     Actions may be integers, bools, floats with and without bounds, and Dicts and Tuples of them; the parts of a
     container are independent given the state.

@@ -1,4 +1,4 @@
-"""A policy and a value function on one network."""
+"""A policy that shares its network with a value function."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlgraph.core.specs.spec_types import InitializerSpec, NetworkSpec, SpaceSpe
 
 
 class SharedValueFunctionPolicy(Policy):
-    """A `Policy` with one more linear layer after its network, whose output is the value of a state.
+    """A `Policy` with an additional linear layer after its network for the value of a state.
 
     Args:
         network_spec: the network of both.

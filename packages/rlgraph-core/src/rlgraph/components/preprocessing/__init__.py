@@ -1,4 +1,4 @@
-"""Preprocessing: layers that turn observations of environments into inputs of networks.
+"""Preprocessing: layers that convert observations to network inputs.
 
 A layer is a `PreprocessLayer`. It has ``call`` and ``get_preprocessed_space(space)``, works on every leaf of a
 container, and is part of a stack or, without state, of the layers of a `NeuralNetwork`.

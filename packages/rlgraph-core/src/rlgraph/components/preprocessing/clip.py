@@ -1,4 +1,4 @@
-"""Clips values."""
+"""Clipping of values."""
 
 from __future__ import annotations
 

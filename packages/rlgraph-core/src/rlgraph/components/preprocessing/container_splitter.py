@@ -1,4 +1,4 @@
-"""Splits containers into their parts."""
+"""Splits a container into its parts."""
 
 from __future__ import annotations
 

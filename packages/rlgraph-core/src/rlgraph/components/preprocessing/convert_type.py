@@ -26,7 +26,7 @@ DTYPES = {
 
 
 class ConvertType(PreprocessLayer):
-    """Converts values to another dtype; integers truncate fractions.
+    """Converts values to another dtype; conversion to integers truncates fractions.
 
     Args:
         to_dtype: ``"float"``, ``"float32"`` and ``"float64"`` all mean the float type of the execution

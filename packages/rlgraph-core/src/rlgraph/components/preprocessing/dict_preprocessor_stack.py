@@ -11,7 +11,7 @@ from rlgraph.spaces import Dict, Space, SpaceError, Tuple, from_spec
 
 
 class DictPreprocessorStack(Component):
-    """A separate `PreprocessorStack` for each part of a container state; other parts do not change.
+    """Applies a separate `PreprocessorStack` to each part of a container state; other parts stay unchanged.
 
     Args:
         preprocessors: path of a part (``"image"``, ``"camera/image"``, ``"0"`` for the first of a `Tuple`) -> a

@@ -1,4 +1,4 @@
-"""Converts colours to greyscale."""
+"""Conversion of colours to grey values."""
 
 from __future__ import annotations
 

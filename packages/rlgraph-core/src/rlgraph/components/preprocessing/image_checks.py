@@ -1,4 +1,4 @@
-"""Helpers of image layers."""
+"""Checks and conversions of layers for images."""
 
 from __future__ import annotations
 

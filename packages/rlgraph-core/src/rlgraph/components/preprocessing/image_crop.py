@@ -1,4 +1,4 @@
-"""Crops images."""
+"""Cropping of images."""
 
 from __future__ import annotations
 

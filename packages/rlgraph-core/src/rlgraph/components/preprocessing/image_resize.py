@@ -1,4 +1,4 @@
-"""Resizes images."""
+"""Resizing of images."""
 
 from __future__ import annotations
 

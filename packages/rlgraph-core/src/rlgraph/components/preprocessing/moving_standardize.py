@@ -1,4 +1,4 @@
-"""Standardizes states by running statistics."""
+"""Standardization by running mean and standard deviation."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class MovingStandardize(StatefulLayer):
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """A context in which no executor of this component updates the statistics."""
+        """Context in which the statistics do not change, in any executor of this component."""
         before, self._counts[0] = self._counts[0], False
         try:
             yield

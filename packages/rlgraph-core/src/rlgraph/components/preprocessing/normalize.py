@@ -1,4 +1,4 @@
-"""Normalizes values to [0, 1]."""
+"""Normalization of values to 0..1."""
 
 from __future__ import annotations
 

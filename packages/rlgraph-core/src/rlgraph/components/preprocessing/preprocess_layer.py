@@ -15,7 +15,7 @@ from rlgraph.spaces.errors import mismatch
 
 
 class PreprocessLayer(Component):
-    """One step of preprocessing, applied to every leaf of its input.
+    """A step of preprocessing, applied to every leaf of its input.
 
     A layer without state has an API method ``call(inputs)``; one with state ``call(inputs, env_indices)`` and
     ``reset(env_indices)`` (see `StatefulLayer`).

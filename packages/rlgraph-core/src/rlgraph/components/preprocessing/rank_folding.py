@@ -1,4 +1,4 @@
-"""Folds batch and time rank into one axis and unfolds them."""
+"""Folds batch and time rank into one axis, and back."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from rlgraph.spaces import BoxSpace, Space, SpaceError
 
 
 class RankReinterpreter(PreprocessLayer):
-    """Returns the same tensor with other roles of its leading axes: ``[B, 4, ...]`` with 4 steps of time, for example.
+    """Reinterprets leading axes as batch and time rank, without changing the tensor: ``[B, 4, ...]`` as 4 time steps.
 
     An axis of a fixed size may become a rank or cease to be one. An axis of unknown size keeps its role.
 

@@ -1,4 +1,4 @@
-"""Reshapes, one-hot encodes categories, folds and unfolds time."""
+"""Reshaping, one-hot encoding, and folding of batch and time."""
 
 from __future__ import annotations
 

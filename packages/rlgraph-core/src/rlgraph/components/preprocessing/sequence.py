@@ -14,7 +14,7 @@ from rlgraph.spaces import BoolBox, BoxSpace, Space, SpaceError
 
 
 class Sequence(StatefulLayer):
-    """The last `sequence_length` states of each environment, the oldest first ("frame stack", Mnih et al., 2015).
+    """Stacks the last `sequence_length` states of each environment, oldest first ("frame stack", Mnih et al., 2015).
 
     The first state after a reset fills the whole sequence. It lives on the host, in NumPy.
 

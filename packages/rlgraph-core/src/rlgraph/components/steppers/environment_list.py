@@ -1,4 +1,4 @@
-"""Environments for components, from instances, specs and functions."""
+"""Creates environments for components from instances, specs and functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs many environment steps in one call."""
+"""Steps environments many times in one call."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KNOWN = ("action", "internal_states")
 
 
 class EnvironmentStepper(Component):
-    """Acts `num_steps` times in an environment, or in several in turn, in one call.
+    """Acts `num_steps` times in one or several environments in one call.
 
     The environments are stepped on the host; the actor is computed by the backend. An **actor** is any component with
     an API method whose first argument is states ``[N, ...]``, one row per environment, and which returns a dict with

@@ -1,4 +1,4 @@
-"""Steps environments in turn and records the steps in arrays."""
+"""Records the steps of environments in arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opens the files of a checkpoint safely and syncs folders to disk."""
+"""Opens regular files of a checkpoint, and syncs folders to disk."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import BinaryIO
 
 from rlgraph.core.errors import CheckpointError
 
-#: Does not follow links and does not wait for the writer of a pipe.
+#: Does not follow links or wait for a writer of a pipe.
 _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 
 
 def open_regular(file: Path, *, missing: str = "") -> BinaryIO:
-    """`file` for reading, unbuffered.
+    """Open `file` for unbuffered reading.
 
     Args:
-        file: path of the file.
+        file: the file.
         missing: message if it does not exist.
 
     Raises:
@@ -40,7 +40,7 @@ def open_regular(file: Path, *, missing: str = "") -> BinaryIO:
 
 
 def make_folder(folder: Path) -> None:
-    """Make `folder` and its missing parents, synced so that they survive a power failure."""
+    """Create `folder` and its missing parents, and sync them to disk."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     for path in reversed(missing):
         path.mkdir(exist_ok=True)
@@ -48,8 +48,8 @@ def make_folder(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the names in `folder` are on disk."""
-    if os.name != "posix":  # other systems cannot open folders
+    """Sync the directory entries of `folder` to disk."""
+    if os.name != "posix":  # other systems cannot open a folder
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:

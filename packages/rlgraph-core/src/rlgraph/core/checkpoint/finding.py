@@ -1,4 +1,4 @@
-"""Finds the newest valid checkpoint, also after a save was interrupted between two renames."""
+"""Finds the last valid checkpoint, even if a save was cut off between two renames."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from rlgraph.core.checkpoint.manifest import MANIFEST
 from rlgraph.core.checkpoint.reading import Checkpoint
 from rlgraph.core.errors import CheckpointError, CheckpointWarning
 
-#: Suffixes of the temporary folders of a save: the new state, and the old one.
+#: Suffixes of the temporary directories of a save: the new and the old checkpoint.
 _ASIDE = re.compile(r"\.(?P<target>.+)\.[0-9a-f]+\.(new|old)")
 
 
 def aside_names(target: Path) -> tuple[Path, Path]:
-    """The temporary folders of a save: for the incomplete new state, and for the old one until it is replaced."""
+    """Temporary paths of a save: of the incomplete new checkpoint, and of the old one during the renames."""
     token = secrets.token_hex(4)
     return target.with_name(f".{target.name}.{token}.new"), target.with_name(f".{target.name}.{token}.old")
 
 
 def leftovers(target: Path) -> list[Path]:
-    """The remains of interrupted saves of `target`, newest first."""
+    """The directories left by interrupted saves of `target`, newest first."""
     return _newest_first([path for path in _entries(target.parent) if _target_of(path) == target.name])
 
 
 def remove_leftovers(target: Path) -> None:
-    """Remove the remains of interrupted saves; the next save retries what could not be removed."""
+    """Remove the directories of interrupted saves; the next save retries if that fails."""
     for path in leftovers(target):
         _, away = aside_names(target)
         try:
-            # Renamed first, so that a process that still writes there fails and cannot complete a partial checkpoint.
+            # Rename first, so that a process that still writes there fails instead of completing a partial checkpoint.
             path.rename(away)
         except OSError:
             continue
@@ -42,7 +42,7 @@ def remove_leftovers(target: Path) -> None:
 
 
 def find_checkpoint(directory: str | Path) -> Path:
-    """Where to read the checkpoint `directory`: itself, or the remains of a save interrupted between two renames.
+    """The path to read the checkpoint `directory` from, which may be left by a save cut off between two renames.
 
     Warns:
         CheckpointWarning: `directory` itself is missing.
@@ -66,16 +66,16 @@ def last_valid_checkpoint(
     """The newest valid checkpoint in `folder`: all files exist and match their checksums.
 
     Args:
-        folder: the folder of checkpoints, each a directory. Remains of interrupted saves count if nothing else has that
+        folder: a directory of checkpoints. Directories left by interrupted saves count if there is nothing else of that
             name.
-        prefer: name of a checkpoint that is chosen if it is valid, regardless of age.
-        find_problem: returns the problem of a checkpoint, or an empty text; default: damage only.
+        prefer: name of a checkpoint that is selected if it is valid, regardless of its age.
+        find_problem: returns the problem of a checkpoint, or an empty string; default: damage only.
 
     Raises:
-        CheckpointError: no checkpoint is valid; lists their problems.
+        CheckpointError: no valid checkpoint; gives the problems of the others.
 
     Warns:
-        CheckpointWarning: about each newer checkpoint that is damaged.
+        CheckpointWarning: for each newer checkpoint that is damaged, with the reason.
     """
     folder = Path(folder)
     newest = _newest_first(_candidates(folder))
@@ -98,7 +98,7 @@ def _warn(text: str, *, stacklevel: int = 3) -> None:
 
 
 def _cut_off(target: str, path: Path) -> str:
-    return f"checkpoint {target} is missing, since a save was interrupted; using its remains: {path}"
+    return f"checkpoint {target} is missing because a save was cut off; using {path}, which that save left"
 
 
 def problem_with(directory: Path) -> str:
@@ -122,7 +122,7 @@ def _candidates(folder: Path) -> list[Path]:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """The content of `folder`; empty if it cannot be read: reading a checkpoint there then reports why."""
+    """The entries of `folder`; empty if it cannot be listed, since reading the checkpoint reports the reason."""
     try:
         return list(folder.iterdir())
     except OSError:
@@ -139,7 +139,7 @@ def _newest_first(paths: list[Path]) -> list[Path]:
 
 
 def _time(path: Path) -> int:
-    """The time when a checkpoint was completed: its manifest is written last, and renames keep its time."""
+    """The time of completion: that of the manifest, which is written last and not changed by renames."""
     for place in (path / MANIFEST, path):
         try:
             return place.stat(follow_symlinks=False).st_mtime_ns

@@ -1,4 +1,4 @@
-"""The manifest of a checkpoint: its content, its writer, and the checksums of its files."""
+"""The manifest of a checkpoint: contents, origin, and checksums of the files."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class Manifest:
-    """The content of a manifest. None means that its format did not record the value.
+    """The content of a manifest. Values that its format did not record are None.
 
     Attributes:
-        facts: the facts passed to `GraphExecutor.save`.
-        streams: scope -> state of its NumPy generator.
-        choices: `GraphExecutor.choices` at the time of writing; an execution spec accepts them.
+        facts: the facts given to `GraphExecutor.save`.
+        streams: scope -> state of the NumPy generator that draws there.
+        choices: `GraphExecutor.choices` at that time, for an execution spec.
         dtype, seed: of the execution spec.
         backend: name of the backend.
         contract: version of the contract of operations.
@@ -58,14 +58,14 @@ assert set(_TYPES) == {each.name for each in fields(Manifest)}
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write the manifest of the checkpoint in `folder`, and wait until it is on disk.
+    """Write the manifest of the checkpoint in `folder`, and sync it to disk.
 
     Raises:
-        CheckpointError: some content is not JSON.
+        CheckpointError: a value cannot be written as JSON.
     """
     file = folder / MANIFEST
     given = {"format": FORMAT, "version": FORMAT_VERSION, **vars(manifest)}
-    # As it will be read: tuples become lists, and keys text.
+    # As it will be read: with lists instead of tuples and strings as keys.
     content = from_json(file, to_json(file, given))
     text = to_json(file, {**content, "checksum": _checksum(file, content)}, indent=2)
     with file.open("wb") as handle:
@@ -78,7 +78,7 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest of the checkpoint in `folder`, in the present format.
 
     Raises:
-        CheckpointError: it is missing, damaged, or of a newer format; for the latter names the version to install.
+        CheckpointError: it is missing, damaged, or of a newer format.
     """
     file = folder / MANIFEST
     content = from_json(file, _text(file))
@@ -106,7 +106,7 @@ def _text(file: Path) -> bytes:
 
 
 def _checksum(file: Path, content: Any) -> str:
-    """The digest of the content, independent of spaces and line ends."""
+    """The checksum of the content, independent of white space."""
     return hashlib.sha256(to_json(file, content)).hexdigest()
 
 
@@ -127,7 +127,7 @@ def _check_version(file: Path, content: Mapping[str, Any]) -> None:
 def _check_content(file: Path, content: Mapping[str, Any]) -> None:
     for key in sorted(content.keys() | _TYPES.keys()):
         if key not in _TYPES:
-            raise CheckpointError(f"{file} is damaged: it has {reprlib.repr(key)}, which is an unknown key")
+            raise CheckpointError(f"{file} is damaged: it has the unknown key {reprlib.repr(key)}")
         if key not in content or type(content[key]) not in _TYPES[key]:
             given = reprlib.repr(content[key]) if key in content else "missing"
             raise CheckpointError(

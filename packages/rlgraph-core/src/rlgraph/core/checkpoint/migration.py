@@ -1,4 +1,4 @@
-"""Migrates older formats of the manifest to the present one step by step."""
+"""Converts older formats of the manifest to the present one, step by step."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 
 def _from_1(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Migrate format 1, which recorded neither the writer nor a checksum of the manifest."""
+    """Format 1 recorded no origin of a checkpoint, and no checksum of the manifest."""
     unknown = dict.fromkeys(("backend", "contract", "dtype", "rlgraph_core", "seed"))
     return {**unknown, "choices": {}, **manifest}
 
 
-#: Format version -> function that converts the manifest to the next version.
+#: Format version -> function that converts a manifest to the next version.
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1}
 
 
 def migrated(manifest: dict[str, Any], to: int) -> dict[str, Any]:
-    """`manifest` converted from its older format to format `to`."""
+    """Convert `manifest` from its own format to the format `to`."""
     while manifest["version"] < to:
         version = manifest["version"]
         manifest = {**MIGRATIONS[version](manifest), "version": version + 1}

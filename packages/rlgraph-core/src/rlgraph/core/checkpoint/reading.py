@@ -1,4 +1,4 @@
-"""Open checkpoints, and checks that they fit their target."""
+"""Opens a checkpoint and checks that it fits its target."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.core.checkpoint.tensor_file import TensorEntry, TensorFile
 from rlgraph.core.errors import CheckpointError
 
-#: The largest number of names in one message.
+#: Maximum number of names in a message.
 _NAMED = 5
 
 
 class Checkpoint:
-    """An open checkpoint; a context manager. Its manifest and headers are consistent, no value has been read.
+    """An open checkpoint with consistent manifest and headers; no value has been read. A context manager.
 
     Attributes:
         directory: its directory.
@@ -51,14 +51,14 @@ class Checkpoint:
         """The file `stem`.
 
         Raises:
-            CheckpointError: the file is missing.
+            CheckpointError: the checkpoint has no such file.
         """
         if stem not in self.files:
             raise CheckpointError(f"checkpoint {self.directory} has no {stem}.safetensors")
         return self.files[stem]
 
     def verify(self, stems: Iterable[str] | None = None) -> None:
-        """Compare the checksums of these files; default: of all.
+        """Verify the checksums of these files; default: all.
 
         Raises:
             CheckpointError: a file is damaged.
@@ -68,7 +68,7 @@ class Checkpoint:
             file.verify(self.manifest.files[file.path.name])
 
     def require_facts(self, facts: Mapping[str, Any]) -> None:
-        """Check that it has `facts` of the same names and types; a value of None accepts any type.
+        """Check that it has `facts` of the same names and types; None here allows any type.
 
         Raises:
             CheckpointError: a fact is missing or of another type.
@@ -91,7 +91,7 @@ class Checkpoint:
 
         Args:
             stem: the file.
-            expected: the required arrays. Floats may have another width.
+            expected: the expected arrays. Float widths may differ.
             below: check only arrays whose names begin with this.
 
         Raises:
@@ -118,7 +118,7 @@ def _difference(entry: TensorEntry, shape: tuple[int, ...], dtype: np.dtype[Any]
 
 
 def _names(names: Collection[str], others: Collection[str] = ()) -> str:
-    """The shortest paths of `names`, each with the most similar name among `others`."""
+    """The shortest paths of `names`, each with the closest name among `others`."""
     shown = []
     for name in sorted(names, key=lambda name: (name.count("/"), name))[:_NAMED]:
         close = difflib.get_close_matches(name, others, n=1)

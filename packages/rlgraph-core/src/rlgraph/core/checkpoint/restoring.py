@@ -1,4 +1,4 @@
-"""Restores a storage from an open checkpoint; verifies everything before it writes."""
+"""Restores a checkpoint into a storage; everything is verified before anything is written."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from rlgraph.core.graph.variables import Variable
 
 
 def streams_stem(backend: str) -> str:
-    """The file of the backend's own random streams, which no other backend can continue."""
+    """The file of a backend's own random streams, which no other backend can continue."""
     return f"streams_{backend}"
 
 
 class Restoring:
-    """The verified part of a checkpoint that goes into a storage.
+    """The verified values of a checkpoint for a storage.
 
-    Tensor variables are in memory already. Host variables may be many gigabytes: they are read into the existing
-    arrays, from the file that was kept open since its checksum was compared.
+    Tensor variables are in memory already. Host variables may be many gigabytes: they are read directly into the
+    existing arrays, from the file that was verified and is still open.
 
     Args:
         checkpoint: the source.
         storage: the target.
         variables: the variables to restore.
-        below: prefix of the names of these variables; other variables are not checked.
+        below: prefix of the names of these variables; other names in the checkpoint are ignored.
 
     Raises:
         CheckpointError: the checkpoint is damaged or does not fit.
@@ -44,7 +44,7 @@ class Restoring:
         self._parts: dict[str, list[Variable]] = {}
         if tensors or not below:
             self._parts["variables"] = tensors
-        # A checkpoint may lack host variables, which then stay. A component with only host variables needs them.
+        # Without host variables in the checkpoint they keep their values, unless the component has no other variables.
         if ("host" in checkpoint.files and (host or not below)) or not self._parts:
             self._parts["host"] = host
         for stem, part in self._parts.items():
@@ -61,10 +61,10 @@ class Restoring:
         return value
 
     def add_streams(self, backend: str, names: Collection[str]) -> None:
-        """Restore random streams too: the NumPy streams `names`, and the backend's own if it has written them.
+        """Restore random streams too: the NumPy streams `names`, and the backend's own if it wrote them.
 
         Raises:
-            CheckpointError: their states are damaged or not of this backend.
+            CheckpointError: a state is damaged or of another backend.
         """
         stem = streams_stem(backend)
         if stem in self._checkpoint.files:
@@ -79,8 +79,8 @@ class Restoring:
                 self._streams[name] = self._checked_state(name, state)
 
     def _checked_state(self, name: str, state: Mapping[str, Any]) -> Mapping[str, Any]:
-        """`state`, after a check that a generator accepts and reproduces it."""
-        generator = np.random.default_rng(0).bit_generator  # the kind used by storages
+        """`state` if a generator accepts and returns it."""
+        generator = np.random.default_rng(0).bit_generator  # the kind of generator in storages
         try:
             generator.state = state
             valid = generator.state == state
@@ -94,10 +94,10 @@ class Restoring:
         return state
 
     def write(self) -> None:
-        """Write everything.
+        """Write all values.
 
         Raises:
-            CheckpointError: the backend refuses the states of its streams (then nothing changes), or the file of host
+            CheckpointError: the backend refuses the states of its streams (nothing changes), or the file of host
                 variables can no longer be read.
         """
         self._write_tensor_streams()
@@ -125,4 +125,6 @@ class Restoring:
                 file = self._checkpoint.file("host")
                 file.read_into(variable.name, self._storage.host[variable.name])
         except CheckpointError as error:
-            raise CheckpointError(f"{error}. Host variables are partly replaced: load again") from error
+            raise CheckpointError(
+                f"{error}. Host variables are partly replaced: load a valid checkpoint"
+            ) from error

@@ -1,4 +1,4 @@
-"""The JSON of checkpoints: of limited size, finite, without duplicate keys."""
+"""JSON of checkpoints: limited size, finite numbers, unique keys."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ LIMIT = 1 << 24
 
 
 def to_json(where: object, content: Any, *, indent: int | None = None) -> bytes:
-    """`content` as text, keys sorted.
+    """`content` as JSON text with sorted keys.
 
     Raises:
-        CheckpointError: it is not valid JSON content, or is too large to be read again.
+        CheckpointError: it cannot be written as JSON, or is too large to be read.
     """
     try:
         text = json.dumps(content, indent=indent, sort_keys=True, allow_nan=False).encode()
@@ -28,7 +28,7 @@ def to_json(where: object, content: Any, *, indent: int | None = None) -> bytes:
 
 
 def from_json(where: object, text: bytes) -> Any:
-    """The content of `text`.
+    """Parse `text`.
 
     Raises:
         CheckpointError: invalid JSON, a duplicate key, a number that is not finite, or too deep nesting.
@@ -41,10 +41,10 @@ def from_json(where: object, text: bytes) -> Any:
 
 
 def check_size(where: object, size: int) -> None:
-    """Refuse more than `LIMIT` bytes of JSON; call it before reading.
+    """Refuse more than `LIMIT` bytes of JSON, before they are read.
 
     Raises:
-        CheckpointError: the size exceeds the limit.
+        CheckpointError: there are more bytes.
     """
     if size > LIMIT:
         raise CheckpointError(f"{where} has {size:,} bytes of JSON, at most {LIMIT:,} are read")

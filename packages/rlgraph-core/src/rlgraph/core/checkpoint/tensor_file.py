@@ -1,4 +1,4 @@
-"""Safetensors: named arrays in one file, written and read as streams, so that gigabytes need no second copy.
+"""Safetensors files: named arrays, written and read as streams without a second copy.
 
 The format (https://huggingface.co/docs/safetensors): eight bytes with the length of a JSON header, little endian; the
 header, ``name -> {"dtype", "shape", "data_offsets"}``; the values, one array after the other.
@@ -21,7 +21,7 @@ from rlgraph.core.checkpoint.files import open_regular
 from rlgraph.core.checkpoint.strict_json import check_size, from_json, to_json
 from rlgraph.core.errors import CheckpointError
 
-#: NumPy's name of a dtype -> that of the format. Values are little endian.
+#: NumPy dtype -> name in the format. Values are little endian.
 TAGS = {
     "bool": "BOOL",
     **{f"int{bits}": f"I{bits}" for bits in (8, 16, 32, 64)},
@@ -34,7 +34,7 @@ _CHUNK = 1 << 24
 
 @dataclass(frozen=True)
 class TensorEntry:
-    """The header entry of one array; `start` counts from the beginning of the values."""
+    """The header entry of one array; `start` is relative to the beginning of the values."""
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
@@ -51,10 +51,10 @@ class TensorEntry:
 
 
 def write_tensors(file: Path, arrays: Mapping[str, np.ndarray]) -> str:
-    """Write `arrays` and wait until they are on disk; returns the SHA-256 of the file.
+    """Write `arrays`, sync them to disk, and return the SHA-256 of the file.
 
     Raises:
-        CheckpointError: an array has a dtype that the format does not support.
+        CheckpointError: an array has an unsupported dtype.
         OSError: as `open` and `write`.
     """
     # Wide elements first, so that all are aligned.
@@ -81,13 +81,13 @@ def write_tensors(file: Path, arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def _bytes(array: np.ndarray) -> Any:
-    """The memory of `array`, row by row; a copy only if its memory has another order."""
+    """The memory of `array` in row-major order; a copy only if its order differs."""
     little = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
     return little.reshape(-1).view(np.uint8).data
 
 
 class TensorFile:
-    """An open file of arrays with a verified header; no value has been read.
+    """An open file of arrays with a consistent header; no value has been read.
 
     Attributes:
         entries: name -> header entry.
@@ -110,7 +110,7 @@ class TensorFile:
         self._handle.close()
 
     def _read_header(self) -> dict[str, TensorEntry]:
-        # The length may be damaged, so it is checked before use.
+        # Check the length before using it, since it may be wrong.
         if self._size < 8:
             raise self._damaged("it is shorter than the length of a header")
         length = int.from_bytes(self._read(0, 8), "little")
@@ -131,7 +131,7 @@ class TensorFile:
             position = entry.stop
         if position != self._size - self._values:
             raise self._damaged(
-                f"its header describes {position:,} bytes of values, the file has {self._size - self._values:,}"
+                f"its header expects {position:,} bytes of values, it has {self._size - self._values:,}"
             )
         return entries
 
@@ -146,7 +146,7 @@ class TensorFile:
         raise self._damaged(f"{reprlib.repr(name)} is {reprlib.repr(content)}")
 
     def verify(self, digest: str) -> None:
-        """Compare the checksum of the whole file.
+        """Verify the checksum of the whole file.
 
         Raises:
             CheckpointError: it differs.
@@ -171,7 +171,7 @@ class TensorFile:
             CheckpointError: the file cannot be read to its end; part of it may be in `array`.
         """
         flat, position = array.reshape(-1, copy=False), 0
-        with np.errstate(over="ignore"):  # values beyond float32 become infinite
+        with np.errstate(over="ignore"):  # float32 overflow becomes infinite
             for piece in self._pieces(self.entries[name]):
                 flat[position : position + len(piece)] = piece
                 position += len(piece)
@@ -182,7 +182,7 @@ class TensorFile:
         for position in range(start, stop, _CHUNK):
             content = self._read(position, min(_CHUNK, stop - position))
             if entry.dtype == np.bool_:
-                # Any nonzero byte is true; a bool of another byte would be neither true nor false.
+                # Any byte except 0 is true; NumPy bools must be 0 or 1.
                 yield np.frombuffer(content, np.uint8) != 0
             else:
                 yield np.frombuffer(content, entry.dtype.newbyteorder("<"))

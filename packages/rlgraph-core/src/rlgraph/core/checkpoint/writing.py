@@ -1,4 +1,4 @@
-"""Writes a checkpoint to a temporary folder, then replaces the old one."""
+"""Writes a checkpoint to a temporary directory, then replaces the old one."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from rlgraph.core.ops.contract import CONTRACT_VERSION
 def write_checkpoint(
     directory: str | Path, arrays: Mapping[str, Mapping[str, np.ndarray]], manifest: Manifest
 ) -> Path:
-    """Write a checkpoint directory; an existing one is replaced only when the new one is complete.
+    """Write a checkpoint directory, which replaces an existing one only when complete.
 
     Args:
-        directory: the target directory. For a symbolic link, its target is replaced.
+        directory: the directory; for a link, its target is replaced.
         arrays: file stem -> name -> array; one safetensors file each.
-        manifest: all other content; files and versions are filled in.
+        manifest: the manifest; its files and versions are filled in.
 
     Raises:
-        CheckpointError: it cannot be written, or an existing directory is not a checkpoint; nothing changes then.
+        CheckpointError: a write failed, or `directory` is not a checkpoint; an existing directory is unchanged.
     """
     target = Path(os.path.realpath(directory))
     try:
@@ -40,7 +40,7 @@ def write_checkpoint(
     except OSError as error:
         raise CheckpointError(
             f"checkpoint {target} could not be written: {error}{_space_needed(error, arrays)}. "
-            "Nothing was changed"
+            "An earlier checkpoint is unchanged"
         ) from error
     remove_leftovers(target)
     return target
@@ -58,28 +58,28 @@ def _write(target: Path, arrays: Mapping[str, Mapping[str, np.ndarray]], manifes
         sync_folder(aside)
         _swap(aside, target, old)
     finally:
-        # Also after Ctrl-C; after success it no longer exists.
+        # Also after Ctrl-C; after success it does not exist any more.
         shutil.rmtree(aside, ignore_errors=True)
 
 
 def _installed_version() -> str | None:
     try:
         return version("rlgraph-core")
-    except PackageNotFoundError:  # run from sources that are not installed
+    except PackageNotFoundError:  # running from sources without an installation
         return None
 
 
 def _check_place(target: Path) -> None:
-    """Raise `CheckpointError` if replacing `target` would delete something other than a checkpoint."""
+    """Refuse to replace a directory that is not a checkpoint."""
     is_folder = target.is_dir()
     if (is_folder and any(target.iterdir()) and not (target / MANIFEST).exists()) or (
         target.exists() and not is_folder
     ):
-        raise CheckpointError(f"{target} exists and is not a checkpoint; choose another directory")
+        raise CheckpointError(f"{target} exists and is not a checkpoint: give another directory")
 
 
 def _swap(aside: Path, target: Path, old: Path) -> None:
-    """Rename `aside` to `target`; the old directory is moved away first, since renames cannot replace directories."""
+    """Replace `target` by `aside`; the old directory is renamed first, since renames cannot replace directories."""
     try:
         if target.exists():
             target.rename(old)

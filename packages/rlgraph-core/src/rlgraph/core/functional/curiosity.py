@@ -1,4 +1,4 @@
-"""Intrinsic rewards from prediction errors. Items have any number of axes, ``[...]``: ``[B]``, ``[T, B]``."""
+"""Intrinsic rewards of the curiosity module. Items have any number of axes, ``[...]``: ``[B]``, ``[T, B]``."""
 
 from __future__ import annotations
 

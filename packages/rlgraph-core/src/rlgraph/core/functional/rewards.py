@@ -1,4 +1,4 @@
-"""Rewards of different tasks brought to one scale."""
+"""Rescaling of rewards to a common scale."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several sequences in one tensor, time along the first axis.
+"""Several sequences in one tensor, with time along the first axis.
 
 Rows are steps: ``[N]``, sequence after sequence, or ``[T, B]``, B of them side by side. ``ends`` is true at the last
 step of each sequence; one that ends with the tensor needs no mark.

@@ -1,4 +1,4 @@
-"""Checks of the arguments of rules."""
+"""Checks of the arguments of operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Side effects of graph functions: recorded while they are evaluated, never declared."""
+"""Effects of graph functions (reads, writes, draws), recorded during evaluation."""
 
 from __future__ import annotations
 

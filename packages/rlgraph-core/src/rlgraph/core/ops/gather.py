@@ -1,4 +1,4 @@
-"""Operations that pick elements by index."""
+"""Operations that select elements by index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Image rules shared by all backends: padding and resizing."""
+"""Definitions for images that all backends share: padding and resizing."""
 
 from __future__ import annotations
 

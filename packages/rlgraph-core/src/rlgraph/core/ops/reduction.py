@@ -1,4 +1,4 @@
-"""Operations that fold axes away."""
+"""Operations that reduce axes."""
 
 from __future__ import annotations
 

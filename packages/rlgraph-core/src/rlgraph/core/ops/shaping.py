@@ -1,4 +1,4 @@
-"""Operations that rearrange elements."""
+"""Operations that change shapes or rearrange elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations that bring elements into order. Equal elements keep the order they had, in both directions."""
+"""Operations that sort elements, stably in both directions."""
 
 from __future__ import annotations
 
