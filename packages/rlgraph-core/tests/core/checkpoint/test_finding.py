@@ -77,7 +77,7 @@ def test_what_is_no_checkpoint(write, tmp_path):
 
 def test_none(write, tmp_path):
     for folder in (tmp_path, tmp_path / "nowhere"):
-        with pytest.raises(CheckpointError, match=f"no valid checkpoint in {folder}$"):
+        with pytest.raises(CheckpointError, match=f"there is no valid checkpoint in {folder}$"):
             last_valid_checkpoint(folder)
     damage(write("a", 100))
     damage(write("b", 200))

@@ -53,8 +53,8 @@ def test_another_graph(make, refused, tmp_path):
     refused(
         make(past=5),
         tmp_path / "one",
-        r"one belongs to another component graph: missing 'layer/count' \(it has 'lair/count'\), .*"
-        r"'layer/weights' \(it has 'lair/weights'\), unexpected 'lair/count', 'lair/used', 'lair/weights'$",
+        r"one belongs to another component graph: missing 'layer/count' \(there is 'lair/count'\), .*"
+        r"'layer/weights' \(there is 'lair/weights'\), not expected 'lair/count', 'lair/used', 'lair/weights'$",
     )
 
 
@@ -86,7 +86,9 @@ def test_many_missing_names_are_counted(make, tmp_path):
     saved.storage.host = {}
     saved.storage.read_all = lambda: {f"x/{n}": np.zeros(1) for n in range(40)}
     saved.save(tmp_path / "one")
-    with pytest.raises(CheckpointError, match="unexpected 'x/0', 'x/1', 'x/10', 'x/11', 'x/12' and 35 more$"):
+    with pytest.raises(
+        CheckpointError, match="not expected 'x/0', 'x/1', 'x/10', 'x/11', 'x/12' and 35 more$"
+    ):
         make().load(tmp_path / "one")
 
 
@@ -143,7 +145,7 @@ def test_a_component_of_another_graph(make, tmp_path):
 
 def test_the_part_of_a_component_that_does_not_fit(make, refused, tmp_path):
     make(past=3, layer="other").save(tmp_path / "one")
-    refused(make(past=5), tmp_path / "one", "missing 'layer/count'.*, unexpected nothing", scope="layer")
+    refused(make(past=5), tmp_path / "one", "missing 'layer/count'.*, not expected nothing", scope="layer")
     make(past=3).save(tmp_path / "bare", host=False)
     refused(make(past=5), tmp_path / "bare", "bare has no host.safetensors", scope="memory")
 
@@ -194,7 +196,7 @@ def test_streams_that_the_backend_refuses(make, refused, tmp_path):
 
     other.storage.read_tensor_streams = lambda: {"layer~": np.zeros(4, np.int64)}
     other.storage.write_tensor_streams = write
-    refused(other, tmp_path / "one", "the backend refused the random streams: no state of mine")
+    refused(other, tmp_path / "one", "the states of the random streams are refused: no state of mine")
     assert written == [[0, 1, 2, 3], [0, 0, 0, 0]]
     other.storage.read_tensor_streams = lambda: {"layer~": np.zeros(5, np.int64)}
     refused(other, tmp_path / "one", r"variable 'layer~' has shape \(4,\), expected \(5,\)")

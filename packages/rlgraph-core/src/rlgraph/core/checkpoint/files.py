@@ -24,9 +24,7 @@ def open_regular(file: Path, *, missing: str = "") -> BinaryIO:
         CheckpointError: it is missing, or not a regular file: a link, a pipe, a device, a directory.
     """
     if os.path.islink(file):
-        raise CheckpointError(
-            f"{file} is a symbolic link: the files of a checkpoint must be in its directory"
-        )
+        raise CheckpointError(f"{file} is a symbolic link: the files of a checkpoint lie in its directory")
     try:
         descriptor = os.open(file, _FLAGS)
     except (FileNotFoundError, NotADirectoryError):

@@ -90,7 +90,7 @@ def last_valid_checkpoint(
         if target := _target_of(path):
             _warn(_cut_off(target, path))
         return path
-    raise CheckpointError("\n".join([f"no valid checkpoint in {folder}", *problems]))
+    raise CheckpointError("\n".join([f"there is no valid checkpoint in {folder}", *problems]))
 
 
 def _warn(text: str, *, stacklevel: int = 3) -> None:

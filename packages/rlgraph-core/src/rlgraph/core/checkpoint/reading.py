@@ -102,7 +102,7 @@ class Checkpoint:
         if missing or extra:
             raise CheckpointError(
                 f"checkpoint {self.directory} belongs to another component graph: "
-                f"missing {_names(missing, extra)}, unexpected {_names(extra)}"
+                f"missing {_names(missing, extra)}, not expected {_names(extra)}"
             )
         for name, (shape, dtype) in expected.items():
             if problem := _difference(entries[name], shape, np.dtype(dtype)):
@@ -122,6 +122,6 @@ def _names(names: Collection[str], others: Collection[str] = ()) -> str:
     shown = []
     for name in sorted(names, key=lambda name: (name.count("/"), name))[:_NAMED]:
         close = difflib.get_close_matches(name, others, n=1)
-        shown.append(f"{name!r:.80}" + (f" (it has {close[0]!r:.80})" if close else ""))
+        shown.append(f"{name!r:.80}" + (f" (there is {close[0]!r:.80})" if close else ""))
     rest = len(names) - len(shown)
     return ", ".join(shown) + (f" and {rest} more" if rest else "") or "nothing"

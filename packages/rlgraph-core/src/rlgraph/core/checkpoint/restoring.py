@@ -32,7 +32,7 @@ class Restoring:
         below: prefix of the names of these variables; other names in the checkpoint are ignored.
 
     Raises:
-        CheckpointError: the checkpoint is damaged or does not fit.
+        CheckpointError: something is damaged or does not fit.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class Restoring:
         except Exception as error:
             self._storage.write_tensor_streams(before)
             raise CheckpointError(
-                f"checkpoint {self._checkpoint.directory}: the backend refused the random streams: {error}"
+                f"checkpoint {self._checkpoint.directory}: the states of the random streams are refused: {error}"
             ) from error
 
     def _write_host(self) -> None:
