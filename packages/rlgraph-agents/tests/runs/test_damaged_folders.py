@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -397,3 +398,12 @@ def test_folders_that_contain_themselves(finished, tmp_path):
     for name in ("one", "two"):
         (tmp_path / name).symlink_to(tmp_path)
     assert list(find_runs(tmp_path)) == [finished]
+
+
+def test_folders_deeper_than_the_stack(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for _ in range(1100):
+        os.mkdir("a")
+        os.chdir("a")
+    os.chdir(tmp_path)
+    assert list(find_runs(Path("a"))) == []

@@ -21,6 +21,7 @@ from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.spec_paths import is_index, join_parts, parts_of, recording
 from rlgraph.environments import make_environment
 from rlgraph.environments.factory import is_instance
+from rlgraph.environments.sequential_vector_env import release
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.spaces import FloatBox, IntBox
 
@@ -220,7 +221,7 @@ def _spaces(environment: Any, faults: list[str]) -> dict[str, Any]:
         if made is not None:
             found = {"state_space": made.state_space, "action_space": made.action_space}
             if not is_instance(environment):
-                made.terminate()
+                release(made, "environment")
     return found
 
 
