@@ -1,5 +1,7 @@
 """What an environment does wrong, in its first episode and in later ones: a fault that says where, or a restart."""
 
+import os
+import signal
 import sys
 
 import gymnasium
@@ -7,6 +9,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
+from rlgraph.agents import Agent
 from rlgraph.environments import (
     Environment,
     EnvironmentFault,
@@ -17,8 +20,11 @@ from rlgraph.environments import (
     check_environment,
     make_vector_env,
 )
+from rlgraph.environments.deterministic_env import DeterministicEnv
+from rlgraph.environments.errors import last_line
 from rlgraph.environments.interrupts import Interruption, interruptible
 from rlgraph.environments.stepped_env import SteppedEnv
+from rlgraph.runs.configuration import check
 from rlgraph.spaces import Dict, FloatBox, IntBox, Tuple
 
 GOOD = np.zeros(2, np.float32)
@@ -448,3 +454,35 @@ def test_an_error_of_a_constructor(error):
     with interruptible(), pytest.warns(RuntimeWarning, match="crashed"):  # restarts that fail are restarts
         env.step([1 + len(RESULTS)])
     assert env.restarts == 3 and Fails.made == 5
+
+
+def test_a_second_sigterm_cuts_nothing_off():
+    before = signal.getsignal(signal.SIGTERM)
+    with interruptible():
+        with pytest.raises(Interruption, match="SIGTERM"):
+            os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_the_line_of_a_syntax_error_names_it():
+    try:
+        compile("(,)", "file", "eval")
+    except SyntaxError as error:
+        assert last_line(error) == "SyntaxError: invalid syntax"
+
+
+@pytest.mark.parametrize("error", [RuntimeError("not closed"), SystemExit(0)])
+def test_an_environment_that_cannot_be_closed_is_a_warning(error, monkeypatch):
+    """Where environments are made only to learn their Spaces."""
+
+    def terminate(self):
+        raise error
+
+    monkeypatch.setattr(DeterministicEnv, "terminate", terminate)
+    spec, network = {"type": "deterministic"}, [{"type": "dense", "units": 2}]
+    document = {"agent": {"type": "dqn", "network_spec": network}, "environment": spec, "steps": 1}
+    with pytest.warns(RuntimeWarning, match=f"environment, terminate: raised {type(error).__name__}"):
+        check(document)
+    with pytest.warns(RuntimeWarning, match=f"environment, terminate: raised {type(error).__name__}"):
+        Agent.from_spec(document["agent"], env=spec, backend="numpy")

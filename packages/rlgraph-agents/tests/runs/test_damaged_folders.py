@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -186,6 +187,40 @@ def test_parts_of_the_configuration(killed, change, said):
         resume(killed)
 
 
+def deep(levels):
+    return [deep(levels - 1)] if levels else []
+
+
+@pytest.mark.parametrize(
+    ("network", "said"),
+    [
+        (deep(900), "run.agent.network_spec.*: the document is nested more than 32 levels deep"),
+        ([{"type": "dense", "units": 4}] * 4000, "run.agent.network_spec.*more than 10,000 values"),
+        ([{"type": "x" * 10_001}], "expected a text of at most 10,000 characters"),
+    ],
+)
+def test_a_forged_document_has_the_limits_of_any_other(killed, network, said):
+    edit_json(
+        killed / "config.json",
+        lambda config: (config["run"]["agent"].update(network_spec=network), config.pop("checksum")),
+    )
+    for read in (resume, load_agent, read_run):
+        with pytest.raises(RunFolderError, match=said):
+            read(killed)
+
+
+def test_a_forged_history_says_nothing_of_the_run(whole, killed):
+    def forge(config):
+        config["history"][0].update(run=5, chosen={"backend": "none"}, seeds=[])
+
+    whole_run = read_config(whole / "finished")["run"]
+    edit_json(killed / "config.json", lambda config: (forge(config), config.pop("checksum")))
+    resume(killed)
+    config = read_config(killed)
+    assert (config["run"], config["chosen"]["backend"]) == (whole_run, "numpy")
+    assert set(config["seeds"]) == {"root", "environments"}
+
+
 @pytest.mark.parametrize("content", ["", "[", "[]", "[" * 100_000, '{"run": 1' + 5000 * "0" + "}", "\xff"])
 def test_a_configuration_that_is_none(killed, content):
     (killed / "config.json").write_text(content, encoding="latin-1")
@@ -311,6 +346,51 @@ def test_folders_of_version_0_1(whole, killed):
     assert "checksum" in config and "stop" not in config["run"]
 
 
+@pytest.mark.parametrize("dtype", ["(,)f4", "(1,f4", "O", "f4,O", "x", None, [["a", "f4"]]])
+def test_dtypes_that_are_none(killed, dtype):
+    array = {"__array__": "AAAA", "dtype": dtype, "shape": [1]}
+    edit_state(killed, lambda run: run["worker"].update(environments=[array, array]))
+    shutil.rmtree(next((killed / "checkpoints").glob("step-000000020")))
+    with pytest.raises(CheckpointError, match=r"worker\.environments: .* is no array"):
+        resume(killed)
+
+
+# Links.
+
+
+@pytest.mark.parametrize(
+    "name", ["checkpoints", "checkpoints/best", "checkpoints/last", "tensorboard", "wandb"]
+)
+def test_nothing_is_written_through_a_linked_folder(killed, tmp_path, name):
+    place, elsewhere = killed / name, tmp_path / "elsewhere"
+    if place.exists():
+        place.rename(elsewhere)
+    else:
+        shutil.copytree(newest(killed), elsewhere)
+    place.symlink_to(elsewhere)
+    before = {file: file.stat().st_mtime_ns for file in elsewhere.rglob("*")}
+    with pytest.raises(
+        RunFolderError, match=f"{name} is a symbolic link: a run writes into its own folder only"
+    ):
+        resume(killed)
+    assert {file: file.stat().st_mtime_ns for file in elsewhere.rglob("*")} == before
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda file: os.symlink(file.with_name("outside"), file)])
+def test_a_picture_is_not_written_through_what_is_in_its_place(finished, make, monkeypatch):
+    def draw(history, file, *_):
+        with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK), "w") as handle:
+            handle.write("picture")
+
+    monkeypatch.setattr("rlgraph.runs.curve.draw_curve", draw)
+    (finished / "outside").write_text("outside")
+    (finished / "curve.png").unlink(missing_ok=True)
+    make(finished / "curve.png")
+    resume(finished, steps=62)
+    assert (finished / "curve.png").read_text() == "picture"
+    assert (finished / "outside").read_text() == "outside"
+
+
 # Folders of folders.
 
 
@@ -318,3 +398,12 @@ def test_folders_that_contain_themselves(finished, tmp_path):
     for name in ("one", "two"):
         (tmp_path / name).symlink_to(tmp_path)
     assert list(find_runs(tmp_path)) == [finished]
+
+
+def test_folders_deeper_than_the_stack(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for _ in range(1100):
+        os.mkdir("a")
+        os.chdir("a")
+    os.chdir(tmp_path)
+    assert list(find_runs(Path("a"))) == []

@@ -31,6 +31,12 @@ def test_defaults():
             "run.evaluation.stop_at: there is no such key. Did you mean 'stop_at_return'?",
         ),
         (
+            {"evaluation": {"stop_at_return": float("nan")}},
+            "stop_at_return: expected a number or null, given nan",
+        ),
+        ({"stop": {"seconds": float("inf")}}, "run.stop.seconds: expected a number > 0 or null, given inf"),
+        ({"worker": {"frameskip": 10**18}}, "frameskip: expected an integer >= 1 and <= 10000"),
+        (
             {"evaluation": {"interval": 0}},
             "run.evaluation.interval: expected an integer >= 1",
         ),

@@ -55,7 +55,7 @@ def test_comments(written):
     assert lines[0] == "# yaml-language-server: $schema=run.schema.json"
     assert "# root of all random numbers" in lines
     assert "# What is written down while the run goes on, besides metrics.csv and metrics.jsonl" in lines
-    assert "  num_envs: 1  # environments stepped together; an integer >= 1" in lines
+    assert "  num_envs: 1  # environments stepped together; an integer >= 1 and <= 10000" in lines
     for name in RunSpec.model_fields:
         (place,) = [number for number, line in enumerate(lines) if line.startswith(f"{name}:")]
         assert lines[place - 1].startswith("# ") and len(lines[place - 1]) > 10

@@ -37,6 +37,7 @@ from rlgraph.core.specs.documents import is_spec_file, read_spec_file
 from rlgraph.core.specs.imports import data_specs
 from rlgraph.core.specs.specifiable import call_checked, check_arguments, plain_copy
 from rlgraph.environments.factory import is_instance, make_environment
+from rlgraph.environments.sequential_vector_env import release
 from rlgraph.spaces import Space, from_spec
 
 if TYPE_CHECKING:
@@ -654,7 +655,7 @@ def _spaces(arguments: Mapping[str, Any], kwargs: Mapping[str, Any], env: Any, p
         environment = make_environment(env)
         spaces = {"state_space": environment.state_space, "action_space": environment.action_space, **spaces}
         if not is_instance(env):
-            environment.terminate()
+            release(environment, "environment")
     for name in ("state_space", "action_space"):
         if name not in spaces:
             raise SpecError(f"{path}.{name} is missing: give state_space= and action_space=, or env=")

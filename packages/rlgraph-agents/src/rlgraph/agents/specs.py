@@ -18,9 +18,12 @@ from rlgraph.core.specs.specifiable import MAX_FAULTS
 
 
 class Spec(BaseModel):
-    """Base of all configuration models: unknown keys are errors, values are never coerced between kinds."""
+    """Base of all configuration models.
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    Unknown keys are errors, values are never coerced between kinds, numbers are finite.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
     #: What others call a key -> its place here; offered where an unknown key is refused.
     other_names: ClassVar[Mapping[str, str]] = {}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from enum import StrEnum
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -117,8 +118,10 @@ def _scale(text: str) -> tuple[str, tuple[float, float]]:
         raise SpecError(
             f"--normalize: expected ENV=LOW,HIGH such as CartPole-v1=0,500, given {text!r}"
         ) from None
-    if not name or low == high:
-        raise SpecError(f"--normalize: expected ENV=LOW,HIGH with two different returns, given {text!r}")
+    if not name or low == high or not isfinite(high - low):
+        raise SpecError(
+            f"--normalize: expected ENV=LOW,HIGH with two different finite returns, given {text!r}"
+        )
     return name, (low, high)
 
 

@@ -9,12 +9,11 @@ from importlib.metadata import distributions, version
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from rlgraph.cli import comparing, components, configuring, inspecting, listing, trained, training
 from rlgraph.cli.exit_codes import ExitCode, code_of
-from rlgraph.cli.output import output
+from rlgraph.cli.output import Terminal, output, printable
 from rlgraph.core import RLGraphError
 from rlgraph.spaces import SpaceError
 
@@ -67,7 +66,7 @@ def _as_a_note(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
 ) -> str:
     """A warning without its source line."""
-    return f"{category.__name__}: {message}\n"
+    return f"{category.__name__}: {printable(str(message))}\n"
 
 
 def _show(error: Exception) -> None:
@@ -76,7 +75,7 @@ def _show(error: Exception) -> None:
         return
     text = "\n".join([str(error), *getattr(error, "__notes__", ())])
     message = f"[red]{type(error).__name__}:[/] {escape(text)}"
-    Console(stderr=True).print(message, highlight=False, soft_wrap=True)
+    Terminal(stderr=True).print(message, highlight=False, soft_wrap=True)
 
 
 def _print_version(wanted: bool) -> None:

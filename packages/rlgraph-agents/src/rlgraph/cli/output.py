@@ -4,12 +4,29 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.markup import escape
+from rich.text import Text
+
+#: Control characters but tab and line feed, those that turn the direction of writing, and what is no character.
+_UNPRINTABLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """`text` with its unprintable characters as escapes: names in somebody's files give a terminal no orders."""
+    return _UNPRINTABLE.sub(lambda match: ascii(match[0])[1:-1], text)
+
+
+class Terminal(Console):
+    """A console that prints texts as `printable` makes them."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(printable(text), **options)
 
 
 class Output:
@@ -29,14 +46,14 @@ class Output:
         self.quiet = self.json = self.debug = False
 
     @property
-    def notes(self) -> Console:
+    def notes(self) -> Terminal:
         """The console for progress, evaluations and hints."""
-        return Console(stderr=self.json, quiet=self.quiet)
+        return Terminal(stderr=self.json, quiet=self.quiet)
 
     @property
     def width(self) -> int:
         """The number of characters per line of the result."""
-        return Console().width
+        return Terminal().width
 
     def result(self, human: RenderableType, data: Any, *, wrap: bool = True) -> None:
         """Print the result of a command as text or JSON.
@@ -49,9 +66,9 @@ class Output:
         if self.json:
             print(json.dumps(_plain(data), indent=2))
         elif isinstance(human, str):
-            Console().print(human, highlight=False, markup=False, soft_wrap=not wrap)
+            Terminal().print(human, highlight=False, markup=False, soft_wrap=not wrap)
         else:
-            Console().print(human)
+            Terminal().print(human)
 
     @contextmanager
     def status(self, what: str) -> Iterator[None]:

@@ -36,7 +36,9 @@ def fault_of(error: BaseException, place: str, more: str = "") -> EnvironmentFau
 
 def last_line(error: BaseException) -> str:
     """The line of the traceback that names the error, without notes."""
-    return shortened(traceback.format_exception_only(type(error), error)[0].strip())
+    lines = traceback.format_exception_only(type(error), error)
+    # Those of a SyntaxError begin with its place, indented.
+    return shortened(next(line for line in lines if not line.startswith(" ")).strip())
 
 
 def shortened(text: str, limit: int = LONGEST_MESSAGE) -> str:

@@ -17,6 +17,7 @@ class Interruption(KeyboardInterrupt):
 def interruptible() -> Iterator[None]:
     """Ctrl-C and SIGTERM raise `Interruption` inside.
 
+    After the first SIGTERM others are ignored: nothing cuts off the checkpoint that is written because of it.
     Signals that are ignored or that have a handler already keep it. Only the main thread receives signals; in another
     one nothing changes.
     """
@@ -49,4 +50,6 @@ def raise_interruption(error: BaseException) -> None:
 
 
 def _interrupt(number: int, _: Any) -> NoReturn:
+    if number == signal.SIGTERM:
+        signal.signal(number, signal.SIG_IGN)
     raise Interruption(signal.Signals(number).name)

@@ -11,6 +11,8 @@ import yaml
 from pydantic import ConfigDict
 
 from rlgraph.agents.specs import Spec
+from rlgraph.core import SpecError
+from rlgraph.core.specs.documents import check_limits
 from rlgraph.runs.errors import RunFolderError
 from rlgraph.runs.run_files import digest, parse, read_json, replace_file, without
 
@@ -65,7 +67,8 @@ def read_config(folder: Path) -> dict[str, Any]:
         if not isinstance(content, dict) or "run" not in content:
             raise RunFolderError("it does not describe a run")
         parse(RunConfig, content, CONFIG)
-    except RunFolderError as error:
+        check_limits(content["run"], "run")
+    except SpecError as error:
         raise RunFolderError(f"{folder} is not a run folder: {CONFIG} cannot be read ({error})") from None
     # Version 0.1 wrote no checksum.
     if "checksum" in content and content["checksum"] != digest(without(content, "checksum")):

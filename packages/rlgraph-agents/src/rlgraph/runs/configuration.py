@@ -16,11 +16,12 @@ from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core import PluginError, SpecError, data_specs, default_backend, find_backend, registry
 from rlgraph.core.errors import offer
-from rlgraph.core.specs.documents import parse_yaml, read_spec_file, with_spec_files
+from rlgraph.core.specs.documents import check_limits, parse_yaml, read_spec_file, with_spec_files
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.spec_paths import is_index, join_parts, parts_of, recording
 from rlgraph.environments import make_environment
 from rlgraph.environments.factory import is_instance
+from rlgraph.environments.sequential_vector_env import release
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.spaces import FloatBox, IntBox
 
@@ -104,6 +105,7 @@ def resolve(document: Mapping[str, Any]) -> dict[str, Any]:
     for name in SAID_BY_THE_RUN:
         resolved["agent"].pop(name, None)
         resolved["agent"].get("execution_spec", {}).pop(name, None)
+    check_limits(resolved, "document")  # as it is read from a run folder
     return resolved
 
 
@@ -218,7 +220,7 @@ def _spaces(environment: Any, faults: list[str]) -> dict[str, Any]:
         if made is not None:
             found = {"state_space": made.state_space, "action_space": made.action_space}
             if not is_instance(environment):
-                made.terminate()
+                release(made, "environment")
     return found
 
 

@@ -31,7 +31,9 @@ def git_state() -> dict[str, Any] | None:
     revision = _git("rev-parse", "HEAD")
     if not revision:
         return None
-    return {"revision": revision, "dirty": bool(_git("status", "--porcelain", "--untracked-files=no"))}
+    # Neither a monitor nor a filter, both of which are commands that a repository names: no content is read.
+    changed = _git("-c", "core.fsmonitor=false", "diff-index", "--name-only", "--ignore-submodules", "HEAD")
+    return {"revision": revision, "dirty": bool(changed)}
 
 
 def provenance() -> dict[str, Any]:

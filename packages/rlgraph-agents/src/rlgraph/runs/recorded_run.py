@@ -129,21 +129,17 @@ def _columns(points: list[tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]
 
 def find_runs(folder: Path) -> Iterator[Path]:
     """`folder` if it is a run folder, else all run folders below it, sorted; links to folders are followed once."""
-    yield from _find_runs(folder, set())
-
-
-def _find_runs(folder: Path, seen: set[str]) -> Iterator[Path]:
-    place = os.path.realpath(folder)
-    if place in seen:
-        return
-    seen.add(place)
-    if (folder / CONFIG).exists():
-        yield folder
-    elif folder.is_dir():
+    seen, waiting = set[str](), [folder]
+    while waiting:
+        place = waiting.pop()
+        real = os.path.realpath(place)
+        if real in seen:
+            continue
+        seen.add(real)
         try:
-            inner = sorted(folder.iterdir())
+            if (place / CONFIG).exists():
+                yield place
+            elif place.is_dir():
+                waiting += sorted((path for path in place.iterdir() if path.is_dir()), reverse=True)
         except OSError as error:
-            raise RunFolderError(f"{folder} cannot be read: {error.strerror}") from None
-        for path in inner:
-            if path.is_dir():
-                yield from _find_runs(path, seen)
+            raise RunFolderError(f"{place} cannot be read: {error.strerror}") from None

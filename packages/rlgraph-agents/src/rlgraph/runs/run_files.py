@@ -67,6 +67,19 @@ def storing(file: Path) -> Iterator[None]:
         raise StorageError(f"{file} cannot be written: {reason}") from error
 
 
+def check_no_link(folder: Path) -> None:
+    """Check that a folder that a run writes into, or a checkpoint that it replaces, is not a link to one elsewhere.
+
+    Raises:
+        RunFolderError: it is.
+    """
+    if folder.is_symlink():
+        raise RunFolderError(
+            f"{folder} is a symbolic link: a run writes into its own folder only. Move there what the link points to; "
+            "to keep runs elsewhere, link the whole folder of a run"
+        )
+
+
 def replace_file(file: Path, text: str) -> None:
     """Write a file atomically: it has the old or the new content whenever the process ends.
 

@@ -6,7 +6,6 @@ import secrets
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -21,7 +20,7 @@ from rlgraph.runs.event_file import EventFile
 from rlgraph.runs.provenance import provenance
 from rlgraph.runs.records import Records, evaluation_of, read_metrics
 from rlgraph.runs.result_file import RESULT, read_result, write_result
-from rlgraph.runs.run_files import storing
+from rlgraph.runs.run_files import check_no_link, storing, without
 from rlgraph.runs.run_lock import run_lock
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.runs.run_state import RunState
@@ -29,6 +28,9 @@ from rlgraph.runs.wandb_log import WandbLog
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.evaluation import Evaluation
 from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
+
+#: Folders inside that are written into.
+FOLDERS = ("checkpoints", "tensorboard", "wandb")
 
 
 class Scalars(Protocol):
@@ -63,6 +65,8 @@ class RunFolder(Callback):
     def __init__(self, folder: Path, spec: RunSpec, agent: Agent, state: RunState | None = None):
         self.folder, self.spec, self.agent = folder, spec, agent
         folder.mkdir(parents=True, exist_ok=True)
+        for inner in (*(folder / name for name in FOLDERS), *(folder / "checkpoints").glob("*")):
+            check_no_link(inner)
         earlier = read_config(folder) if (folder / CONFIG).exists() else {}
         self.history = [*(earlier.get("history") or []), provenance()]
         self.identity = earlier.get("identity") or secrets.token_hex(8)
@@ -107,7 +111,7 @@ class RunFolder(Callback):
                     environment_seed(self.agent.seed, i) for i in range(self.spec.worker.num_envs)
                 ],
             },
-            **self.history[0],
+            **without(self.history[0], "run", "chosen", "seeds"),  # a file is no place to say these
             "identity": self.identity,
             "history": self.history,
         }
@@ -122,7 +126,7 @@ class RunFolder(Callback):
                 scalars.add_graph(graph_definition(self.agent.executor.built))
         drawing = draw(self.agent.executor.built)
         for name in ("graph.svg", "graph.png"):
-            self._write_optional(self.folder / name, partial(drawing.save, self.folder / name))
+            self._write_picture(name, drawing.save)
 
     def store_checkpoint(self, worker: SingleThreadedWorker) -> Path:
         """Write a full checkpoint at a reset point of the worker."""
@@ -173,7 +177,7 @@ class RunFolder(Callback):
             return
         # The choices of the first update are known by now.
         self._write_optional(self.folder / CONFIG, self.write_config)
-        self._write_optional(self.folder / "curve.png", self._draw_curve)
+        self._write_picture("curve.png", self._draw_curve)
 
     def _write_optional(self, file: Path, write: Callable[[], object]) -> None:
         """Write an optional file; a `RunFolderWarning` if that fails."""
@@ -183,11 +187,20 @@ class RunFolder(Callback):
         except (StorageError, RunFolderError) as error:
             warnings.warn(f"{error}. The run is kept without it", RunFolderWarning, stacklevel=2)
 
-    def _draw_curve(self) -> None:
+    def _write_picture(self, name: str, save: Callable[[Path], object]) -> None:
+        file = self.folder / name
+
+        def write() -> None:
+            file.unlink(missing_ok=True)  # it may be a link to a file elsewhere, or a pipe
+            save(file)
+
+        self._write_optional(file, write)
+
+    def _draw_curve(self, file: Path) -> None:
         from rlgraph.runs.curve import draw_curve
 
         history = read_metrics(self.folder)
-        draw_curve(history, self.folder / "curve.png", str(self.spec.environment), self.spec.seed)
+        draw_curve(history, file, str(self.spec.environment), self.spec.seed)
 
     def write_result(self, result: Mapping[str, Any]) -> None:
         """Write ``result.json``."""

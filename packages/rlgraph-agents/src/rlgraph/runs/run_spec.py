@@ -45,7 +45,10 @@ class WorkerSpec(Spec):
     )
     validate_states: bool = Field(default=False, description="check every state against its Space")
     frameskip: int = Field(
-        default=1, ge=1, description="environment steps per action; their rewards are summed"
+        default=1,
+        ge=1,
+        le=10_000,
+        description="environment steps per action; their rewards are summed",
     )
     max_timesteps_per_episode: int | None = Field(
         default=None,

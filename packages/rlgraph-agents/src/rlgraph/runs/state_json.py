@@ -44,6 +44,6 @@ def _array(value: dict[str, Any]) -> np.ndarray:
     try:
         array = np.frombuffer(base64.b64decode(value[_ARRAY], validate=True), np.dtype(value["dtype"]))
         return array.reshape(value["shape"]).copy()
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, SyntaxError) as error:  # NumPy parses some dtypes
         shown = {key: value.get(key) for key in ("dtype", "shape")}
         raise ValueError(f"{reprlib.repr(shown)} is no array: {error}") from None

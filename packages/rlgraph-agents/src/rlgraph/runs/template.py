@@ -12,6 +12,7 @@ from rlgraph.agents.presets import preset
 from rlgraph.agents.specs import Spec, expected, model_of
 from rlgraph.core import data_specs
 from rlgraph.environments import make_environment
+from rlgraph.environments.sequential_vector_env import release
 from rlgraph.runs.configuration import check
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.spaces import IntBox, Space
@@ -63,7 +64,7 @@ def _for_states_of(environment: str | Mapping[str, Any]) -> dict[str, Any]:
     """The network for states that dense layers cannot process: categories and images."""
     made = make_environment(environment)
     space: Space = made.state_space
-    made.terminate()
+    release(made, "environment")
     if isinstance(space, IntBox) and len(space.shape) == 3:
         return {"network_spec": PICTURE_NETWORK}
     if isinstance(space, IntBox) and not space.shape:

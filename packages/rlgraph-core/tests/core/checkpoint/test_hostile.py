@@ -98,7 +98,10 @@ def saved_arrays():
             tensors({"a": entry(0, 1 << 50, [1 << 48])}, bytes(8)),
             "its header expects 1,125,899,906,842,624 bytes",
         ),
-        (tensors({"a": entry(0, 0, [0, 10**40])}), "belongs to another component graph"),
+        (tensors({"a": entry(0, 0, [0, 10**40])}), "'a' is {"),
+        (tensors({"a": entry(0, 0, [0, 2**62, 2**62])}), "'a' is {"),
+        (tensors({"a": entry(0, 4, [1] * 33)}, bytes(4)), "'a' is {"),
+        (tensors({"a": entry(0, 0, [10**4000] * 3000)}), "'a' is {"),
         (tensors({"x" * 10_000: entry(0, 4)}, bytes(4)), r"not expected 'x{70,80}$"),
     ],
 )

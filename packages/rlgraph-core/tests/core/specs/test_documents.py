@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 from rlgraph.core import SpecError
-from rlgraph.core.specs.documents import MAX_DEPTH, MAX_VALUES, read_spec_file, with_spec_files
+from rlgraph.core.specs.documents import (
+    MAX_DEPTH,
+    MAX_VALUES,
+    check_limits,
+    parse_toml,
+    read_spec_file,
+    with_spec_files,
+)
 
 BOMB = "a0: &a0 [x, x]\n" + "".join(f"a{n + 1}: &a{n + 1} [*a{n}, *a{n}, *a{n}]\n" for n in range(40))
 MERGES = "a0: &a0 {k: x}\n" + "".join(f"a{n + 1}: &a{n + 1} {{<<: [*a{n}, *a{n}]}}\n" for n in range(40))
@@ -109,3 +116,26 @@ def test_documents_in_python():
     made = with_spec_files(given, Path(), "")
     assert made == {"a": 3, "b": [0.5], "type": dict} and type(made["a"]) is int
     assert made["b"] is not given["b"]
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * 200_000, "a = 1" + "0" * 200_000, "a" + " " * 200_000 + "= [", "'a " * 60_000]
+)
+def test_long_words_of_toml_take_no_longer_than_others(text):
+    begin = time.process_time()
+    with pytest.raises(SpecError, match="no valid TOML"):
+        parse_toml(text, "doc")
+    assert time.process_time() - begin < 1
+
+
+@pytest.mark.parametrize("key", ["a", '"a b"', "' '", "a-b "])
+def test_dotted_keys_of_toml(key):
+    with pytest.raises(SpecError, match="levels deep"):
+        parse_toml(".".join([key] * (MAX_DEPTH + 1)) + " = 1", "doc")
+    assert parse_toml(".".join([key] * MAX_DEPTH) + " = 1", "doc")
+
+
+def test_limits_alone():
+    check_limits({"network_spec": "there/is/none.json"}, "doc")
+    with pytest.raises(SpecError, match=r"doc\.a\[9998\]: the document has more than 10,000 values"):
+        check_limits({"a": [0] * MAX_VALUES}, "doc")

@@ -30,6 +30,8 @@ TAGS = {
 }
 _DTYPES = {tag: np.dtype(name) for name, tag in TAGS.items()}
 _CHUNK = 1 << 24
+#: Of arrays that every NumPy can make.
+_MAX_RANK, _MAX_ELEMENTS = 32, 2**59
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,11 @@ class TensorFile:
     def _entry(self, name: str, content: Any) -> TensorEntry:
         match content:
             case {"dtype": str(tag), "shape": list(shape), "data_offsets": [start, stop]} if (
-                len(content) == 3 and tag in _DTYPES and all(map(_is_size, [*shape, start, stop]))
+                len(content) == 3
+                and tag in _DTYPES
+                and _is_shape(shape)
+                and _is_size(start)
+                and _is_size(stop)
             ):
                 entry = TensorEntry(_DTYPES[tag], tuple(shape), start)
                 if entry.stop == stop:
@@ -204,5 +210,14 @@ class TensorFile:
         return CheckpointError(f"{self.path} is damaged: {reason}")
 
 
+def _is_shape(sizes: list[Any]) -> bool:
+    """Whether there can be an array of this shape; NumPy counts no size as 0 there."""
+    return (
+        len(sizes) <= _MAX_RANK
+        and all(map(_is_size, sizes))
+        and math.prod(size for size in sizes if size) < _MAX_ELEMENTS
+    )
+
+
 def _is_size(value: Any) -> bool:
-    return type(value) is int and value >= 0
+    return type(value) is int and 0 <= value < 2**63

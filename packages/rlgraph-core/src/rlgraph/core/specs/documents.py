@@ -37,8 +37,9 @@ _YAML_SCALARS = (
     ("float", r"^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$", list("-+0123456789.")),
     ("float", r"^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$", list("-+.")),
 )
-#: A dotted key of TOML that is nested too deeply; the parser would take quadratic time.
-_DEEP_KEY = re.compile(rf"(?:(?:[\w-]+|\"[^\"\n]*\"|'[^'\n]*')[ \t]*\.[ \t]*){{{MAX_DEPTH}}}")
+#: A dotted key of TOML that is nested too deeply; the parser would take quadratic time. So would this without the
+#: possessive quantifiers, and if it began inside of a word.
+_DEEP_KEY = re.compile(rf"(?<![\w-])(?:(?:[\w-]++|\"[^\"\n]*+\"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{MAX_DEPTH}}}")
 
 
 def is_spec_file(spec: Any) -> bool:
@@ -71,6 +72,11 @@ def with_spec_files(document: Any, folder: Path, where: str) -> Any:
         SpecError: see `read_spec_file`.
     """
     return _Reader().copy(document, where, folder, (), 0, may_be_file=False)
+
+
+def check_limits(content: Any, where: str) -> None:
+    """Raise `SpecError` if the content of a document is larger than one may be; files that it names are not read."""
+    _Reader(reads_files=False).copy(content, where, Path(), (), 0, may_be_file=False)
 
 
 def parse_json(text: str, where: str, what: str = "the text") -> Any:
@@ -129,7 +135,8 @@ def parse_toml(text: str, where: str, what: str = "the text") -> Any:
 class _Reader:
     """Reads one document, with the files that it names."""
 
-    def __init__(self) -> None:
+    def __init__(self, reads_files: bool = True) -> None:
+        self.reads_files = reads_files
         self.values = 0
 
     def file(self, folder: Path, name: str | Path, where: str, above: tuple[Path, ...], depth: int) -> Any:
@@ -181,7 +188,7 @@ class _Reader:
                 self.copy(item, f"{where}[{n}]", folder, above, depth + 1, may_be_file=may_be_file)
                 for n, item in enumerate(value)
             ]
-        if may_be_file and is_spec_file(value):
+        if may_be_file and self.reads_files and is_spec_file(value):
             return self.file(folder, value, where, above, depth + 1)
         return _scalar(value, where, from_file=bool(above))
 
