@@ -392,7 +392,7 @@ def test_wrong_masks():
         )
     joint = {**spaces, "actions": ACTIONS.with_batch_rank()}
     for part, message in (
-        ("mov", "action_mask has a part 'mov', the action has none. Did you mean 'move'"),
+        ("mov", "action_mask has a part 'mov', which the action does not have. Did you mean 'move'"),
         ("jump", "action-adapter/jump: action_mask says which"),
     ):
         masks = Dict({part: BoolBox(shape=(3,), add_batch_rank=True)})

@@ -224,7 +224,7 @@ def test_wrong_calls_of_layers():
     ):
         Dense(2)(np.zeros(3))
     with pytest.raises(
-        AssemblyError, match="has no API method 'call': it is no layer that can be called with Spaces"
+        AssemblyError, match="has no API method 'call': only layers with one can be called with Spaces"
     ):
         Policy([Dense(2)], IntBox(2))(a)
     with pytest.raises(

@@ -254,7 +254,7 @@ def test_folded_time(time_major, backend):
     [
         (lambda: NeuralNetwork(LAYERS, fold_time_rank=True), "lstm-1 is recurrent and needs the time"),
         (lambda: NeuralNetwork(LAYERS, unfold_time_rank=True), "unfold_time_rank without fold_time_rank"),
-        (lambda: BatchApply(LSTM(2)), "lstm is recurrent and takes sequences by itself"),
+        (lambda: BatchApply(LSTM(2)), "lstm is recurrent and takes sequences directly"),
         (
             lambda: NeuralNetwork([LSTM(2, scope="a-b"), LSTM(2, scope="a_b")]),
             "the internal states of 'a-b' and 'a_b' would both go by the name 'a_b'",

@@ -23,7 +23,7 @@ def check_axes(name: str, wanted: tuple[Any, ...], given: Any, ranks: int) -> No
     if len(shape) != len(wanted) or shape[ranks:] != wanted[ranks:]:
         raise SpaceError(
             f"{name}: expected the shape {_shown(wanted)}, which the parameters decide, given {_shown(shape)}; another "
-            "one would be spread over all pairs of elements without a word"
+            "one would silently broadcast over all pairs of elements"
         )
 
 
