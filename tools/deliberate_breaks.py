@@ -20,7 +20,7 @@ import tempfile
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,7 +72,9 @@ def main() -> int:
                 copies.put(copy)
 
         found: Counter[str] = Counter()
-        for each, (result, words) in zip([None, *breaks], pool.map(outcome, [None, *breaks]), strict=True):
+        futures = {pool.submit(outcome, each): each for each in (None, *breaks)}
+        for future in as_completed(futures):
+            each, (result, words) = futures[future], future.result()
             print(f"{result}: {each.name if each else 'without a break'}: {words}", flush=True)
             found[result] += 1
     print(", ".join(f"{number} {result}" for result, number in sorted(found.items())))
