@@ -27,7 +27,8 @@ def canary(tmp_path, monkeypatch):
     """A module that leaves a file when it is imported or called; the file."""
     file = tmp_path / "executed"
     (tmp_path / "canary_module.py").write_text(CANARY.format(file=str(file)))
-    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])  # nothing but the rule keeps it out
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])  # nothing but the rule keeps it out
+    sys.modules.pop("canary_module", None)
     yield file
     sys.modules.pop("canary_module", None)
 

@@ -190,7 +190,7 @@ def test_arguments_that_do_not_go_with_an_environment():
     [
         (gym_spaces.Sequence(gym_spaces.Discrete(2)), "pad to a Box"),
         (gym_spaces.Graph(gym_spaces.Discrete(2), None), "a Dict of padded Boxes"),
-        (gym_spaces.OneOf([gym_spaces.Discrete(2), gym_spaces.Discrete(3)]), "a Discrete that says which"),
+        (gym_spaces.OneOf([gym_spaces.Discrete(2), gym_spaces.Discrete(3)]), "a Discrete that selects one"),
     ],
 )
 def test_a_space_without_counterpart(space, way_out):
