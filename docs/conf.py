@@ -44,3 +44,4 @@ autosummary_context = {"packages": [m.name for m in walk_packages(rlgraph.__path
 toc_object_entries = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+autodoc_use_type_comments = False

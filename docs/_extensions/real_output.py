@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import re
 import tempfile
 import textwrap
+import warnings
 from collections.abc import Callable
-from contextlib import ExitStack, chdir, redirect_stdout
-from dataclasses import dataclass
+from contextlib import ExitStack, chdir
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,6 +16,8 @@ from unittest.mock import patch
 from docutils import nodes
 from docutils.parsers.rst import Directive, directives
 from sphinx.application import Sphinx
+
+from page_runner import Result, run_page
 
 
 @cache
@@ -98,37 +99,21 @@ SUBJECTS: dict[str, Callable[[], Any]] = {
 }
 
 
-@dataclass(frozen=True)
-class Block:
-    """A Python block of a page that was run: its last line, what it printed, and all that is defined behind it."""
-
-    end: int
-    printed: str
-    values: dict[str, Any]
-
-
-_PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
 @cache
-def _run_page(text: str) -> list[Block]:
-    """Run the Python blocks of a page, in a temporary folder, without those that are marked as not to be run."""
-    values: dict[str, Any] = {"__name__": "page"}
-    blocks = []
-    with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        for match in _PYTHON.finditer(text):
-            if re.search(r"<!--\s*skip:.*-->\s*$", text[: match.start()]):
-                continue
-            with redirect_stdout(io.StringIO()) as printed:
-                exec(match[1], values)
-            blocks.append(Block(text.count("\n", 0, match.end()) + 1, printed.getvalue(), dict(values)))
-    return blocks
+def _results(page: Path) -> list[Result]:
+    """What came of the Python blocks of a page, run in a temporary folder. Warnings are errors, as in tests."""
+    with tempfile.TemporaryDirectory() as folder, chdir(folder), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings(
+            "ignore", category=DeprecationWarning, module=r"(tensorflow|keras|google)(\.|$)"
+        )
+        return run_page(page)
 
 
-def _block_above(directive: Directive) -> Block:
-    """The page's last Python block above a directive."""
-    page = Path(directive.state.document.current_source).read_text(encoding="utf-8")
-    return [block for block in _run_page(page) if block.end < directive.lineno][-1]
+def _result_above(directive: Directive) -> Result:
+    """That of the page's last Python block above a directive."""
+    page = Path(directive.state.document.current_source)
+    return [result for result in _results(page) if result.block.end < directive.lineno][-1]
 
 
 #: What stands for a pass that is left out, so that its work can be seen.
@@ -161,7 +146,7 @@ class PlanDirective(Directive):
         from rlgraph.draw import plan_text
 
         name = self.options.get("built")
-        built = _agent() if name is None else _block_above(self).values[name]
+        built = _agent() if name is None else _result_above(self).values[name]
         with ExitStack() as stack:
             for place, stand_in in LEFT_OUT.get(self.options.get("without"), {}).items():
                 stack.enter_context(patch(f"rlgraph.core.graph.{place}", stand_in))
@@ -178,7 +163,7 @@ class OutputDirective(Directive):
     option_spec: ClassVar[dict[str, Any]] = {"language": directives.unchanged_required}
 
     def run(self) -> list[nodes.Node]:
-        text = _block_above(self).printed
+        text = _result_above(self).printed
         if not text:
             raise self.error("the Python block above prints nothing")
         language = self.options.get("language", "text")

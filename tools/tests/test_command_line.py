@@ -60,7 +60,7 @@ def test_the_reference_has_every_command_and_option() -> None:
     assert {"quickstart", "train", "resume", "evaluate", "export", "compare", "graph", "plan"} <= set(
         sections
     )
-    assert "| `--episodes` | How many episodes. | `20` |" in sections["evaluate"]
+    assert "| `--episodes` | Number of episodes. | `20` |" in sections["evaluate"]
     assert "| `FOLDER` | A run's folder. | required |" in sections["evaluate"]
     assert "rlgraph evaluate FOLDER [OPTIONS]" in sections["evaluate"]
     assert "One of `text`, `mermaid`, `dot`, `svg`. | `text` |" in sections["graph"]

@@ -5,24 +5,20 @@ A block that cannot run is preceded by a line `<!-- skip: the reason -->`.
 
 from __future__ import annotations
 
-import ast
 import doctest
 import importlib
-import io
 import re
-from collections.abc import Iterator
-from contextlib import redirect_stdout
 from copy import copy
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from devlib.project import ROOT, load_packages
+from page_runner import python_blocks, run_page
 from rlgraph.core import registry
 
-_FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}|:{3,})\s*\{?(?P<language>[\w-]*)\}?.*$")
-_PRINTED = re.compile(r"\n*```text\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-_SKIP = re.compile(r"<!--\s*skip:\s*\S.*-->")
+_SHOWS_OUTPUT = re.compile(r"^ *```\{rlgraph-(output|plan\}.*\n:built:)", re.MULTILINE)
 
 
 def pages(root: Path) -> list[Path]:
@@ -35,50 +31,19 @@ def pages(root: Path) -> list[Path]:
     ]
 
 
-def python_blocks(text: str) -> Iterator[tuple[int, str, str | None]]:
-    """The line number of each Python block that is not skipped, its code, and what a text block after it shows."""
-    lines = text.splitlines()
-    number = 0
-    while number < len(lines):
-        match = _FENCE.match(lines[number])
-        if match is None or match["fence"][0] == ":":
-            number += 1
-            continue
-        end = number + 1
-        while end < len(lines) and lines[end].strip() != match["fence"]:
-            end += 1
-        before = next((line for line in reversed(lines[:number]) if line.strip()), "")
-        if match["language"] == "python" and not _SKIP.search(before):
-            indent = len(match["indent"])
-            code = "\n".join(line[indent:] for line in lines[number + 1 : end]) + "\n"
-            printed = _PRINTED.match("\n".join(lines[end + 1 :]))
-            yield number + 1, code, printed and printed[1]
-        number = end + 1
+def page_parameters() -> list[Any]:
+    """The pages; those whose output the documentation shows are run when it is built: here that is a repetition."""
+    return [
+        pytest.param(
+            page,
+            id=page.relative_to(ROOT).as_posix(),
+            marks=pytest.mark.repetition if _SHOWS_OUTPUT.search(page.read_text(encoding="utf-8")) else (),
+        )
+        for page in pages(ROOT)
+    ]
 
 
-class _EveryTryRaises(ast.NodeTransformer):
-    """A page that catches an error shows it: where there is none any more, the page is out of date."""
-
-    def visit_Try(self, node: ast.Try) -> ast.Try:
-        self.generic_visit(node)
-        if node.handlers and not node.orelse:
-            outdated = ast.parse("raise AssertionError('the page says that this is an error')")
-            node.orelse = ast.increment_lineno(outdated, node.lineno - 1).body
-        return node
-
-
-def run_page(page: Path) -> None:
-    """Runs the blocks of a page; a traceback names the page and its line. What they print is what the page shows."""
-    namespace: dict[str, object] = {"__name__": f"docs_{page.stem}"}
-    for line, code, printed in python_blocks(page.read_text(encoding="utf-8")):
-        tree = _EveryTryRaises().visit(ast.parse("\n" * line + code, str(page)))
-        with redirect_stdout(io.StringIO()) as out:
-            exec(compile(tree, str(page), "exec"), namespace)
-        if printed is not None:
-            assert out.getvalue() == printed, f"{page}, line {line}"
-
-
-@pytest.mark.parametrize("page", pages(ROOT), ids=lambda page: page.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("page", page_parameters())
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for group in ("rlgraph.components", "rlgraph.backends"):
@@ -140,7 +105,7 @@ false
 def test_blocks_share_a_namespace_and_may_be_skipped(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(PAGE, encoding="utf-8")
-    assert [line for line, _, _ in python_blocks(PAGE)] == [4, 16]
+    assert [block.start for block in python_blocks(PAGE)] == [4, 16]
     run_page(page)
 
 
@@ -173,7 +138,4 @@ def test_the_gallery_on_tensorflow(page: Path, monkeypatch: pytest.MonkeyPatch) 
     known = registry("rlgraph.components")
     monkeypatch.setattr(known, "_plugins", copy(known._plugins))
     monkeypatch.setattr(known, "_objects", copy(known._objects))
-    namespace: dict[str, object] = {"__name__": page.stem}
-    for line, code, _ in python_blocks(page.read_text(encoding="utf-8")):
-        elsewhere = code.replace('backend="torch"', 'backend="tf"').replace('("numpy", "torch")', '("tf",)')
-        exec(compile("\n" * line + elsewhere, str(page), "exec"), namespace)
+    run_page(page, {'backend="torch"': 'backend="tf"', '("numpy", "torch")': '("tf",)'})

@@ -230,7 +230,7 @@ def test_back_into_a_layer():
     np.testing.assert_array_equal(
         encoder.get_weights()[0], executor.get_weights()["policy/encoder/dense/kernel"]
     )
-    with pytest.raises(InputError, match="the module holds other tensors than the one that is wrapped"):
+    with pytest.raises(InputError, match="the module has other tensors than the wrapped one"):
         root.policy.encoder.write_to(layers.Dense(2), executor.get_weights())
 
 

@@ -55,7 +55,7 @@ def test_profiles_that_cannot_be_written(executor, tmp_path):
 def test_one_profile_at_a_time(executor, tmp_path):
     with (
         executor.profile(tmp_path / "one.json"),
-        pytest.raises(RLGraphError, match="being profiled already"),
+        pytest.raises(RLGraphError, match="another profile is running"),
         executor.profile(tmp_path / "other.json"),
     ):
         pass

@@ -11,11 +11,11 @@ CAPACITY = 2**16
 
 
 class Ring(Component):
-    """Actions and a cursor, which share one buffer, and states in another."""
+    """A cursor and numbers behind it, which share one buffer, and states in another."""
 
     def create_variables(self, input_spaces, action_space=None):
         self.states = self.get_variable("states", FloatBox(shape=(CAPACITY, 3)), trainable=False)
-        self.actions = self.get_variable("actions", IntBox(shape=(CAPACITY,)))
+        self.numbers = self.get_variable("numbers", IntBox(shape=(CAPACITY,)))
         self.cursor = self.get_variable("cursor", IntBox())
 
     @rlgraph_api
@@ -30,13 +30,13 @@ class Ring(Component):
     def _insert(self, ops, states):
         indices = ops.random_permutation(ops.shape(states)[0]) + self.cursor
         ops.scatter_update(self.states, indices, states)
-        ops.scatter_add(self.actions, indices, ops.ones_like(indices))
+        ops.scatter_add(self.numbers, indices, ops.ones_like(indices))
         ops.assign_add(self.cursor, ops.max(ops.ones((1,), "int64")))
         return indices
 
     @graph_fn(returns=3)
     def _get(self, ops, indices):
-        return ops.take(self.states, indices), ops.take(self.actions, indices), ops.read(self.cursor)
+        return ops.take(self.states, indices), ops.take(self.numbers, indices), ops.read(self.cursor)
 
 
 def operations(executor, method):

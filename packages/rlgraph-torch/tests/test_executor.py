@@ -268,7 +268,7 @@ def test_one_profile_at_a_time(tmp_path):
     with one.profile(tmp_path / "one.json"):
         for executor in (one, other):
             with (
-                pytest.raises(RLGraphError, match="being profiled already"),
+                pytest.raises(RLGraphError, match="another profile is running"),
                 executor.profile(tmp_path / "b.json"),
             ):
                 pass
@@ -277,7 +277,7 @@ def test_one_profile_at_a_time(tmp_path):
     activities = [torch.profiler.ProfilerActivity.CPU]
     with (
         torch.profiler.profile(activities=activities),
-        pytest.raises(RLGraphError, match="profiled already"),
+        pytest.raises(RLGraphError, match="another profile is running"),
         other.profile(tmp_path / "b.json"),
     ):
         pass

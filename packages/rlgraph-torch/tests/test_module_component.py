@@ -256,7 +256,7 @@ def test_back_into_a_module():
     assert torch.equal(trained[0].weight, encoder[0].weight)
     with pytest.raises(InputError, match="weights lack policy/encoder/0/weight"):
         root.policy.encoder.write_to(trained, {"policy/encoder/0/weights": BATCH})
-    with pytest.raises(InputError, match="the module holds other tensors than the one that is wrapped"):
+    with pytest.raises(InputError, match="the module has other tensors than the wrapped one"):
         root.policy.encoder.write_to(nn.Linear(4, 8), executor.get_weights())
 
 
@@ -637,7 +637,7 @@ def test_a_scripted_module():
         def __deepcopy__(self, memo):
             return pretrained()
 
-    with pytest.raises(BuildError, match="part: Other keeps its parameters to itself"):
+    with pytest.raises(BuildError, match="part: Other hides its parameters"):
         alone(type("Other", (Scripted,), {})())
 
 
@@ -648,7 +648,7 @@ def test_complex_parameters():
             self.phase = nn.Parameter(torch.zeros(2, dtype=torch.complex64))
 
     with pytest.raises(
-        BuildError, match="part: phase of the wrapped Complex is complex64, which no variable can be"
+        BuildError, match="part: phase of the wrapped Complex is complex64, which variables do not support"
     ):
         alone(Complex())
 

@@ -1,12 +1,9 @@
 """DQN learns CartPole. An untrained policy balances the pole for 9 to 60 steps; 195 once counted as solved."""
 
-import pytest
-
 from rlgraph.agents.presets import preset
 from rlgraph.runs.training import train
 
 
-@pytest.mark.repetition
 def test_dqn_learns_cartpole(tmp_path):
     spec = {
         "agent": {**preset("dqn", "CartPole-v1"), "execution_spec": {"threads": 1}},

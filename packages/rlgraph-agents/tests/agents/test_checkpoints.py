@@ -242,9 +242,9 @@ def stored(make_agent, make_batch, tmp_path):
 
 
 def test_no_checkpoint(make_agent, tmp_path):
-    refused(make_agent("numpy"), tmp_path / "nowhere", "nowhere is no checkpoint: it has no manifest.json")
+    refused(make_agent("numpy"), tmp_path / "nowhere", "nowhere is not a checkpoint: it has no manifest.json")
     (tmp_path / "empty").mkdir()
-    refused(make_agent("numpy"), tmp_path / "empty", "empty is no checkpoint: it has no manifest.json")
+    refused(make_agent("numpy"), tmp_path / "empty", "empty is not a checkpoint: it has no manifest.json")
 
 
 @pytest.mark.parametrize("name", ["variables.safetensors", "host.safetensors"])
@@ -265,8 +265,8 @@ def test_a_missing_file(make_agent, stored, name):
     ("text", "said"),
     [
         ("{", "manifest.json cannot be read"),
-        ("[]", "manifest.json is no manifest of an RLgraph checkpoint"),
-        ('{"format": "other"}', "manifest.json is no manifest of an RLgraph checkpoint"),
+        ("[]", "manifest.json is not the manifest of an RLgraph checkpoint"),
+        ('{"format": "other"}', "manifest.json is not the manifest of an RLgraph checkpoint"),
         (
             '{"format": "rlgraph-checkpoint", "version": 99}',
             "has checkpoint format 99, this rlgraph-core reads up to 2: pip install --upgrade rlgraph-core",
@@ -309,9 +309,7 @@ def test_counters_of_another_type(make_agent, stored, value):
 def test_a_save_that_was_cut_off_between_two_renames(make_agent, stored):
     stored.rename(stored.with_name(".model.4b1d.old"))
     agent = make_agent("numpy")
-    with pytest.warns(
-        CheckpointWarning, match="model is missing, a save of it was cut off; taken is what it left"
-    ):
+    with pytest.warns(CheckpointWarning, match="model is missing because a save was cut off; using"):
         agent.load_model(stored)
     assert agent.timesteps == 10
     agent.store_model(stored)

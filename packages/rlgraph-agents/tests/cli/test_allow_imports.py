@@ -32,6 +32,13 @@ def canary(tmp_path, monkeypatch):
     sys.modules.pop("canary_module", None)
 
 
+@pytest.fixture
+def importable(canary, tmp_path, monkeypatch):
+    """The file, and nothing but the policy keeps the module from being imported."""
+    monkeypatch.syspath_prepend(tmp_path)
+    return canary
+
+
 def document(agent=None, environment="deterministic"):
     agent = {"type": "dqn", "network_spec": LAYERS, "update_spec": {"do_updates": False}, **(agent or {})}
     return {
@@ -81,14 +88,19 @@ PLACES = {
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_no_spec_of_a_document_runs_code(rlgraph, canary, place):
-    for spec in (mkdir(canary), "canary_module:run", {"type": "canary_module:run"}, "canary_module:Env-v0"):
+def test_no_spec_of_a_document_runs_code(rlgraph, importable, place):
+    for spec in (
+        mkdir(importable),
+        "canary_module:run",
+        {"type": "canary_module:run"},
+        "canary_module:Env-v0",
+    ):
         with open("run.json", "w") as file:
             json.dump(PLACES[place](spec), file)
         outcome = rlgraph("config", "show", "run.json")
         # An initializer is looked up when its variable is made.
         assert outcome.code == (0 if place == "initializer" else 2) and "Traceback" not in outcome.err
-        assert not canary.exists(), spec
+        assert not importable.exists(), spec
 
 
 ENVIRONMENT = json.dumps({"type": "canary_module:run"})
@@ -120,13 +132,13 @@ ENVIRONMENT = json.dumps({"type": "canary_module:run"})
         ["components", "canary_module:run"],
     ],
 )
-def test_no_command_runs_code(rlgraph, canary, arguments):
+def test_no_command_runs_code(rlgraph, importable, arguments):
     with open("run.json", "w") as run, open("agent.json", "w") as agent:
         json.dump(document({"network_spec": ["canary_module:Layer"]}), run)
         json.dump({"type": "dqn", "network_spec": ["canary_module:Layer"]}, agent)
     outcome = rlgraph(*arguments)
     assert outcome.code == 2 and "Traceback" not in outcome.err
-    assert not canary.exists()
+    assert not importable.exists()
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ def test_init_writes_a_document_that_trains(rlgraph, undrawn, tmp_path):
 def test_init_replaces_nothing_unasked(rlgraph, tmp_path):
     (tmp_path / "run.yaml").write_text("mine")
     outcome = rlgraph("config", "init")
-    assert outcome.code == 2 and "run.yaml: it is there already" in outcome.err
+    assert outcome.code == 2 and "run.yaml exists already" in outcome.err
     assert (tmp_path / "run.yaml").read_text() == "mine" and not (tmp_path / "run.schema.json").exists()
     assert rlgraph("config", "init", "--force").code == 0
     assert "CartPole-v1" in (tmp_path / "run.yaml").read_text()

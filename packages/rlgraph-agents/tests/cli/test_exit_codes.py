@@ -97,7 +97,7 @@ def test_a_place_that_cannot_be_written(rlgraph, tiny, undrawn, tmp_path):
     arguments = ["train", "--agent", agent, "--env", "deterministic", "--backend", "numpy", "--steps", 20]
     outcome = rlgraph(*arguments, "--folder", "taken")
     assert outcome.code == ExitCode.BAD_INPUT
-    assert "FileExistsError: " in outcome.err and "Name another place, or see to taken" in outcome.err
+    assert "FileExistsError: " in outcome.err and "Check taken or give another path" in outcome.err
     assert "Traceback" in rlgraph(*arguments, "--folder", "taken", "--debug").err
 
 

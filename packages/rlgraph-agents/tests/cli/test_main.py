@@ -151,13 +151,13 @@ def test_evaluate_takes_the_best_policy_or_else_the_last(rlgraph, run, tmp_path)
     last = rlgraph("evaluate", run, "--episodes", 2)
     assert last.code == 0
     (checkpoints / "best").mkdir()
-    with pytest.warns(CheckpointWarning, match="best is no checkpoint: it has no manifest.json; skipped"):
+    with pytest.warns(CheckpointWarning, match="best is not a checkpoint: it has no manifest.json; skipped"):
         instead = rlgraph("evaluate", run, "--episodes", 2)
     assert (instead.code, instead.out) == (0, last.out)
     (checkpoints / "last" / "manifest.json").write_text("{")
     outcome = rlgraph("evaluate", run)
     assert outcome.code == 2
-    assert "there is no valid checkpoint in" in outcome.err
+    assert "no valid checkpoint in" in outcome.err
     assert "manifest.json cannot be read" in outcome.err
 
 
@@ -168,7 +168,7 @@ def test_evaluate_what_is_no_run(rlgraph, tmp_path, content):
         (tmp_path / "run" / "config.json").write_text(content)
     outcome = rlgraph("evaluate", "run")
     assert outcome.code == 2
-    assert outcome.err.startswith("RunFolderError: run is no run folder: config.json cannot be read (")
+    assert outcome.err.startswith("RunFolderError: run is not a run folder: config.json cannot be read (")
 
 
 # plugins, plan, graph
@@ -259,10 +259,10 @@ def test_graph_of_one_component_in_every_form(rlgraph, form, begin):
             ["train", "--seed", "-1"],
             "SpecError: seed: expected an integer >= 0, given -1",
         ),
-        (["evaluate", "nowhere"], "RunFolderError: nowhere is no run folder"),
+        (["evaluate", "nowhere"], "RunFolderError: nowhere is not a run folder"),
         (["plan", "get_action"], "has no API method 'get_action'. Did you mean 'get_actions'?"),
         (["plan", "get_actions", "--full", "--file", "p.pdf"], "a page is saved by its suffix"),
-        (["plan", "get_actions", "--file", "p.md"], "it is the page of --full that is written"),
+        (["plan", "get_actions", "--file", "p.md"], "--file writes the page of --full"),
         (["graph", "--method", "get_action"], "has no API method 'get_action'. Did you mean 'get_actions'?"),
         (["graph", "--scope", "polcy"], "has no component 'polcy'. Did you mean 'policy'?"),
         (["graph", "--depth", "0"], "depth: expected an integer >= 1 or None, given 0"),

@@ -60,5 +60,5 @@ def test_the_outcome_for_machines():
 def test_a_run_that_was_there_before_is_told(console):
     moved = replace(summary(interrupted=False), earlier_run=Path("some") / "run.1")
     console.print(summary_report(moved, []))
-    assert "The run that was in some/run before is now in some/run.1." in console.file.getvalue()
+    assert "The earlier run in some/run was moved to some/run.1." in console.file.getvalue()
     assert summary_data(moved)["earlier_run"] == Path("some") / "run.1"

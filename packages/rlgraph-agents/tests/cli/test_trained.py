@@ -112,13 +112,13 @@ def test_resume(rlgraph, run, tmp_path):
     folder = run(env="deterministic")
     outcome = rlgraph("resume", folder, "--steps", 60, "--json")
     assert (outcome.code, json.loads(outcome.out)["training"]["timesteps_executed"]) == (0, 60)
-    assert "run goes on" in outcome.err
-    assert "may only grow" in rlgraph("resume", folder, "--steps", 10).err
+    assert "resuming run" in outcome.err
+    assert "may only increase" in rlgraph("resume", folder, "--steps", 10).err
     for arguments in ((), ("--steps", 60)):
         finished = rlgraph("resume", folder, *arguments)
         assert (finished.code, finished.out) == (
             0,
-            "run is finished: all 60 steps are done. To go on longer:\n  rlgraph resume run --steps 120\n",
+            "run is finished: all 60 steps are done. To extend it:\n  rlgraph resume run --steps 120\n",
         )
     assert json.loads(rlgraph("resume", folder, "--json").out)["finished"] is True
     assert rlgraph("resume", "nowhere").code == 2
@@ -144,7 +144,7 @@ def test_a_second_run_in_the_same_folder(rlgraph, run):
         "update_spec.do_updates=false",
     ]
     assert (
-        f"The run that was in {folder} before is now in {folder}.1."
+        f"The earlier run in {folder} was moved to {folder}.1."
         in rlgraph("train", "--folder", folder, *arguments).out
     )
     data = json.loads(rlgraph("train", "--folder", folder, *arguments, "--json").out)
@@ -201,7 +201,7 @@ def test_compare_quietly(rlgraph, runs):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nowhere"], "nowhere is no run folder, and there is none below it"),
+        (["nowhere"], "nowhere is not a run folder, and there is none below it"),
         (["runs", "--metric", "evaluation_retrn"], "Did you mean 'evaluation_return'?"),
         (["runs", "--by", "labl"], "Invalid value for '--by'"),
         (["runs", "--normalize", "CartPole-v1=5"], "expected ENV=LOW,HIGH such as CartPole-v1=0,500, given"),

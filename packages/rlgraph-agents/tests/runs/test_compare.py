@@ -127,11 +127,11 @@ def test_mistakes(write, tmp_path):
     write("run", [(1, 1.0)])
     write("empty", [])
     (tmp_path / "nothing").mkdir()
-    with pytest.raises(SpecError, match="nothing is no run folder, and there is none below it"):
+    with pytest.raises(SpecError, match="nothing is not a run folder, and there is none below it"):
         read_runs(["nothing"])
     with pytest.raises(SpecError, match="the label before '=' is empty"):
         read_runs(["=run"])
-    with pytest.raises(SpecError, match="nowhere is no run folder: config.json cannot be read"):
+    with pytest.raises(SpecError, match="nowhere is not a run folder: config.json cannot be read"):
         read_run("nowhere")
     with pytest.raises(SpecError, match="by: runs have no field 'agnt'. Did you mean 'agent'"):
         compare(read_runs(["run"]), by=["agnt"])

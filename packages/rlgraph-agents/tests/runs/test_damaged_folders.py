@@ -183,7 +183,7 @@ def test_what_the_digest_of_a_configuration_covers(killed):
 def test_parts_of_the_configuration(killed, change, said):
     edit_json(killed / "config.json", lambda config: (config.update(change), config.pop("checksum")))
     with pytest.raises(
-        RunFolderError, match=r"killed is no run folder: config\.json cannot be read .*" + said
+        RunFolderError, match=r"killed is not a run folder: config\.json cannot be read .*" + said
     ):
         resume(killed)
 
@@ -225,7 +225,7 @@ def test_a_forged_history_says_nothing_of_the_run(whole, killed):
 @pytest.mark.parametrize("content", ["", "[", "[]", "[" * 100_000, '{"run": 1' + 5000 * "0" + "}", "\xff"])
 def test_a_configuration_that_is_none(killed, content):
     (killed / "config.json").write_text(content, encoding="latin-1")
-    with pytest.raises(RunFolderError, match=r"is no run folder: config\.json cannot be read"):
+    with pytest.raises(RunFolderError, match=r"is not a run folder: config\.json cannot be read"):
         resume(killed)
 
 

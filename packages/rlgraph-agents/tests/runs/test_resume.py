@@ -224,7 +224,7 @@ def test_after_ctrl_c_it_goes_on_and_says_that_it_is_another_run(actor, tmp_path
     summary = resume(tmp_path)
     assert summary.training.timesteps == 260
     (reason,) = summary.departures
-    assert "step 200: it goes on from where training was ended" in reason
+    assert "step 200: it resumed where training was ended" in reason
     rows = (tmp_path / "metrics.csv").read_text().splitlines()[1:]
     steps = [float(row.split(",")[0]) for row in rows]
     assert steps == sorted(steps)
@@ -326,16 +326,16 @@ def test_only_the_steps_may_change(actor, tmp_path, undrawn):
     with pytest.raises(SpecError) as caught:
         resume(tmp_path, spec=changed)
     assert str(caught.value).splitlines() == [
-        "a run goes on as it began:",
+        "the configuration of a run cannot change:",
         "agent.discount: 0.99 in the run, 0.5 given",
         "seed: 2 in the run, 3 given",
-        "steps: 260 in the run, 100 given; it may only grow",
+        "steps: 260 in the run, 100 given; it may only increase",
     ]
     assert resume(tmp_path, spec=actor).departures == ()
 
 
 def test_no_run(tmp_path):
-    with pytest.raises(SpecError, match=r"is no run folder: config\.json cannot be read"):
+    with pytest.raises(SpecError, match=r"is not a run folder: config\.json cannot be read"):
         resume(tmp_path)
 
 

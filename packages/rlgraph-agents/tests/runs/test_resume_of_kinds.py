@@ -123,6 +123,6 @@ def test_ctrl_c_while_a_checkpoint_is_written(
     assert json.loads((tmp_path / "result.json").read_text())["outcome"] == "interrupted"
     again = resume(tmp_path)
     assert again.training.timesteps == 160 and not again.training.interrupted
-    assert "step 120: it goes on from where training was ended" in again.departures[0]
+    assert "step 120: it resumed where training was ended" in again.departures[0]
     rows = (tmp_path / "episodes.csv").read_text().splitlines()[1:]
     assert np.all(np.diff([int(row.split(",")[0]) for row in rows]) >= 0)

@@ -94,7 +94,7 @@ def test_mistakes(roots):
     actor, learner = roots
     with pytest.raises(AssemblyError, match="two sub-components have the scope 'actor'"):
         GraphExecutor([actor, Actor(Dense(1))], SPACES, backend="numpy")
-    with pytest.raises(AssemblyError, match="several roots were asked for, and none was given"):
+    with pytest.raises(AssemblyError, match="expected at least one root, given an empty list"):
         GraphExecutor([], SPACES, backend="numpy")
     with pytest.raises(AssemblyError, match="the root 'actor' is given twice: give it once"):
         GraphExecutor([actor, learner, actor], SPACES, backend="numpy")

@@ -1,4 +1,4 @@
-"""How a function becomes a command: with the options that all commands have."""
+"""Registers functions as commands, with the options that all commands share."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ ImportsOption = Annotated[
     typer.Option(
         "--allow-imports",
         metavar="MODULE",
-        help="Let specs import from this module or package, whose code runs then; may be repeated. "
-        "Default: specs name what is registered.",
+        help="Allow specs to import from, and so run, this module or package; may be repeated. "
+        "Default: specs use registered names only.",
     ),
 ]
 JsonOption = Annotated[
@@ -40,10 +40,10 @@ def command(
     All specs that it reads are data (`rlgraph.core.data_specs`).
 
     Args:
-        app: where it belongs.
-        panel: the heading under which ``--help`` lists it; empty: the common one.
-        json: it has results that can be printed as JSON.
-        specs: it makes agents or environments from specs.
+        app: the group of commands.
+        panel: its heading in ``--help``; empty: the common one.
+        json: the command can print its results as JSON.
+        specs: the command makes agents or environments from specs.
     """
     settings: dict[str, Any] = {"quiet": QuietOption, "debug": DebugOption}
     if json:
@@ -57,9 +57,7 @@ def command(
                 setattr(output, setting, arguments.pop(setting))
             modules = arguments.pop("allow_imports", None) or ()
             if modules:
-                sys.path.append(
-                    os.getcwd()
-                )  # what is installed comes before a file in the folder of the call
+                sys.path.append(os.getcwd())  # installed modules come before files in the working directory
             with data_specs(), allow_imports(*modules):
                 return function(**arguments)
 

@@ -1,4 +1,4 @@
-"""The command ``compare``: runs side by side."""
+"""The command ``compare``, which aggregates runs."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 class Field(StrEnum):
-    """What tells groups of runs apart."""
+    """Fields that define groups of runs."""
 
     LABEL, AGENT, ENVIRONMENT, BACKEND, SEED = "label", "agent", "environment", "backend", "seed"
 
 
-PANEL = "Use what was learned"
-#: Fewer characters a line have no room for mean and extremes; JSON and CSV have them always.
+PANEL = "Use trained agents"
+#: Narrower terminals omit mean and extremes; JSON and CSV always have them.
 WIDE = 100
 
 
@@ -41,14 +41,14 @@ def compare(
     runs: Annotated[
         list[str],
         typer.Argument(
-            help="Folders of runs, or folders with runs below them; LABEL=FOLDER names them, * stands for any.",
+            help="Folders of runs, or folders with runs below them; LABEL=FOLDER labels them, * matches any text.",
             metavar="RUN...",
         ),
     ],
     metric: Annotated[str, typer.Option(help="The column of metrics.csv.")] = "evaluation_return",
     by: Annotated[
         list[Field] | None,
-        typer.Option(help="Tells groups apart; may be repeated. Default: label and environment."),
+        typer.Option(help="Field that defines groups; may be repeated. Default: label and environment."),
     ] = None,
     normalize: Annotated[
         list[str] | None,

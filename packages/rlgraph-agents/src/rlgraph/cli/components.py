@@ -1,4 +1,4 @@
-"""The command ``components``: what there is to build from, and what each of it takes and offers."""
+"""The command ``components``, which lists components and shows their arguments and API methods."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rlgraph.draw.component_description import api_methods_of, call_of, kernels_
 from rlgraph.draw.papers import Paper
 
 GROUP = Component.registry_group
-#: What stands in front of a family in the places of the shipped components.
+#: The package prefix of the families of shipped components.
 SHIPPED = "rlgraph.components."
 
 
@@ -68,7 +68,7 @@ def _list() -> tuple[RenderableType, Any]:
 
 
 def _summary(name: str) -> str:
-    """Its first paragraph; of one that is broken, why: the others are listed all the same."""
+    """The first paragraph of its docstring, or why it cannot be imported."""
     try:
         return summary_of(registry(GROUP).load(name))
     except PluginError as error:
@@ -76,7 +76,7 @@ def _summary(name: str) -> str:
 
 
 def _family(target: str) -> str:
-    """``layers`` of a shipped component; of others the package that they stand in."""
+    """The family of a shipped component, such as ``layers``; the package of others."""
     module = target.partition(":")[0]
     return module.removeprefix(SHIPPED).partition(".")[0]
 
@@ -98,14 +98,14 @@ def _one(name: str) -> tuple[RenderableType, dict[str, Any]]:
 
 
 def _of_a_class(kind: Any) -> dict[str, Any]:
-    """What a function that makes components does not tell."""
+    """The part of a description that only classes have."""
     methods = {m.__name__: {"call": call_of(m), "summary": summary_of(m)} for m in api_methods_of(kind)}
     papers = [vars(paper) for paper in papers_of(kind)]
     return {"api_methods": methods, "papers": papers, "backends": kernels_only(kind) or "all"}
 
 
 def _arguments(kind: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What the constructor takes, without what every component does."""
+    """The arguments of the constructor, without those of every component."""
     common, texts = parameters_of(Component).named, descriptions_of(kind)
     for name, parameter in parameters_of(kind).named.items():
         if name not in common:
@@ -123,7 +123,7 @@ def _arguments(kind: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _spec(name: str, kind: Any) -> dict[str, Any]:
-    """A spec with all that is required; what is to be put in stands in angle brackets."""
+    """An example spec with all required keys; placeholders are in angle brackets."""
     required = {key: f"<{entry['type']}>" for key, entry in _arguments(kind) if entry["required"]}
     return {"type": name, **required}
 

@@ -1,4 +1,4 @@
-"""The commands ``config ...``: the document that describes a run."""
+"""The commands ``config ...`` for documents of runs."""
 
 from __future__ import annotations
 
@@ -15,15 +15,13 @@ from rlgraph.cli.output import output
 from rlgraph.core import SpecError
 
 PANEL = "Train"
-#: What the first line of a template calls the schema that stands beside it.
+#: The file name of the schema in the first line of a template.
 SCHEMA_FILE = "run.schema.json"
 
 
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
-    group = typer.Typer(
-        help="The document that describes a run: begin one, check it, write it out.", no_args_is_help=True
-    )
+    group = typer.Typer(help="Create, check and print the document of a run.", no_args_is_help=True)
     for function in (init, show):
         command(group, "", json=True, specs=True)(function)
     command(group, "", json=True)(schema)
@@ -43,9 +41,9 @@ def init(
         ),
     ] = "CartPole-v1",
     steps: Annotated[int, typer.Option(help="Environment steps.")] = 50_000,
-    force: Annotated[bool, typer.Option("--force", help="Replace what stands there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
 ) -> None:
-    """Write a commented document to begin with, and beside it the JSON Schema for editors."""
+    """Write a commented document, and next to it the JSON Schema for editors."""
     from rlgraph.runs.schema import run_schema
     from rlgraph.runs.template import config_template
 
@@ -53,7 +51,7 @@ def init(
     if file.suffix not in (".yaml", ".yml"):
         raise SpecError(f"{file}: expected the name of a .yaml, which can hold comments")
     if file.exists() and not force:
-        raise SpecError(f"{file}: it is there already; give another name, or --force to replace it")
+        raise SpecError(f"{file} exists already; give another name, or --force to replace it")
     text = config_template(agent, environment_spec(env), steps)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")
@@ -68,7 +66,7 @@ def show(
     config: Annotated[Path, typer.Argument(help="A run's document: .yaml, .json or .toml.")],
     overrides: OverridesOption = None,
 ) -> None:
-    """Check a document and print it with every default written out."""
+    """Check a document and print it with all defaults."""
     from rlgraph.runs.configuration import apply_overrides, read_document, resolve
 
     document = resolve(apply_overrides(read_document(config), overrides or ()))
@@ -77,11 +75,11 @@ def show(
 
 def schema(
     agent: Annotated[
-        bool, typer.Option("--agent", help="That of an agent's spec alone instead of a run's document.")
+        bool, typer.Option("--agent", help="The schema of an agent's spec instead of a run's document.")
     ] = False,
-    file: Annotated[Path | None, typer.Option(help="Write it there instead of printing it.")] = None,
+    file: Annotated[Path | None, typer.Option(help="Write to this file instead of printing.")] = None,
 ) -> None:
-    """Print the JSON Schema of a run's document, with all that is installed."""
+    """Print the JSON Schema of a run's document, including all plug-ins."""
     from rlgraph.runs.schema import agent_schema, run_schema
 
     found = agent_schema() if agent else run_schema()

@@ -1,4 +1,4 @@
-"""What a command's exit code says."""
+"""Exit codes of the commands."""
 
 from __future__ import annotations
 
@@ -20,19 +20,18 @@ class ExitCode(IntEnum):
         return code
 
     DONE = 0, "Done."
-    UNEXPECTED = 1, "An error nobody foresaw: a fault of RLgraph or of a plug-in. Its traceback is printed."
+    UNEXPECTED = 1, "Unexpected error: a fault of RLgraph or of a plug-in. The traceback is printed."
     BAD_INPUT = 2, "Wrong usage or input: the message says what is wrong, where, and what to do."
     RUN_FAILED = (
         3,
-        "It cannot go on, or a check failed: an environment broke its contract, a number is not finite, the disk is "
-        "full.",
+        "The run or a check failed: an environment broke its contract, a number is not finite, or the disk is full.",
     )
-    INTERRUPTED = 130, "Interrupted by Ctrl-C or SIGTERM; what was done until then is kept."
+    INTERRUPTED = 130, "Interrupted by Ctrl-C or SIGTERM; a run keeps its progress."
 
 
 def code_of(error: Exception) -> ExitCode:
-    """The exit code of an error that RLgraph raised on purpose."""
-    # Whoever raised one of these has imported its class; nobody else needs it.
+    """The exit code of an `RLGraphError`."""
+    # Looked up in sys.modules: an error can only come from a module that is imported already.
     modules = {"rlgraph.environments.errors": "EnvironmentFault", "rlgraph.runs.errors": "StorageError"}
     raised = (getattr(sys.modules[module], name) for module, name in modules.items() if module in sys.modules)
     failures = (NumericalError, *raised)

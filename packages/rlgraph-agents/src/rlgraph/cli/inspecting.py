@@ -1,4 +1,4 @@
-"""Commands that show what an agent is made of: ``graph``, ``plan``."""
+"""Commands that show the graph and the plans of an agent: ``graph``, ``plan``."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from rlgraph.core import SpecError
 
 
 class Form(StrEnum):
-    """How a drawing is printed."""
+    """Formats of a printed drawing."""
 
     TEXT, MERMAID, DOT, SVG = "text", "mermaid", "dot", "svg"
 
 
-PANEL = "Look inside"
+PANEL = "Inspect agents"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -37,17 +37,17 @@ def plan(
     agent: AgentOption = "dqn",
     env: EnvOption = "CartPole-v1",
     full: Annotated[
-        bool, typer.Option("--full", help="Everything: plan, Spaces of all values, sources, papers.")
+        bool, typer.Option("--full", help="Print a full page: plan, Spaces of all values, sources, papers.")
     ] = False,
     file: Annotated[
         Path | None, typer.Option(help="With --full: write a .md, .html or .txt instead of printing.")
     ] = None,
 ) -> None:
-    """Print the plan of an API method: what is left of the components at run time."""
+    """Print the plan of an API method, its program at run time."""
     from rlgraph.draw import method_page, plan_text
 
     if file is not None and not full:
-        raise SpecError("--file: it is the page of --full that is written; give both")
+        raise SpecError("--file writes the page of --full: give both")
     executor = numpy_agent(agent, env).executor
     if not full:
         output.result(plan_text(executor, method), None, wrap=False)
@@ -66,14 +66,14 @@ def graph(
     agent: AgentOption = "dqn",
     env: EnvOption = "CartPole-v1",
     scope: Annotated[str | None, typer.Option(help="Only this component, e.g. policy/network.")] = None,
-    depth: Annotated[int | None, typer.Option(help="How deep components are opened.")] = None,
-    method: Annotated[str | None, typer.Option(help="Only what this API method touches.")] = None,
-    form: Annotated[Form, typer.Option("--format", help="What is printed.")] = Form.TEXT,
+    depth: Annotated[int | None, typer.Option(help="Maximum depth of shown components.")] = None,
+    method: Annotated[str | None, typer.Option(help="Only the components that this API method uses.")] = None,
+    form: Annotated[Form, typer.Option("--format", help="Format of the output.")] = Form.TEXT,
     file: Annotated[
         Path | None, typer.Option(help="Write an .svg, .png, .dot, .mmd or .txt instead of printing.")
     ] = None,
 ) -> None:
-    """Draw an agent's component graph, or a part of it."""
+    """Draw the component graph of an agent, or a part of it."""
     from rlgraph.draw import draw
 
     drawing = draw(numpy_agent(agent, env).executor.built, scope=scope, depth=depth, method=method)
@@ -85,7 +85,7 @@ def graph(
 
 
 def numpy_agent(agent: str, env: str) -> Any:
-    """An agent for looking at: the graph and its plans are the same on every backend."""
+    """An agent for inspection; its graph and plans are the same on every backend."""
     from rlgraph.agents import Agent
 
     return Agent.from_spec(agent_spec(agent, env), env=env, backend="numpy", seed=0)

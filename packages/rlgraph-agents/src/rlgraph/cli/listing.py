@@ -1,4 +1,4 @@
-"""Commands for what there is: ``agents``, ``environments``, ``check-env``, ``plugins``."""
+"""Commands that list plug-ins: ``agents``, ``environments``, ``check-env``, ``plugins``."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from rlgraph.core import PluginError, SpecError, registry
 from rlgraph.core.errors import nearest
 from rlgraph.core.registry import GROUPS
 
-PANEL = "What there is"
-#: Level of a finding -> how it is shown.
+PANEL = "List plug-ins"
+#: Level of a finding -> style.
 STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
 
@@ -37,12 +37,12 @@ def plugins(
     kind: Annotated[
         str | None,
         typer.Argument(
-            help="Only these: backends, components, agents, environments or executors.",
+            help="Kind: backends, components, agents, environments or executors.",
             autocompletion=lambda incomplete: [kind for kind in _kinds() if kind.startswith(incomplete)],
         ),
     ] = None,
 ) -> None:
-    """List what is installed: backends, agents, environments, components. Imports no framework."""
+    """List installed backends, agents, environments and components. Imports no framework."""
     groups = GROUPS if kind is None else {_group(kind): GROUPS[_group(kind)]}
     found = [(each, plugin) for group, each in groups.items() for plugin in registry(group).plugins()]
     parts: list[RenderableType] = []
@@ -72,7 +72,7 @@ def agents(
         typer.Argument(help="Show the options of this one.", autocompletion=names_of("rlgraph.agents")),
     ] = None,
 ) -> None:
-    """List the agents that are installed, or show the options of one."""
+    """List installed agents, or show the options of one."""
     _list_or_show("rlgraph.agents", name)
 
 
@@ -85,7 +85,7 @@ def environments(
         bool, typer.Option("--gymnasium", help="List the ids registered with Gymnasium instead.")
     ] = False,
 ) -> None:
-    """List the environments that are installed, or show the options of one."""
+    """List installed environments, or show the options of one."""
     if gymnasium:
         import gymnasium as gym
 
@@ -104,9 +104,9 @@ def check_env(
         ),
     ],
     episodes: Annotated[int, typer.Option(min=1, help="Episodes played with random actions.")] = 3,
-    seed: Annotated[int, typer.Option(help="Of the environment and the actions.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the environment and the actions.")] = 1,
 ) -> int:
-    """Hold an environment against the contract; the exit code is 3 if it breaks it."""
+    """Check an environment; the exit code is 3 if it breaks the contract."""
     from rlgraph.environments import check_environment
 
     with output.status(f"playing {episodes} episodes of {env}"):
@@ -126,7 +126,7 @@ def check_env(
 
 
 def _kinds() -> dict[str, str]:
-    """``"backends"`` and so on -> its group."""
+    """Plural kind, such as ``"backends"`` -> its group."""
     return {f"{kind}s": group for group, kind in GROUPS.items()}
 
 
@@ -134,7 +134,7 @@ def _group(kind: str) -> str:
     """The group of a kind of plug-in, which may be given in the singular.
 
     Raises:
-        SpecError: there is no such kind.
+        SpecError: unknown kind.
     """
     known = _kinds()
     name = kind.lower().removesuffix("s") + "s"
@@ -197,9 +197,9 @@ def _summary(target: Any) -> str:
 
 
 def folded(target: str, width: int) -> str:
-    """``package.module:attribute`` in lines of at most `width`, broken behind dots and the colon as far as they go.
+    """``package.module:attribute`` in lines of at most `width`, broken after dots and the colon.
 
-    A part that is longer is broken behind its underscores, or ahead of its capitals.
+    Longer parts are broken after underscores or before capitals.
     """
     lines = [""]
     for part in re.findall(r"[^.:]+[.:]?", target):
@@ -212,5 +212,5 @@ def folded(target: str, width: int) -> str:
 
 
 def rows() -> Table:
-    """A table without lines: nothing of the width is lost."""
+    """A table without borders, which uses the full width."""
     return Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))

@@ -1,4 +1,4 @@
-"""The ``rlgraph`` command: its groups of commands, its version, and what becomes of errors."""
+"""The ``rlgraph`` command: its subcommands, version and error messages."""
 
 from __future__ import annotations
 
@@ -40,9 +40,7 @@ def main() -> int:
     except (KeyboardInterrupt, typer.Abort):
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        sys.stdout = (
-            None  # whoever read has gone, as with `rlgraph plugins | head`; there is nothing left to say
-        )
+        sys.stdout = None  # the reader closed the pipe, as in `rlgraph plugins | head`
         return ExitCode.DONE
     except MemoryError as error:
         error.add_note("Make batches, the memory's capacity, networks or pictures smaller.")
@@ -51,8 +49,8 @@ def main() -> int:
     except OSError as error:
         if error.filename is None:
             raise
-        # A place that was named and cannot be read or written.
-        error.add_note(f"Name another place, or see to {error.filename}; --debug prints the traceback.")
+        # A given path that cannot be read or written.
+        error.add_note(f"Check {error.filename} or give another path; --debug prints the traceback.")
         _show(error)
         return ExitCode.BAD_INPUT
     except Exception as error:
@@ -67,7 +65,7 @@ def main() -> int:
 def _as_a_note(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
 ) -> str:
-    """A warning without the place in our sources that gave it."""
+    """A warning without its source line."""
     return f"{category.__name__}: {printable(str(message))}\n"
 
 

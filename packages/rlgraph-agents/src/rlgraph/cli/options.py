@@ -1,4 +1,4 @@
-"""Options and arguments that several commands have, and what a shell offers for them."""
+"""Options and arguments of several commands, with shell completion."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlgraph.core.specs.documents import parse_json
 
 
 def names_of(group: str) -> Callable[[str], list[str]]:
-    """For shell completion: the registered names of a group that begin as what was typed. Imports none of them."""
+    """Shell completion of the registered names of a group, without importing them."""
     return lambda incomplete: [name for name in registry(group).names() if name.startswith(incomplete)]
 
 
@@ -53,10 +53,10 @@ RunArgument = Annotated[Path, typer.Argument(help="A run's folder.", metavar="FO
 
 
 def environment_spec(text: str) -> Any:
-    """The environment spec that was typed: a name, or JSON.
+    """Parse an environment spec: a name, or JSON.
 
     Raises:
-        SpecError: it begins as JSON and is none.
+        SpecError: invalid JSON.
     """
     if not text.lstrip().startswith("{"):
         return text

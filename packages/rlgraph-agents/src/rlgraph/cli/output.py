@@ -1,4 +1,4 @@
-"""Where the words of a command go: results to standard output, and with ``--json`` nothing but JSON there."""
+"""Output of commands: results go to standard output; with ``--json`` only JSON goes there."""
 
 from __future__ import annotations
 
@@ -30,38 +30,38 @@ class Terminal(Console):
 
 
 class Output:
-    """How the command that runs now speaks.
+    """Output settings of the current command.
 
     Attributes:
         quiet: results and errors only.
-        json: results are JSON on standard output, everything else goes to standard error.
-        debug: errors come with their traceback.
+        json: results are JSON on standard output; everything else goes to standard error.
+        debug: errors include the traceback.
     """
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
-        """As it is before a command has said anything."""
+        """Restore the defaults."""
         self.quiet = self.json = self.debug = False
 
     @property
     def notes(self) -> Terminal:
-        """For what accompanies the work: progress, evaluations, hints."""
+        """The console for progress, evaluations and hints."""
         return Terminal(stderr=self.json, quiet=self.quiet)
 
     @property
     def width(self) -> int:
-        """How many characters a line of the result has room for."""
+        """The number of characters per line of the result."""
         return Terminal().width
 
     def result(self, human: RenderableType, data: Any, *, wrap: bool = True) -> None:
-        """Print the outcome of a command, for a person or as JSON.
+        """Print the result of a command as text or JSON.
 
         Args:
-            human: text or a table; text is printed as it is, with no markup.
-            data: the same, JSON-able; NaN becomes null.
-            wrap: long lines of text may be broken.
+            human: text or a table; text is printed without markup.
+            data: the same, JSON-serializable; NaN becomes null.
+            wrap: allow line breaks in long lines of text.
         """
         if self.json:
             print(json.dumps(_plain(data), indent=2))
@@ -72,7 +72,7 @@ class Output:
 
     @contextmanager
     def status(self, what: str) -> Iterator[None]:
-        """Show that something takes its time; nothing where nobody watches."""
+        """Show a spinner on terminals."""
         with self.notes.status(escape(what)):
             yield
 
@@ -81,7 +81,7 @@ output = Output()
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can hold: JSON has no NaN and no infinities."""
+    """Replace NaN and infinities, which JSON lacks, by None."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):

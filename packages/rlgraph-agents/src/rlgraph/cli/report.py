@@ -1,4 +1,4 @@
-"""What a finished run shows."""
+"""The report of a finished run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.text import Text
 
 from rlgraph.runs.training import RunSummary
 
-#: What a folder holds -> what it is, as far as it is there.
+#: File of a run folder -> description; missing files are not listed.
 CONTENT = (
     ("curve.png", "learning curve"),
     ("graph.svg", "component graph (also graph.png)"),
@@ -24,10 +24,10 @@ CONTENT = (
 
 
 def summary_report(summary: RunSummary, next_steps: list[str]) -> Group:
-    """What closes a run: a table of result and speed, then its files and what to run next, to be copied."""
+    """Print the result and speed of a run, its files, and commands to run next."""
     lines = []
     if summary.earlier_run is not None:
-        lines.append(Text(f"The run that was in {summary.folder} before is now in {summary.earlier_run}."))
+        lines.append(Text(f"The earlier run in {summary.folder} was moved to {summary.earlier_run}."))
     lines.append(Text(f"In {summary.folder}:"))
     width = max(len(name) for name, _ in CONTENT)
     lines += [Text(f"  {name:{width}}  {what}") for name, what in CONTENT if (summary.folder / name).exists()]
@@ -58,7 +58,7 @@ def _table(summary: RunSummary) -> Table:
 
 
 def summary_data(summary: RunSummary) -> dict[str, Any]:
-    """The same for machines; the statistics by the names of `TrainingResult.statistics`."""
+    """The report as JSON; the statistics have the names of `TrainingResult.statistics`."""
     training, final = summary.training, summary.evaluation
     evaluation = (
         None if final is None else {**asdict(final), "mean_return": final.mean, "std_return": final.std}

@@ -1,4 +1,4 @@
-"""Commands for what a run has learned: ``evaluate``, ``export``."""
+"""Commands for trained agents: ``evaluate``, ``export``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RunBackendOption = Annotated[
     ),
 ]
 
-PANEL = "Use what was learned"
+PANEL = "Use trained agents"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -36,18 +36,18 @@ def add_to(app: typer.Typer) -> None:
 
 def evaluate(
     folder: RunArgument,
-    episodes: Annotated[int, typer.Option(help="How many episodes.")] = 20,
+    episodes: Annotated[int, typer.Option(help="Number of episodes.")] = 20,
     backend: RunBackendOption = None,
     seed: Annotated[
         int | None, typer.Option(help="Root seed of the environments; default: from the agent's.")
     ] = None,
     checkpoint: CheckpointOption = None,
     video: Annotated[
-        Path | None, typer.Option(help="Film the first episodes: a .gif, or an .mp4 (extra 'video').")
+        Path | None, typer.Option(help="Record the first episodes: a .gif, or an .mp4 (extra 'video').")
     ] = None,
-    video_episodes: Annotated[int, typer.Option(help="How many episodes are filmed.")] = 1,
+    video_episodes: Annotated[int, typer.Option(help="Number of recorded episodes.")] = 1,
 ) -> None:
-    """Evaluate the best policy of a run, on any backend that is installed."""
+    """Evaluate the best policy of a run, on any installed backend."""
     from rlgraph.environments.stepped_env import stepped
     from rlgraph.runs.loading import load_agent
     from rlgraph.workers.recording import Recorder
@@ -85,7 +85,7 @@ def export(
     folder: RunArgument,
     to: Annotated[
         Path | None,
-        typer.Option(help="Where; default: export/ in the run's folder. Replaces an earlier one."),
+        typer.Option(help="Directory; default: export/ in the run's folder. Replaces an earlier export."),
     ] = None,
     method: Annotated[
         list[str] | None, typer.Option(help="An API method; may be repeated. Default: greedy acting.")
@@ -93,7 +93,7 @@ def export(
     backend: RunBackendOption = None,
     checkpoint: CheckpointOption = None,
 ) -> None:
-    """Write the trained policy for use without RLgraph, in the form of its backend."""
+    """Write the trained policy for use without RLgraph, in the format of its backend."""
     from rlgraph.runs.loading import load_agent
 
     agent, _, source = load_agent(folder, backend=backend, checkpoint=checkpoint)

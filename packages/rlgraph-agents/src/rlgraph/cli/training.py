@@ -40,11 +40,11 @@ def add_to(app: typer.Typer) -> None:
 def quickstart(
     backend: BackendOption = None,
     folder: Annotated[Path, typer.Option(help="The run's folder.")] = Path("runs/quickstart"),
-    steps: Annotated[int, typer.Option(help="Environment steps at most.")] = 50_000,
+    steps: Annotated[int, typer.Option(help="Maximum number of environment steps.")] = 50_000,
     seed: SeedOption = None,
     threads: ThreadsOption = None,
 ) -> int:
-    """Train DQN on CartPole-v1 until it is solved; leaves curve, drawing, metrics and checkpoints."""
+    """Train DQN on CartPole-v1 until it is solved; writes curve, drawing, metrics and checkpoints."""
     given = {"backend": backend, "steps": steps, "seed": seed}
     document = run_document(None, "dqn", "CartPole-v1", given, (), threads)
     document["evaluation"] = {"interval": 1000, "episodes": 20, "stop_at_return": 490.0}
@@ -77,9 +77,9 @@ def train(
     ] = None,
     seed: SeedOption = None,
     threads: ThreadsOption = None,
-    num_envs: Annotated[int | None, typer.Option(help="Environments stepped in turn.")] = None,
+    num_envs: Annotated[int | None, typer.Option(help="Number of environments.")] = None,
     validate: Annotated[
-        bool, typer.Option("--validate", help="Check every state, not only those of first episodes.")
+        bool, typer.Option("--validate", help="Check every state, not only those of the first episodes.")
     ] = False,
     overrides: OverridesOption = None,
     folder: Annotated[
@@ -98,10 +98,10 @@ def resume(
     folder: RunArgument,
     steps: Annotated[
         int | None,
-        typer.Option(help="Environment steps in all, if the run shall be longer than it was to be."),
+        typer.Option(help="Total environment steps, to extend the run."),
     ] = None,
 ) -> int:
-    """Go on with a run from its newest whole checkpoint, however it ended."""
+    """Resume a run from its newest valid checkpoint."""
     from rlgraph.runs import resume as resume_run
     from rlgraph.runs.run_folder import finished_steps
     from rlgraph.workers import LiveProgress
@@ -110,12 +110,12 @@ def resume(
     if done is not None and steps in (None, done):
         longer = f"{_command('rlgraph')} resume {folder} --steps {2 * done}"
         output.result(
-            f"{folder} is finished: all {done:,} steps are done. To go on longer:\n  {longer}",
+            f"{folder} is finished: all {done:,} steps are done. To extend it:\n  {longer}",
             {"folder": folder, "finished": True, "timesteps": done},
             wrap=False,
         )
         return ExitCode.DONE
-    output.notes.print(f"{escape(str(folder))} goes on", highlight=False)
+    output.notes.print(f"resuming {escape(str(folder))}", highlight=False)
     with LiveProgress(output.notes) as progress:
         summary = resume_run(folder, steps=steps, callbacks=[progress])
     return _report(summary)
@@ -129,17 +129,17 @@ def run_document(
     overrides: Iterable[str],
     threads: int | None,
 ) -> dict[str, Any]:
-    """The document of a run from a file and what was said on the command line, checked as a whole.
+    """The checked document of a run, from a file and command-line options.
 
     Args:
         config: the file; None: `agent` (or dqn) in `env` (or CartPole-v1).
-        agent, env: what to train, where.
-        given: further values; None stands for what was not said, mappings are merged.
+        agent, env: the agent and the environment.
+        given: further values; None means not given, mappings are merged.
         overrides: ``key=value``.
         threads: of the backend.
 
     Raises:
-        SpecError: all that is wrong with it.
+        SpecError: the document is wrong; reports all faults.
     """
     from rlgraph.core import default_backend, find_backend
     from rlgraph.runs.configuration import apply_overrides, check, read_document
@@ -162,24 +162,24 @@ def run_document(
         check(document)
     except SpecError as error:
         raise SpecError(*(_as_written(str(fault), moved) for fault in error.args)) from None
-    document["backend"] = find_backend(document["backend"]).name  # an alias is another word for it
+    document["backend"] = find_backend(document["backend"]).name  # an alias of it
     return document
 
 
 def _as_written(fault: str, moved: Iterable[str]) -> str:
-    """A fault with the place where the value stands in the agent's spec, if it was taken from there."""
+    """A fault with the place of the value in the agent's spec, if it came from there."""
     return f"agent.{fault}" if fault.partition(":")[0] in moved else fault
 
 
 def _say_once(document: dict[str, Any], threads: int | None, seed: int | None) -> list[str]:
-    """Backend and seed of a spec that is the agent's alone become the run's; its backend gets its threads.
+    """Move backend and seed from the agent's spec to the run, and set the threads.
 
     Returns:
-        What was taken from the agent's spec.
+        The values that were moved from the agent's spec.
     """
     spec, moved = document.get("agent"), list[str]()
     if not isinstance(spec, dict):
-        return moved  # the check says what is wrong with it
+        return moved  # the check reports the fault
     for key, default in (("backend", None), ("seed", seed)):
         given = spec.pop(key, None)
         value = default if given is None else given
@@ -193,7 +193,7 @@ def _say_once(document: dict[str, Any], threads: int | None, seed: int | None) -
 
 
 def agent_spec(agent: str, env: Any) -> dict[str, Any]:
-    """The tuned preset for a named agent and environment, else the agent's defaults, else what a file says."""
+    """The tuned preset of a named agent and environment, the agent's defaults, or the spec in a file."""
     from rlgraph.agents.presets import preset
     from rlgraph.core.specs.documents import is_spec_file, read_spec_file
 
@@ -246,5 +246,5 @@ def _report(summary: Any) -> int:
 
 
 def _command(name: str) -> str:
-    """How to call an installed command: by its name where that is found, else by its place in this environment."""
+    """How to call an installed command: its name if it is on the PATH, else its path in this environment."""
     return name if shutil.which(name) else os.path.relpath(Path(sys.executable).parent / name)

@@ -1,4 +1,4 @@
-"""A run: one document that describes it, and the folder in which everything it leaves behind can be trusted."""
+"""Runs: train, resume, evaluate and compare agents from documents, with results in run folders."""
 
 from rlgraph.runs.equality import run_differences
 from rlgraph.runs.errors import RunFolderError, RunFolderWarning, StorageError

@@ -1,8 +1,8 @@
-"""Numbers for several runs: the interquartile mean and its stratified bootstrap interval.
+"""Aggregates over runs: the interquartile mean and its stratified bootstrap interval.
 
 Agarwal et al. (2021), "Deep reinforcement learning at the edge of the statistical precipice",
-https://arxiv.org/abs/2108.13264: few runs are reported with an estimate that outliers do not rule, and with the
-interval that the estimate has if runs are drawn again.
+https://arxiv.org/abs/2108.13264: few runs are reported with an estimate that is robust to outliers, and with
+its interval when the runs are resampled.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ import numpy as np
 from rlgraph.core import InputError
 
 Array = np.ndarray
-#: How often runs are drawn again; the interval's ends then move by less than a hundredth of its width or so.
+#: Number of resamples; the ends of the interval then vary by about a hundredth of its width.
 RESAMPLES = 2000
 
 
 def interquartile_mean(scores: Array, axis: int = 0) -> Array:
-    """The mean of the middle half: a quarter of the scores, rounded down, is left out at either end.
+    """The mean of the middle half: a quarter of the scores, rounded down, is dropped at either end.
 
-    Of fewer than four scores it is the mean. Equal to ``scipy.stats.trim_mean(scores, 0.25, axis)``.
+    For fewer than four scores it is the mean. Equal to ``scipy.stats.trim_mean(scores, 0.25, axis)``.
 
     Args:
         scores: ``[..., n, ...]`` with `n` scores along `axis`.
-        axis: the one that goes away.
+        axis: the axis to reduce.
 
     Raises:
         InputError: there are no scores.
@@ -42,20 +42,20 @@ def interquartile_mean(scores: Array, axis: int = 0) -> Array:
 def bootstrap_interval(
     strata: Sequence[Array], *, confidence: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
 ) -> tuple[Array, Array]:
-    """Percentile interval of the interquartile mean of all scores, runs being drawn again within their stratum.
+    """Percentile interval of the interquartile mean of all scores, with runs resampled within their stratum.
 
     Args:
         strata: one array per task, ``[runs]`` or ``[runs, points]``; runs of different tasks are never exchanged.
         confidence: share of the resamples inside the interval.
-        resamples: how often runs are drawn.
-        seed: of the draws.
+        resamples: number of resamples.
+        seed: seed of the resampling.
 
     Returns:
-        Lower and upper ends, ``[]`` or ``[points]``. One run in each stratum gives an interval without width: it says
-        nothing about the spread of runs.
+        Lower and upper ends, ``[]`` or ``[points]``. One run in each stratum gives an interval of zero width, which
+        says nothing about the spread of runs.
 
     Raises:
-        InputError: there is no stratum, or one without runs.
+        InputError: no strata, or a stratum without runs.
     """
     if not strata or any(len(stratum) == 0 for stratum in strata):
         raise InputError(
@@ -66,7 +66,7 @@ def bootstrap_interval(
     columns = [np.asarray(stratum, np.float64).reshape(len(stratum), -1) for stratum in strata]
     tail = 50.0 * (1.0 - confidence)
     ends = []
-    for point in range(columns[0].shape[1]):  # one after the other: all at once need gigabytes
+    for point in range(columns[0].shape[1]):  # one after the other, since all at once need gigabytes
         samples = np.concatenate(
             [column[rows, point] for column, rows in zip(columns, drawn, strict=True)], axis=1
         )

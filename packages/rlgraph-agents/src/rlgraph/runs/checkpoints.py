@@ -1,4 +1,4 @@
-"""The checkpoints of a run: the best policy, the last full ones, and which of them a run is resumed from."""
+"""The checkpoints of a run: the best policy, the latest full checkpoints, and the choice of one to resume from."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from rlgraph.runs.finite_weights import check_finite_weights, non_finite_problem
 from rlgraph.runs.run_state import RunState, read_state
 from rlgraph.runs.state_json import to_json
 
-#: The best policy; where training ended; where a number was not finite. The last is for looking at: nothing is read
-#: from it unless it is named, and it alone may hold weights that are not finite.
+#: Checkpoint of the best policy, of the end of training, and of a non-finite number. The last one is for inspection: it
+#: is read only if named, and only it may hold weights that are not finite.
 BEST, LAST, FAILED = "best", "last", "failed"
-#: The name of the state of a run among a checkpoint's facts.
+#: The key of the state of a run in a checkpoint's facts.
 RUN = "run"
 _STEP = re.compile(r"step-(\d+)")
 
@@ -32,8 +32,8 @@ class RunCheckpoints:
     """The folder ``checkpoints`` of a run.
 
     Args:
-        folder: where.
-        keep_last: full checkpoints that are kept.
+        folder: the run folder.
+        keep_last: number of full checkpoints to keep.
         memory: full checkpoints hold the replay memory.
     """
 
@@ -41,18 +41,18 @@ class RunCheckpoints:
         self.folder, self.keep_last, self.memory = folder, keep_last, memory
 
     def store_best(self, agent: Agent) -> Path:
-        """Keep the policy as the best one; weights without memory.
+        """Save the policy as the best one: weights without memory.
 
         Raises:
-            NumericalError: they are not finite.
-            StorageError: it cannot be written; the one before it is intact.
+            NumericalError: the weights are not finite.
+            StorageError: it cannot be written; the earlier one is intact.
         """
         check_finite_weights(agent, BEST)
         with _storing():
             return agent.store_model(self.folder / BEST, memory=False)
 
     def store_step(self, agent: Agent, timesteps: int, state: Mapping[str, Any]) -> Path:
-        """A full checkpoint by its step; older ones than the last few are removed."""
+        """Write a full checkpoint named after its step, and remove the oldest ones."""
         folder = self.store(agent, f"step-{timesteps:09d}", state)
         for number, old in sorted(self._steps(), reverse=True)[self.keep_last :]:
             if number < timesteps:
@@ -60,11 +60,11 @@ class RunCheckpoints:
         return folder
 
     def store(self, agent: Agent, name: str, state: Mapping[str, Any]) -> Path:
-        """A full checkpoint, with the state of the run.
+        """Write a full checkpoint with the state of the run.
 
         Raises:
             NumericalError: the weights are not finite, and `name` is not "failed".
-            StorageError: it cannot be written; the one before it is intact.
+            StorageError: it cannot be written; the earlier one is intact.
         """
         if name != FAILED:
             check_finite_weights(agent, name)
@@ -73,13 +73,13 @@ class RunCheckpoints:
             return agent.executor.save(self.folder / name, facts=facts, host=self.memory)
 
     def newest(self) -> tuple[Path, RunState] | None:
-        """The whole full checkpoint with the most steps, and the state of its run; None: there is none yet.
+        """The valid full checkpoint with the most steps, and the state of its run; None before the first one.
 
         Raises:
-            CheckpointError: all that are there are damaged, or the run failed before the first; says how.
+            CheckpointError: all checkpoints are damaged, or the run failed before the first one.
 
         Warns:
-            CheckpointWarning: about each with more steps that is damaged, and why.
+            CheckpointWarning: for each damaged checkpoint with more steps, with the reason.
         """
         problems: list[str] = []
         found: list[tuple[int, Path, RunState]] = []
@@ -111,7 +111,7 @@ class RunCheckpoints:
 
     def _full(self) -> Iterator[Path]:
         yield from (path for _, path in self._steps())
-        # One whose save was cut off between two renames is found beside its place.
+        # If a save was cut off between its two renames, the checkpoint has a temporary name.
         last = find_checkpoint(self.folder / LAST)
         if last.exists():
             yield last
@@ -125,7 +125,7 @@ class RunCheckpoints:
 
 @contextmanager
 def _storing() -> Iterator[None]:
-    """Turn the `CheckpointError` of a disk that is full into a `StorageError`."""
+    """Turn the `CheckpointError` of a full disk into a `StorageError`."""
     try:
         yield
     except CheckpointError as error:
@@ -135,7 +135,7 @@ def _storing() -> Iterator[None]:
 
 
 def problem_of(checkpoint: Path) -> str:
-    """Why neither a run is resumed from a checkpoint nor its policy evaluated; empty: nothing is wrong with it."""
+    """Why a checkpoint is neither resumed nor evaluated; empty if it is valid."""
     if checkpoint.name == FAILED or checkpoint.name.startswith(f".{FAILED}."):
         return (
             f"{checkpoint} is where the run failed and is kept for looking at; train again with a lower learning rate, "

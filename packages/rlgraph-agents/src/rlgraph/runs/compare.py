@@ -1,4 +1,4 @@
-"""Several runs side by side: groups of runs, their curves and their scores."""
+"""Comparison of runs: groups, curves and scores."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from rlgraph.core.errors import nearest
 from rlgraph.runs.aggregate import RESAMPLES, bootstrap_interval, interquartile_mean
 from rlgraph.runs.recorded_run import RecordedRun, find_runs, read_run
 
-#: What tells groups apart unless said.
+#: Default fields that define groups.
 GROUPED_BY = ("label", "environment")
 FIELDS = ("label", "agent", "environment", "backend", "seed")
-#: Steps at which curves are compared.
+#: Number of points of a curve.
 POINTS = 100
-#: metric -> what it is called on the axis of a picture.
+#: Metric -> label of the axis.
 AXES = {"evaluation_return": "return, greedy evaluation", "mean_return": "return, training"}
 
 
 @dataclass(frozen=True)
 class Group:
-    """Runs that differ in their seeds only (or in what the comparison does not tell apart).
+    """Runs with equal values of the grouping fields, usually different seeds.
 
     Attributes:
-        key: field -> value that its runs have in common.
+        key: field -> common value of its runs.
         runs: its runs.
-        steps: ``[points]``, environment steps at which the curve is known.
+        steps: ``[points]``, environment steps of the curve.
         curve: ``[points]``, interquartile mean over runs of the metric.
         low, high: ``[points]``, ends of its 95 % interval.
         scores: ``[runs]``, every run's value at the last of `steps`.
@@ -55,9 +55,9 @@ class Comparison:
     """Groups of runs under one metric.
 
     Attributes:
-        metric: the column of ``metrics.csv`` that is compared.
-        groups: in the order in which their first runs were given.
-        unfinished: runs that have not come to their end; the curves of their groups end where they do.
+        metric: the compared column of ``metrics.csv``.
+        groups: in the order of their first runs.
+        unfinished: runs that did not finish; the curves of their groups end with them.
     """
 
     metric: str
@@ -90,7 +90,7 @@ class Comparison:
         ]
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, JSON-able."""
+        """The whole comparison as JSON-serializable data."""
         runs = [
             {"folder": str(run.folder), "seed": run.seed, "finished": run.finished, "score": float(score)}
             for group in self.groups
@@ -109,20 +109,19 @@ def compare(
 ) -> Comparison:
     """Aggregate runs by groups.
 
-    A value stands until the next one. That of a run that came to its end stands for ever after (it may have ended
-    early because it was good enough); of one that did not, nothing is known after its last value, so the curve of its
-    group ends there.
+    A run keeps a value until the next one. A finished run keeps its last value (it may have stopped early on reaching
+    its goal). After the last value of an unfinished run nothing is known, so the curve of its group ends there.
 
     Args:
-        runs: what `read_run` gave.
+        runs: runs from `read_run`.
         metric: column of ``metrics.csv``.
-        by: fields that tell groups apart: label, agent, environment, backend, seed. Without ``environment`` the
+        by: fields that define groups: label, agent, environment, backend, seed. Without ``environment`` the
             environments are the strata of the bootstrap.
-        normalize: environment -> the returns that become 0 and 1; needed where environments are pooled.
-        resamples: how often runs are drawn for the intervals.
+        normalize: environment -> the returns that become 0 and 1; required for pooled environments.
+        resamples: number of resamples for the intervals.
 
     Raises:
-        SpecError: there are no runs, a field or metric is unknown, or returns of different scales would be mixed.
+        SpecError: no runs, an unknown field or metric, or returns of different scales would be mixed.
     """
     runs = list(runs)
     _check(runs, metric, by)
@@ -137,12 +136,12 @@ def compare(
 
 
 def collect_runs(arguments: Iterable[str]) -> list[tuple[str | None, Path]]:
-    """Labels and folders of runs from what a user writes: ``FOLDER``, ``LABEL=FOLDER``, with ``*`` if wanted.
+    """Labels and folders of runs from arguments ``FOLDER`` or ``LABEL=FOLDER``, which may contain ``*``.
 
-    A folder that is no run's stands for all runs below it.
+    A folder that is not a run folder means all runs below it.
 
     Raises:
-        SpecError: no run is found there.
+        SpecError: no run is found.
     """
     found: list[tuple[str | None, Path]] = []
     for argument in arguments:
@@ -154,7 +153,7 @@ def collect_runs(arguments: Iterable[str]) -> list[tuple[str | None, Path]]:
         ]
         if not folders:
             raise SpecError(
-                f"{place} is no run folder, and there is none below it: a run's has a config.json"
+                f"{place} is not a run folder, and there is none below it: a run's has a config.json"
             )
         found.extend((label or None, folder) for folder in folders)
     return list(dict.fromkeys(found))
@@ -204,7 +203,7 @@ def _group(
 
 
 def _steps(runs: Sequence[RecordedRun], metric: str) -> np.ndarray:
-    """From where all runs have a value to where all of them still have one."""
+    """The steps from which, and up to which, all runs have a value."""
     known = [run.metrics[metric][0] for run in runs]
     ends = [steps[-1] for steps, run in zip(known, runs, strict=True) if not run.finished]
     first = max(steps[0] for steps in known)
@@ -218,7 +217,7 @@ def _steps(runs: Sequence[RecordedRun], metric: str) -> np.ndarray:
 
 
 def _at(run: RecordedRun, metric: str, steps: np.ndarray) -> np.ndarray:
-    """The run's last value at each of `steps`."""
+    """The latest value of a run at each of `steps`."""
     known, values = run.metrics[metric]
     return np.asarray(values[np.searchsorted(known, steps, side="right") - 1])
 
@@ -228,5 +227,5 @@ def _scaled(values: np.ndarray, ends: tuple[float, float] | None) -> np.ndarray:
 
 
 def read_runs(arguments: Iterable[str]) -> list[RecordedRun]:
-    """The runs at the places a user writes (see `collect_runs`)."""
+    """The runs of the given arguments (see `collect_runs`)."""
     return [read_run(folder, label) for label, folder in collect_runs(arguments)]

@@ -1,4 +1,4 @@
-"""A comparison as a picture: one panel per environment, one line with its band per group."""
+"""Plot of a comparison: one panel per environment, one line with a band per group."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from matplotlib.ticker import EngFormatter
 
 from rlgraph.runs.compare import AXES, Comparison, Group
 
-#: Paul Tol's "bright" scheme: told apart by the colour-blind too. https://sronpersonalpages.nl/~pault/
+#: Paul Tol's "bright" scheme, which is safe for colour-blind readers. https://sronpersonalpages.nl/~pault/
 COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb")
 COLUMNS = 3
 
@@ -20,8 +20,8 @@ def draw_comparison(comparison: Comparison, file: Path) -> None:
     """Draw the interquartile mean of every group with its 95 % band over environment steps.
 
     Args:
-        comparison: what `rlgraph.runs.compare` gave.
-        file: the PNG (or SVG, PDF) to write.
+        comparison: result of `rlgraph.runs.compare`.
+        file: the PNG, SVG or PDF to write.
     """
     panels: dict[str, list[Group]] = {}
     for group in comparison.groups:
@@ -30,7 +30,7 @@ def draw_comparison(comparison: Comparison, file: Path) -> None:
     columns = min(COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
     figure = Figure(figsize=(max(7.0, 4.6 * columns), 4.3 * rows), dpi=120, layout="constrained")
-    FigureCanvasAgg(figure)  # no window system is touched
+    FigureCanvasAgg(figure)  # needs no window system
     grid = figure.subplots(rows, columns, squeeze=False).flat
     for axes, (environment, groups) in zip(grid, panels.items(), strict=False):
         for group in groups:
@@ -55,5 +55,5 @@ def _draw(axes: Axes, group: Group, label: str, colour: str) -> None:
 
 
 def _label(group: Group) -> str:
-    """What tells a group apart inside its panel."""
+    """The label of a group inside its panel."""
     return ", ".join(value for field, value in group.key.items() if field != "environment") or "all runs"

@@ -1,4 +1,4 @@
-"""``config.json``: the document of a run, what was chosen, and where the run comes from."""
+"""``config.json``: the document of a run, automatic choices, and provenance."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONFIG = "config.json"
 
 
 class ChosenConfig(Spec):
-    """What the run's document left open."""
+    """Choices that the document left open."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="ignore")
 
@@ -28,7 +28,7 @@ class ChosenConfig(Spec):
 
 
 class RunConfig(Spec):
-    """The parts of ``config.json`` that are read again."""
+    """The parts of ``config.json`` that are read."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="ignore")
 
@@ -44,7 +44,7 @@ def write_config(folder: Path, content: Mapping[str, Any]) -> dict[str, Any]:
     """Write ``config.json``, with its checksum, and ``config.yaml``.
 
     Returns:
-        What is in ``config.json`` now.
+        The new content of ``config.json``.
 
     Raises:
         StorageError: they cannot be written.
@@ -60,7 +60,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     """The content of ``config.json``.
 
     Raises:
-        RunFolderError: `folder` is no run folder, or the file was changed.
+        RunFolderError: `folder` is not a run folder, or the file was changed.
     """
     try:
         content = read_json(folder / CONFIG)
@@ -69,7 +69,7 @@ def read_config(folder: Path) -> dict[str, Any]:
         parse(RunConfig, content, CONFIG)
         check_limits(content["run"], "run")
     except SpecError as error:
-        raise RunFolderError(f"{folder} is no run folder: {CONFIG} cannot be read ({error})") from None
+        raise RunFolderError(f"{folder} is not a run folder: {CONFIG} cannot be read ({error})") from None
     # Version 0.1 wrote no checksum.
     if "checksum" in content and content["checksum"] != digest(without(content, "checksum")):
         raise RunFolderError(
@@ -80,7 +80,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def config_digest(config: Mapping[str, Any]) -> str:
-    """The digest of what stays the same for the whole run: not its steps, nor what is known or added later."""
+    """The digest of the parts that never change during a run; steps and later additions are excluded."""
     run, chosen = config["run"], config["chosen"]
     fixed = without(config, "run", "chosen", "history", "checksum")
     return digest({**fixed, "run": without(run, "steps"), "chosen": without(chosen, "acting", "choices")})

@@ -1,6 +1,6 @@
-"""The one document that describes a run: read, overridden, checked as a whole, written out with all defaults.
+"""Documents of runs: read, override, check, and resolve all defaults.
 
-A document is data, wherever it comes from: what it may import is said by `rlgraph.core.allow_imports`.
+Documents are data: they import only what `rlgraph.core.allow_imports` allows.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from rlgraph.environments.sequential_vector_env import release
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.spaces import FloatBox, IntBox
 
-#: Threads of a run's backend unless its agent's `execution_spec` says otherwise (null: as many as the framework likes).
-#: On small networks a second thread costs more than it brings, and very much more where it must share its core.
+#: Default threads of a run's backend; the agent's `execution_spec` overrides them (null: the framework's default). With
+#: small networks a second thread costs more than it gains, and much more on shared cores.
 THREADS = 1
-#: Arguments of an agent that a run says itself.
+#: Arguments of an agent that belong to the run.
 SAID_BY_THE_RUN = ("backend", "seed")
-#: Arguments that stand in no spec of a run: the program hands them over.
+#: Arguments that the program passes, so they are not in specs.
 HANDED = frozenset({"state_space", "action_space", "env", *SAID_BY_THE_RUN})
 
 
 def read_document(source: str | Path | Mapping[str, Any]) -> dict[str, Any]:
-    """A run's document, from a JSON, YAML or TOML file or a mapping.
+    """Read a run's document from a JSON, YAML or TOML file or a mapping.
 
-    Files that it names in turn (``agent``, ``environment``, ``..._spec``) are read in their place; their names are
-    relative to the file that names them, or to the working directory. ``agent: dqn`` becomes ``agent: {type: dqn}``.
+    Files that it names (``agent``, ``environment``, ``..._spec``) are inserted; their names are relative to the file
+    that names them, or to the working directory. ``agent: dqn`` becomes ``agent: {type: dqn}``.
 
     Raises:
-        SpecError: a file is missing or malformed (with line and column), or is no mapping.
+        SpecError: a file is missing, malformed (with line and column), or not a mapping.
     """
     if isinstance(source, Mapping):
         document = with_spec_files(dict(source), Path.cwd(), "")
@@ -57,11 +57,11 @@ def read_document(source: str | Path | Mapping[str, Any]) -> dict[str, Any]:
 
 @data_specs()
 def check(document: Mapping[str, Any]) -> RunSpec:
-    """The run that a document describes, with its agent and environment checked as well, but not built.
+    """Check a document including its agent and environment, without building them.
 
     Raises:
-        SpecError: what is wrong with the run, its environment and its agent: path, what was expected and given, the
-            nearest name. Of an agent or environment, all mistakes of the first mapping that has some.
+        SpecError: faults of the run, its environment and its agent: path, expected and given values, nearest name. For
+            an agent or environment, all faults of the first faulty mapping.
     """
     document = read_document(document)
     faults: list[str] = []
@@ -84,7 +84,7 @@ def check(document: Mapping[str, Any]) -> RunSpec:
 
 @data_specs()
 def resolve(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The document with every default written out: those of the run, the agent, its components, the environment.
+    """The document with all defaults of the run, the agent, its components and the environment.
 
     It describes the same run; resolving it again changes nothing.
 
@@ -95,10 +95,10 @@ def resolve(document: Mapping[str, Any]) -> dict[str, Any]:
     with recording() as records:
         resolved = check(document).model_dump()
     if resolved["backend"] is None:
-        with suppress(SpecError):  # several are installed and none is chosen
+        with suppress(SpecError):  # several are installed without a default
             resolved["backend"] = default_backend()
     if resolved["backend"] is not None:
-        resolved["backend"] = find_backend(resolved["backend"]).name  # an alias is another word for it
+        resolved["backend"] = find_backend(resolved["backend"]).name  # an alias of it
     for place in sorted(records, key=lambda place: len(parts_of(place))):
         if place.startswith(("agent", "environment")):
             _write_out(resolved, parts_of(place), records[place])
@@ -110,7 +110,7 @@ def resolve(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_threads(document: dict[str, Any]) -> dict[str, Any]:
-    """The document with the `THREADS` of its agent's backend said, where it says none."""
+    """The document with `THREADS` for its agent's backend unless it sets them."""
     agent = document.get("agent")
     execution = agent.get("execution_spec") if isinstance(agent, dict) else None
     if isinstance(agent, dict) and isinstance(execution, dict | None):
@@ -123,14 +123,13 @@ def apply_overrides(document: Mapping[str, Any], overrides: Iterable[str]) -> di
     """The document with values replaced.
 
     Args:
-        document: as `read_document` takes it; it is not changed.
+        document: as for `read_document`; it is not changed.
         overrides: ``path=value``, such as ``steps=20000``, ``agent.network_spec.0.units=128`` or, for the agent's own
-            keys, ``optimizer_spec.learning_rate=1e-3``. Values are read as YAML. What the document does not hold
-            is made; a list that it does not hold is the default one.
+            keys, ``optimizer_spec.learning_rate=1e-3``. Values are read as YAML. Missing parts are
+            created; a missing list starts from its default.
 
     Raises:
-        SpecError: no such path (with the nearest name), or a value that is no YAML; and what is wrong with the document
-            besides.
+        SpecError: an unknown path (with the nearest name), invalid YAML, or another fault of the document.
     """
     document, faults = read_document(document), list[str]()
     for override in overrides:
@@ -151,7 +150,7 @@ def _apply(document: dict[str, Any], override: str) -> None:
 
 
 def _from_the_top(document: Mapping[str, Any], path: str) -> list[str]:
-    """The parts of a path; of one that begins with a key of the agent, from ``agent`` on."""
+    """The parts of a path; a path that begins with a key of the agent gets the prefix ``agent``."""
     parts = [part[1:-1] if is_index(part) else part for part in parts_of(path)]
     if parts[0] in RunSpec.model_fields:
         return parts
@@ -191,13 +190,13 @@ def _set(document: dict[str, Any], parts: list[str], value: Any) -> None:
 
 
 def _environment(name: str) -> dict[str, Any]:
-    """The mapping that says the same as an environment's name alone."""
+    """The mapping equivalent to an environment's name."""
     known = name in registry("rlgraph.environments")
     return {"type": name} if known else {"type": "openai_gym", "gym_env": name}
 
 
 def _default(document: Mapping[str, Any], parts: list[str]) -> Any:
-    """What stands at a place of the document when all defaults are written out."""
+    """The value at a place of the document with all defaults."""
     node: Any = resolve(document)
     for part in parts:
         node = node[int(part)] if isinstance(node, list) else node.get(part, {})
@@ -205,7 +204,7 @@ def _default(document: Mapping[str, Any], parts: list[str]) -> Any:
 
 
 def _collect(faults: list[str], make: Any) -> Any:
-    """What `make` returns; if it fails, its faults are noted instead."""
+    """The result of `make`; if it fails, its faults are collected instead."""
     try:
         return make()
     except (SpecError, PluginError) as error:
@@ -214,7 +213,7 @@ def _collect(faults: list[str], make: Any) -> Any:
 
 
 def _spaces(environment: Any, faults: list[str]) -> dict[str, Any]:
-    """State and action Space of the environment; if it is wrong, those of some other, to check the agent with."""
+    """State and action Space of the environment; if it is wrong, placeholders to check the agent with."""
     found = {"state_space": FloatBox(shape=(4,)), "action_space": IntBox(2)}
     if isinstance(environment, str | Mapping):
         made = _collect(faults, lambda: make_environment(environment))
@@ -226,7 +225,7 @@ def _spaces(environment: Any, faults: list[str]) -> dict[str, Any]:
 
 
 def _write_out(resolved: dict[str, Any], parts: list[str], arguments: Mapping[str, Any]) -> None:
-    """Write what a constructor was called with to its place; a list that stands there says it in a shorter way."""
+    """Write the arguments of a constructor to their place, unless it holds a list, the short form."""
     node: Any = resolved
     keys: list[Any] = [int(part[1:-1]) if is_index(part) else part for part in parts]
     for key, following in pairwise(keys):

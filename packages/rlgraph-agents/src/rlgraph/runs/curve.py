@@ -1,4 +1,4 @@
-"""The learning curve of a run as a picture."""
+"""Plot of the learning curve of a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def draw_curve(history: Sequence[Mapping[str, float]], file: Path, environment: 
         seed: named in the title.
     """
     figure = Figure(figsize=(8, 4.5), dpi=120, layout="constrained")
-    FigureCanvasAgg(figure)  # no window system is touched
+    FigureCanvasAgg(figure)  # needs no window system
     axes = figure.add_subplot()
     for key, label, style in (
         ("mean_return", "training, mean of the last 100 episodes", {"color": "#4477aa", "linewidth": 1.5}),

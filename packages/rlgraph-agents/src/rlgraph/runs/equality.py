@@ -1,4 +1,4 @@
-"""Whether two runs are the same run: everything but times, bit for bit."""
+"""Bitwise comparison of two runs, except times."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlgraph.runs.records import EPISODES, EVALUATIONS, METRICS_CSV, METRICS_JSO
 from rlgraph.runs.run_files import open_to_read, read_json, without
 from rlgraph.workers.metrics import TIMES
 
-#: Of ``result.json``: times, and digests of files that hold times.
+#: Keys of ``result.json`` that hold times, or digests of files with times.
 _RESULT_TIMES = (
     "records",
     "runtime",
@@ -25,10 +25,10 @@ _RESULT_TIMES = (
 
 
 def run_differences(one: str | Path, other: str | Path) -> list[str]:
-    """What differs between two finished runs of one document, a line each; empty: they are equal.
+    """The differences between two finished runs of one document, one per line; empty if they are equal.
 
-    Compared are metrics without their times, episodes, evaluations, the result, and all checkpoints: weights,
-    optimizer state, memory, random streams, counters.
+    Compares metrics without times, episodes, evaluations, the result, and all checkpoints: weights, optimizer state,
+    memory, random streams, counters.
     """
     one, other = Path(one), Path(other)
     readers: dict[str, Callable[[Path], Any]] = {
@@ -61,7 +61,7 @@ def _checkpoint_differences(one: Path, other: Path) -> list[str]:
 
 
 def _read(read: Callable[[Path], Any], file: Path) -> Any:
-    """What is compared; the error where a file is damaged, which equals nothing."""
+    """The compared content, or an error for a damaged file, which equals nothing."""
     try:
         return read(file) if os.path.lexists(file) else None
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, SpecError) as error:
@@ -92,7 +92,7 @@ def _read_result(file: Path) -> dict[str, Any]:
 
 
 def _read_manifest(file: Path) -> dict[str, Any]:
-    """Without the time of training, digests of what holds times or differs for each run, and the checksum over both."""
+    """Remove the training time, digests of files with times or run-specific content, and their checksum."""
     content = without(read_json(file), "checksum")
     run = content["facts"].pop("run", None)
     if run is not None:

@@ -6,12 +6,12 @@ from rlgraph.core import RLGraphError, SpecError
 
 
 class RunFolderError(SpecError):
-    """A file of a run folder is missing, damaged or of another run, or another process uses the folder."""
+    """A file of a run folder is missing, damaged or from another run, or another process uses the folder."""
 
 
 class RunFolderWarning(UserWarning):
-    """A file that only shows or completes a run cannot be written."""
+    """A file that a run does not need, such as a drawing, cannot be written."""
 
 
 class StorageError(RLGraphError):
-    """A file of a run folder cannot be written: the disk is full, or something else has its name."""
+    """A file of a run folder cannot be written: the disk is full, or its name is taken."""

@@ -1,4 +1,4 @@
-"""TensorBoard event files, written with TensorBoard's own records and no framework."""
+"""TensorBoard event files, written without a framework."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ class EventFile:
     """Scalars and the component graph for TensorBoard.
 
     Args:
-        directory: where the file is made.
-        first_step: where a run goes on: TensorBoard forgets what earlier files say of later steps.
+        directory: the directory of the file.
+        first_step: first step of a resumed run; TensorBoard drops later steps of earlier files.
 
     Raises:
-        StorageError: it cannot be written; so do the methods.
+        StorageError: it cannot be written; also raised by the methods.
     """
 
     def __init__(self, directory: Path, first_step: int | None = None):
         with storing(directory):
             directory.mkdir(parents=True, exist_ok=True)
-            # TensorBoard reads files in the order of their names, and two may be made within a second.
+            # TensorBoard reads files in the order of their names, and two may be created within a second.
             number = len(list(directory.iterdir()))
             self._path = directory / f"events.out.tfevents.{int(time.time())}.{number:03d}.rlgraph"
             self._file = self._path.open("xb")
@@ -43,7 +43,7 @@ class EventFile:
         self._write(Event(wall_time=time.time(), step=step, summary=Summary(value=values)))
 
     def add_graph(self, definition: bytes) -> None:
-        """Write what the graph page shows, as `rlgraph.draw.graph_definition` gives it."""
+        """Write the content of the graph page, from `rlgraph.draw.graph_definition`."""
         self._write(Event(wall_time=time.time(), graph_def=definition))
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Weights that are not finite: found before a run keeps them, and before it takes them from a checkpoint."""
+"""Checks that weights are finite, before a run saves them or loads them from a checkpoint."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def check_finite_weights(agent: Agent, name: str) -> None:
     """Check that the tensor variables of `agent`, optimizer state included, are finite.
 
     Args:
-        agent: whose.
-        name: of the checkpoint that is about to be written.
+        agent: the agent.
+        name: name of the checkpoint to be written, for the message.
 
     Raises:
         NumericalError: names the first such variable and the step.
@@ -33,7 +33,7 @@ def check_finite_weights(agent: Agent, name: str) -> None:
 
 
 def non_finite_problem(checkpoint: Path) -> str:
-    """The problem with the weights in a whole checkpoint; empty if all are finite.
+    """The problem with the weights in a valid checkpoint; empty if all are finite.
 
     Raises:
         CheckpointError: it cannot be read.

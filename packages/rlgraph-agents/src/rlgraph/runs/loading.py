@@ -1,4 +1,4 @@
-"""The agent of a run, as its folder has it."""
+"""Loads the trained agent of a run."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def load_agent(
     """The agent of a run with its trained weights.
 
     Args:
-        folder: the run's.
-        backend: where it shall act; default: where it was trained.
-        checkpoint: a name below ``checkpoints/``; default: that of the best policy, or else the newest (a run that was
-            interrupted before its first evaluation has no best policy). ``failed`` is loaded only if it is named.
+        folder: the run folder.
+        backend: the backend; default: that of the run.
+        checkpoint: a name in ``checkpoints/``; default: the best policy, or else the newest (a run that was interrupted
+            before its first evaluation has no best policy). ``failed`` is loaded only if named.
 
     Returns:
-        The agent, the document of the run, and the checkpoint that was loaded.
+        The agent, the document of the run, and the path of the loaded checkpoint.
 
     Raises:
-        SpecError: it is no run folder, or has no such checkpoint.
-        CheckpointError: there is no whole checkpoint.
+        SpecError: not a run folder, or an unknown checkpoint.
+        CheckpointError: no valid checkpoint.
     """
     folder = Path(folder)
     config = read_config(folder)

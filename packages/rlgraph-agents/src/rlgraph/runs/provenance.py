@@ -1,4 +1,4 @@
-"""Where a run comes from: versions, the state of the sources, the command line, the machine."""
+"""Provenance of a run: versions, source revision, command line, machine."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import sys
 from importlib.metadata import PackageNotFoundError, distributions, version
 from typing import Any
 
-#: Third parties whose version can change what a run does.
+#: Third-party packages whose version can affect a run.
 THIRD_PARTIES = ("numpy", "gymnasium", "torch", "tensorflow", "jax", "ale-py", "envpool")
 
 
 def installed_versions() -> dict[str, str]:
-    """Python's version and those of RLgraph's distributions and the third parties that matter, if installed."""
+    """Versions of Python, RLgraph's distributions and third-party packages that can affect a run, if installed."""
     ours = {dist.name: dist.version for dist in distributions() if dist.name.startswith("rlgraph")}
     versions = {"python": platform.python_version(), **dict(sorted(ours.items()))}
     for name in THIRD_PARTIES:
@@ -27,7 +27,7 @@ def installed_versions() -> dict[str, str]:
 
 
 def git_state() -> dict[str, Any] | None:
-    """Revision of the working directory's repository and whether it has changes; None where there is none."""
+    """Revision of the working directory's repository and whether it has changes; None without a repository."""
     revision = _git("rev-parse", "HEAD")
     if not revision:
         return None
@@ -37,7 +37,7 @@ def git_state() -> dict[str, Any] | None:
 
 
 def provenance() -> dict[str, Any]:
-    """All of it, JSON-able."""
+    """The provenance of this process, JSON-serializable."""
     return {
         "versions": installed_versions(),
         "git": git_state(),

@@ -1,4 +1,4 @@
-"""What a run's folder says about the run, whole or unfinished."""
+"""Reads finished or unfinished runs from their folders."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from rlgraph.runs.run_spec import RunSpec
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """One run as its folder has it.
+    """A run as recorded in its folder.
 
     Attributes:
-        folder: where it is.
-        label: what it is called in a comparison; its agent's type unless the user gave one.
+        folder: the run folder.
+        label: its label in a comparison; default: the agent's type.
         agent: type of the agent.
         environment: name of the environment.
-        backend: where it ran.
+        backend: its backend.
         seed: root of its random numbers.
-        steps: environment steps it was to do.
-        finished: it came to its end: all steps are done, or a stop condition was met.
+        steps: configured environment steps.
+        finished: all steps are done, or a stop condition was met.
         metrics: a column of ``metrics.csv`` -> steps ``[n]`` and values ``[n]`` of the rows that have it.
     """
 
@@ -50,11 +50,11 @@ def read_run(folder: str | Path, label: str | None = None) -> RecordedRun:
     """Read a run's folder.
 
     Args:
-        folder: the run's.
-        label: what to call it.
+        folder: the run folder.
+        label: its label.
 
     Raises:
-        RunFolderError: it is no run folder, or a file of it is damaged.
+        RunFolderError: not a run folder, or a file is damaged.
         SpecError: its document is wrong.
     """
     folder = Path(folder)
@@ -77,7 +77,7 @@ def read_run(folder: str | Path, label: str | None = None) -> RecordedRun:
 
 
 def environment_name(spec: Any) -> str:
-    """What an environment spec is called: its id, its level or its type."""
+    """The name of an environment spec: its id, its level or its type."""
     if not isinstance(spec, Mapping):
         return str(spec)
     for key in ("gym_env", "env_id", "rom", "level_id"):
@@ -88,7 +88,7 @@ def environment_name(spec: Any) -> str:
 
 
 def read_metrics(file: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Steps and values of every column of a ``metrics.csv``; a last line that was not written to its end is left out.
+    """Steps and values of every column of a ``metrics.csv``; an incomplete last line is ignored.
 
     Raises:
         RunFolderError: it cannot be read, or a row is damaged.
@@ -128,7 +128,7 @@ def _columns(points: list[tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]
 
 
 def find_runs(folder: Path) -> Iterator[Path]:
-    """`folder` if it is a run's, else all runs' folders below it, sorted; links to folders are followed once."""
+    """`folder` if it is a run folder, else all run folders below it, sorted; links to folders are followed once."""
     seen, waiting = set[str](), [folder]
     while waiting:
         place = waiting.pop()

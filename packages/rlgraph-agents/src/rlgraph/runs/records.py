@@ -1,4 +1,4 @@
-"""The files a run appends to, and cuts back when it is resumed from a checkpoint."""
+"""Record files, to which a run appends, and which a resumed run truncates."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ Row = TypeVar("Row")
 
 
 class RecordFile:
-    """A file that only grows. What was written survives the end of the process; a row that fails leaves nothing behind.
+    """An append-only file. Written rows survive the end of the process; a failing row is removed.
 
     Args:
-        file: where.
-        size: bytes that are kept; the rest is cut off.
-        sha256: of these bytes, as `check_prefix` returns it.
+        file: the file.
+        size: number of bytes to keep; the rest is truncated.
+        sha256: hash of these bytes, from `check_prefix`.
 
     Raises:
         StorageError: the file cannot be opened.
@@ -65,7 +65,7 @@ class RecordFile:
         self._sha256.update(content)
 
     def sync(self) -> RecordPrefix:
-        """Wait until all is on disk; what there is."""
+        """Sync to disk; returns the size and digest of the file."""
         with storing(self.file):
             os.fsync(self._handle.fileno())
         return RecordPrefix(size=self._size, sha256=self._sha256.hexdigest())
@@ -82,8 +82,8 @@ class Records:
     """``metrics.csv`` and ``metrics.jsonl``: reports and evaluations; ``episodes.csv``; ``evaluations.jsonl``.
 
     Args:
-        folder: where they are.
-        prefixes: the parts of them that count, as `sync` gave them; the rest is cut off. None: new files.
+        folder: the run folder.
+        prefixes: the parts to keep, from `sync`; the rest is truncated. None: new files.
 
     Raises:
         RunFolderError: a file does not begin with its prefix.
@@ -93,7 +93,7 @@ class Records:
     def __init__(self, folder: Path, prefixes: RecordPrefixes | None = None):
         self._files: dict[str, RecordFile] = {}
         kept: dict[str, tuple[int, Any]] = {name: (0, hashlib.sha256()) for name in NAMES}
-        if prefixes is not None:  # all are checked before one is cut
+        if prefixes is not None:  # check all before truncating any
             found = {name: _prefix_of(prefixes, name) for name in NAMES}
             kept = {name: (each.size, check_prefix(folder / name, each)) for name, each in found.items()}
         with ExitStack() as stack:
@@ -119,10 +119,10 @@ class Records:
         self._add_json(EVALUATIONS, vars(evaluation))
 
     def sync(self) -> RecordPrefixes:
-        """Wait until all is on disk; what there is.
+        """Sync all files to disk; returns their sizes and digests.
 
         Raises:
-            StorageError: the disk refuses.
+            StorageError: a write failed.
         """
         return RecordPrefixes(**{_field(name): file.sync() for name, file in self._files.items()})
 
@@ -131,7 +131,7 @@ class Records:
 
 
 def check_prefix(file: Path, prefix: RecordPrefix) -> Any:
-    """Check that a file begins with what a checkpoint counts on.
+    """Check that a file begins with the prefix of a checkpoint.
 
     Returns:
         The SHA-256 object of that part.
@@ -167,10 +167,10 @@ def check_records(folder: Path, prefixes: RecordPrefixes, *names: str) -> None:
 
 
 def read_metrics(folder: Path) -> list[dict[str, float]]:
-    """The rows of ``metrics.jsonl``; a last one that was cut off is left out.
+    """The rows of ``metrics.jsonl``; an incomplete last row is ignored.
 
     Raises:
-        RunFolderError: a row is damaged; names file and line. So do the functions below.
+        RunFolderError: a row is damaged; names file and line. The functions below raise it too.
     """
 
     def metrics(row: Any) -> dict[str, float]:
@@ -214,7 +214,7 @@ def read_episodes(folder: Path) -> tuple[list[float], list[int]]:
 
 
 def csv_rows(file: Path, convert: Callable[[dict[str, str]], Row]) -> Iterator[Row]:
-    """What `convert` makes of each row of a table; a last row that was not written to its end is left out.
+    """The results of `convert` for each row of a table; an incomplete last row is ignored.
 
     Raises:
         RunFolderError: the file cannot be read, or `convert` refuses a row; names the line.
@@ -232,7 +232,7 @@ def csv_rows(file: Path, convert: Callable[[dict[str, str]], Row]) -> Iterator[R
 
 
 def json_lines(file: Path, convert: Callable[[Any], Row]) -> Iterator[Row]:
-    """What `convert` makes of each line of JSON; see `csv_rows`."""
+    """The results of `convert` for each line of JSON; see `csv_rows`."""
     with open_to_read(file) as handle:
         number = 0
         try:
@@ -243,7 +243,7 @@ def json_lines(file: Path, convert: Callable[[Any], Row]) -> Iterator[Row]:
 
 
 def _whole_lines(read_line: Callable[[int], AnyStr]) -> Iterator[AnyStr]:
-    """The lines of a file but for a last one that was cut off."""
+    """The lines of a file without an incomplete last one."""
     while line := read_line(LIMIT):
         if line[-1:] in ("\n", b"\n"):
             yield line

@@ -1,4 +1,4 @@
-"""``result.json``: how a run ended."""
+"""``result.json``: the outcome of a run."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ RESULT = "result.json"
 
 
 class RunResult(Spec):
-    """The parts of ``result.json`` that are read again.
+    """The parts of ``result.json`` that are read.
 
     Attributes:
-        outcome: the run has come to its end if it is finished (all steps are done) or stopped (a condition was met).
-        evaluation: the closing one.
+        outcome: finished (all steps are done), stopped (a condition was met), or another end.
+        evaluation: the final evaluation.
         records: the record files at the end.
     """
 
@@ -33,7 +33,7 @@ class RunResult(Spec):
 
     @property
     def is_complete(self) -> bool:
-        """Nothing is left to do but a longer run; the others may be resumed."""
+        """Whether the run is complete; it can only be extended. Other runs can be resumed."""
         return self.outcome in ("finished", "stopped")
 
 
@@ -47,7 +47,7 @@ def write_result(folder: Path, content: Mapping[str, Any]) -> None:
 
 
 def read_result(folder: Path) -> RunResult | None:
-    """How the run ended; None: it has not.
+    """The outcome of the run; None if it has not ended.
 
     Raises:
         RunFolderError: the file is damaged.

@@ -1,4 +1,4 @@
-"""Going on with a run."""
+"""Resumes runs."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ def resume(
     spec: RunSpec | Mapping[str, Any] | None = None,
     callbacks: Sequence[Callback] = (),
 ) -> RunSummary:
-    """Go on with a run from its newest whole checkpoint, however it ended.
+    """Resume a run from its newest valid checkpoint.
 
-    From a checkpoint that was written on schedule the run equals the uninterrupted one bit for bit: weights, memory,
-    random numbers, metrics but times. From where Ctrl-C or an error ended it, it goes on without that promise
+    From a scheduled checkpoint the run equals the uninterrupted one bit for bit: weights, memory, random numbers, and
+    metrics except times. A run that ended by Ctrl-C or an error resumes without this guarantee
     (`RunSummary.departures`).
 
     Args:
         folder: the run's folder.
-        steps: more environment steps than before; schedules follow the new length from here on.
-        spec: the document the run is meant to have, to be held against that of the folder.
-        callbacks: told what happens, besides the folder's own.
+        steps: more environment steps than before; schedules then follow the new length.
+        spec: the expected document, compared with that of the folder.
+        callbacks: additional callbacks.
 
     Raises:
-        RunFolderError: the folder has no run, a file of it is damaged, or another process trains there.
-        SpecError: something but a larger ``steps`` differs; names the keys.
-        CheckpointError: there is no whole checkpoint.
+        RunFolderError: the folder has no run, a file is damaged, or another process trains there.
+        SpecError: keys other than a larger ``steps`` differ; names the keys.
+        CheckpointError: no valid checkpoint.
         StorageError: see `train`.
     """
     folder = Path(folder)
@@ -64,7 +64,7 @@ def _resume(
     if steps is not None:
         wanted = wanted.model_copy(update={"steps": steps})
     _check_same(run, wanted)
-    read_result(folder)  # it will be replaced, but what is damaged is said before hours of training
+    read_result(folder)  # it will be replaced, but report damage before hours of training
     found = RunCheckpoints(folder / "checkpoints", run.checkpoints.keep_last, run.checkpoints.memory).newest()
     if found is not None:
         _check_state(*found, run, config)
@@ -89,7 +89,7 @@ def _check_state(path: Path, state: RunState, run: RunSpec, config: Mapping[str,
     if state.config is not None and state.config != config_digest(config):
         problem = f"it belongs to another {CONFIG}: restore that"
     elif state.steps > run.steps:
-        problem = f"steps: {state.steps} there, {run.steps} in {CONFIG}; they only grow"
+        problem = f"steps: {state.steps} there, {run.steps} in {CONFIG}; they may only increase"
     elif state.worker.done >= state.steps + number:
         problem = f"worker.done: {state.worker.done} of {state.steps} steps"
     elif state.worker.environments is not None and len(state.worker.environments) != number:
@@ -99,7 +99,7 @@ def _check_state(path: Path, state: RunState, run: RunSpec, config: Mapping[str,
 
 
 def _agent(run: RunSpec, config: Mapping[str, Any], found: tuple[Path, Any] | None) -> Agent:
-    """The agent of a run, on the backend and with the choices that it had."""
+    """The agent of a run, with its backend and choices."""
     spec = dict(run.agent)
     if found is not None and (choices := read_manifest(found[0]).choices):
         spec["execution_spec"] = {**spec.get("execution_spec", {}), "choices": dict(choices)}
@@ -107,11 +107,11 @@ def _agent(run: RunSpec, config: Mapping[str, Any], found: tuple[Path, Any] | No
 
 
 def _departures(state: RunState, versions: Mapping[str, str], steps: int) -> list[str]:
-    """Why a run that is resumed from `state` will not be the one that was never left."""
+    """Why a run that is resumed from `state` will differ from the uninterrupted one."""
     present = installed_versions()
     reasons = []
     if not state.scheduled:
-        reasons.append("it goes on from where training was ended, which no other run comes by")
+        reasons.append("it resumed where training was ended, at a step without a reset point")
     if not state.memory:
         reasons.append("the checkpoint has no memory")
     if steps != state.steps:
@@ -123,16 +123,16 @@ def _departures(state: RunState, versions: Mapping[str, str], steps: int) -> lis
 
 
 def _check_same(before: RunSpec, wanted: RunSpec) -> None:
-    """Only ``steps`` may differ, and grow.
+    """Check that only ``steps`` differs, and increases.
 
     Raises:
         SpecError: names the keys that differ.
     """
     problems = _differences(before.model_dump(exclude={"steps"}), wanted.model_dump(exclude={"steps"}))
     if wanted.steps < before.steps:
-        problems.append(f"steps: {before.steps} in the run, {wanted.steps} given; it may only grow")
+        problems.append(f"steps: {before.steps} in the run, {wanted.steps} given; it may only increase")
     if problems:
-        raise SpecError("\n".join(["a run goes on as it began:", *problems]))
+        raise SpecError("\n".join(["the configuration of a run cannot change:", *problems]))
 
 
 def _differences(before: Any, wanted: Any, path: str = "") -> list[str]:

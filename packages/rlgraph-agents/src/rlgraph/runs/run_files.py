@@ -1,7 +1,7 @@
-"""Reading and writing the files of a run folder.
+"""Reads and writes the files of a run folder.
 
-Only regular files are opened: a link, a pipe or a device in somebody's folder neither blocks a command nor leads it to
-a file elsewhere.
+Only regular files are opened: a link, a pipe or a device in a folder must neither block a command nor redirect it to
+other files.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from rlgraph.core.checkpoint.strict_json import check_size
 from rlgraph.runs.errors import RunFolderError, StorageError
 
 S = TypeVar("S", bound=Spec)
-#: Neither through links nor waiting for a reader of a pipe.
+#: Does not follow links or wait for a reader of a pipe.
 _WRITE = (
     os.O_RDWR | os.O_CREAT | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 )
-#: Characters of one fault in a message at most; a state may hold a picture.
+#: Maximum characters of one fault in a message, since a state may hold an image.
 _LONGEST_FAULT = 400
 
 
 def open_to_read(file: Path) -> BufferedReader:
-    """A regular file for reading.
+    """Open a regular file for reading.
 
     Raises:
         RunFolderError: it is missing, or not a regular file.
@@ -44,7 +44,7 @@ def open_to_read(file: Path) -> BufferedReader:
 
 
 def open_to_write(file: Path) -> int:
-    """The descriptor of a regular file for reading and writing, made if it is missing.
+    """Open or create a regular file for reading and writing; returns the descriptor.
 
     Raises:
         StorageError: it cannot be opened, or is not a regular file.
@@ -81,10 +81,10 @@ def check_no_link(folder: Path) -> None:
 
 
 def replace_file(file: Path, text: str) -> None:
-    """Write a file so that the old content or the new one is there whenever the process ends.
+    """Write a file atomically: it has the old or the new content whenever the process ends.
 
     Raises:
-        StorageError: it cannot be written; the old content is there.
+        StorageError: it cannot be written; the old content remains.
     """
     aside = file.with_name(f".{file.name}.new")
     with storing(file):
@@ -102,7 +102,7 @@ def read_json(file: Path) -> Any:
     """The content of a JSON file of at most 16 MB.
 
     Raises:
-        RunFolderError: it is missing, not a regular file, too large or no JSON.
+        RunFolderError: it is missing, not a regular file, too large or not JSON.
     """
     with open_to_read(file) as handle:
         try:
@@ -116,15 +116,15 @@ def read_json(file: Path) -> Any:
 
 
 def parse(model: type[S], content: Any, where: object) -> S:
-    """`content` as a `model`.
+    """Validate `content` as a `model`.
 
     Args:
-        model: what is expected.
-        content: what is there.
-        where: the file.
+        model: the expected model.
+        content: the content of the file.
+        where: the file, for messages.
 
     Raises:
-        RunFolderError: all faults: file, path inside it, what is expected and given.
+        RunFolderError: lists all faults: file, path inside it, expected and given values.
     """
     try:
         return parse_spec(model, content, "")
@@ -133,7 +133,7 @@ def parse(model: type[S], content: Any, where: object) -> S:
 
 
 def digest(content: Any) -> str:
-    """The SHA-256 of JSON-able `content`, whatever the order of its keys."""
+    """The SHA-256 of JSON-serializable `content`, independent of the order of its keys."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""What a run leaves behind: configuration, drawing, metrics, checkpoints, curve, result."""
+"""Writes a run folder: configuration, drawing, metrics, checkpoints, curve, result."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FOLDERS = ("checkpoints", "tensorboard", "wandb")
 
 
 class Scalars(Protocol):
-    """Something that metrics are written to, besides the records."""
+    """A target of metrics, in addition to the record files."""
 
     def add_scalars(self, step: int, scalars: Mapping[str, float]) -> None: ...
 
@@ -42,18 +42,20 @@ class Scalars(Protocol):
 
 
 class RunFolder(Callback):
-    """Writes a run's folder while the run goes on.
+    """Writes the folder of a run during training.
 
-    ``config.yaml`` and ``config.json`` resolved configuration and where the run comes from, ``graph.svg`` and
-    ``graph.png`` component graph, ``metrics.csv``, ``metrics.jsonl``, ``episodes.csv``, ``evaluations.jsonl`` and
-    ``tensorboard/`` what happened, ``checkpoints/`` the best policy and the last full ones, ``curve.png`` learning
-    curve, ``result.json`` the outcome.
+    * ``config.yaml``, ``config.json``: resolved configuration and provenance
+    * ``graph.svg``, ``graph.png``: component graph
+    * ``metrics.csv``, ``metrics.jsonl``, ``episodes.csv``, ``evaluations.jsonl``, ``tensorboard/``: metrics
+    * ``checkpoints/``: the best policy and the latest full checkpoints
+    * ``curve.png``: learning curve
+    * ``result.json``: the outcome
 
     Args:
-        folder: where; made if missing.
-        spec: the run's description.
-        agent: the agent that is trained.
-        state: of the run in the checkpoint that it is resumed from; None: it begins, or begins again.
+        folder: the folder; created if missing.
+        spec: the description of the run.
+        agent: the agent to train.
+        state: state in the checkpoint that the run resumes from; None: a new start.
 
     Raises:
         RunFolderError: a file of the folder is damaged.
@@ -68,10 +70,10 @@ class RunFolder(Callback):
         earlier = read_config(folder) if (folder / CONFIG).exists() else {}
         self.history = [*(earlier.get("history") or []), provenance()]
         self.identity = earlier.get("identity") or secrets.token_hex(8)
-        # A document that an older version wrote stays as it is: its digest is in the checkpoints.
+        # A document of an older version stays unchanged, since the checkpoints have its digest.
         self._document = self.spec.model_dump(mode="json") if state is None else earlier["run"]
         self.best = None if state is None or state.best is None else evaluation_of(state.best)
-        #: Why the run is no longer the one that its seed determines.
+        #: Why the run differs from the one that its seed determines.
         self.departures: list[str] = [] if state is None else list(state.departures)
         self.checkpoints = RunCheckpoints(
             folder / "checkpoints", spec.checkpoints.keep_last, spec.checkpoints.memory
@@ -85,14 +87,14 @@ class RunFolder(Callback):
                 stack.callback(scalars.close)
                 self._scalars.append(scalars)
             self.write_config()
-            with storing(folder / RESULT):  # of a run that was finished, and is made longer now
+            with storing(folder / RESULT):  # of a finished run that is extended now
                 (folder / RESULT).unlink(missing_ok=True)
             if state is None:
                 self.draw_graph()
             self._close_files = stack.pop_all().close
 
     def write_config(self) -> None:
-        """Write ``config.json`` and ``config.yaml``: the spec with its defaults, what was chosen, where it runs."""
+        """Write ``config.json`` and ``config.yaml``: the spec with its defaults, choices, provenance."""
         executor = self.agent.executor
         content = {
             "run": {**self._document, "steps": self.spec.steps},
@@ -131,7 +133,7 @@ class RunFolder(Callback):
         return self.checkpoints.store_step(self.agent, worker.timesteps, self._state(worker, scheduled=True))
 
     def store_end(self, worker: SingleThreadedWorker, name: str, finished: bool) -> Path:
-        """Write a full checkpoint where training ended; `finished`: all steps are done."""
+        """Write a full checkpoint at the end of training; `finished`: all steps are done."""
         self.agent.flush_buffers()
         return self.checkpoints.store(self.agent, name, self._state(worker, scheduled=finished))
 
@@ -162,23 +164,23 @@ class RunFolder(Callback):
         self.close(complete=not isinstance(error, StorageError))
 
     def close(self, complete: bool = True) -> None:
-        """Close all files, complete the configuration and draw the curve; the run is kept without them.
+        """Close all files, complete the configuration and draw the curve.
 
         Args:
-            complete: false: only close the files, because nothing more can be written.
+            complete: False: only close the files, because nothing more can be written.
 
         Warns:
-            RunFolderWarning: one of them cannot be written.
+            RunFolderWarning: a file cannot be written; the run is valid without it.
         """
         self._write_optional(self.folder, self._close_files)
         if not complete:
             return
-        # What is chosen at the first update is known by now.
+        # The choices of the first update are known by now.
         self._write_optional(self.folder / CONFIG, self.write_config)
         self._write_picture("curve.png", self._draw_curve)
 
     def _write_optional(self, file: Path, write: Callable[[], object]) -> None:
-        """Write what only shows or completes a run; a `RunFolderWarning` if it cannot be written."""
+        """Write an optional file; a `RunFolderWarning` if that fails."""
         try:
             with storing(file):
                 write()
@@ -220,7 +222,7 @@ class RunFolder(Callback):
             scalars.add_scalars(step, values)
 
     def _state(self, worker: SingleThreadedWorker, scheduled: bool) -> dict[str, Any]:
-        """Where the run stands. `scheduled`: a run that was never left comes by here, too."""
+        """The present state of the run; `scheduled`: an uninterrupted run also has a checkpoint here."""
         return {
             "version": 2,
             "worker": worker.get_state(),
@@ -235,10 +237,10 @@ class RunFolder(Callback):
 
 
 def finished_steps(folder: Path) -> int | None:
-    """The steps of a run all of whose steps are done, the closing evaluation included; None: there is more to do.
+    """The steps of a finished run; None if the run is not finished.
 
     Raises:
-        RunFolderError: `folder` is no run folder, or a file of it is damaged.
+        RunFolderError: `folder` is not a run folder, or a file is damaged.
     """
     run, result = parse_spec(RunSpec, read_config(folder)["run"], "run"), read_result(folder)
     done = result is not None and result.outcome == "finished" and result.evaluation
@@ -246,10 +248,10 @@ def finished_steps(folder: Path) -> int | None:
 
 
 def keep_earlier_run(folder: Path) -> Path | None:
-    """Move a run that is already in `folder` to the first free of ``folder.1``, ``folder.2`` ...: nothing is lost.
+    """Move an earlier run in `folder` to the first free of ``folder.1``, ``folder.2`` ...
 
     Returns:
-        Where it is now; None: there was none.
+        Its new place; None if there was no run.
 
     Raises:
         RunFolderError: another process trains there.

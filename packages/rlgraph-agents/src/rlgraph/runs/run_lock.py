@@ -1,4 +1,4 @@
-"""One process trains in a run folder at a time."""
+"""The lock of a run folder: one process at a time trains in it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlgraph.runs.run_files import open_to_write
 
 try:
     import fcntl
-except ImportError:  # not on Windows: nothing is locked there
+except ImportError:  # missing on Windows, which has no lock
     fcntl = None  # type: ignore[assignment]
 
 LOCK = ".lock"
@@ -20,9 +20,9 @@ LOCK = ".lock"
 
 @contextmanager
 def run_lock(folder: Path) -> Iterator[None]:
-    """Hold the lock of a run folder; the operating system releases it however the process ends.
+    """Hold the lock of a run folder; the operating system releases it when the process ends.
 
-    Nothing is locked where `folder` does not exist, and on file systems without locks.
+    There is no lock if `folder` does not exist, and on file systems without locks.
 
     Raises:
         RunFolderError: another process holds it, or this one in another thread.
@@ -43,7 +43,7 @@ def run_lock(folder: Path) -> Iterator[None]:
             ) from None
         except OSError:  # a file system without locks
             pass
-        with suppress(OSError):  # the number is for the message only
+        with suppress(OSError):  # the process id is for the message only
             os.ftruncate(descriptor, 0)
             os.write(descriptor, f"{os.getpid()}\n".encode())
         yield

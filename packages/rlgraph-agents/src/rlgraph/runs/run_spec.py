@@ -1,4 +1,4 @@
-"""One document describes a run."""
+"""The models of a run's document."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rlgraph.environments.restarts import MAX_RESTARTS
 
 
 class WorkerSpec(Spec):
-    """How the agent is run in its environments."""
+    """The worker: how the agent runs in its environments."""
 
     type: Literal["single_threaded", "parallel"] = Field(
         default="single_threaded",
-        description="which worker: 'parallel' acts and updates while environments step in processes of their own; "
+        description="worker type; 'parallel' acts and updates while environments step in other processes; "
         "it needs an even num_envs",
     )
     num_envs: int = Field(default=1, ge=1, le=10_000, description="environments stepped together")
@@ -30,35 +30,35 @@ class WorkerSpec(Spec):
         default=None,
         ge=1,
         le=1024,
-        description="processes that environments are spread over; null: as many as there are cores, less one; an even "
+        description="processes for the environments; null: the number of cores minus one; an even "
         "number for 'parallel'",
     )
     step_timeout: float | None = Field(
         default=STEP_TIMEOUT,
         gt=0,
-        description="seconds after which an environment in a process hangs and is replaced; null: any time",
+        description="seconds after which a hanging environment in a process is replaced; null: no limit",
     )
     max_restarts: int = Field(
         default=MAX_RESTARTS,
         ge=0,
-        description="how often each environment may be replaced after a crash; 0: never",
+        description="maximum number of replacements of each environment after crashes; 0: none",
     )
-    validate_states: bool = Field(default=False, description="hold every state against its Space")
+    validate_states: bool = Field(default=False, description="check every state against its Space")
     frameskip: int = Field(
         default=1,
         ge=1,
         le=10_000,
-        description="environment steps an action is repeated for; their rewards are summed",
+        description="environment steps per action; their rewards are summed",
     )
     max_timesteps_per_episode: int | None = Field(
         default=None,
         ge=1,
-        description="steps after which an episode is truncated; null: no limit of the worker's",
+        description="steps after which an episode is truncated; null: no limit",
     )
 
 
 class EvaluationSpec(Spec):
-    """Evaluation beside training, in environments of its own; the best policy it finds is kept."""
+    """Evaluation during training, in separate environments; the best policy is saved."""
 
     interval: int | None = Field(
         default=2500,
@@ -67,28 +67,28 @@ class EvaluationSpec(Spec):
     )
     episodes: int = Field(default=10, ge=1, description="episodes of one evaluation")
     stop_at_return: float | None = Field(
-        default=None, description="end training once an evaluation reaches this"
+        default=None, description="mean return of an evaluation that ends training"
     )
     final_episodes: int = Field(
-        default=20, ge=1, description="episodes of the closing evaluation of the best policy"
+        default=20, ge=1, description="episodes of the final evaluation of the best policy"
     )
 
 
 class WandbSpec(Spec):
-    """Metrics to Weights & Biases as well (``pip install rlgraph-agents[wandb]``)."""
+    """Logging to Weights & Biases (``pip install rlgraph-agents[wandb]``)."""
 
-    project: str = Field(default="rlgraph", description="the project the run is shown in")
+    project: str = Field(default="rlgraph", description="the project")
     entity: str | None = Field(default=None, description="user or team; null: the default one")
-    name: str | None = Field(default=None, description="what the run is called; null: its folder's name")
-    group: str | None = Field(default=None, description="the group the run is shown in")
+    name: str | None = Field(default=None, description="name of the run; null: its folder's name")
+    group: str | None = Field(default=None, description="the group of the run")
     tags: list[str] = Field(default=[], description="labels of the run")
     mode: Literal["online", "offline", "disabled"] = Field(
-        default="online", description="'offline' writes into the run's folder only"
+        default="online", description="'offline' writes only into the run's folder"
     )
 
 
 class LoggingSpec(Spec):
-    """What is written down while the run goes on, besides ``metrics.csv`` and ``metrics.jsonl``."""
+    """Logging in addition to ``metrics.csv`` and ``metrics.jsonl``."""
 
     report_interval: int = Field(default=1000, ge=1, description="environment steps between two reports")
     tensorboard: bool = Field(default=True, description="write TensorBoard events")
@@ -96,29 +96,31 @@ class LoggingSpec(Spec):
 
 
 class CheckpointsSpec(Spec):
-    """Full checkpoints, from which a run is resumed. Each is a reset point: running episodes are cut there."""
+    """Full checkpoints, from which a run can resume. Each is a reset point, which truncates running episodes."""
 
     interval: int | None = Field(
         default=50_000,
         ge=1,
         description="environment steps between two checkpoints; null: only one at the end",
     )
-    keep_last: int = Field(default=2, ge=1, description="how many of them are kept")
+    keep_last: int = Field(default=2, ge=1, description="number of checkpoints to keep")
     memory: bool = Field(
         default=True,
-        description="the replay memory as well; without it a resumed run is not equal to an uninterrupted one",
+        description="include the replay memory; without it a resumed run differs from an uninterrupted one",
     )
 
 
 class StopSpec(Spec):
-    """When training ends before all steps are done; whichever comes first."""
+    """Conditions that end training before all steps are done; the first one counts."""
 
     mean_return: float | None = Field(
-        default=None, description="mean return of the last 100 episodes (at least so many) that is enough"
+        default=None, description="stop at this mean return over the last 100 episodes, after at least 100"
     )
-    episodes: int | None = Field(default=None, ge=1, description="episodes that are enough")
+    episodes: int | None = Field(default=None, ge=1, description="stop after this number of episodes")
     seconds: float | None = Field(
-        default=None, gt=0, description="seconds of training, those of resumed runs summed, that are enough"
+        default=None,
+        gt=0,
+        description="stop after this many seconds of training, including those before a resume",
     )
 
 

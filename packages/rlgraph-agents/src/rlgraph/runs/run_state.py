@@ -1,4 +1,4 @@
-"""Where a run stands, as its full checkpoints hold it."""
+"""The state of a run in its full checkpoints."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 class RecordPrefix(Spec):
-    """The part of a record file that a checkpoint counts on; version 0.1 wrote no digest."""
+    """The part of a record file that belongs to a checkpoint; version 0.1 wrote no digest."""
 
     size: Count
     sha256: Sha256 | None
 
 
 class RecordPrefixes(Spec):
-    """By the names of the files, with ``_`` for the dot."""
+    """Prefixes by file name, with ``_`` for the dot."""
 
     metrics_csv: RecordPrefix
     metrics_jsonl: RecordPrefix
@@ -42,7 +42,7 @@ class EvaluationState(Spec):
 
 
 class ReportState(Spec):
-    """What was gathered since the last report."""
+    """Sums since the last report."""
 
     loss: FiniteFloat
     updates: Count
@@ -50,7 +50,7 @@ class ReportState(Spec):
 
 
 class RunningEpisodes(Spec):
-    """Episodes under way, one per environment."""
+    """Open episodes, one per environment."""
 
     returns: list[FiniteFloat]
     lengths: list[Count]
@@ -75,15 +75,15 @@ class RunState(Spec):
     """The state of a run.
 
     Attributes:
-        version: of this format. Version 1, of rlgraph-agents 0.1, had no digests.
-        worker: what the worker has done.
+        version: version of this format. Version 1, of rlgraph-agents 0.1, had no digests.
+        worker: state of the worker.
         best: the best evaluation; null before the first.
-        records: how much of each record file was written.
-        config: digest of what must not change in ``config.json``; see `rlgraph.runs.config_file`.
-        steps: the run was to do.
-        scheduled: a run that was never left comes by here, too.
+        records: prefixes of the record files.
+        config: digest of the fixed parts of ``config.json``; see `rlgraph.runs.config_file`.
+        steps: configured environment steps.
+        scheduled: an uninterrupted run also has a checkpoint here.
         memory: the checkpoint has the replay memory.
-        departures: why the run is no longer the one of its seed.
+        departures: why the run differs from the one that its seed determines.
     """
 
     version: Literal[2] = 2
@@ -101,7 +101,7 @@ def read_state(content: Any, checkpoint: Path) -> RunState:
     """The state of a run from the facts of a checkpoint.
 
     Raises:
-        RunFolderError: its types, ranges or parts are wrong, or its version is newer.
+        RunFolderError: a type, range or part is wrong, or the version is newer.
     """
     where = f"{checkpoint / 'manifest.json'}, facts.run"
     version = content.get("version", 1) if isinstance(content, Mapping) else 1
@@ -129,7 +129,7 @@ def read_state(content: Any, checkpoint: Path) -> RunState:
 
 
 def _from_1(content: Any) -> Any:
-    """A state of version 1 as version 2 has it; what it lacks is not checked."""
+    """Convert a state of version 1 to version 2; missing parts are not checked."""
     if not isinstance(content, Mapping):
         return content
     records = content.get("records")

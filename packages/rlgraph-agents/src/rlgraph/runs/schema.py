@@ -1,9 +1,9 @@
 """JSON Schema (draft 2020-12) of a run's document, generated from the code.
 
 Sections of the run come from their models; agents, components and environments from their constructors: types from the
-annotations (`rlgraph.core.specs.spec_types`), descriptions from the docstrings. Everything that is registered is in it,
-third parties' too. An argument that is called ``memory_spec`` takes a spec of a memory: a component with the API
-methods of one.
+annotations (`rlgraph.core.specs.spec_types`), descriptions from the docstrings. It contains all registered names,
+including third-party ones. An argument named ``memory_spec`` takes the spec of a memory: a component with the API
+methods of a memory.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rlgraph.runs.run_spec import RunSpec
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
-#: Family -> API methods that its components have. ``<family>_spec`` names an argument that takes one.
+#: Family -> API methods of its components. An argument ``<family>_spec`` takes such a component.
 FAMILIES: dict[str, frozenset[str]] = {
     "layer": frozenset({"call"}),
     "network": frozenset({"call"}),
@@ -34,9 +34,9 @@ FAMILIES: dict[str, frozenset[str]] = {
     "optimizer": frozenset({"step"}),
     "loss": frozenset({"loss"}),
 }
-#: API methods that members of a family do not have: a policy chooses actions as well, and explores nothing.
+#: API methods that exclude a component from a family: a policy chooses actions too, but does not explore.
 NOT_IN_FAMILY = {"exploration": frozenset({"get_deterministic_action"})}
-#: Families of which a list is a stack, applied one after the other; the family of its items.
+#: Families that accept a list, applied as a stack -> the family of its items.
 STACKS = {"network": "layer", "preprocessing": "layer"}
 
 _FILE: dict[str, Any] = {
@@ -72,7 +72,7 @@ def run_schema() -> dict[str, Any]:
 
 
 def agent_schema() -> dict[str, Any]:
-    """The schema of an agent's spec alone, which may say backend and seed."""
+    """The schema of an agent's spec, which may include backend and seed."""
     return {
         "$schema": DIALECT,
         "title": "An agent of RLgraph",
@@ -95,7 +95,7 @@ def _definitions(handed: frozenset[str] = HANDED) -> dict[str, Any]:
 
 
 def _loaded(group: str) -> dict[str, Any]:
-    """What is registered in a group, by name; what cannot be imported is left out."""
+    """The registered objects of a group by name, without those that cannot be imported."""
     found = {}
     for name in registry(group).names():
         try:
@@ -149,12 +149,12 @@ def _api_methods(target: Any) -> frozenset[str]:
 
 
 def _imported() -> dict[str, Any]:
-    """A spec whose type is imported from somewhere."""
+    """A spec whose type is an import path."""
     return {"type": "object", "properties": {"type": _IMPORT}, "required": ["type"]}
 
 
 def _untyped(target: Any) -> dict[str, Any]:
-    """A spec without a type: the one that its place expects."""
+    """A spec without a type, which its place determines."""
     schema = spec_schema("", target)
     del schema["properties"]["type"]
     schema["required"] = [name for name in schema["required"] if name != "type"]
@@ -162,12 +162,12 @@ def _untyped(target: Any) -> dict[str, Any]:
 
 
 def spec_schema(name: str, target: Any, handed: frozenset[str] = HANDED) -> dict[str, Any]:
-    """The schema of what a constructor takes.
+    """The schema of a constructor's arguments.
 
     Args:
-        name: what it is registered as.
+        name: its registered name.
         target: the class or function.
-        handed: arguments that stand in no spec, since the program hands them over.
+        handed: arguments that the program passes, so they are not in specs.
     """
     parameters, texts = parameters_of(target), descriptions_of(target)
     named = {key: p for key, p in parameters.named.items() if key not in handed}
@@ -177,7 +177,7 @@ def spec_schema(name: str, target: Any, handed: frozenset[str] = HANDED) -> dict
         "title": name or target.__name__,
         "description": summary_of(target),
         "properties": {"type": {"const": name}, "_args": {"type": "array"}, **properties},
-        # What a constructor requires may be handed over by the program, and is checked by it.
+        # The program may pass required arguments of a constructor, and checks them.
         "required": ["type"],
         "additionalProperties": parameters.is_open,
     }
@@ -207,7 +207,7 @@ def _type_of(parameter: Parameter) -> dict[str, Any]:
 
 
 def _of(annotation: Any) -> dict[str, Any]:
-    """The schema of an annotation; empty (anything) for what JSON does not know."""
+    """The schema of an annotation; empty (any value) for types without a JSON form."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         described = spec_type(annotation)

@@ -1,4 +1,4 @@
-"""Environment states in a manifest: arrays as text."""
+"""Environment states as JSON, with arrays as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ARRAY = "__array__"
 
 
 def to_json(value: Any) -> Any:
-    """`value` with arrays and NumPy numbers as JSON can hold them."""
+    """Convert arrays and NumPy numbers in `value` to JSON."""
     if isinstance(value, np.ndarray):
         data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
         return {_ARRAY: data, "dtype": value.dtype.str, "shape": list(value.shape)}

@@ -1,4 +1,4 @@
-"""A commented document to begin with."""
+"""Template of a commented document."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ PICTURE_NETWORK = [
 
 @data_specs()
 def config_template(agent: str, environment: str | Mapping[str, Any], steps: int = 50_000) -> str:
-    """A YAML document for an agent in an environment, with every key of a run, its default and what it means.
+    """A YAML document for an agent in an environment, with every key of a run, its default and its meaning.
 
     Args:
-        agent: a registered agent; where there is a tuned preset for the environment, it is taken.
+        agent: a registered agent; a tuned preset for the environment is used if it exists.
         environment: an id of Gymnasium, a registered environment, or a spec.
         steps: environment steps.
 
     Raises:
-        SpecError: an unknown agent, an environment that cannot be made, no steps.
+        SpecError: an unknown agent, an invalid environment, or no steps.
     """
     tuned = preset(agent, environment) if isinstance(environment, str) else None
     given = {
@@ -61,7 +61,7 @@ def config_template(agent: str, environment: str | Mapping[str, Any], steps: int
 
 
 def _for_states_of(environment: str | Mapping[str, Any]) -> dict[str, Any]:
-    """What an agent needs for states that dense layers do not take: categories and pictures."""
+    """The network for states that dense layers cannot process: categories and images."""
     made = make_environment(environment)
     space: Space = made.state_space
     release(made, "environment")

@@ -1,4 +1,4 @@
-"""A whole run: build the agent, train it, keep everything, evaluate the best policy."""
+"""Executes runs: build the agent, train it, save the results, evaluate the best policy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
 from rlgraph.workers.stopping import StopAfterEpisodes, StopAfterSeconds, StopAtEvaluation, StopAtReturn
 
-#: Far from the seeds of evaluations during training.
+#: Offset from the seeds of evaluations during training.
 FINAL_EVALUATION_SEED = 777_000_777
 
 
@@ -37,12 +37,12 @@ class RunSummary:
     """The outcome of a run.
 
     Attributes:
-        folder: where everything is.
-        training: what the training did.
-        evaluation: closing evaluation of the best policy, on episodes never used before; None after Ctrl-C.
-        earlier_run: where the run is now that was in the folder before; None: there was none.
-        departures: why the run is not the one that its seed determines: it went on from where Ctrl-C or an error had
-            ended it, without its memory, with more steps or with other versions. Empty: it is that one.
+        folder: the run folder.
+        training: result of the training.
+        evaluation: final evaluation of the best policy, on new episodes; None after Ctrl-C.
+        earlier_run: new place of an earlier run in the folder; None if there was none.
+        departures: why the run differs from the one that its seed determines: it resumed after Ctrl-C or an error,
+            without its memory, with more steps or with other versions. Empty: it does not differ.
     """
 
     folder: Path
@@ -57,19 +57,19 @@ class RunSummary:
 def train(
     spec: RunSpec | Mapping[str, Any], folder: str | Path, callbacks: Sequence[Callback] = ()
 ) -> RunSummary:
-    """Do a run.
+    """Execute a run.
 
     Args:
         spec: a `RunSpec` or a mapping of its fields.
-        folder: the run's folder (see `RunFolder`).
-        callbacks: told what happens, besides the folder's own.
+        folder: the run folder (see `RunFolder`).
+        callbacks: additional callbacks.
 
     Raises:
         SpecError: the spec is wrong, or names a module that may not be imported (`rlgraph.core.allow_imports`).
-        CapabilityError: the backend cannot learn, and the agent is to; nothing is written.
-        EnvironmentFault, NumericalError: training cannot go on; the last checkpoint is written first.
+        CapabilityError: the backend cannot learn, but the agent should; nothing is written.
+        EnvironmentFault, NumericalError: training failed; a last checkpoint is written first.
         RunFolderError: another process trains in the folder.
-        StorageError: the disk is full, say; checkpoints written before are intact.
+        StorageError: a write failed, e.g. the disk is full; earlier checkpoints are intact.
     """
     run = complete(spec)
     agent = Agent.from_spec(run.agent, env=run.environment, backend=run.backend, seed=run.seed)
@@ -83,17 +83,17 @@ def train(
 
 
 def complete(spec: RunSpec | Mapping[str, Any]) -> RunSpec:
-    """A run's description with every default written out.
+    """The description of a run with all defaults.
 
     Raises:
-        SpecError: all that is wrong with it.
+        SpecError: the description is wrong; reports all faults.
     """
     document = spec.model_dump() if isinstance(spec, RunSpec) else spec
     return parse_spec(RunSpec, resolve(document), "")
 
 
 def stop_conditions(spec: RunSpec) -> list[Callback]:
-    """The conditions under which a run ends before all its steps are done."""
+    """The conditions that end a run before all its steps are done."""
     stop, at_evaluation = spec.stop, spec.evaluation.stop_at_return
     conditions: list[Callback] = []
     if stop.mean_return is not None:
@@ -108,7 +108,7 @@ def stop_conditions(spec: RunSpec) -> list[Callback]:
 
 
 def _outcome(summary: RunSummary, best: Evaluation | None, steps: int) -> dict[str, Any]:
-    """The content of ``result.json``; what is not known is null."""
+    """The content of ``result.json``; unknown values are null."""
     training = summary.training
     outcome = (
         "interrupted" if training.interrupted else "finished" if training.timesteps >= steps else "stopped"
@@ -124,13 +124,13 @@ def _outcome(summary: RunSummary, best: Evaluation | None, steps: int) -> dict[s
 
 
 class Run:
-    """One run, or the rest of one; a context manager that releases its environments.
+    """A run, or the rest of a resumed one; a context manager that releases its environments.
 
     Args:
-        folder: where it is kept; the caller holds its lock while it is executed.
-        spec: its description.
-        agent: trained so far.
-        state: of the run, in the checkpoint that it is resumed from; None: it begins.
+        folder: the run folder; the caller holds its lock.
+        spec: the description.
+        agent: the agent.
+        state: state in the checkpoint that the run resumes from; None: a new run.
     """
 
     def __init__(self, folder: Path, spec: RunSpec, agent: Agent, state: RunState | None = None):
@@ -196,7 +196,7 @@ class Run:
         return result
 
     def _keep(self, error: Exception) -> None:
-        """Keep what an error leaves of the training: a checkpoint and ``result.json``, if they can be written."""
+        """Save the training after an error: a checkpoint and ``result.json``, if they can be written."""
         try:
             self._store_failure(error)
             self.folder.write_result({"outcome": "failed", "error": f"{type(error).__name__}: {error}"})
@@ -210,7 +210,7 @@ class Run:
             )
 
     def _store_failure(self, error: Exception) -> None:
-        """Keep where an error ended the training: to resume from, unless a number was not finite."""
+        """Write a checkpoint after an error: ``last``, or ``failed`` if a number was not finite."""
         name = FAILED if isinstance(error, NumericalError) else LAST
         try:
             self.folder.store_end(self.worker, name, finished=False)

@@ -1,4 +1,4 @@
-"""Metrics to Weights & Biases, for who wants them there too."""
+"""Logging of metrics to Weights & Biases."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from rlgraph.runs.run_spec import WandbSpec
 
 
 class WandbLog:
-    """One run in Weights & Biases. A resumed run goes on there under its identity.
+    """A run in Weights & Biases. A resumed run continues under the same identity.
 
     Args:
-        spec: where it is shown.
-        folder: of the run; offline data is written there.
-        identity: of the run.
-        config: shown beside it.
+        spec: project, group and name.
+        folder: the run folder, for offline data.
+        identity: id of the run.
+        config: the configuration to log.
 
     Raises:
         SpecError: the package ``wandb`` is not installed.

@@ -6,7 +6,7 @@ import pytest
 # (update_spec, environments), how many updates follow which step, and after which steps the target changes.
 EVERY_FOURTH = {4: 1, 8: 1, 12: 1, 16: 1, 20: 1, 24: 1}
 CASES = {
-    "every fourth step": ({"update_interval": 4, "sync_interval": 8}, 1, EVERY_FOURTH, [8, 16, 24]),
+    "every fourth step": ({"update_interval": 4, "sync_interval": 6}, 1, EVERY_FOURTH, [8, 12, 20, 24]),
     "every step": (
         {"update_interval": 1, "sync_interval": 5},
         1,

@@ -1,4 +1,4 @@
-"""What a reference says of a component: its API methods, the functions of the literature it uses, the papers."""
+"""The reference entry of a component: its API methods, the functions of the literature it uses, the papers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FUNCTIONAL = "rlgraph.core.functional"
 
 
 def api_methods_of(kind: Any) -> list[Callable[..., Any]]:
-    """The functions of the API methods of a class, in the order in which they stand in it."""
+    """The functions of the API methods of a class, in source order."""
     order = [name for owner in reversed(kind.__mro__) for name in vars(owner)]
     methods: dict[str, Any] = kind.api_methods()
     return [methods[name] for name in sorted(methods, key=order.index)]

@@ -1,4 +1,4 @@
-"""The elements of a scene: components, graph functions, inputs and outputs, and where each of them stands."""
+"""The elements of a scene: components, graph functions, inputs and outputs, with their containers."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Elements:
         used = {*self._parents.values()}
         for key, parent in self._parents.items():
             element = self.by_key[key]
-            # A side of a branch that calls nothing of its own is left out.
+            # A side of a branch without calls is omitted.
             if parent and (element.kind != REGION or self.by_key[parent].kind != REGION or key in used):
                 self.by_key[parent].children.append(element)
         for element in self.by_key.values():
@@ -122,7 +122,7 @@ class Elements:
         )
 
     def _contents(self, scope: str, inside: list[Node], hidden: int) -> Iterator[str]:
-        """What is written into a closed component."""
+        """The text in a closed component."""
         names = (_function_name(n) for n in inside if n.component == scope and not isinstance(n, VariablesOf))
         yield from dict.fromkeys(names)
         if hidden:

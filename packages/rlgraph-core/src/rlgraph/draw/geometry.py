@@ -92,7 +92,7 @@ class Block:
 
     @property
     def extent(self) -> float:
-        """The width with the labels that stand out."""
+        """The width including overhanging labels."""
         return max([self.width, *(port.right for port in (*self.inlets.values(), *self.outlets.values()))])
 
     def paste(self, picture: Picture, x: float, y: float, parent: str) -> None:

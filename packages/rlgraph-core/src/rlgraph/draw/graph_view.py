@@ -1,4 +1,4 @@
-"""What a drawing is asked to show, and what is known of the graph it shows."""
+"""A view of a graph: the choice of what to draw, and the known values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNKNOWN = "?"
 
 @dataclass(frozen=True)
 class View:
-    """A choice of what to show of a contracted graph.
+    """The parts of a contracted graph to draw.
 
     Attributes:
         graph: a contracted component graph.
@@ -95,11 +95,11 @@ class View:
         return tuple(reversed(chain))
 
     def devices(self, scope: str) -> tuple[str, str]:
-        """Where graph functions and variables of a component are placed; empty if nobody said."""
+        """Where graph functions and variables of a component are placed; empty if not set."""
         return self.placed[scope].ops, self.placed[scope].variables
 
     def known(self, ref: Ref) -> Value | None:
-        """What is known of a value; None if nothing is."""
+        """The known part of a value; None if unknown."""
         if self.values is None or ref.source not in self.values:
             return None
         try:
@@ -128,5 +128,5 @@ class View:
 
 
 def clearer(first: str, second: str) -> str:
-    """Of what two calls carry: what is known, and on the batch ``B`` rather than on a size without a name."""
+    """The better known of two values; a batch ``B`` is preferred to an unnamed size."""
     return min(first, second, key=lambda text: (UNKNOWN in text, text))

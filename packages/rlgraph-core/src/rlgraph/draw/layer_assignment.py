@@ -22,7 +22,7 @@ class Slot:
     """A place in a layer.
 
     Attributes:
-        key: what stands there; None for a wire that passes.
+        key: the element; None for a wire that passes.
         width, height: of the place, labels included.
         left: position, found by `arrange`.
         layer: number of the layer.

@@ -1,6 +1,6 @@
 """Geometry: every element gets a box inside its parent's, every wire a path. Pure arithmetic, no dependency.
 
-A container is laid out by itself, its contents in layers, and then stands as one box in its own container. The API
+Each container is laid out separately, its contents in layers, and is then one box in its own container. The API
 methods through which values enter it are ports of its upper border, those through which they leave of its lower one.
 """
 
@@ -44,7 +44,7 @@ def _ports(scene: Scene, element: Element, around: Sequence[Wire]) -> tuple[dict
 
 
 def _outlet_text(scene: Scene, wire: Wire, around: Sequence[Wire]) -> str:
-    """What leaves a port; not repeated where all of it leaves the container, whose own port says the same."""
+    """The label of a port; omitted where the container's own port has the same one."""
     text = scene.labels.get(wire.source, "")
     targets = [other.target for other in around if other.source == wire.source]
     passed_on = all(t.key == wire.container and scene.labels.get(t) == text for t in targets)

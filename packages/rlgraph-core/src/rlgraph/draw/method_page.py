@@ -1,4 +1,4 @@
-"""An API method as one page to read: its plan, what flows, the source of all that is computed, and the papers."""
+"""A page about one API method: its plan, its values, the source of its functions, and the papers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def method_page(built: Any, method: str) -> Page:
         method: name of an API method of the root.
 
     Raises:
-        RLGraphError: the graph is not built, or has no such method.
+        RLGraphError: the graph is not built, or the method is unknown.
     """
     graph, build = contracted_graph(built)
     if build is None:

@@ -62,7 +62,7 @@ th, td { text-align: left; vertical-align: top; padding: 0.2rem 1rem 0.2rem 0; b
 
 @dataclass(frozen=True)
 class Page:
-    """What a page consists of, from top to bottom; the first block is its title."""
+    """The blocks of a page, from top to bottom; the first one is its title."""
 
     blocks: tuple[Block, ...]
 

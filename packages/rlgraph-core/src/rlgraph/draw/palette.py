@@ -1,11 +1,11 @@
-"""Colours: of API methods, of devices, of what boxes mean."""
+"""Colours of API methods, devices and kinds of boxes."""
 
 from __future__ import annotations
 
 from rlgraph.draw.scene import COMPONENT, ENTRY, EXIT, GRADIENTS, REGION, Element, Scene
 
 INK, FAINT, SHARED = "#1f2933", "#66727f", "#5c6773"
-#: Wires, inputs and outputs of one root API method; what several share is `SHARED`.
+#: Wires, inputs and outputs of one root API method; wires shared by several are `SHARED`.
 METHOD_COLOURS = (
     "#2563eb", "#2b8a3e", "#d9480f", "#9c36b5", "#0b7285", "#c2255c",
     "#846a00", "#5f3dc4", "#8d4b1f", "#0ca678", "#ae3ec9", "#343a40",

@@ -1,4 +1,4 @@
-"""The plan of one API method as a page of Python: what is called at run time, with nothing of the components left."""
+"""The plan of one API method as Python source: the calls at run time, without components."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def plan_text(built: Any, method: str) -> str:
         method: name of an API method of the root.
 
     Raises:
-        RLGraphError: the graph is not built, or has no such method.
+        RLGraphError: the graph is not built, or the method is unknown.
     """
     graph, build = contracted_graph(built)
     if build is None:

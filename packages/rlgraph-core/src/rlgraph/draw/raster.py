@@ -1,4 +1,4 @@
-"""SVG to PNG, with fonts of its own: machines that draw may have none."""
+"""Converts SVG to PNG with bundled fonts, since a machine may have none."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Loops and branches in a drawing: a dashed box around what is called from inside, with what enters and leaves it.
 
-A component that is called from outside as well stands outside. Loops that are the same piece of wiring, traced more
+A component that is also called from outside is drawn outside. Loops that are the same piece of wiring, traced more
 than once, are one box.
 """
 
@@ -33,7 +33,7 @@ NEXT, COLLECTED, UNTIL, RESULT = "next", "collected", "until", "result"
 
 
 class Regions:
-    """Which region everything of a view stands in.
+    """The region of each element of a view.
 
     Attributes:
         keys: id of a loop or branch -> key of its box.
@@ -86,7 +86,7 @@ class Regions:
         return self._homes[scope]
 
     def elements(self, node: Loop | Branch, level: int) -> Iterator[tuple[Element, str]]:
-        """The boxes of a loop or branch and what stands at their borders, each with the key of its parent or ""."""
+        """The boxes of a loop or branch and the elements at their borders, each with the key of its parent or ""."""
         key = self.keys[node.id]
         if isinstance(node, Loop):
             count = f" × {node.count.value}" if isinstance(node.count, Const) else ""

@@ -1,4 +1,4 @@
-"""What is to be drawn, without any geometry: a tree of elements, and wires between elements of one container.
+"""The content of a drawing without geometry: a tree of elements, and wires between elements of one container.
 
 A value that flows from a graph function deep inside one component to one deep inside another becomes a chain of
 wires, each inside one container: out through the ports of the components it leaves, across, and in through the ports
@@ -28,11 +28,11 @@ class Element:
         lines: further texts: arguments of an input, graph functions of a component drawn closed.
         children: what is drawn inside it, in program order.
         level: nesting, 0 for the root.
-        method: the root API method an input or output belongs to; empty if there are several.
+        method: the root API method an input or output belongs to; empty for several.
         host: all its graph functions are host functions.
         frozen: its variables are not trainable.
-        stateful: it has variables of its own.
-        device: where its graph functions are placed; empty if nobody said.
+        stateful: whether it has variables.
+        device: where its graph functions are placed; empty if not set.
         storage: where its variables are placed.
         marked: it is the place the drawing is about, e.g. of an error.
     """

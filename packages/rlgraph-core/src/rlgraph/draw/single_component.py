@@ -1,4 +1,4 @@
-"""One component alone: what stands around it is named where it enters and leaves."""
+"""Draws one component alone, with the names of its surroundings at its inputs and outputs."""
 
 from __future__ import annotations
 

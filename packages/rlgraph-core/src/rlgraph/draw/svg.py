@@ -158,7 +158,7 @@ def _route(route: Route, colours: Mapping[str, str]) -> Iterator[str]:
 
 
 def _end(route: Route, colours: Mapping[str, str]) -> Iterator[str]:
-    """An arrow head, or a dot where the wire goes on behind a border."""
+    """An arrow head, or a dot where the wire continues past a border."""
     (x, y), colour = route.points[-1], _colour(route, colours)
     if route.arrow:
         corners = " ".join(f"{_number(a)},{_number(b)}" for a, b in ((x - 4, y - 8), (x + 4, y - 8), (x, y)))
@@ -190,7 +190,7 @@ def _label(label: Label) -> str:
 
 
 def _legend(scene: Scene, picture: Picture) -> tuple[list[str], int]:
-    """What the signs and colours mean, in as many rows as the width needs."""
+    """The legend of signs and colours, in as many rows as the width needs."""
     lines, row, x = [], 0, PADDING + 2
     for swatch, text in _entries(scene):
         width = 26 + text_width(text, SMALL)

@@ -1,4 +1,4 @@
-"""The component graph for TensorBoard's graph page, whatever the backend: scopes are components, nodes graph functions.
+"""The component graph for TensorBoard's graph page, on any backend: scopes are components, nodes graph functions.
 
 Written with TensorBoard's own records and no framework.
 """
@@ -112,7 +112,7 @@ class _Definition:
             else:
                 self._add_call(node)
 
-    # Names first: loops refer to what comes later.
+    # Names first, since loops refer to later nodes.
 
     def _name_everything(self) -> None:
         for method in self.view.methods:
@@ -130,7 +130,7 @@ class _Definition:
                 self._borders[node.id, place] = f"{name}/{place}"
 
     def _name(self, wanted: str) -> str:
-        """`wanted`, or that with a number behind it."""
+        """`wanted`, with a number appended if it is taken."""
         wanted = name = _FORBIDDEN.sub("_", wanted)
         number = 0
         while name in self._taken:

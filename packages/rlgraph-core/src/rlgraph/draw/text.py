@@ -49,7 +49,7 @@ def _lines(scene: Scene, element: Element, indent: str) -> Iterator[str]:
 
 
 def _remarks(element: Element) -> str:
-    """What a drawing shows by colours."""
+    """The properties that a drawing shows by colours."""
     remarks = [f"on {element.device}"] if element.device else []
     if element.storage and element.storage != element.device:
         remarks.append(f"variables on {element.storage}")

@@ -30,7 +30,7 @@ Place = tuple[tuple[str, ...], tuple[ApiCall, ...]]
 
 
 class Flows:
-    """All wires between `elements`. `wires` has them in program order, `labels` says what leaves an end."""
+    """All wires between `elements`. `wires` has them in program order, `labels` describes the values at an end."""
 
     def __init__(self, elements: Elements) -> None:
         self.elements, self.view, self.graph = elements, elements.view, elements.graph

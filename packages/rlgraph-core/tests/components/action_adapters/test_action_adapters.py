@@ -301,7 +301,7 @@ def test_an_adapter_of_somebody_else(monkeypatch):
         ),
         (
             lambda: GumbelSoftmaxDistributionAdapter(IntBox([3, 5])),
-            r"0 to n - 1 \(others: a Tuple of such\), given IntBox",
+            r"0 to n - 1 \(else a Tuple of IntBoxes\), given IntBox",
         ),
         (
             lambda: BetaDistributionAdapter(FloatBox()),
@@ -380,7 +380,7 @@ def test_a_mask_that_allows_nothing_allows_what_exists(backend):
 
 def test_wrong_masks():
     spaces = {"features": FEATURES, "deterministic": bool, "masks": BoolBox(shape=(3,), add_batch_rank=True)}
-    with pytest.raises(AssemblyError, match="action_mask says which of several actions .* has no categories"):
+    with pytest.raises(AssemblyError, match="action_mask needs categorical actions.* has no categories"):
         ComponentTest(Policy(BoolBox()), {**spaces, "actions": BoolBox(add_batch_rank=True)}, backend="numpy")
     # Logits of -1e30 for what is masked would make entropies of 1e30.
     gumbel = Policy(IntBox(3), distributions_spec={"discrete_distribution_type": "gumbel_softmax"})
@@ -392,8 +392,8 @@ def test_wrong_masks():
         )
     joint = {**spaces, "actions": ACTIONS.with_batch_rank()}
     for part, message in (
-        ("mov", "action_mask has a part 'mov', the action has none. Did you mean 'move'"),
-        ("jump", "action-adapter/jump: action_mask says which"),
+        ("mov", "action_mask has a part 'mov', which the action does not have. Did you mean 'move'"),
+        ("jump", "action-adapter/jump: action_mask needs categorical actions"),
     ):
         masks = Dict({part: BoolBox(shape=(3,), add_batch_rank=True)})
         with pytest.raises(AssemblyError, match=message):

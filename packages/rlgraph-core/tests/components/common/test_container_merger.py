@@ -29,10 +29,10 @@ def test_numbered(backend):
     [
         ((), {}, "expected names of inputs, or one number of them, given"),
         ((0,), {}, "expected names of inputs, or one number >= 1 of them, given 0"),
-        (("a", "a"), {}, "a name of an input occurs twice: a, a"),
-        (("a", "b/c"), {}, "'b/c' is no name of an input: letters, digits and _ make one"),
-        (("class",), {}, "'class' is no name of an input"),
-        (("a", "b"), {"merge_tuples_into_one": True}, "makes a Tuple: give a number of items, not names"),
+        (("a", "a"), {}, "duplicate input name: a, a"),
+        (("a", "b/c"), {}, "'b/c' is not a valid input name: use letters, digits and _"),
+        (("class",), {}, "'class' is not a valid input name"),
+        (("a", "b"), {"merge_tuples_into_one": True}, "makes a Tuple: pass a number of items, not names"),
         (("a", 2), {}, r"expected names of inputs, or one number of them, given \('a', 2\)"),
     ],
 )

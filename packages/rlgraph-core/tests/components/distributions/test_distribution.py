@@ -271,14 +271,15 @@ def test_who_learns_through_samples_is_told_which_have_no_derivatives():
     space = Dict(arm=FloatBox(**box), speed=FloatBox(), gear=IntBox(3))
     policy = Policy([{"type": "dense", "units": 2}], space)
     with pytest.raises(
-        SpecError, match=r"^sac: .* through those of \S*arm, \S*gear: .*'squashed_normal'.*'gumbel_soft"
+        SpecError,
+        match=r"^sac: .* which \S*arm, \S*gear cannot draw: .*'squashed_normal'.*'gumbel_soft",
     ):
         policy.distribution.check_reparameterized("sac")
     chosen = {"bounded_distribution_type": "squashed_normal", "discrete_distribution_type": "gumbel_softmax"}
     Policy(
         [{"type": "dense", "units": 2}], space, distributions_spec=chosen
     ).distribution.check_reparameterized("sac")
-    with pytest.raises(SpecError, match="those of beta: "):
+    with pytest.raises(SpecError, match="which beta cannot draw: "):
         Beta().check_reparameterized("sac")
 
 
@@ -434,7 +435,7 @@ def test_half_bounded_values_stay_within_and_finite_as_far_as_adapters_go(backen
         ),
         (
             lambda: JointCumulativeDistribution([JointCumulativeDistribution(["normal"], per_part=True)]),
-            r"distribution_specs: joint-cumulative-distribution has per_part=True",
+            r"one number per part, but joint-cumulative-distribution has per_part=True",
         ),
     ],
 )
@@ -476,7 +477,7 @@ def test_wrong_parameters(distribution, parameters, message):
 COLUMN = FloatBox(shape=(1,), add_batch_rank=True)
 TRIPLE = FloatBox(shape=(3,), add_batch_rank=True)
 STEPS = FloatBox(shape=(2,), add_batch_rank=True, add_time_rank=True, time_major=True)
-DECIDED = "which the parameters decide, given"
+DECIDED = "defined by the parameters, given"
 
 
 @pytest.mark.parametrize(

@@ -172,9 +172,11 @@ def test_every_environment_has_noise_of_its_own_and_a_reset_is_of_one_alone():
     # Fewer rows are the first environments; the others stay where they are.
     np.testing.assert_allclose(test.test(("get_action", [actions[:1]]))[:, 0], [1.229], rtol=1e-5)
     test.variable_test("exploration/noise", np.tile(np.float32([[1.229], [0.5], [2.93]]), (1, 3)), decimals=5)
-    with pytest.raises(InputError, match=r"4 actions, and room for 3 environments: num_environments="):
+    with pytest.raises(
+        InputError, match=r"expected at most 3 environments, given 4 actions; increase num_environments"
+    ):
         test.test(("get_action", [np.zeros((4, 3), np.float32)]))
-    with pytest.raises(InputError, match=r"env_indices must lie in 0\.\.2, given \[3\]"):
+    with pytest.raises(InputError, match=r"expected env_indices in 0\.\.2, given \[3\]"):
         test.test(("reset", [np.array([3])]))
     test.test(("reset", [np.zeros(0, np.int64)]))
     everybody = ComponentTest(
@@ -319,9 +321,9 @@ def test_wrong_noise(spec, said):
 
 
 def test_noise_for_categorical_actions():
-    with pytest.raises(SpecError, match=r'noise is for actions with floats, given IntBox.*"epsilon_greedy"'):
+    with pytest.raises(SpecError, match=r'expected an action with floats, given IntBox.*"epsilon_greedy"'):
         GaussianNoise(IntBox(3))
-    with pytest.raises(SpecError, match=r"e.scale: there is no such key beside noise_spec"):
+    with pytest.raises(SpecError, match=r"e.scale: unknown key beside noise_spec"):
         Exploration.from_spec({"noise_spec": {}, "scale": 1.0}, path="e", action_space=FREE)
     with pytest.raises(SpecError, match=r"exploration.action_space: "):
         GaussianNoise("nonsense")

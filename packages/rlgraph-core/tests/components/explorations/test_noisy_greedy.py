@@ -100,7 +100,7 @@ def test_what_a_spec_means():
         ),
         ({"noise_spec": "gumbel"}, r"noise_spec: expected a mapping.*, given 'gumbel'"),
         ({"noise_spec": {"type": "gumble"}}, r"noise_spec.type: unknown noise 'gumble'. .*gumbel"),
-        ({"noise_spec": {"scal": 1.0}}, r"noise_spec.scal: there is no such key. .*scale"),
+        ({"noise_spec": {"scal": 1.0}}, r"noise_spec.scal: unknown key. .*scale"),
         ({"noise_spec": {"scale": -1.0}}, r"noise_spec.scale: expected values >= 0, given -1"),
         ({"noise_spec": {"scale": "big"}}, r"noise_spec.scale: expected a number"),
         ({"epsilon": 0.1}, r"exploration_spec.epsilon: EpsilonGreedy has no such key. .*epsilon_spec"),

@@ -179,7 +179,7 @@ BATCH_MAJOR = FloatBox(add_batch_rank=True, add_time_rank=True)
 @pytest.mark.parametrize(
     ("spaces", "message"),
     [
-        ({"bootstrap_values": None}, 'bootstrap_values: .* given none; bootstrap="last_value" takes'),
+        ({"bootstrap_values": None}, 'bootstrap_values: .* given none; bootstrap="last_value" uses'),
         (
             {"bootstrap_values": FloatBox()},
             "bootstrap_values: with sequence_indices expected the value of the state",

@@ -104,7 +104,7 @@ def test_wrong_bootstrap():
 @pytest.mark.parametrize(
     ("spaces", "message"),
     [
-        ({}, 'next_values: .* given none; bootstrap="last_value" takes'),
+        ({}, 'next_values: .* given none; bootstrap="last_value" uses'),
         ({"next_values": FLOATS, "sequence_indices": FLOATS}, 'sequence_indices: .*"to_dtype": "bool"'),
         (
             {

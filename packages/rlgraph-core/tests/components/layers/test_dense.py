@@ -129,7 +129,7 @@ FLAT, CATEGORIES = '{"type": "reshape", "flatten": true}', '"flatten_categories"
         (IntBox(3, shape=(2,), add_batch_rank=True), CATEGORIES),
         (IntBox(9, shape=(2,), dtype="uint8", add_batch_rank=True), '"to_dtype": "float"}'),
         (Dict(a=float, add_batch_rank=True), f'{FLAT}, {{"type": "concat"}}'),
-        (TextBox(add_batch_rank=True), "a string_to_hash_bucket and an embedding_lookup make numbers of it"),
+        (TextBox(add_batch_rank=True), "put a string_to_hash_bucket and an embedding_lookup in front"),
     ],
 )
 def test_wrong_inputs(space, hint):

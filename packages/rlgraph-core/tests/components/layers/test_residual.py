@@ -87,6 +87,5 @@ def test_units_that_change_the_shape(units):
     with pytest.raises(SpaceError) as error:
         ComponentTest(Residual(Dense(units), 1), INPUTS, backend="numpy")
     assert (
-        "residual_unit: expected what it returns to have the shape (3,) of what it is given, given FloatBox(shape="
-        f"({units},)"
+        f"residual_unit: expected an output of the shape (3,) of its input, given FloatBox(shape=({units},)"
     ) in str(error.value)

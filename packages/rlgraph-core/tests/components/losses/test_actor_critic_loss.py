@@ -94,7 +94,7 @@ def test_mistakes():
     with pytest.raises(SpecError, match="actor-critic-loss.weight_vf: expected a number >= 0"):
         ActorCriticLoss(weight_vf=-1)
     spaces = {name: space for name, space in SPACES.items() if name != "entropy"}
-    with pytest.raises(AssemblyError, match="give the argument entropy, or set weight_entropy to 0"):
+    with pytest.raises(AssemblyError, match="pass the argument entropy, or set weight_entropy to 0"):
         ComponentTest(ActorCriticLoss(), spaces, backend="numpy")
 
 

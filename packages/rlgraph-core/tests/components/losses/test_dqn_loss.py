@@ -236,7 +236,7 @@ def test_values_of_steps_beside_rewards_of_items():
 def test_several_parts_without_an_action_space(values):
     given = {**spaces(3), **dict.fromkeys(("q_values", "q_next", "q_next_target"), values)}
     with pytest.raises(
-        SpaceError, match=r"q_values: expected values of one integer, \[B, A\].*action_space="
+        SpaceError, match=r"q_values: expected values of one integer, \[B, A\].*pass action_space"
     ):
         ComponentTest(DQNLoss(), given, backend="numpy")
 

@@ -86,7 +86,7 @@ def test_names_of_the_original():
         ),
         (
             {"second": FloatBox(add_batch_rank=True, add_time_rank=True)},
-            "second: expected the ranks of first.*spread over all pairs",
+            "second: expected the ranks of first.*broadcast over all pairs",
         ),
         ({"first": Dict(a=float, add_batch_rank=True)}, "first: expected one number per item"),
         ({"first": FloatBox()}, "first: expected one number per item"),
@@ -196,7 +196,7 @@ def test_one_length_per_sequence(lengths):
 
 
 def test_rewards_with_an_axis_too_many():
-    """They would be spread over all pairs of items."""
+    """They would silently broadcast over all pairs of items."""
     values = FloatBox(shape=(2,), add_batch_rank=True)
     spaces = dict.fromkeys(("q_values", "q_next", "q_next_target"), values)
     spaces["rewards"] = FloatBox(shape=(1,), add_batch_rank=True)
@@ -211,7 +211,9 @@ def test_rewards_with_an_axis_too_many():
 
 @pytest.mark.parametrize("names", [("first", "frist"), "first"])
 def test_listed_arguments_must_exist(names):
-    with pytest.raises(AssemblyError, match=r"Wrong.item_arguments: '.*' is no argument of loss_per_item"):
+    with pytest.raises(
+        AssemblyError, match=r"Wrong.item_arguments: '.*' is not an argument of loss_per_item"
+    ):
         type("Wrong", (Difference,), {"item_arguments": names})
 
 

@@ -197,11 +197,13 @@ def test_wrong_options(options, message):
 
 
 def test_what_is_missing():
-    with pytest.raises(AssemblyError, match="weight_entropy is not 0: give the argument entropy"):
+    with pytest.raises(AssemblyError, match="weight_entropy is not 0: pass the argument entropy"):
         ComponentTest(PPOLoss(weight_entropy=0.1), SPACES, backend="numpy")
-    with pytest.raises(AssemblyError, match="clip_ratio changes with.*give the argument time_percentage"):
+    with pytest.raises(
+        AssemblyError, match="clip_ratio changes over training.*pass the argument time_percentage"
+    ):
         ComponentTest(PPOLoss(clip_ratio=[0.2, 0.0]), SPACES, backend="numpy")
-    with pytest.raises(AssemblyError, match="sequence_length is for items with time rank"):
+    with pytest.raises(AssemblyError, match="sequence_length needs items with time rank"):
         lengths = IntBox(add_batch_rank=True)
         ComponentTest(PPOLoss(), {**SPACES, "sequence_length": lengths}, backend="numpy")
 
@@ -232,7 +234,7 @@ PARTS_IN_TIME = PARTS.with_extra_ranks(True, True, time_major=True)
         ({**SPACES, "time_percentage": FLOATS}, "time_percentage: expected the fraction of training"),
         (
             {**SPACES, "log_probs": Dict(log_likelihood=float, nn_outputs=float, add_batch_rank=True)},
-            r'log_probs: .*all that a policy puts out.*take \["log_likelihood"\]',
+            r'log_probs: .*all outputs of a policy.*pass its \["log_likelihood"\]',
         ),
     ],
 )

@@ -192,5 +192,5 @@ def test_discrete_critics_need_the_actions():
     pairs = ("q_values_next_sampled", "q_values", "q_values_sampled")
     spaces = {name: Tuple(values, values) if name in pairs else space for name, space in SPACES.items()}
     spaces |= dict.fromkeys(("log_probs_next_sampled", "log_probs_sampled"), values)
-    with pytest.raises(AssemblyError, match="with discrete=True give the argument actions"):
+    with pytest.raises(AssemblyError, match="discrete=True needs the argument actions"):
         ComponentTest(SACLoss(discrete=True), spaces, backend="numpy")

@@ -210,7 +210,7 @@ def test_a_distribution_and_what_it_needs():
     ):
         NegativeLogLikelihoodLoss({"type": "clip"})
     spaces = {"parameters": Tuple(FloatBox(), FloatBox(), add_batch_rank=True)}
-    with pytest.raises(AssemblyError, match="with a distribution give the argument labels"):
+    with pytest.raises(AssemblyError, match="a distribution needs the argument labels"):
         ComponentTest(NegativeLogLikelihoodLoss("normal"), spaces, backend="numpy")
 
 

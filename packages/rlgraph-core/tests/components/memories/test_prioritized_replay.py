@@ -299,7 +299,9 @@ def test_nothing_can_be_drawn_by_priorities_of_0():
     test = memory(4, epsilon=0.0)
     insert(test, [1, 2])
     test.test(("update_records", [[0, 1], [0.0, 0.0]]))
-    with pytest.raises(RLGraphError, match="memory: all priorities are 0, nothing can be drawn: set epsilon"):
+    with pytest.raises(
+        RLGraphError, match="memory: all priorities are 0, so no record can be drawn: set epsilon"
+    ):
         draw(test, 1)
 
 
@@ -372,7 +374,7 @@ def test_it_is_saved_and_loaded(backend, tmp_path):
 def test_errors_that_are_not_finite(error):
     test = memory(4)
     insert(test, [1, 2])
-    with pytest.raises(NumericalError, match="memory: an error that a priority is made of is not finite"):
+    with pytest.raises(NumericalError, match="memory: expected finite errors for priorities"):
         test.test(("update_records", [[0, 1], [1.0, error]]))
     np.testing.assert_array_equal(priorities(test), [1.0, 1.0, 0.0, 0.0])
 

@@ -185,9 +185,9 @@ def test_without_producers(queue):
         (
             [print, iter([])],
             print,
-            r"producers\[1\]: expected a function, given .*; of an iterator it is __next__",
+            r"producers\[1\]: expected a function, given .*; pass __next__ of an iterator",
         ),
-        ([print], 3, r"insert: expected a function, given 3; .*of an executor program\(method\)"),
+        ([print], 3, r"insert: expected a function, given 3; .*program\(method\) of an executor"),
     ],
 )
 def test_what_is_no_function(producers, insert, message):

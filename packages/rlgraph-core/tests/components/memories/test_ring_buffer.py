@@ -88,7 +88,7 @@ def test_records_that_do_not_say_where_episodes_end():
     test = ComponentTest(RingBuffer(3), spaces, backend="numpy")
     test.test(("insert_records", [{"number": np.zeros(2, np.float32)}]))
     with pytest.raises(
-        RLGraphError, match="a bool field, .*of the name terminals or truncations, given (number|terminals)$"
+        RLGraphError, match="a bool field, .*named terminals or truncations, given (number|terminals)$"
     ):
         test.test(("get_episodes", 1))
 
@@ -140,6 +140,6 @@ def test_flags_of_several_numbers_end_no_episodes():
     test = ComponentTest(RingBuffer(5), spaces, backend="numpy")
     test.test(("insert_records", [{"terminals": np.ones((3, 2), bool)}]))
     with pytest.raises(
-        RLGraphError, match="a bool field, .*of the name terminals or truncations, given (number|terminals)$"
+        RLGraphError, match="a bool field, .*named terminals or truncations, given (number|terminals)$"
     ):
         test.test(("get_episodes", 1))

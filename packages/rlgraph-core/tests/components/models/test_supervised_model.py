@@ -173,7 +173,10 @@ def test_specs():
     ("make", "message"),
     [
         (lambda: model(), "expected a loss_spec, .*or a predictor with a label_space"),
-        (lambda: SupervisedPredictor(LAYERS, distributions_spec={}), "expected with a label_space"),
+        (
+            lambda: SupervisedPredictor(LAYERS, distributions_spec={}),
+            "distributions_spec needs a label_space",
+        ),
         (lambda: model(IntBox(3), [{"type": "dens"}]), r"predictor_spec.*dens.*Did you mean"),
         (
             lambda: model(IntBox(3), loss_spec="adam"),

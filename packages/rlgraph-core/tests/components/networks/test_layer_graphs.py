@@ -172,7 +172,7 @@ def test_as_the_network_of_a_policy(streams, backend):
     ("options", "message"),
     [
         ({"layers": {"a": {"type": "dense"}}}, "expected a list of layer specs.*multi_input_stream_network"),
-        ({"layers": [Dense(2)], "outputs": Dense(2)(box(3))}, "layers: with outputs, .* expected None"),
+        ({"layers": [Dense(2)], "outputs": Dense(2)(box(3))}, "layers: expected None together with outputs"),
         ({"layers": [Dense(2)], "inputs": box(3)}, "and inputs, but no outputs"),
     ],
 )
@@ -185,16 +185,14 @@ def test_wrong_inputs():
     a, b = box(3), box(3)
     hidden = Dense(2)(a)
     with pytest.raises(
-        AssemblyError, match=r"network: dense, argument inputs: FloatBox\(.* is none of the inputs of network"
+        AssemblyError, match=r"network: dense, argument inputs: FloatBox\(.* is not an input of network"
     ):
         NeuralNetwork(inputs=b, outputs=hidden)
-    with pytest.raises(AssemblyError, match=r"network.inputs\[1\]: no output is made of it"):
+    with pytest.raises(AssemblyError, match=r"network.inputs\[1\]: no output depends on it"):
         NeuralNetwork(inputs=[a, b], outputs=hidden)
-    with pytest.raises(AssemblyError, match="network.inputs: one and the same Space stands there twice"):
+    with pytest.raises(AssemblyError, match="network.inputs: duplicate Space"):
         NeuralNetwork(inputs=[a, a], outputs=hidden)
-    with pytest.raises(
-        AssemblyError, match="made of 2 Spaces, so inputs= must say what the network is given"
-    ):
+    with pytest.raises(AssemblyError, match="depend on 2 Spaces, so inputs= must list the network's inputs"):
         NeuralNetwork(outputs=[hidden, Dense(2)(b)])
     with pytest.raises(AssemblyError, match="network.inputs: expected Spaces, given int 3"):
         NeuralNetwork(inputs=[a, 3], outputs=hidden)
@@ -224,11 +222,11 @@ def test_wrong_calls_of_layers():
     ):
         Dense(2)(np.zeros(3))
     with pytest.raises(
-        AssemblyError, match="has no API method 'call': it is no layer that can be called with Spaces"
+        AssemblyError, match="has no API method 'call': only layers with one can be called with Spaces"
     ):
         Policy([Dense(2)], IntBox(2))(a)
     with pytest.raises(
-        AssemblyError, match="network: dropout is given 'training' as an input: the network hands it over"
+        AssemblyError, match="network: dropout is given 'training' as an input: the network passes it itself"
     ):
         NeuralNetwork(inputs=a, outputs=Dropout()(a, training=a))
 
@@ -377,6 +375,6 @@ def test_recurrent_layers_that_cannot_be():
     ):
         NeuralNetwork(outputs=[layer(a), layer(a)])
     with pytest.raises(
-        AssemblyError, match="lstm is recurrent and given inputs, sequence_length: the network hands"
+        AssemblyError, match="lstm is recurrent and given inputs, sequence_length: it may be given only"
     ):
         NeuralNetwork(inputs=[a, IntBox(add_batch_rank=True)], outputs=layer(a, sequence_length=a))

@@ -56,7 +56,7 @@ def test_ways_to_describe_a_network():
     ):
         NeuralNetwork.from_spec([LAYERS[0], {"type": "dense", "unts": 3}], path="agent.network_spec")
     with pytest.raises(
-        SpecError, match="'dense' is a Dense, expected a NeuralNetwork; layers stand in a list"
+        SpecError, match="'dense' is a Dense, expected a NeuralNetwork; write layers as a list"
     ):
         NeuralNetwork.from_spec(LAYERS[0], path="agent.network_spec")
 
@@ -141,7 +141,7 @@ def test_what_a_network_cannot_take_names_the_layer_that_converts_it(space, laye
 
 
 def test_no_layer_of_a_network_has_state():
-    with pytest.raises(SpecError, match="network.layers: sequence-0 remembers something of each environment"):
+    with pytest.raises(SpecError, match="network.layers: sequence-0 keeps state per environment"):
         NeuralNetwork([{"type": "sequence"}])
 
 

@@ -252,12 +252,12 @@ def test_folded_time(time_major, backend):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: NeuralNetwork(LAYERS, fold_time_rank=True), "lstm-1 is recurrent and needs the time"),
+        (lambda: NeuralNetwork(LAYERS, fold_time_rank=True), "lstm-1 is recurrent and needs the time rank"),
         (lambda: NeuralNetwork(LAYERS, unfold_time_rank=True), "unfold_time_rank without fold_time_rank"),
-        (lambda: BatchApply(LSTM(2)), "lstm is recurrent and takes sequences by itself"),
+        (lambda: BatchApply(LSTM(2)), "lstm is recurrent and takes sequences directly"),
         (
             lambda: NeuralNetwork([LSTM(2, scope="a-b"), LSTM(2, scope="a_b")]),
-            "the internal states of 'a-b' and 'a_b' would both go by the name 'a_b'",
+            "the internal states of 'a-b' and 'a_b' would both have the key 'a_b'",
         ),
     ],
 )
@@ -290,7 +290,7 @@ def test_training_is_an_argument_by_name():
 
 
 def test_wrong_states():
-    with pytest.raises(SpaceError, match="internal_states are given, and there is no recurrent layer"):
+    with pytest.raises(SpaceError, match="expected no internal_states, since no layer is recurrent"):
         ComponentTest(NeuralNetwork([Dense(2)]), {"inputs": ONE, "internal_states": STATES}, backend="numpy")
     with pytest.raises(
         SpaceError, match=r"network/call.internal_states: expected Dict\(.*lstm_1.*given Dict\(.*lstm_2"

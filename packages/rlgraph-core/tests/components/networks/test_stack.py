@@ -106,7 +106,7 @@ def test_copies_have_variables_of_their_own(backend):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Stack(), "stack: expected components or specs of them, given none"),
+        (lambda: Stack(), "stack: expected components or their specs, given none"),
         (
             lambda: Stack(Plus(1.0), api_methods=["cal"]),
             "stack.api_methods: plus has no API method 'cal'.*'call'",

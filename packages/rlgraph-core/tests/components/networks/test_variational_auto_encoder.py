@@ -154,7 +154,7 @@ def test_it_learns_a_line(seed, trainer):
     ("options", "message"),
     [
         ({"z_units": 0}, "z_units: expected an integer >= 1, given 0"),
-        ({"likelihood": "norml"}, "likelihood: there is no 'norml'. Did you mean 'normal'"),
+        ({"likelihood": "norml"}, "likelihood: unknown 'norml'. Did you mean 'normal'"),
         ({"stddev": 0.0}, "stddev: expected a number > 0, given 0.0"),
         ({"stddev": float("inf")}, "stddev: expected a number > 0, given inf"),
         ({"beta": "high"}, "beta: expected a number, given 'high'"),

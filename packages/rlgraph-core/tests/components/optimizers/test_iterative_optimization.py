@@ -140,7 +140,7 @@ def test_learning(trainer, execution):
         ({"num_epochs": 0}, "num_epochs: expected an integer >= 1, given 0"),
         ({"api_method_name": "updat"}, "api_method_name: average has no API method 'updat'.*'update'"),
         ({"results": "loss"}, "results: expected names of numbers, given 'loss'"),
-        ({"stop_if": ("kl", 0.1)}, "stop_if: 'kl' is none of results"),
+        ({"stop_if": ("kl", 0.1)}, "stop_if: 'kl' is not in results"),
         ({"stop_if": 0.1}, "stop_if: expected a pair of a name and a limit"),
     ],
 )
@@ -150,7 +150,7 @@ def test_mistakes(options, message):
 
 
 def test_records_that_do_not_do():
-    with pytest.raises(InputError, match="2 records are fewer than the 3 minibatches of an epoch"):
+    with pytest.raises(InputError, match="expected at least 3 records, given 2"):
         built("numpy", num_minibatches=3).test(("update", [rows(2)]))
     with pytest.raises(SpaceError, match="records must be a Dict with batch rank, given FloatBox"):
         ComponentTest(

@@ -84,9 +84,10 @@ class Learner(Component):
         return a + b
 
 
-def built(optimizer, backend, shared=False, dtype="float64", **spaces):
+def built(optimizer, backend, shared=False, dtype="float64", use_kernels=True, **spaces):
+    execution = {"dtype": dtype, "use_kernels": use_kernels}
     return GraphExecutor(
-        Learner(optimizer, shared), {**SPACES, **spaces}, backend=backend, execution_spec={"dtype": dtype}
+        Learner(optimizer, shared), {**SPACES, **spaces}, backend=backend, execution_spec=execution
     )
 
 
@@ -326,10 +327,12 @@ def test_statistics_without_a_limit(trainer):
 # Gradients that are not finite.
 
 
+@pytest.mark.parametrize("use_kernels", [True, False])
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
-def test_skipped_steps(rule, trainer):
+def test_skipped_steps(rule, use_kernels, trainer):
     """As if these steps had never been, whichever variable it is."""
-    made, history = built(RULES[rule](non_finite="skip"), trainer), gradients(2)
+    optimizer, history = RULES[rule](non_finite="skip"), gradients(2)
+    made = built(optimizer, trainer, use_kernels=use_kernels)
     made.execute("learn", *history[0])
     before = made.get_weights()
     for number, bad in enumerate((math.nan, math.inf, -math.inf)):
@@ -358,7 +361,7 @@ def test_an_error_names_component_and_variable(rule, trainer):
     assert (
         "the gradient by pair/left/weights (component pair/left) is not finite; 2 of 3 variables" in message
     )
-    assert "pair/left/weights, pair/right/weights. The step was left out. Lower the learning rate" in message
+    assert "pair/left/weights, pair/right/weights. The step was skipped. Lower the learning rate" in message
     for name, value in made.get_weights().items():
         if name != "optimizer/skipped":
             np.testing.assert_array_equal(value, before[name], err_msg=name)
@@ -453,7 +456,7 @@ def test_a_scheduled_rate_needs_the_time(trainer):
         (AdamW, {"weight_decay": "some"}, "optimizer.weight_decay: expected a number >= 0, given 'some'"),
         (RMSProp, {"decay": 1}, "optimizer.decay: expected a number in [0, 1), given 1"),
         (RMSProp, {"momentum": 1.5}, "optimizer.momentum: expected a number in [0, 1), given 1.5"),
-        (SGD, {"nesterov": True}, "optimizer.nesterov: expected a momentum above 0 with it, given 0.0"),
+        (SGD, {"nesterov": True}, "optimizer.nesterov: expected a momentum above 0, given 0.0"),
     ],
 )
 def test_wrong_arguments(kind, options, message):

@@ -239,7 +239,7 @@ def test_probabilities_of_what_has_none():
         ),
         (
             {"exploration_spec": {"noise_spec": {"type": "gumbel"}}},
-            "exploration_spec: <NoisyGreedy exploration> explores action values, and <Policy policy> has none",
+            "exploration_spec: <NoisyGreedy exploration> explores action values, which <Policy policy> does not have",
         ),
         (
             {"preprocessor_spec": [{"type": "divide", "diviser": 2}]},
@@ -264,7 +264,7 @@ def test_wrong_inputs():
     for states, others in ((floats, Dict(a=floats)), (Dict(a=floats), Dict(a=floats))):
         actor = ActorComponent(None, Policy(LAYERS, ACTIONS))
         with pytest.raises(
-            (RLGraphError, SpaceError), match="other_nn_inputs: expected a Dict beside preprocessed"
+            (RLGraphError, SpaceError), match="other_nn_inputs: expected a Dict, and preprocessed"
         ):
             ComponentTest(actor, {"states": states, "other_nn_inputs": others}, backend="numpy")
 

@@ -172,7 +172,11 @@ def test_a_mask_that_is_computed(backend):
         (BoolBox(), mask_of(), r"expected a BoolBox of shape \[2\], given"),
         (Dict(a=IntBox(4)), mask_of(4), "expected a container of masks by parts of the action, a, given one"),
         (Dict(a=IntBox(4)), Dict(a=mask_of(3)), r"action_mask/a: expected a BoolBox of shape \[4\], given"),
-        (Dict(jump=IntBox(4)), Dict(jum=mask_of(4)), "has a part 'jum', the action has none. .*jump"),
+        (
+            Dict(jump=IntBox(4)),
+            Dict(jum=mask_of(4)),
+            "has a part 'jum', which the action does not have. .*jump",
+        ),
     ],
 )
 @KINDS

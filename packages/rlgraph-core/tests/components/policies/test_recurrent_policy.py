@@ -282,7 +282,7 @@ def test_a_policy_without_memory_has_no_states(backend):
     assert policy.internal_states_space is None
     test = ComponentTest(policy, {"nn_inputs": STATE, "actions": ITEM["int"]}, backend=backend)
     assert set(test.test("get_action", X[0])) == {"action", "nn_outputs"}
-    with pytest.raises(SpaceError, match="internal_states are given, and there is no recurrent layer"):
+    with pytest.raises(SpaceError, match="expected no internal_states, since no layer is recurrent"):
         spaces = {"nn_inputs": STATE, "actions": ITEM["int"], "internal_states": Dict(lstm=STATE)}
         ComponentTest(Policy(NETWORK[:1], IntBox(ACTIONS)), spaces, backend=backend)
 

@@ -321,8 +321,8 @@ def test_the_float_of_the_execution(backend):
         (lambda: ImageResize(0, 84), "image-resize.width: expected an integer >= 1, given 0"),
         (lambda: ImageResize(84, 84, "cubic"), "image-resize.interpolation: unknown interpolation 'cubic'"),
         (lambda: ImageCrop(x=-1, width=4, height=4), "image-crop.x: expected an integer >= 0, given -1"),
-        (lambda: Reshape(), "reshape: give new_shape, or one of flatten, "),
-        (lambda: Reshape([2], flatten=True), "reshape: give new_shape or flatten=True, not both"),
+        (lambda: Reshape(), "reshape: expected new_shape, or one of flatten, "),
+        (lambda: Reshape([2], flatten=True), "reshape: expected new_shape or flatten=True, given both"),
         (lambda: Reshape([-1, -1]), "reshape.new_shape: expected a list of sizes, at most one of them -1"),
         (lambda: Reshape([0]), "reshape.new_shape[0]: expected an integer >= 1, given 0"),
     ],
@@ -337,7 +337,7 @@ def test_wrong_arguments(make, message):
     ("layer", "space", "message"),
     [
         (Divide(2), TextBox(), "divide: expected numbers"),
-        (Clip(0.5, 1.5), BYTES, "clip: integers have no limits 0.5 and 1.5"),
+        (Clip(0.5, 1.5), BYTES, "clip: expected integer limits, given 0.5 and 1.5"),
         (Clip(-1, 5), BYTES, "clip/low: expected numbers from 0 to 255 for uint8, given -1"),
         (ConvertType("uint8"), FloatBox(-1.0, 1.0), "convert-type/low: expected numbers from 0 to 255"),
         (Clip(), BoolBox(), "clip: expected numbers"),
@@ -346,7 +346,7 @@ def test_wrong_arguments(make, message):
         (
             ImageCrop(2, width=3, height=3),
             GREY,
-            "image-crop: rows 0 to 2 and columns 2 to 4 do not lie inside of",
+            "image-crop: rows 0 to 2 and columns 2 to 4 exceed",
         ),
         (Normalize(), float, "normalize: expected a Space with a shape"),
         (Reshape([5, -1]), GREY, "reshape: 12 elements do not fit (5, -1)"),

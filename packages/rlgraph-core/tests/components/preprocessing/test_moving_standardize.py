@@ -80,5 +80,5 @@ def test_wrong_use():
     with pytest.raises(SpaceError, match="moving-standardize: expected numbers"):
         MovingStandardize().get_preprocessed_space(TextBox())
     test = ComponentTest(MovingStandardize(num_environments=2), SPACES, backend="numpy")
-    with pytest.raises(InputError, match=r"moving-standardize: env_indices must lie in 0..1, given \[2\]"):
+    with pytest.raises(InputError, match=r"moving-standardize: expected env_indices in 0..1, given \[2\]"):
         test.test("call", [[0.0, 0.0]], [2])

@@ -135,9 +135,9 @@ def test_unfold_a_batch_of_its_own_by_a_sequence(backend, time_major):
 
 
 def test_mistakes():
-    with pytest.raises(SpecError, match="reshape: give new_shape, or one of flatten"):
+    with pytest.raises(SpecError, match="reshape: expected new_shape, or one of flatten"):
         Reshape()
-    with pytest.raises(SpecError, match="reshape: give fold_time_rank or unfold_time_rank, not both"):
+    with pytest.raises(SpecError, match="reshape: expected fold_time_rank or unfold_time_rank, given both"):
         Reshape(fold_time_rank=True, unfold_time_rank=True)
     with pytest.raises(SpecError, match=r"reshape\.unfold_time_rank: expected an integer >= 1, given -2"):
         Reshape(unfold_time_rank=-2)
@@ -145,7 +145,7 @@ def test_mistakes():
         Reshape(fold_time_rank=True).get_preprocessed_space(floats((2,), True))
     with pytest.raises(SpaceError, match="unfolding needs a Space with batch rank and without time rank"):
         Reshape(unfold_time_rank=3).get_preprocessed_space(floats((2,), True, True))
-    with pytest.raises(SpaceError, match="7 items are no whole number of 3 steps"):
+    with pytest.raises(SpaceError, match="7 items are not a multiple of 3 steps"):
         Reshape(unfold_time_rank=3).get_preprocessed_space(floats((2,), 7))
     with pytest.raises(AssemblyError, match="unfold_time_rank=True needs input_before_time_rank_folding"):
         GraphExecutor(Reshape(unfold_time_rank=True), {"inputs": floats((2,), True)}, backend="numpy")
@@ -162,7 +162,9 @@ def test_axes_that_are_none(axes):
 
 
 def test_an_axis_of_unknown_size_stays_what_it_is():
-    with pytest.raises(SpaceError, match="axis 0, the batch rank, has no fixed size, so it stays what it is"):
+    with pytest.raises(
+        SpaceError, match="axis 0, the batch rank, has no fixed size and cannot change its role"
+    ):
         RankReinterpreter(time_rank=0).get_preprocessed_space(floats((2,), True))
     with pytest.raises(SpaceError, match="expected at least 2 axes"):
         RankReinterpreter(0, 1).get_preprocessed_space(floats((), True))

@@ -145,10 +145,10 @@ def test_what_the_room_for_environments_was_called(layer):
         (
             [1.0],
             [64],
-            r"sequence: env_indices must lie in 0..63, given \[64\]; num_environments= of the layer",
+            r"sequence: expected env_indices in 0..63, given \[64\]; increase num_environments",
         ),
-        ([1.0], [-1], r"sequence: env_indices must lie in 0..63, given \[-1\]"),
-        ([1.0, 2.0], [3, 3], r"sequence: env_indices name an environment twice in one call: \[3, 3\]"),
+        ([1.0], [-1], r"sequence: expected env_indices in 0..63, given \[-1\]"),
+        ([1.0, 2.0], [3, 3], r"sequence: expected different env_indices in one call, given \[3, 3\]"),
         ([1.0, 2.0], [0], "env_indices"),
     ],
 )

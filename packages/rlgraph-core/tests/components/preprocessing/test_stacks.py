@@ -136,7 +136,7 @@ def test_inside_of_an_agent(backend):
 def test_forgotten_environments():
     spaces = {"states": FloatBox(add_batch_rank=True), **INDICES}
     with pytest.raises(
-        AssemblyError, match="preprocessor.preprocess needs env_indices: a layer of it remembers"
+        AssemblyError, match="preprocessor.preprocess needs env_indices, since one of its layers keeps state"
     ):
         GraphExecutor(Agent([{"type": "sequence"}], forgetful=True), spaces, backend="numpy")
 
@@ -176,7 +176,7 @@ def test_specs(tmp_path):
         ),
         (
             lambda: DictPreprocessorStack({"a": [], "a/b": []}),
-            "preprocessor.preprocessors: 'a/b' lies inside of 'a'; name each part once",
+            "preprocessor.preprocessors: 'a/b' is inside 'a'; name each part once",
         ),
         (
             lambda: DictPreprocessorStack.from_spec({"a": [{"type": "divde"}]}, path="preprocessing_spec"),
@@ -184,11 +184,11 @@ def test_specs(tmp_path):
         ),
         (
             lambda: PreprocessorStack.from_spec({"type": "grayscale"}, path="preprocessing_spec"),
-            "preprocessing_spec.type: 'grayscale' is a GrayScale, expected a PreprocessorStack; layers stand in a list",
+            "preprocessing_spec.type: 'grayscale' is a GrayScale, expected a PreprocessorStack; write layers as a list",
         ),
         (
             lambda: PreprocessorStack.from_spec(3, path="preprocessing_spec"),
-            "given int 3; layers stand in a list, a single one too",
+            "given int 3; write layers as a list, even a single one",
         ),
     ],
 )
@@ -202,7 +202,7 @@ def test_wrong_spaces():
     with pytest.raises(SpaceError, match="grayscale-0: expected numbers with a last axis of 3 channels"):
         PreprocessorStack.from_spec(ATARI).get_preprocessed_space(FloatBox(shape=(4, 4)))
     stack = DictPreprocessorStack(PARTS)
-    with pytest.raises(SpaceError, match="for a single Space give a list of layers"):
+    with pytest.raises(SpaceError, match="for a single Space pass a list of layers"):
         stack.get_preprocessed_space(float)
     with pytest.raises(SpaceError, match=r"preprocessor\.preprocessors\.romo"):
         DictPreprocessorStack({"romo": []}).get_preprocessed_space(STATES)

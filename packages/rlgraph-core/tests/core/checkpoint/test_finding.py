@@ -71,7 +71,7 @@ def test_what_is_no_checkpoint(write, tmp_path):
     (tmp_path / ".ipynb_checkpoints").mkdir()
     assert last_valid_checkpoint(tmp_path) == tmp_path / "a"
     (tmp_path / "lost").mkdir()
-    with pytest.warns(CheckpointWarning, match="lost is no checkpoint: it has no manifest.json; skipped"):
+    with pytest.warns(CheckpointWarning, match="lost is not a checkpoint: it has no manifest.json; skipped"):
         assert last_valid_checkpoint(tmp_path) == tmp_path / "a"
 
 
@@ -105,7 +105,7 @@ def test_what_a_cut_off_save_has_left_counts_where_nothing_else_is(write, tmp_pa
     write("a", 100)
     write("last", 200).rename(tmp_path / ".last.1a2b.old")
     with pytest.warns(
-        CheckpointWarning, match="last is missing, a save of it was cut off; taken is .*1a2b.old"
+        CheckpointWarning, match="last is missing because a save was cut off; using .*1a2b.old"
     ):
         assert last_valid_checkpoint(tmp_path) == tmp_path / ".last.1a2b.old"
     with pytest.warns(CheckpointWarning, match="last is missing"):
@@ -157,4 +157,4 @@ def test_nothing_whole_is_left(make, write, refused, tmp_path):
     path = write("last", 100)
     damage(path)
     path.rename(tmp_path / ".last.0f.new")
-    refused(make(), tmp_path / "last", "last is no checkpoint: it has no manifest.json")
+    refused(make(), tmp_path / "last", "last is not a checkpoint: it has no manifest.json")

@@ -71,10 +71,10 @@ def saved_arrays():
         (tensors(b"\xff\xfe"), "the header of .* cannot be read: 'utf-8' codec"),
         (tensors(b"[" * 100_000), "the header of .* cannot be read: maximum recursion depth"),
         (tensors(b'{"a":' * 100_000), "the header of .* cannot be read: maximum recursion depth"),
-        (tensors(b'{"a": NaN}'), "NaN is no JSON number"),
+        (tensors(b'{"a": NaN}'), "NaN is not a JSON number"),
         (tensors(b'{"a": ' + b"9" * 5000 + b"}"), "the header of .* cannot be read: Exceeds the limit"),
-        (tensors([]), "its header is no mapping"),
-        (tensors(b'{"a": 1, "b": 2, "a": 3}'), "the key 'a' is there twice"),
+        (tensors([]), "its header is not a mapping"),
+        (tensors(b'{"a": 1, "b": 2, "a": 3}'), "duplicate key 'a'"),
         (tensors({"a": None}), "'a' is None"),
         (tensors({"a": {}}), "'a' is {}"),
         (tensors({"a": {**entry(0, 4), "more": 1}}, bytes(4)), "'a' is {.*"),
@@ -89,14 +89,14 @@ def saved_arrays():
         (tensors({"a": entry(0, 8)}, bytes(8)), "'a' is {"),  # one float32 takes four
         (tensors({"a": entry(4, 0)}, bytes(4)), "'a' is {"),
         (tensors({"a": entry(0, 4, dtype="F64")}, bytes(4)), "'a' is {"),
-        (tensors({"a": entry(0, 4)}, bytes(3)), "tells of 4 bytes of values, there are 3"),
-        (tensors({"a": entry(0, 4)}, bytes(5)), "tells of 4 bytes of values, there are 5"),
+        (tensors({"a": entry(0, 4)}, bytes(3)), "expects 4 bytes of values, it has 3"),
+        (tensors({"a": entry(0, 4)}, bytes(5)), "expects 4 bytes of values, it has 5"),
         (tensors({"a": entry(4, 8)}, bytes(8)), "'a' begins at 4, expected 0"),
         (tensors({"a": entry(0, 4), "b": entry(0, 4)}, bytes(4)), "'b' begins at 0, expected 4"),
         (tensors({"a": entry(0, 8, [2]), "b": entry(4, 8)}, bytes(8)), "'b' begins at 4, expected 8"),
         (
             tensors({"a": entry(0, 1 << 50, [1 << 48])}, bytes(8)),
-            "its header tells of 1,125,899,906,842,624 bytes",
+            "its header expects 1,125,899,906,842,624 bytes",
         ),
         (tensors({"a": entry(0, 0, [0, 10**40])}), "'a' is {"),
         (tensors({"a": entry(0, 0, [0, 2**62, 2**62])}), "'a' is {"),
@@ -229,7 +229,7 @@ def test_what_cannot_be_read(stored, target, refused, monkeypatch):
 def test_files_outside_of_the_checkpoint(stored, target, refused, resign, name):
     digest = hashlib.sha256((stored / "variables.safetensors").read_bytes()).hexdigest()
     resign(stored, lambda manifest: manifest["files"].update({name: digest}))
-    refused(target, stored, "manifest.json names '.*', which is no file of a checkpoint")
+    refused(target, stored, "manifest.json names '.*', which is not a file of a checkpoint")
 
 
 @pytest.mark.parametrize(
@@ -238,14 +238,14 @@ def test_files_outside_of_the_checkpoint(stored, target, refused, resign, name):
         (b"", "cannot be read: Expecting value"),
         (b"\x80\x04\x95", "cannot be read: 'utf-8' codec"),
         (b"\xef\xbb\xbf{}", "cannot be read: Unexpected UTF-8 BOM"),
-        (b"null", "is no manifest of an RLgraph checkpoint"),
-        (b"[]", "is no manifest of an RLgraph checkpoint"),
-        (b'{"format": ["rlgraph-checkpoint"]}', "is no manifest of an RLgraph checkpoint"),
+        (b"null", "is not the manifest of an RLgraph checkpoint"),
+        (b"[]", "is not the manifest of an RLgraph checkpoint"),
+        (b'{"format": ["rlgraph-checkpoint"]}', "is not the manifest of an RLgraph checkpoint"),
         (b"[" * 1_000_000, "cannot be read: maximum recursion depth"),
         (b'{"a":' * 1_000_000, "cannot be read: maximum recursion depth"),
-        (b'{"format": "rlgraph-checkpoint", "version": NaN}', "NaN is no JSON number"),
-        (b'{"format": "rlgraph-checkpoint", "version": -Infinity}', "-Infinity is no JSON number"),
-        (b'{"format": "x", "format": "rlgraph-checkpoint"}', "the key 'format' is there twice"),
+        (b'{"format": "rlgraph-checkpoint", "version": NaN}', "NaN is not a JSON number"),
+        (b'{"format": "rlgraph-checkpoint", "version": -Infinity}', "-Infinity is not a JSON number"),
+        (b'{"format": "x", "format": "rlgraph-checkpoint"}', "duplicate key 'format'"),
         (b'{"format": "rlgraph-checkpoint"}', "its version is None"),
         (b'{"format": "rlgraph-checkpoint", "version": true}', "its version is True"),
         (b'{"format": "rlgraph-checkpoint", "version": 0}', "its version is 0"),
@@ -301,7 +301,7 @@ def test_wrong_types(stored, target, refused, resign, key):
 
 def test_parts_that_do_not_belong_there(stored, target, refused, resign):
     resign(stored, lambda manifest: manifest.update({"on_load": "import os"}))
-    refused(target, stored, "manifest.json is damaged: it has 'on_load', which is no part of it")
+    refused(target, stored, "manifest.json is damaged: it has the unknown key 'on_load'")
 
 
 def test_the_checksum_of_the_manifest(stored, target, refused):
@@ -369,9 +369,9 @@ def test_two_files_exchanged(stored, target, refused, resign):
 
 
 def test_no_checkpoint(target, refused, tmp_path):
-    refused(target, tmp_path / "nowhere", "nowhere is no checkpoint: it has no manifest.json")
+    refused(target, tmp_path / "nowhere", "nowhere is not a checkpoint: it has no manifest.json")
     (tmp_path / "file").write_text("")
-    refused(target, tmp_path / "file", "file is no checkpoint: it has no manifest.json")
+    refused(target, tmp_path / "file", "file is not a checkpoint: it has no manifest.json")
 
 
 def test_errors_are_of_bearable_length(stored, target, resign):

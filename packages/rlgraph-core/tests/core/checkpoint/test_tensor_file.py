@@ -72,7 +72,9 @@ def test_an_empty_file(tmp_path):
 
 
 def test_other_dtypes_are_refused(tmp_path):
-    with pytest.raises(CheckpointError, match="variable 'a' has dtype object, which checkpoints do not keep"):
+    with pytest.raises(
+        CheckpointError, match="variable 'a' has dtype object, which checkpoints do not support"
+    ):
         write_tensors(tmp_path / "a", {"a": np.array([None])})
 
 

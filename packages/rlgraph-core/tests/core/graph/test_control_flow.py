@@ -97,6 +97,13 @@ def test_carried_values_change_all_at_once(executor, cell, backend):
     assert executor(run, cell, backend=backend).execute("run") == (55, 89)
 
 
+def test_carried_values_that_change_places(executor, backend):
+    def run(self, x, y):
+        return loop(3, lambda i, a, b: (b, a), x, y)
+
+    assert executor(run, backend=backend, x=NUMBER, y=NUMBER).execute("run", 1.0, 2.0) == (2.0, 1.0)
+
+
 def test_carried_batches_of_any_size(executor, cell, backend):
     def run(self, x):
         return loop(3, lambda i, v: cell.add(v, x), x)
@@ -218,6 +225,16 @@ def test_until_looks_at_all_new_values(executor, cell, backend):
     assert made.execute("run", 100) == (4, 6)
     assert made.execute("run", 2) == (2, 1)
     assert made.execute("run", 0) == (0, 0)
+
+
+def test_until_a_value_that_was_another_one_before(executor, cell, backend):
+    def run(self):
+        def body(i, v, now, next_time):
+            return cell.add(v, 1), next_time, True
+
+        return loop(5, body, 0, False, False, until=lambda v, now, next_time: now)[0]
+
+    assert executor(run, cell, backend=backend).execute("run") == 2
 
 
 def test_until_an_input_says_so(executor, cell, backend):

@@ -359,7 +359,7 @@ def test_a_failing_leaf_names_its_key():
             {"flatten_ops": True, "add_auto_key_as_first_param": True},
             "add_auto_key_as_first_param=True needs split_ops=True",
         ),
-        ({"flatten_ops": {"z"}}, "flatten_ops names 'z', which is no argument. Known: x"),
+        ({"flatten_ops": {"z"}}, "flatten_ops names 'z', which is not an argument. Known: x"),
         ({"flatten_ops": "x"}, "flatten_ops= is True or a set of argument names, given 'x'"),
         ({"returns": -1}, "returns= is the number of outputs, given -1"),
         ({"returns": True}, "returns= is the number of outputs, given True"),

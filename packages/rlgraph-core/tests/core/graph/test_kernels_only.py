@@ -266,10 +266,10 @@ def test_effects_name_variables_of_the_component(options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"writes": {"w"}}, "writes= declares what the kernels of a function without a body do"),
-        ({"draws": True}, "draws= declares what the kernels of a function without a body do"),
-        ({"shares": {"w"}}, "shares= declares what the kernels of a function without a body do"),
-        ({"writes": {"w"}, "host": True, "spaces": STATES}, "of this one it is seen"),
+        ({"writes": {"w"}}, "writes= is only for functions without a body"),
+        ({"draws": True}, "draws= is only for functions without a body"),
+        ({"shares": {"w"}}, "shares= is only for functions without a body"),
+        ({"writes": {"w"}, "host": True, "spaces": STATES}, "the effects of this one are inferred"),
     ],
 )
 def test_effects_of_a_body_are_seen(options, message):

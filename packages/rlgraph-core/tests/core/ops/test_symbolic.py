@@ -70,7 +70,7 @@ REFUSED = {
     "promotion of a bool": (lambda: X + True, "the Python scalar True"),
     "a size as a number": (
         lambda: X * OPS.shape(X)[0],
-        "the size B is no number for float32[B, 3]: sizes go where shapes are asked for; to count with one, take",
+        "the size B cannot be a number for float32[B, 3]: use sizes only in shapes; to count with one, take",
     ),
     "bool arithmetic": (lambda: M + M, "ops.add needs a number tensor"),
     "integer division": (lambda: INT / 2, "ops.divide needs a float tensor"),
@@ -143,7 +143,7 @@ REFUSED = {
     "reshape to negative sizes": (lambda: OPS.reshape(tensor(6), (-2, -3)), "negative"),
     "squeeze": (lambda: OPS.squeeze(X, axis=1), "axis 1 of float32[B, 3] has size 3, not 1"),
     "squeeze an unknown size": (lambda: OPS.squeeze(X, axis=0), "has size B, not 1"),
-    "permute": (lambda: OPS.permute_dims(X, (0, 0)), "is no order of the 2 axes"),
+    "permute": (lambda: OPS.permute_dims(X, (0, 0)), "is not an order of the 2 axes"),
     "broadcast": (lambda: OPS.broadcast_to(X, (3,)), "does not broadcast to (3,)"),
     "concat": (lambda: OPS.concat([X, tensor(B, 4)]), "differ outside axis 0"),
     "stack": (lambda: OPS.stack([X, tensor(3)]), "differ in shape"),

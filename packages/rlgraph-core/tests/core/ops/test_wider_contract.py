@@ -78,7 +78,7 @@ REFUSED = {
     ),
     "repeat": (lambda: OPS.repeat(X, -1, axis=0), "repeats must be an integer of at least 0, given -1"),
     "pad axes": (lambda: OPS.pad(X, ((1, 1),)), "padding must have one entry for each axis"),
-    "pad pairs": (lambda: OPS.pad(X, (1, 1)), "padding must be pairs (in front, behind), given (1, 1)"),
+    "pad pairs": (lambda: OPS.pad(X, (1, 1)), "padding must be pairs (before, after), given (1, 1)"),
     "pad value": (lambda: OPS.pad(INT, ((0, 0), (0, 1)), value=0.5), "no implicit promotion"),
     "negative padding": (lambda: OPS.pad(X, ((0, 0), (-1, 0))), "integer of at least 0, given -1"),
     "split sizes": (

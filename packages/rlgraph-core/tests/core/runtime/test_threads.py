@@ -1,6 +1,7 @@
 """One graph executor in several threads."""
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -47,6 +48,7 @@ class Counter(Component):
     @graph_fn(host=True, spaces=IntBox())
     def _count(self):
         number = int(self.number)
+        time.sleep(0)  # another thread's turn, if it may enter
         self.number[...] = number + 1
         return self.number
 

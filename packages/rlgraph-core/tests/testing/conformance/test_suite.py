@@ -1,5 +1,7 @@
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -7,15 +9,21 @@ from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.numpy.backend import NumpyBackend
 from rlgraph.testing import BackendConformance
 from rlgraph.testing.__main__ import main
-from rlgraph.testing.conformance import Check, Subject, load_checks, run_conformance
+from rlgraph.testing.conformance import Check, Subject, load_checks, run_conformance, suite
 from rlgraph.testing.conformance.budget import calls_of
 from rlgraph.testing.conformance.cases import Case
-from rlgraph.testing.conformance.components import has_kernels
+from rlgraph.testing.conformance.components import lacks_kernels
 from rlgraph.testing.conformance.suite import run_check
 
 
 class TestNumpy(BackendConformance):
     backend = "numpy"
+
+
+def test_every_module_that_declares_checks_is_loaded():
+    modules = Path(suite.__file__).parent.glob("*.py")
+    declaring = {m.stem for m in modules if re.search(r"^ *@?check(_each)?\(", m.read_text(), re.MULTILINE)}
+    assert declaring == set(suite.MODULES)
 
 
 def test_every_check_has_a_name_of_its_own():
@@ -125,12 +133,12 @@ def test_cases_that_meet_kernels(whose, monkeypatch):
             return x / 2
 
     case = Case(lambda: Component(Half(), scope="root"), {"x": float}, ("call",))
-    assert not has_kernels(Subject("numpy"), case)
+    assert lacks_kernels(Subject("numpy"), case) == "numpy has no kernels for it"
     if whose == "backend":
         monkeypatch.setattr(NumpyBackend, "kernels", {Half.graph_functions()["_call"].key: None})
     else:
         Half.graph_functions()["_call"].kernel("numpy")(lambda self, ops, x: x * 0.5)
-    assert has_kernels(Subject("numpy"), case)
+    assert lacks_kernels(Subject("numpy"), case) == ""
 
 
 def test_counting_calls():

@@ -37,7 +37,7 @@ def test_gaps_name_what_there_is():
 def test_the_cases_of_a_component():
     assert {"dense", "dense_elu"} <= set(cases_of("dense"))
     assert "dueling_policy" not in cases_of("q_policy")
-    assert checks_of("adam")["forward"][0] == "kernels/adam"  # it trains
+    assert checks_of("adam")["gradient"][0] == "components/adam"  # it trains
     assert checks_of("dense")["gradient"][0] == "derivatives/dense"
 
 

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 __all__ = ["ModuleComponent", "TensorFlowExecutor"]
 
-#: Where the public names are; these modules import TensorFlow.
+#: Public name -> its module, which imports TensorFlow.
 _MODULES = {"ModuleComponent": "module_component", "TensorFlowExecutor": "executor"}
 
 
 def __getattr__(name: str) -> Any:
-    """What needs the framework, imported when it is first asked for."""
+    """Imports the names that need the framework on first access."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-# Only here, where TensorFlow is wanted: its start-up reports are no warnings. A value the user set stays.
+# Silence TensorFlow's start-up reports unless the user set a level.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 import tensorflow as tf
@@ -37,7 +37,7 @@ from rlgraph.tf.random import Stream
 from rlgraph.tf.storage import TfStorage
 from rlgraph.tf.variables import SegmentVariables
 
-# Arrays become tensors outside the traced function; a value that was read is never changed by a later write.
+# Arrays become tensors outside the traced function; a later write never changes a value that was read.
 DIALECT = Dialect(
     receive="{}".format,
     give="{}".format,
@@ -48,7 +48,7 @@ DIALECT = Dialect(
 
 
 class TfBackend(Backend):
-    """Static graphs: a segment is traced once, for all sizes of its inputs, and called directly from then on."""
+    """Static graphs: a segment is traced once, for all sizes of its inputs, and called directly afterwards."""
 
     name = "tf"
     capabilities = frozenset({"gradients"})
@@ -59,7 +59,7 @@ class TfBackend(Backend):
         set_threads(execution.threads)
         self.gpus = tf.config.list_physical_devices("GPU")
         let_memory_grow(self.gpus)
-        # One thread walks through a program faster if it need not look for work that could go beside it.
+        # One thread runs a program faster if it need not look for parallel work.
         self.single_threaded = execution.threads == 1 and not self.gpus
         self.devices = devices.device_names()
         self.ops = TfOps(execution.dtype)
@@ -72,7 +72,7 @@ class TfBackend(Backend):
 
     def lower(self, plan: Plan, segment: Segment, storage: Storage) -> Callable[..., tuple[np.ndarray, ...]]:
         assert isinstance(storage, TfStorage)
-        # Devices wait for one another: that takes more than one thread.
+        # Devices wait for each other, which needs more than one thread.
         single_threaded = self.single_threaded and not devices.is_placed(plan)
         make = partial(numpy_program, inputs=len(segment.inputs), single_threaded=single_threaded)
         handed_out = storage.to_hand_out(segment.writes)
@@ -91,7 +91,7 @@ class TfBackend(Backend):
         return compilation.unless_refused(program, make(concrete), name, partial(self._note_refusal, name))
 
     def _choose(self, name: str, plan: Plan, concrete: Any) -> str:
-        """Whether a program that may be compiled is: as it was chosen before, as the user says, or by the rule."""
+        """Whether to compile a program: by the recorded choice, the user's setting, or the rule."""
         key = f"compile:{name}"
         if key not in self.choices:
             wanted = self.execution.compile is not True
@@ -116,10 +116,10 @@ class TfBackend(Backend):
         """The ConcreteFunction that computes `segment`.
 
         Args:
-            plan, segment: what it computes.
+            plan, segment: the segment.
             storage: the variables.
-            compiled: in the form that suits XLA.
-            hand_out: groups whose values at the end are outputs behind the others.
+            compiled: trace for XLA.
+            hand_out: groups whose final values are additional outputs at the end.
         """
         specs = [tensor_spec(spec) for _, spec in segment.inputs]
         function = self.traceable(plan, segment, storage.groups, storage.tensor_stream, compiled=compiled)
@@ -140,14 +140,14 @@ class TfBackend(Backend):
         *,
         compiled: bool = False,
     ) -> Callable[..., tuple[tf.Tensor, ...]]:
-        """The function of tensors that computes `segment`, to be traced.
+        """The tensor function that computes `segment`, for tracing.
 
         Args:
-            plan, segment: what it computes.
+            plan, segment: the segment.
             groups: the variables that hold the groups.
-            stream: gives the random stream of a name.
-            host: makes what calls a host function.
-            compiled: it goes through XLA, for which some operations have another form.
+            stream: returns the random stream of a name.
+            host: returns a function that calls a host function.
+            compiled: trace for XLA, for which some operations differ.
         """
         placed = devices.is_placed(plan)
         variables = SegmentVariables(plan.built.layout, groups, placed)
@@ -179,7 +179,7 @@ class TfBackend(Backend):
         traced.__name__ = function.__name__  # TensorFlow's messages name the function
         return traced
 
-    # Leaving.
+    # Export.
 
     exports = frozenset({"writes", "draws", "gradients"})
 
@@ -199,15 +199,15 @@ def _keep(kept: dict[str, Any], names: Sequence[str], tensors: Sequence[Any]) ->
 
 
 def tensor_spec(spec: TensorSpec) -> tf.TensorSpec:
-    """TensorFlow's form of a spec; sizes that are not fixed are left open."""
+    """The `tf.TensorSpec` of a spec; sizes that are not fixed are None."""
     return tf.TensorSpec(regions.open_shape(spec), spec.dtype)
 
 
 def set_threads(threads: int | None) -> None:
-    """Give TensorFlow's operations `threads` threads; None leaves its own setting.
+    """Set the threads of TensorFlow's operations; None keeps its own setting.
 
     Raises:
-        SpecError: TensorFlow has started with another number; it cannot be changed any more.
+        SpecError: TensorFlow has started with another number, which cannot change any more.
     """
     settings = tf.config.threading
     given = (settings.get_inter_op_parallelism_threads(), settings.get_intra_op_parallelism_threads())
@@ -220,14 +220,14 @@ def set_threads(threads: int | None) -> None:
         raise SpecError(
             f"execution_spec.threads: TensorFlow is running with {given[0]} threads between and {given[1]} within "
             f"operations (0: its own choice) and cannot change to {threads}; set the threads of the first graph "
-            "executor of the process, before anything else uses TensorFlow, or say null here to leave them as they are"
+            "executor of the process, before anything else uses TensorFlow, or set null to keep the present number"
         ) from None
 
 
 def let_memory_grow(gpus: Sequence[Any]) -> None:
-    """Take GPU memory as it is needed, so that others can use the same GPU."""
+    """Allocate GPU memory only as needed, so that others can use the same GPU."""
     for gpu in gpus:
         try:
             tf.config.experimental.set_memory_growth(gpu, True)
-        except RuntimeError:  # TensorFlow is running already, the way its first user wanted it
+        except RuntimeError:  # TensorFlow is running already with another setting
             return

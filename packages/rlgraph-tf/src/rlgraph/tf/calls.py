@@ -1,8 +1,8 @@
-"""From a traced function to one that takes and gives NumPy arrays, by the shortest way this TensorFlow offers.
+"""Calls of traced functions with NumPy arrays, by the fastest call path that this TensorFlow version supports.
 
-For small networks the way into a ConcreteFunction costs more than what it computes. There are three, each shorter
-than the one before: the public call, the function behind it, and the runtime's entry behind that. The two short ones
-are not public; they are tried out once per process on functions whose results are known.
+For small networks the call of a ConcreteFunction costs more than its computation. There are three call paths, each
+faster than the one before: the public call, the function inside it, and the runtime's entry. The two fast ones are not
+public; they are tested once per process on functions with known results.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def numpy_program(
 
     Args:
         concrete: the ConcreteFunction.
-        inputs: how many arrays it takes.
-        single_threaded: operations need not run beside each other.
-        last: so many outputs at the end are not returned.
-        take_last: is given these, as tensors.
+        inputs: number of input arrays.
+        single_threaded: run operations one after the other.
+        last: number of outputs at the end that are not returned.
+        take_last: receives these, as tensors.
     """
     call = shortest_way()(concrete, single_threaded=single_threaded)
     to_tensor = conversion()
@@ -52,7 +52,7 @@ def numpy_program(
             return tuple([to_array(output) for output in outputs[:returned]])
 
         return taking
-    if inputs == len(concrete.outputs) == 1:  # acting, where a comprehension and a call are felt
+    if inputs == len(concrete.outputs) == 1:  # acting, where a comprehension and a call are noticeable
         if concrete.outputs[0].shape.rank:
             return lambda x: (call([to_tensor(x)])[0].numpy(),)
         return lambda x: (to_array(call([to_tensor(x)])[0]),)
@@ -64,27 +64,27 @@ def numpy_program(
 
 
 def to_array(tensor: Any) -> np.ndarray:
-    """A copy of `tensor`, which may share its memory with a variable; `numpy` makes no array of a single number."""
+    """A copy of `tensor`, which may share memory with a variable; `numpy` does not return an array for a scalar."""
     return np.asarray(tensor.numpy())
 
 
-# Ways in.
+# Call paths.
 
 
 def public_call(concrete: Any, /, *, single_threaded: bool = False) -> Call:
-    """The ConcreteFunction as it is meant to be called."""
+    """The public call of a ConcreteFunction."""
     return lambda tensors: concrete(*tensors) or ()
 
 
 def flat_call(concrete: Any, /, *, single_threaded: bool = False) -> Call:
-    """The function behind a ConcreteFunction, without its checks and its gradient tape."""
+    """The function inside a ConcreteFunction, without checks and gradient tape."""
     call_flat = concrete._inference_function.call_flat
     captured = tuple(concrete.captured_inputs)
     return lambda tensors: call_flat(*tensors, *captured) or ()
 
 
 def runtime_call(concrete: Any, /, *, single_threaded: bool = False) -> Call:
-    """The runtime's entry for functions; one operation after the other if `single_threaded`."""
+    """The runtime's entry for functions; runs operations one after the other if `single_threaded`."""
     from tensorflow.python import pywrap_tfe
     from tensorflow.python.eager import context
     from tensorflow.python.eager.polymorphic_function.atomic_function import InterpolateRuntimeError
@@ -104,20 +104,20 @@ def runtime_call(concrete: Any, /, *, single_threaded: bool = False) -> Call:
         try:
             return execute(handle, "", name, tensors + captured, attributes, count)
         except Exception as error:
-            with InterpolateRuntimeError(function):  # adds where the operation was traced
+            with InterpolateRuntimeError(function):  # adds where the operation was created
                 raise _as_public(error) from None
 
     return call
 
 
 def _has_control_flow(graph: Any) -> bool:
-    """Whether there are loops, branches or calls, which the single-threaded executor does not take."""
+    """Whether it has loops, branches or calls, which the single-threaded executor does not support."""
     kinds = ("While", "If", "Case", "Call", "Merge", "Switch")
     return any(operation.type.endswith(kinds) for operation in graph.get_operations())
 
 
 def _as_public(error: Exception) -> Exception:
-    """What `tf.errors` has for an error of the runtime, which only carries a code and a message."""
+    """The exception of `tf.errors` for an error of the runtime, which has only a code and a message."""
     code, message = getattr(error, "code", None), getattr(error, "message", None)
     if not isinstance(code, int) or message is None:
         return error
@@ -127,12 +127,12 @@ def _as_public(error: Exception) -> Exception:
 
 @cache
 def shortest_way() -> Way:
-    """The shortest way that works with this version of TensorFlow."""
+    """The fastest call path that works with this version of TensorFlow."""
     return next((way for way in (runtime_call, flat_call) if works(way)), public_call)
 
 
 def works(way: Way) -> bool:
-    """Whether `way` gives the right outputs and carries out writes."""
+    """Whether `way` returns correct outputs and executes writes."""
     variable = tf.Variable(1.0)
     spec = tf.TensorSpec([], tf.float32)
     write = tf.function(lambda x: variable.assign(x, read_value=False) and None, autograph=False)
@@ -145,7 +145,7 @@ def works(way: Way) -> bool:
             outputs = list(writing([tf.constant(3.0)]))
             if outputs or [float(output) for output in reading([tf.constant(2.0)])] != [5.0, 1.0]:
                 return False
-    except Exception:  # whatever it is, the public call does the same work
+    except Exception:  # any error: the public call does the same
         return False
     return True
 
@@ -157,8 +157,8 @@ def works(way: Way) -> bool:
 def conversion() -> Callable[[np.ndarray], Any]:
     """The fastest conversion from arrays to tensors that works with this version of TensorFlow.
 
-    All of them copy. TensorFlow would keep the memory of an array it is given, in a variable for instance, while its
-    owner goes on writing into it.
+    All of them copy. Otherwise TensorFlow could keep the memory of an array, for instance in a variable, while its
+    owner continues to write into it.
     """
     try:
         from tensorflow.python.framework.ops import EagerTensor
@@ -167,13 +167,13 @@ def conversion() -> Callable[[np.ndarray], Any]:
             cpu = tf.constant(0.0).device
 
         def convert(array: np.ndarray) -> Any:
-            # Without the device's full name an operation would carry the tensor to where it is already.
+            # Without the device's full name an operation would copy the tensor to its own device.
             return EagerTensor(array.copy(), cpu, None)
 
         for array in (np.arange(6, dtype=np.int64)[::2], np.ones((2, 3), np.float32).T, np.array(True)):
             back = convert(array).numpy()
             if np.asarray(back).dtype != array.dtype or not np.array_equal(back, array):
                 return tf.constant
-    except Exception:  # whatever it is, `tf.constant` does the same work
+    except Exception:  # any error: `tf.constant` does the same
         return tf.constant
     return convert

@@ -1,7 +1,7 @@
-"""Compilation by XLA: what gains by it, and what becomes of a program that XLA refuses.
+"""Compilation by XLA: which programs are compiled, and the fallback if XLA refuses one.
 
-A program is traced as a plain graph; the compiled one calls it. So the plain one is there if XLA, which compiles at the
-first call with arrays of new shapes, does not know an operation.
+A program is traced as a plain graph, and the compiled program calls it. XLA compiles at the first call with new shapes;
+if it does not support an operation, the plain graph runs instead.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import tensorflow as tf
 from rlgraph.core.errors import PerformanceWarning
 from rlgraph.tf.calls import Program
 
-#: Operations whose time XLA shortens: it fuses what stands around products, and leaves out the ways between them.
+#: Operations that XLA speeds up: it fuses the operations around products and removes overhead between them.
 PRODUCTS = frozenset({"MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum"})
-#: With a convolution there is nothing to be gained on a processor: its time is in the convolution.
+#: A CPU gains nothing with convolutions, which take most of the time.
 CONVOLUTIONS = ("Conv", "DepthwiseConv")
-#: What cannot be in a compiled program: XLA leaves checks of values out, which then find nothing.
+#: Operations that a compiled program cannot have: XLA removes checks of values.
 UNFIT = {
     "PyFunc": "it calls Python",
     "PyFuncStateless": "it calls Python",
@@ -29,7 +29,7 @@ UNFIT = {
     "Assert": "a loop that collects checks how often it runs",
 }
 
-#: What choices say of a program.
+#: Values of a program's choice.
 COMPILED, PLAIN = "xla", "graph"
 
 _REFUSALS = (
@@ -41,11 +41,11 @@ _REFUSALS = (
 
 
 def why_not(concrete: Any, *, wanted: bool, processor: bool) -> str | None:
-    """Why a program is not to be compiled; None: it is.
+    """Why a program is not compiled; None if it is.
 
     Args:
         concrete: its ConcreteFunction.
-        wanted: the user asks for it, whether it gains by it or not.
+        wanted: the user named it, so it is compiled even without a gain.
         processor: it runs on a CPU.
     """
     kinds = set(_operation_types(concrete))
@@ -59,7 +59,7 @@ def why_not(concrete: Any, *, wanted: bool, processor: bool) -> str | None:
 
 
 def _operation_types(concrete: Any) -> Iterator[str]:
-    """The types of all operations, those inside of loops and branches too."""
+    """The types of all operations, including those inside loops and branches."""
     graph = concrete.graph.as_graph_def()
     yield from (node.op for node in graph.node)
     for function in graph.library.function:
@@ -67,10 +67,10 @@ def _operation_types(concrete: Any) -> Iterator[str]:
 
 
 def xla_context() -> AbstractContextManager[Any]:
-    """Around the tracing of what XLA is to compile: the derivative of a loop takes shapes where XLA knows them.
+    """Context for tracing programs for XLA, so that derivatives of loops use shapes that XLA knows.
 
-    Elsewhere TensorFlow keeps them on a list from the way forward, and XLA refuses to compile what depends on them. The
-    context is what `tf.function(jit_compile=True)` traces in (private); the operations are the same.
+    Otherwise TensorFlow keeps the shapes in a list of the forward pass, which XLA cannot compile. It is the private
+    context of `tf.function(jit_compile=True)`; the operations are the same.
     """
     try:
         from tensorflow.python.eager.polymorphic_function.polymorphic_function import OptionalXlaContext
@@ -81,19 +81,19 @@ def xla_context() -> AbstractContextManager[Any]:
 
 
 def compiled(concrete: Any, specs: Sequence[tf.TensorSpec]) -> Any:
-    """A ConcreteFunction that is compiled, of one that is not."""
+    """A compiled ConcreteFunction that calls a plain one."""
     function = tf.function(lambda *tensors: concrete(*tensors), autograph=False, jit_compile=True)
     return function.get_concrete_function(*specs)
 
 
 def unless_refused(program: Program, plain: Program, name: str, refused: Callable[[str], None]) -> Program:
-    """`program`, or for good `plain` once XLA has refused to compile it.
+    """`program`, replaced permanently by `plain` once XLA refuses to compile it.
 
     Args:
-        program: compiled; XLA refuses before anything was computed or written.
+        program: the compiled program; XLA refuses before it computes or writes anything.
         plain: the same, not compiled.
         name: for the warning.
-        refused: is told why.
+        refused: called with the reason.
     """
     run = program
 
@@ -104,7 +104,7 @@ def unless_refused(program: Program, plain: Program, name: str, refused: Callabl
         except _REFUSALS as error:
             if run is plain:
                 raise
-            # If it is the arrays that are wrong, this fails too, and XLA may try again.
+            # If the arrays are wrong, this fails too, and XLA may try again.
             results = plain(*arrays)
             run = plain
             reason = str(error).splitlines()[0][:300]

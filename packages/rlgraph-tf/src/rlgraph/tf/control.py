@@ -14,13 +14,13 @@ from rlgraph.core.ops.nest import leaves_of, map_nested, nested_like
 Tensor = Any
 Nested = Any
 
-#: The graph around the outermost control-flow operation that is being traced.
+#: The graph that contains the outermost control-flow operation during tracing.
 _surrounding: ContextVar[Any] = ContextVar("surrounding", default=None)
 
 
 @contextmanager
 def _bodies() -> Iterator[None]:
-    """Around the tracing of functions that become graphs of their own."""
+    """Context for tracing functions that become separate graphs."""
     token = _surrounding.set(_surrounding.get() or tf.compat.v1.get_default_graph())
     try:
         yield
@@ -30,9 +30,9 @@ def _bodies() -> Iterator[None]:
 
 @contextmanager
 def surrounding_graph() -> Iterator[None]:
-    """Build in the graph around all bodies.
+    """Add operations to the graph that contains all bodies.
 
-    Variables are read there: a body writes none, and what it reads then stands for what comes behind it as well.
+    Variables are read there: bodies write none, so the value stays valid after them.
     """
     graph = _surrounding.get()
     if graph is None:
@@ -105,7 +105,7 @@ class TfControl:
             return i + 1, _leaves_like(start, left), written
 
         def nothing() -> list[Tensor]:
-            """No rows, of the shapes that an iteration gives; only its shapes are made use of."""
+            """Zero rows with the shapes of an iteration's results; only their shapes are used."""
             slices = map_nested(lambda rows: tf.zeros(tf.shape(rows)[1:], rows.dtype), xs)
             parts = _leaves_like(ys, body(start, slices)[1])
             return [tf.zeros(tf.concat([[0], tf.shape(part)], 0), part.dtype) for part in parts]
@@ -119,7 +119,7 @@ class TfControl:
                 (tf.constant(0), leaves_of(start), arrays),
                 maximum_iterations=size,
             )
-            # Where nothing was written, an array stacks to a shape that is known already or to none.
+            # An array without writes can only be stacked if its shape is known.
             if isinstance(size, int) or all(y.shape.is_fully_defined() for y in leaves_of(ys)):
                 stacked = [array.stack() for array in arrays]
             else:
@@ -139,13 +139,13 @@ def _tensors(value: Nested) -> Nested:
 
 
 def _keep_shape(tensor: Tensor, *others: Tensor) -> None:
-    """Let what is known of the others' shapes be known of `tensor`, which has the same."""
+    """Give `tensor` the static shape of the others, which have the same shape."""
     for other in others:
         tensor.set_shape(other.shape)
 
 
 def _leaves_like(structure: Nested, value: Nested) -> list[Tensor]:
-    """The leaves of `value` in the order of another value with its structure, with what is known of its shapes."""
+    """The leaves of `value` in the order of another value of the same structure, with its static shapes."""
     leaves: list[Tensor] = []
 
     def keep(like: Any, leaf: Any) -> None:
@@ -158,7 +158,7 @@ def _leaves_like(structure: Nested, value: Nested) -> list[Tensor]:
 
 
 def _returned(function: Callable[[], Nested]) -> Nested:
-    """The `tf.TensorSpec`s of what `function` returns; nothing of it remains in the graph."""
+    """The `tf.TensorSpec`s of the results of `function`, without adding to the graph."""
     found: list[Nested] = []
 
     def traced() -> None:
@@ -173,12 +173,12 @@ def _size(rows: Tensor) -> Any:
 
 
 def _to_array(rows: Tensor, size: Any) -> Any:
-    """`rows` in a form whose derivative is cheap."""
+    """`rows` as a tensor with a cheap derivative."""
     return tf.TensorArray(rows.dtype, size, element_shape=rows.shape[1:]).unstack(rows)
 
 
 def _moved(x: Tensor, source: int, target: int) -> Tensor:
-    """`x` with one axis at another place."""
+    """`x` with one axis moved."""
     if source == target:
         return x
     order = [axis for axis in range(len(x.shape)) if axis != source]

@@ -1,4 +1,4 @@
-"""Windows over images as TensorFlow tensors."""
+"""Convolution and pooling of TensorFlow images."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Tensor = Any
 
 
 class Convolutions:
-    """The family convolution."""
+    """The operation family convolution."""
 
     @staticmethod
     def conv2d(x: Tensor, filters: Tensor, strides: Pair = 1, padding: str = "valid") -> Tensor:

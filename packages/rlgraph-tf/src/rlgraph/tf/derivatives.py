@@ -1,8 +1,8 @@
 """Derivatives of TensorFlow operations with fewer operations than TensorFlow's own.
 
-Where a batch size is open, TensorFlow computes with shapes at run time: the derivative of a mean takes a dozen
-operations, that of picking one element per row twenty. What is known of the axes while tracing makes most of them
-needless, and in programs of small networks every operation counts.
+With an open batch size TensorFlow computes shapes at run time: the derivative of a mean takes a dozen operations, that
+of selecting one element per row twenty. Most of them are needless if the axes are known, and in programs of small
+networks every operation counts.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ def reduce_mean(x: Tensor, axis: Any, keepdims: bool) -> Tensor:
 
 
 def pick(x: Tensor, indices: Tensor) -> Tensor:
-    """One element of ``x [..., N]`` per element of ``indices [..., K]``, which has the other sizes of `x`."""
+    """One element of ``x [..., N]`` per element of ``indices [..., K]``, whose other sizes equal those of `x`."""
     x, indices = tf.convert_to_tensor(x), tf.convert_to_tensor(indices)
     last = len(x.shape) - 1
     gather = partial(tf.raw_ops.GatherV2, params=x, indices=indices, axis=last, batch_dims=last)
-    # For K > 1 a row may name one element twice: TensorFlow's own derivative adds them up.
+    # For K > 1 a row may select one element twice: TensorFlow's own derivative sums them.
     return _with_derivative("GatherV2", "RLgraphPick", gather) if indices.shape[-1] == 1 else gather()
 
 
@@ -45,7 +45,7 @@ _standard: ContextVar[bool] = ContextVar("standard", default=False)
 
 @contextmanager
 def standard_derivatives() -> Iterator[None]:
-    """What is traced inside has TensorFlow's own derivatives: it is to be differentiated where RLgraph is not."""
+    """Context for tracing with TensorFlow's own derivatives, for programs that run without RLgraph."""
     token = _standard.set(True)
     try:
         yield
@@ -67,7 +67,7 @@ def _axes(x: Tensor, axis: Any) -> Tensor:
 
 
 def _spread(x: Tensor, axes: list[int], keepdims: bool, gradient: Tensor) -> Tensor:
-    """`gradient` of the reduced `x`, repeated along the axes that were folded away."""
+    """`gradient` of the reduced `x`, repeated along the reduced axes."""
     if not keepdims:
         for axis in axes if len(axes) < len(x.shape) else ():
             gradient = tf.expand_dims(gradient, axis)

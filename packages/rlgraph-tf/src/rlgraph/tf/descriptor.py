@@ -1,4 +1,4 @@
-"""What the registry knows of the TensorFlow backend; imports no framework."""
+"""Registry entry of the TensorFlow backend; imports no framework."""
 
 from rlgraph.core.backend import BackendDescriptor
 

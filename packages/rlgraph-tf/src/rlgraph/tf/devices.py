@@ -1,4 +1,4 @@
-"""Devices on TensorFlow: their names, and graph functions that run on them."""
+"""Devices on TensorFlow: names, and graph functions placed on them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlgraph.core.graph.plan import Plan
 
 
 def device_names() -> frozenset[str]:
-    """The logical devices, as ``cpu:0`` or ``gpu:1``. It starts TensorFlow."""
+    """The logical devices, such as ``cpu:0`` or ``gpu:1``. Starts TensorFlow."""
     return frozenset(
         f"{kind}:{index}"
         for kind in ("cpu", "gpu")
@@ -21,14 +21,14 @@ def device_names() -> frozenset[str]:
 
 
 def device_name(name: str) -> str:
-    """``cpu`` is ``cpu:0``; ``gpu``, ``cuda``, ``cuda:0``, ``/device:GPU:0`` are ``gpu:0``; others stay."""
+    """Normalize a name: ``cpu`` is ``cpu:0``; ``gpu``, ``cuda``, ``cuda:0``, ``/device:GPU:0`` are ``gpu:0``."""
     kind, _, index = name.lower().removeprefix("/").removeprefix("device:").partition(":")
     kind = "gpu" if kind == "cuda" else kind
     return f"{kind}:{int(index or 0)}" if kind in ("cpu", "gpu") and (index or "0").isdecimal() else name
 
 
 def is_placed(plan: Plan) -> bool:
-    """Whether somebody says where anything in a plan is."""
+    """Whether anything in a plan has a device."""
     built = plan.built
     calls = (node for node in walk_nodes(plan.nodes) if isinstance(node, GraphFunctionCall))
     return any(built.devices[node.component].ops for node in calls) or any(
@@ -37,9 +37,9 @@ def is_placed(plan: Plan) -> bool:
 
 
 def place(bind: Callable[..., Callable[..., Any]], device: str, writes: bool) -> Callable[..., Any]:
-    """A graph function whose operations are put on `device` while it is traced.
+    """A graph function whose operations are placed on `device` during tracing.
 
-    TensorFlow brings what they need there by itself (see `rlgraph.core.graph.emission.Linker.place`).
+    TensorFlow copies their inputs automatically (see `rlgraph.core.graph.emission.Linker.place`).
     """
     bound = bind()
 

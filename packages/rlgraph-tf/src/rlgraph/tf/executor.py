@@ -1,4 +1,4 @@
-"""The graph executor of the TensorFlow backend: what only TensorFlow can do."""
+"""The graph executor of the TensorFlow backend."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ if TYPE_CHECKING:
 
 
 class TensorFlowExecutor(GraphExecutor):
-    """A `GraphExecutor` on TensorFlow.
+    """A `GraphExecutor` on TensorFlow, with sessions and summaries.
 
-    `export_graph` writes a SavedModel, `profile` a Chrome trace. Arguments, methods and errors beyond those below are
-    those of `GraphExecutor`.
+    `export_graph` writes a SavedModel, `profile` a Chrome trace.
     """
 
     backend_name = "tf"
@@ -30,29 +29,29 @@ class TensorFlowExecutor(GraphExecutor):
         device: Any = None,
         initialize: bool = True,
     ) -> SessionProgram:
-        """API methods in a `tf.Graph` with a session of its own, on a server of a cluster if asked for.
+        """API methods in a `tf.Graph` with its own session, optionally on a server of a cluster.
 
-        The graph has variables of its own, which begin with the values that this executor's have now. Host functions
-        are called from inside of the graph and use this executor's host variables.
+        The graph has its own variables, which start from the present values of this executor. Host functions are
+        called from inside the graph and use this executor's host variables.
 
         Args:
             methods: names of API methods; default: all.
             target: address of the server, e.g. ``tf.distribute.Server(...).target``; default: this process.
-            device: where everything in the graph is placed, as `tf.device` takes it.
-            initialize: give the variables their values; False: another program of the same servers has done so.
+            device: the device of the whole graph, as for `tf.device`.
+            initialize: initialize the variables; False: another program of the same servers did so.
 
         Raises:
-            RLGraphError: there is no such method; names the nearest.
+            RLGraphError: unknown method; names the nearest.
         """
         from rlgraph.tf.session import SessionProgram
 
         return SessionProgram(self, self.methods if methods is None else methods, target, device, initialize)
 
     def summary_writer(self, directory: str | Path) -> SummaryWriter:
-        """Writes what TensorBoard shows: numbers, variables, the graph of an API method.
+        """A writer of TensorBoard summaries: numbers, variables, the graph of an API method.
 
         Raises:
-            PluginError: TensorBoard is not installed; says what to install.
+            PluginError: TensorBoard is not installed.
         """
         from rlgraph.tf.summaries import SummaryWriter
 

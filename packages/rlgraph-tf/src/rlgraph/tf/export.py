@@ -1,4 +1,4 @@
-"""API methods as a SavedModel: TensorFlow alone can load it, run it, and go on training it."""
+"""Export of API methods as a SavedModel, which TensorFlow can load, run and train without RLgraph."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rlgraph.core.graph.variables import Layout
 from rlgraph.tf.regions import open_shape
 from rlgraph.tf.storage import TfStorage
 
-#: The signature that gives the values of all variables by scoped name.
+#: The signature that returns the values of all variables by scoped name.
 VARIABLES = "variables"
 
 
 class ExportedGraph(tf.Module):
-    """What is saved: the flat buffers of the variables, and the states of random streams, by name."""
+    """The saved state: flat buffers of the variables and states of random streams, by name."""
 
     def __init__(self, groups: Mapping[str, tf.Variable], streams: Mapping[str, tf.Variable]):
         super().__init__()
@@ -30,19 +30,19 @@ class ExportedGraph(tf.Module):
 def save(
     methods: Sequence[ExportedMethod], concretes: Mapping[str, Any], storage: TfStorage, directory: Path
 ) -> None:
-    """Write a SavedModel with one signature per method, and one that gives the variables by scoped name.
+    """Write a SavedModel with one signature per method, and one that returns the variables by scoped name.
 
     Args:
         methods: the methods.
         concretes: their ConcreteFunctions by name.
         storage: holds the variables.
-        directory: where.
+        directory: the directory to write.
     """
     captured = [tensor for concrete in concretes.values() for tensor in concrete.captured_inputs]
     groups = _captured(storage.groups, captured)
     streams = _captured({name: stream.state for name, stream in storage.streams_by_name.items()}, captured)
     module = ExportedGraph(groups, streams)
-    # Variables that a component keeps by itself, those of a wrapped layer for instance.
+    # Variables inside components, such as those of a wrapped layer.
     known = {id(variable) for variable in (*groups.values(), *streams.values())}
     used = {id(v): v for concrete in concretes.values() for v in concrete.graph.variables}
     module.others = [variable for key, variable in used.items() if key not in known]
@@ -58,7 +58,7 @@ def _captured(variables: Mapping[str, tf.Variable], captured: Iterable[Any]) -> 
 
 
 def _signature(method: ExportedMethod, concrete: Any) -> Any:
-    """Inputs are keywords, so that a part of a container is ``states__camera``; outputs are named as they are."""
+    """The signature: inputs are keywords, so a part of a container is ``states__camera``; outputs keep their names."""
     specs = [
         tf.TensorSpec(open_shape(tensor.spec), tensor.spec.dtype, name=tensor.name.replace("/", "__"))
         for tensor in method.inputs

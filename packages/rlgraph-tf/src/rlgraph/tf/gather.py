@@ -1,4 +1,4 @@
-"""Picking and sorting elements of TensorFlow tensors."""
+"""Gather and sort operations on TensorFlow tensors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Tensor = Any
 
 
 class Gathers:
-    """The families gather and sorting."""
+    """The operation families gather and sorting."""
 
     @staticmethod
     def take(x: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
@@ -54,7 +54,7 @@ class Gathers:
     @staticmethod
     def top_k(x: Tensor, k: int, axis: int = -1) -> tuple[Tensor, Tensor]:
         last = Shaping.moveaxis(x, axis, -1)
-        values, indices = tf.math.top_k(last, k)  # its derivative takes no int64 indices
+        values, indices = tf.math.top_k(last, k)  # its derivative does not support int64 indices
         return Shaping.moveaxis(values, -1, axis), Shaping.moveaxis(tf.cast(indices, tf.int64), -1, axis)
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Handles: what stands for a variable, or a block of variables, while a segment is traced."""
+"""Handles of variables and blocks of variables during tracing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlgraph.core.handle import Handle
 
 
 class VariableHandle(Handle):
-    """A handle that native TensorFlow functions take as well.
+    """A handle that native TensorFlow functions accept too.
 
     It is written with `ops.assign`, `ops.assign_add` and the operations on rows.
     """
@@ -29,7 +29,7 @@ class VariableHandle(Handle):
 
     @property
     def is_whole(self) -> bool:
-        """There is nothing else in the buffer."""
+        """Whether the handle covers the whole buffer."""
         return self.start == 0 and [self.stop] == self.buffer.shape
 
 

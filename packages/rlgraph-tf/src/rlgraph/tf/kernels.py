@@ -22,7 +22,7 @@ def adam_apply(
 ) -> None:
     """`Adam._apply` and `AdamW._apply` by TensorFlow's fused step, where every block is a whole buffer.
 
-    Else, and where the step may be left out, by the single source.
+    Otherwise, and if the step may be skipped, by the single source.
     """
     blocks = [*variables, *self.first_moments, *self.second_moments]
     if finite is not None or not all(block.is_whole for block in blocks):
@@ -36,7 +36,7 @@ def adam_apply(
     else:
         gradients = clip(gradients, self.clip_grad_norm)
     power1, power2 = self.beta1**steps, self.beta2**steps
-    # The fused step adds epsilon ahead of the bias correction, Algorithm 1 of the paper behind it.
+    # The fused step adds epsilon before the bias correction, Algorithm 1 of the paper after it.
     epsilon = self.epsilon * tf.sqrt(1.0 - power2)
     moments = zip(self.first_moments, self.second_moments, strict=True)
     decay = getattr(self, "weight_decay", 0.0)
@@ -62,7 +62,7 @@ def adam_apply(
 def clip(gradients: Sequence[tf.Tensor], max_norm: float) -> list[tf.Tensor]:
     """`functional.optimization.clip_by_global_norm`, with the sum of squares in one operation per block."""
     half = tf.add_n([tf.nn.l2_loss(gradient) for gradient in gradients])
-    # max_norm / (sqrt(2 * half) + 1e-6), divided through by sqrt(2).
+    # max_norm / (sqrt(2 * half) + 1e-6), divided by sqrt(2).
     root = math.sqrt(2.0)
     scale = tf.minimum((max_norm / root) / (tf.sqrt(half) + 1e-6 / root), 1.0)
     return [gradient * scale for gradient in gradients]

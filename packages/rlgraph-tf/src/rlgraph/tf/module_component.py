@@ -18,17 +18,17 @@ from rlgraph.tf.module_trial import attempt, called, mapped, named_variables, se
 class ModuleComponent(NativeModule):
     """A Keras layer or model as a component: its variables are variables like any others.
 
-    They begin with the values that the layer has at the build and are named by their paths in it. One trains if it does
-    so in Keras, unless the component has ``trainable=False``. A layer that was not built is built for the input Space.
+    They start from the layer's values at the build and are named by their paths in it. A variable is trainable if it is
+    so in Keras, unless the component has ``trainable=False``. An unbuilt layer is built for the input Space.
 
     Args:
-        module: the layer or model. Its values are never changed; copies of the component begin with them as well.
-        output_space: Space of what it returns; default: found by calling it on symbols.
+        module: the layer or model. Its values are never changed; copies of the component start from them too.
+        output_space: Space of its output; default: found by calling it on symbols.
         scope: name among its siblings.
         kwargs: as of `Component`.
 
     Raises:
-        SpecError: no Keras layer, or Keras does not run on TensorFlow.
+        SpecError: not a Keras layer, or Keras does not run on TensorFlow.
     """
 
     module: keras.layers.Layer
@@ -77,13 +77,13 @@ class ModuleComponent(NativeModule):
                 ops.assign(self.tensors[name], now(variable))
         return mapped(outputs, lambda x: tf.cast(x, self._float_dtype) if x.dtype.is_floating else x)
 
-    # What the layer holds, and does.
+    # Variables and behaviour of the layer.
 
     def prepare(self, inputs: Space) -> None:
         if not all(part.built for part in self.module._flatten_layers()):
             try:
                 self.module(inputs.map_leaves(lambda _, box: self._symbol(box)))
-            except Exception as error:  # whatever Keras or the user's code raises
+            except Exception as error:  # any error of Keras or the user's code
                 raise BuildError(
                     f"{self.scope_path}: the wrapped {type(self.module).__name__} cannot be built for {inputs!r}: "
                     f"{type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""What a Keras layer holds and does: the names of its variables, and its calls on symbols of TensorFlow."""
+"""Names of the variables of a Keras layer, and its calls on symbolic tensors."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import tensorflow as tf
 from rlgraph.components.common.native_module import Shaped, Trial
 from rlgraph.core import BuildError
 
-#: The states of a layer's random generators, which draw from the component's stream instead.
+#: The states of a layer's random generators, which use the component's stream instead.
 SEED = "seed_generator_state"
 
 
 def named_variables(layer: keras.layers.Layer) -> dict[str, keras.Variable]:
     """The variables of a layer by their paths below it, without the states of its random generators.
 
-    Keras numbers the names it gives by itself through the whole process (``dense_7``); here they are numbered anew
-    within the layer, so that they are the same whenever and wherever it is made.
+    Keras numbers its automatic names through the whole process (``dense_7``); here they are numbered within the layer,
+    so that they are the same in every process.
     """
     automatic = {part.name for part in layer._flatten_layers() if _is_automatic(part)}
     numbers: dict[str, dict[str, int]] = {}
@@ -65,10 +65,10 @@ def _free(name: str, taken: Mapping[str, Any]) -> str:
 def called(
     layer: keras.layers.Layer, inputs: Any, training: bool, state: Sequence[tuple[keras.Variable, Any]]
 ) -> tuple[Any, Callable[[keras.Variable], Any]]:
-    """What a layer returns if its variables have the values `state`, and ``f(variable)``, the value behind the call.
+    """The output of a layer with the variable values `state`, and ``f(variable)``, the value after the call.
 
     Raises:
-        BuildError: it changes a variable that is not its own.
+        BuildError: it changes a variable outside the layer.
     """
     with keras.StatelessScope(state_mapping=state, initialize_variables=False) as scope:
         outputs = layer(inputs, training=training)
@@ -81,12 +81,12 @@ def called(
 
 
 def attempt(layer: keras.layers.Layer, inputs: Any, training: bool, float_dtype: str) -> Trial:
-    """Call `layer` in a graph that is thrown away, with `inputs`, `Shaped` or containers of such.
+    """Call `layer` in a temporary graph, with `inputs`, `Shaped` or containers of such.
 
     Raises:
         Exception: what the layer raises.
     """
-    graph = tf.__internal__.FuncGraph("trial")  # what Keras uses for this: it takes constants from outside
+    graph = tf.__internal__.FuncGraph("trial")  # as in Keras: it accepts constants from outside
     with graph.as_default():
         given = mapped(inputs, lambda x: tf.compat.v1.placeholder(x.dtype, x.shape))
         state = [(v, tf.compat.v1.placeholder(v.dtype, v.shape)) for v in layer.variables]
@@ -107,7 +107,7 @@ def _shaped(x: tf.Tensor, float_dtype: str) -> Shaped:
 
 
 def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
-    """Containers with `function` applied to the tensors in them; what is neither stays."""
+    """Apply `function` to the tensors in containers; other values stay unchanged."""
     if isinstance(value, tf.Tensor | Shaped):
         return function(value)
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""The contract on TensorFlow tensors. It is only called while a segment is traced, so plain clarity costs nothing."""
+"""The operations on TensorFlow tensors. They run only during tracing, so overhead does not matter."""
 
 from __future__ import annotations
 
@@ -371,11 +371,11 @@ class TfOps(Convolutions, Gathers, Recurrence, Shaping, TfRandom, TfControl, TfR
 
     @staticmethod
     def leaky_relu(x: Tensor, slope: float = 0.01) -> Tensor:
-        return tf.where(x > 0, x, slope * x)  # TensorFlow's own rounds the slope to float32
+        return tf.where(x > 0, x, slope * x)  # TensorFlow rounds the slope to float32
 
     @staticmethod
     def gelu(x: Tensor) -> Tensor:
-        return 0.5 * x * (1.0 + tf.math.erf(x * 0.5**0.5))  # TensorFlow's own rounds sqrt(2) to float32
+        return 0.5 * x * (1.0 + tf.math.erf(x * 0.5**0.5))  # TensorFlow rounds sqrt(2) to float32
 
     @staticmethod
     def silu(x: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Profiles: what ran when, by graph function, as a Chrome trace."""
+"""Profiles by graph function as a Chrome trace."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from rlgraph.core.graph.emission import Linker
 
 
 class ScopedLinker(Linker):
-    """Names operations after the graph functions they come from: ``policy/dense-0/call/MatMul``."""
+    """Names operations after their graph functions: ``policy/dense-0/call/MatMul``."""
 
     def link(self, function: Any, view: Any, draws: Collection[str] = ()) -> Callable[..., Any]:
         linked = super().link(function, view, draws)
-        # With the slash at its end a scope that is there already is gone on with.
+        # A trailing slash re-enters an existing scope.
         scope = re.sub(r"[^\w./-]", "_", f"{view.scope_path}/{function.name.lstrip('_')}/").lstrip("_/-")
 
         def scoped(*args: Any, **kwargs: Any) -> Any:
@@ -33,18 +33,18 @@ class ScopedLinker(Linker):
 
 @contextmanager
 def profile(path: Path) -> Iterator[None]:
-    """Write what runs inside to `path`.
+    """Profile the block and write a Chrome trace to `path`.
 
     Raises:
-        RLGraphError: something is being profiled already.
-        CapabilityError: this TensorFlow keeps its profiles in another form.
+        RLGraphError: another profile is running.
+        CapabilityError: this TensorFlow writes profiles in another format.
     """
     space = _space()
     with tempfile.TemporaryDirectory() as folder:
         try:
             tf.profiler.experimental.start(folder)
         except tf.errors.AlreadyExistsError:
-            raise RLGraphError("something is being profiled already; one profile after the other") from None
+            raise RLGraphError("another profile is running: end it first") from None
         try:
             yield
         finally:
@@ -70,7 +70,7 @@ def _space() -> Any:
 
 
 def _events(space: Any) -> Iterator[dict[str, Any]]:
-    """The events of a profile; times in microseconds from the first one on."""
+    """The events of a profile; times in microseconds from the first event."""
     starts = [line.timestamp_ns for plane in space.planes for line in plane.lines]
     first = min(starts, default=0)
     for pid, plane in enumerate(space.planes):

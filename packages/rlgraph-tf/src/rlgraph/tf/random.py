@@ -1,6 +1,6 @@
-"""Random operations on TensorFlow: stateless ones, by a key and a counter.
+"""Random operations on TensorFlow: stateless draws from a key and a counter.
 
-All numbers are made of random integers here: of those alone a compiled program draws the same as a graph does.
+All numbers are computed from random integers, since only these are equal in compiled programs and graphs.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ import tensorflow as tf
 
 Tensor = Any
 
-#: How integers are drawn; TensorFlow's own choice depends on the device.
+#: The algorithm for random integers; TensorFlow's default depends on the device.
 ALGORITHM = "philox"
 
 
 class Stream:
-    """A random stream: each draw is a function of the stream's key and of how many draws came before.
+    """A random stream: each draw is a function of the key and the number of earlier draws.
 
     Args:
-        seed: words the key is made of.
-        name: a name for the variable.
+        seed: words of the key.
+        name: name of the variable.
 
     Attributes:
         state: key and count, int64 [2].
@@ -34,8 +34,8 @@ class Stream:
         self.state = tf.Variable([key, 0], dtype=tf.int64, trainable=False, name=name)
 
     def next_seed(self) -> Tensor:
-        """What the next stateless operation is seeded with: int64 [2]."""
-        with tf.device(None):  # where the state is, whatever the device of the draw
+        """The seed of the next stateless operation: int64 [2]."""
+        with tf.device(None):  # on the device of the state, not of the draw
             seed = self.state.read_value()
             self.state.assign_add([0, 1], read_value=False)
         return seed
@@ -82,11 +82,11 @@ class TfRandom:
         return tf.random.stateless_uniform(tuple(shape), seed, *bounds, kind, alg=ALGORITHM)
 
     def random_permutation(self, n: Any) -> Tensor:
-        # Where the largest, the second largest ... of random numbers stand.
+        # Indices that sort random numbers.
         return tf.cast(tf.math.top_k(self._bits((n,), tf.int64), tf.cast(n, tf.int32)).indices, tf.int64)
 
     def random_categorical(self, logits: Tensor) -> Tensor:
-        # Gumbel's trick: the largest of the logits, each with noise of its own (Maddison et al., 2014).
+        # Gumbel-max trick: the largest logit after adding independent noise (Maddison et al., 2014).
         logits = tf.convert_to_tensor(logits)
         tiny = logits.dtype.as_numpy_dtype(np.finfo(logits.dtype.as_numpy_dtype).tiny)
         fractions = tf.maximum(self._fractions(tf.shape(logits), logits.dtype), tiny)
@@ -102,14 +102,14 @@ class TfRandom:
         return tf.random.stateless_uniform(shape, seed, None, None, kind, alg=ALGORITHM)
 
     def _fractions(self, shape: Any, kind: tf.DType) -> Tensor:
-        """Numbers in [0, 1), as fine as the precision allows."""
+        """Uniform numbers in [0, 1) at full precision."""
         bits, unused, digits = (tf.uint64, 11, 53) if kind == tf.float64 else (tf.uint32, 8, 24)
         drawn = tf.bitwise.right_shift(self._bits(shape, bits), tf.constant(unused, bits))
         return tf.cast(drawn, kind) * 2.0**-digits
 
     @staticmethod
     def through_host(x: Tensor, function: Callable[[np.ndarray], np.ndarray]) -> Tensor:
-        """`x` as `function`, plain Python, returns it at run time; for tests (see `rlgraph.testing.record_draws`)."""
+        """Pass `x` through the Python `function` at run time; for tests (see `rlgraph.testing.record_draws`)."""
         result = tf.numpy_function(function, [x], x.dtype)
         result.set_shape(x.shape)
         return result

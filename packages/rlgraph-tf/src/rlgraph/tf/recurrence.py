@@ -13,10 +13,10 @@ Tensor = Any
 
 
 class Recurrence:
-    """The family recurrence.
+    """The operation family recurrence.
 
     Attributes:
-        compiled: what is being traced goes through XLA.
+        compiled: tracing is for XLA.
     """
 
     compiled: bool = False
@@ -38,7 +38,7 @@ class Recurrence:
 def _recurrence(x: Tensor, d: Tensor, *, compiled: bool) -> Tensor:
     """``y_t = x_t + d_t * y_{t+1}``, the last of `d` unused.
 
-    The derivative is the same the other way round, and cheaper so than one that goes back through the computation.
+    The derivative is the same recurrence in reverse, which is cheaper than differentiating the computation.
     """
     compute = _scanned if compiled else _doubled
 
@@ -47,7 +47,7 @@ def _recurrence(x: Tensor, d: Tensor, *, compiled: bool) -> Tensor:
         y = compute(x, d)
 
         def derivative(gradient: Tensor) -> tuple[Tensor, Tensor]:
-            # Reversed, the factor between neighbours stands at the other one of them.
+            # Reversed, the factor between neighbours belongs to the other neighbour.
             by_x = compute(gradient[::-1], tf.roll(d[::-1], -1, 0))[::-1]
             return by_x, by_x * tf.concat([y[1:], tf.zeros_like(y[:1])], 0)
 
@@ -71,7 +71,7 @@ def _doubled_known(y: Tensor, d: Tensor, length: int) -> Tensor:
 
 
 def _doubled_open(x: Tensor, d: Tensor) -> Tensor:
-    """The same where the length is open."""
+    """The same for an open length."""
     zeros = tf.zeros_like(x)
 
     def step(reach: Tensor, y: Tensor, d: Tensor) -> tuple[Tensor, ...]:
@@ -85,7 +85,7 @@ def _doubled_open(x: Tensor, d: Tensor) -> Tensor:
 
 
 def _scanned(x: Tensor, d: Tensor) -> Tensor:
-    """One element after the other: slow where each operation is entered anew, fastest where XLA compiles the loop."""
+    """One element after the other: the fastest form if XLA compiles the loop, slow otherwise."""
 
     def step(y: Tensor, now: tuple[Tensor, Tensor]) -> Tensor:
         return now[0] + now[1] * y

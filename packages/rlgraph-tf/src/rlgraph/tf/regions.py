@@ -22,7 +22,7 @@ def loop(variables: SegmentVariables, shape: LoopShape) -> Callable[..., tuple[T
         last = tf.cast(count, tf.int64)
         size = tf.cast(count, tf.int32)
         if shape.collected and not (isinstance(count, int) and count > 0):
-            # The check comes first: room for less than nothing is an error of another kind.
+            # The check comes first, since a negative size would raise another error.
             with tf.control_dependencies([tf.debugging.assert_positive(size, EMPTY)]):
                 size = tf.identity(size)
         arrays = tuple(
@@ -47,7 +47,7 @@ def loop(variables: SegmentVariables, shape: LoopShape) -> Callable[..., tuple[T
             tuple(map(open_shape, shape.carried)),
             tuple(tf.TensorShape(None) for _ in arrays),
         )
-        # XLA must know how long the record for derivatives can become.
+        # XLA must know the maximum length of the record for derivatives.
         limit = count if isinstance(count, int) else None
         _, _, carried, arrays = tf.while_loop(
             goes_on, iteration, start, shape_invariants=shapes, maximum_iterations=limit
@@ -71,7 +71,7 @@ def branch(
         def traced(side: Callable[[], Any]) -> Callable[[], Any]:
             def run_side() -> Any:
                 with variables.inside(effects):
-                    # A side that only writes still has to give something.
+                    # A side that only writes must still return something.
                     return _tensors(side(), specs) or tf.constant(0)
 
             return run_side
@@ -87,7 +87,7 @@ def branch(
 
 
 def open_shape(spec: TensorSpec) -> tf.TensorShape:
-    """The static shape of a spec; sizes that are not fixed are left open."""
+    """The static shape of a spec; sizes that are not fixed are None."""
     return tf.TensorShape([dim if isinstance(dim, int) else None for dim in spec.shape])
 
 

@@ -1,4 +1,4 @@
-"""API methods in a `tf.Graph` that a session runs, in this process or on a server of a cluster."""
+"""Sessions: API methods in a `tf.Graph`, run in this process or on a server of a cluster."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ v1 = tf.compat.v1
 
 
 class SessionStorage(Storage):
-    """Variables of a graph, read and written by its session. Host variables and streams are another storage's.
+    """Variables of a graph, read and written by its session. Host variables and streams stay in `owner`.
 
     Args:
-        owner: the storage whose variables these begin as.
+        owner: the storage that provides the initial values.
     """
 
     def __init__(self, owner: Storage):
@@ -65,7 +65,7 @@ class SessionStorage(Storage):
         return self.graph_streams[name]
 
     def create_stream(self, name: str) -> None:
-        """Make a random stream; before anything is traced that draws from it."""
+        """Create a random stream, before tracing operations that draw from it."""
         stream = Stream(stream_seed(self.seed, name), re.sub(r"\W", "_", name))
         given = v1.placeholder(stream.state.dtype, stream.state.shape)
         self.graph_streams[name] = stream
@@ -84,14 +84,14 @@ class SessionStorage(Storage):
 
 
 class SessionProgram:
-    """API methods in a graph of their own; a context manager that closes its session.
+    """API methods in their own graph; a context manager that closes the session.
 
     Args:
-        executor: builds the plans; its values are those that the variables begin with.
+        executor: builds the plans and provides the initial values.
         methods: names of API methods.
         target: address of the server; empty for this process.
-        device: where everything in the graph is placed.
-        initialize: give the variables their values.
+        device: the device of the whole graph.
+        initialize: initialize the variables.
 
     Attributes:
         graph: the `tf.Graph`.
@@ -142,7 +142,7 @@ class SessionProgram:
         """Run an API method; as `GraphExecutor.execute`.
 
         Raises:
-            RLGraphError: the graph has no such method; names the nearest.
+            RLGraphError: unknown method; names the nearest.
             InputError: an argument does not fit its Space.
         """
         if method not in self._programs:
@@ -158,7 +158,7 @@ class SessionProgram:
         """Write the named variables of the graph; as `GraphExecutor.set_weights`.
 
         Raises:
-            InputError: an unknown name, a wrong shape, or values of another kind; then nothing is written.
+            InputError: an unknown name, a wrong shape, or values of another kind; nothing is written.
         """
         arrays = checked_weights(self.executor.built, values)
         with self._writing:
@@ -166,7 +166,7 @@ class SessionProgram:
 
     @contextmanager
     def profile(self, path: str | FilePath) -> Iterator[None]:
-        """Record the operations of all runs inside of a ``with`` block in a Chrome trace, wherever they run."""
+        """Record the operations of all runs inside a ``with`` block as a Chrome trace, on all devices."""
         self._tracing = []
         try:
             yield
@@ -175,10 +175,10 @@ class SessionProgram:
             self._tracing = None
 
     def function_graph(self, method: str) -> Any:
-        """The graph of what computes an API method."""
+        """The graph that computes an API method."""
         return self._functions[method].graph
 
-    # Making.
+    # Construction.
 
     def _trace(self, plan: Plan) -> tuple[list[Any], list[Any]]:
         """(placeholders, outputs) of a plan; the last output is there for the effects."""
@@ -192,7 +192,7 @@ class SessionProgram:
             return (*function(*tensors), tf.constant(True))
 
         placeholders = [v1.placeholder(spec.dtype, open_shape(spec)) for _, spec in segment.inputs]
-        # A function keeps the order of reads, writes and host calls; in a bare graph there is none.
+        # A function keeps the order of reads, writes and host calls; a plain graph does not.
         concrete = tf.function(traced, autograph=False).get_concrete_function(*placeholders)
         self._functions[plan.name] = concrete
         return placeholders, list(concrete(*placeholders))
@@ -223,7 +223,7 @@ class SessionProgram:
     # Host functions.
 
     def _host_call(self, plan: Plan, node: GraphFunctionCall) -> Callable[..., Any]:
-        """What calls a host function from inside of the graph."""
+        """An operation that calls a host function from the graph."""
         executor, values = (
             self.executor,
             [as_tensors(plan.built.values[output]) for output in outputs_of(node)],
@@ -260,7 +260,7 @@ class SessionProgram:
 
 
 def _named(event: dict[str, Any]) -> dict[str, Any]:
-    """An event of a timeline under the operation's name, without the call that it stands in, instead of its type."""
+    """A timeline event named after the operation, without its enclosing call, instead of its type."""
     name = re.sub(r"^StatefulPartitionedCall(_\d+)?/", "", str(event.get("args", {}).get("name", "")))
     return {**event, "name": name, "cat": event["name"]} if name and event["ph"] == "X" else event
 

@@ -1,4 +1,4 @@
-"""Rearranging TensorFlow tensors."""
+"""Shape operations on TensorFlow tensors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Tensor = Any
 
 
 class Shaping:
-    """The family shaping."""
+    """The operation family shaping."""
 
     @staticmethod
     def shape(x: Tensor) -> tuple[Any, ...]:
@@ -104,7 +104,7 @@ class Shaping:
 
 
 def _below(x: Tensor) -> Tensor:
-    """``[M, N]``: by how much the column of each element of ``x [..., M, N]`` exceeds its row."""
+    """``[M, N]``: the column minus the row of each element of ``x [..., M, N]``."""
     rows, columns = Shaping.shape(x)[-2:]
     return tf.range(columns) - tf.expand_dims(tf.range(rows), 1)
 

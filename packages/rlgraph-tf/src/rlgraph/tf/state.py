@@ -1,4 +1,4 @@
-"""Rows of variables on TensorFlow: read and written in place, without looking at the rest of the group."""
+"""Rows of variables on TensorFlow: reads and writes in place, without touching the rest of the group."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def _scatter(operation: Any, variable: VariableHandle, indices: Tensor, values: 
 
 
 def _places(variable: VariableHandle, indices: Tensor) -> Tensor:
-    """Where the elements of the rows at ``indices [...]`` lie in the group's buffer: [..., *row]."""
+    """The positions in the group's buffer of the rows at ``indices [...]``: [..., *row]."""
     row = variable.shape[1:]
     size = row.num_elements()
     indices = tf.cast(indices, tf.int64)
     first = indices * size + variable.start
     if not variable.is_whole:
-        # An index that is out of range must not reach the neighbours: TensorFlow refuses a negative place.
+        # An index out of range must not reach other rows: TensorFlow refuses negative positions.
         inside = tf.logical_and(indices >= 0, indices < int(variable.shape[0]))
         first = tf.where(inside, first, tf.constant(-size, tf.int64))
     if size == 1:

@@ -12,19 +12,19 @@ from rlgraph.core.backend import Storage, stream_seed
 from rlgraph.core.graph.variables import Layout, Variable
 from rlgraph.tf.random import Stream
 
-#: A group of at most so many numbers leaves each program that writes it, if somebody follows it: reading it afterwards
-#: takes four times as long as one more output of a small program. Of a large one the copy is what costs.
+#: Maximum size of a followed group that every program that writes it also returns: reading it afterwards takes four
+#: times as long as one more output of a small program. For larger groups the copy dominates.
 FOLLOWED = 16_384
 
 
 class TfStorage(Storage):
-    """Flat `tf.Variable`s. Their memory is never lent: TensorFlow replaces a buffer that somebody else looks at."""
+    """Flat `tf.Variable`s. Their memory is never shared: TensorFlow replaces a buffer with other references."""
 
     def __init__(self, layout: Layout, variables: Mapping[str, Variable], seed: int):
         super().__init__(layout, variables, seed)
         self.groups: dict[str, tf.Variable] = {}
         self.streams_by_name: dict[str, Stream] = {}
-        #: The present values of followed groups, as the last program that wrote them handed them out.
+        #: The values of followed groups, as returned by the last program that wrote them.
         self.handed_out: dict[str, tf.Tensor] = {}
         self._followed: set[str] = set()
         self._written: set[str] = set()
@@ -39,7 +39,7 @@ class TfStorage(Storage):
         if (latest := self.handed_out.get(name)) is not None:
             return latest.numpy()
         variable = self.groups[name]
-        # `variable.numpy()` does the same in five times the time.
+        # `variable.numpy()` takes five times as long.
         value = tf.raw_ops.ReadVariableOp(resource=variable.handle, dtype=variable.dtype)
         return value.numpy()
 
@@ -49,12 +49,12 @@ class TfStorage(Storage):
         variable.assign(np.asarray(values, variable.dtype.as_numpy_dtype), read_value=False)
 
     def follow_group(self, name: str) -> None:
-        # One program that writes it in silence, and what another one handed out would be stale.
+        # If one program wrote it without returning it, the value from another one would be stale.
         if name not in self._written and self.layout.groups[name].size <= FOLLOWED:
             self._followed.add(name)
 
     def to_hand_out(self, written: Iterable[str]) -> list[str]:
-        """Those of the groups that a program writes which it hands out after its other outputs."""
+        """The written groups that a program returns after its other outputs."""
         self._written.update(written)
         return sorted(self._followed.intersection(written))
 

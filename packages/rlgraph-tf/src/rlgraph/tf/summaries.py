@@ -1,4 +1,4 @@
-"""What TensorBoard shows of an executor."""
+"""TensorBoard summaries of an executor."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 class SummaryWriter:
-    """Writes summaries of an executor; a context manager that closes itself.
+    """Writes summaries of an executor; a context manager that closes the file.
 
     Args:
-        executor: whose variables and graphs are shown.
+        executor: the executor whose variables and graphs are shown.
         directory: TensorBoard's ``--logdir``.
 
     Raises:
-        PluginError: TensorBoard is not installed; says what to install.
+        PluginError: TensorBoard is not installed.
     """
 
     def __init__(self, executor: TensorFlowExecutor, directory: Path):
         if find_spec("tensorboard") is None:
-            raise PluginError("summaries need TensorBoard. pip install 'rlgraph-tf[tensorboard]'")
+            raise PluginError("summaries need TensorBoard: pip install 'rlgraph-tf[tensorboard]'")
         self.executor = executor
         self._writer = tf.summary.create_file_writer(str(directory))
 
@@ -39,12 +39,12 @@ class SummaryWriter:
         self.close()
 
     def scalar(self, name: str, value: Any, step: int) -> None:
-        """A number, e.g. a loss, at a step."""
+        """Write a number, e.g. a loss, at a step."""
         with self._writer.as_default(step):
             tf.summary.scalar(name, value)
 
     def variables(self, step: int) -> None:
-        """A histogram of every floating variable, and its norm as a number, at a step."""
+        """Write a histogram and the norm of every floating variable at a step."""
         with self._writer.as_default(step):
             for name, value in self.executor.get_weights().items():
                 if value.dtype.kind == "f" and value.size:
@@ -52,15 +52,15 @@ class SummaryWriter:
                     tf.summary.scalar(f"{name}/norm", np.linalg.norm(value))
 
     def graph(self, method: str) -> None:
-        """The TensorFlow graph of an API method, by graph function.
+        """Write the TensorFlow graph of an API method, by graph function.
 
         Raises:
-            RLGraphError: there is no such method; names the nearest.
+            RLGraphError: unknown method; names the nearest.
         """
         with self.executor.session_graph([method], initialize=False) as program, self._writer.as_default(0):
-            # What is inside of the function is what is to be seen.
+            # Show the graph inside the function.
             tf.summary.graph(program.function_graph(method))
 
     def close(self) -> None:
-        """Write what is left, and close the file."""
+        """Flush and close the file."""
         self._writer.close()

@@ -1,4 +1,4 @@
-"""The variables of one segment while it is traced: reads and writes in program order, and derivatives."""
+"""The variables of a segment during tracing: reads and writes in program order, and derivatives."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from rlgraph.core.ops import Effects
 from rlgraph.tf.control import surrounding_graph
 from rlgraph.tf.handles import VariableHandle
 
-#: So few elements are picked out of a group of so many; else the group is read as a whole, once for all its variables.
+#: (elements, group size): at most so many elements are gathered from a group at least that large; otherwise the whole
+#: group is read once for all its variables.
 FEW, MANY = 64, 65536
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Elements `start` to `stop` of a group as the program has read them: what derivatives are taken by."""
+    """Elements `start` to `stop` of a group as read by the program; derivatives are taken by these."""
 
     group: str
     start: int
@@ -30,15 +31,15 @@ class Piece:
 
 
 class SegmentVariables(HandleState):
-    """The variables of one segment while it is traced.
+    """The variables of one segment during tracing.
 
-    A group is read once per version: its variables are slices of one value, until a write to a variable makes the
-    next read of it a new one.
+    A group is read once per version: its variables are slices of one value, until a write to a variable requires a
+    new read.
 
     Args:
-        layout: where the variables live.
+        layout: the groups and offsets of the variables.
         buffers: group name -> the variable that holds the group.
-        placed: the segment names devices; a variable is then read and written where it is, and not where it is needed.
+        placed: the segment has devices; variables are then read and written on their own device.
     """
 
     handle_type = VariableHandle
@@ -47,13 +48,13 @@ class SegmentVariables(HandleState):
         super().__init__(layout)
         self.buffers = buffers
         self.placed = placed
-        # Per group what was read of its present version, by (start, stop) and by (start, stop, *shape).
+        # Per group the reads of its present version, by (start, stop) and by (start, stop, *shape).
         self._slices: dict[str, dict[tuple[int, int], tf.Tensor]] = {}
         self._values: dict[str, dict[tuple[int, ...], tf.Tensor]] = {}
         self._pieces: list[Piece] = []
 
     def reset(self) -> None:
-        """Forget everything read so far: the trace is over."""
+        """Forget all reads after tracing."""
         self._slices.clear()
         self._values.clear()
         self._pieces.clear()
@@ -65,7 +66,7 @@ class SegmentVariables(HandleState):
     # Reading.
 
     def read(self, handle: Handle) -> tf.Tensor:
-        """The value of `handle` at this place of the program."""
+        """The value of `handle` at this point of the program."""
         values = self._values.setdefault(handle.group, {})
         key = (handle.start, handle.stop, *handle.shape)
         if key not in values:
@@ -81,7 +82,7 @@ class SegmentVariables(HandleState):
             if (start, stop) == (0, size):
                 tensor = self.buffers[group].read_value()
             elif stop - start <= FEW <= MANY <= size and not self.layout.groups[group].trainable:
-                # A cursor beside a large buffer: with a whole read of both, the next write would copy the buffer.
+                # A cursor next to a large buffer: after a read of both, the next write would copy the buffer.
                 tensor = self.elements(group, tf.range(start, stop))
             else:
                 tensor = tf.slice(self._slice(group, 0, size), [start], [stop - start])
@@ -90,7 +91,7 @@ class SegmentVariables(HandleState):
         return slices[start, stop]
 
     def elements(self, group: str, places: tf.Tensor) -> tf.Tensor:
-        """The elements of a group at `places`, without looking at the others. No derivative goes through it."""
+        """The elements of a group at `places`, without reading the others. It has no derivative."""
         buffer = self.buffers[group]
         with self.beside(group):
             return tf.raw_ops.ResourceGather(resource=buffer.handle, indices=places, dtype=buffer.dtype)
@@ -120,23 +121,23 @@ class SegmentVariables(HandleState):
             self.assign(handle, self._slice(handle.group, handle.start, handle.stop) + flat)
 
     def written(self, handle: VariableHandle) -> None:
-        """`handle` was written: the next read of anything that overlaps it is a new one."""
+        """Forget reads that overlap `handle`, which was written."""
         caches: tuple[dict[str, dict[Any, tf.Tensor]], ...] = (self._slices, self._values)
         for known in caches:
             entries = known.get(handle.group, {})
             for key in [key for key in entries if key[0] < handle.stop and handle.start < key[1]]:
                 del entries[key]
 
-    # Loops and branches, which TensorFlow traces into graphs of their own.
+    # Loops and branches, which TensorFlow traces to separate graphs.
 
     def read_ahead(self, effects: Effects) -> None:
-        """Read what a loop or branch reads and does not write, so that inside it is the value from outside."""
+        """Read the groups that a loop or branch reads but does not write, so that it uses the outer value."""
         for name in sorted(effects.reads - effects.writes):
             self.read(self._named(name))
 
     @contextmanager
     def inside(self, effects: Effects) -> Iterator[None]:
-        """What is read inside of a loop or branch holds there only; what it writes is another version behind it."""
+        """Context of a loop or branch: reads are valid only inside; written groups have a new version after it."""
         around = (self._slices, self._values, self._pieces)
         self._slices = {group: dict(slices) for group, slices in self._slices.items()}
         self._values = {group: dict(values) for group, values in self._values.items()}
@@ -156,16 +157,16 @@ class SegmentVariables(HandleState):
         group = self.layout.groups[self.layout.group_of[name]]
         return self.handle(next(v for v in group.variables if v.name == name))
 
-    # Differentiating.
+    # Derivatives.
 
     def gradients(self, blocks: Sequence[Block], retain: bool) -> Callable[[tf.Tensor], list[tf.Tensor]]:
-        """``f(loss)`` giving one flat derivative per block."""
+        """``f(loss)`` returning one flat derivative per block."""
 
         def gradients(loss: tf.Tensor) -> list[tf.Tensor]:
             groups = {block.group for block in blocks}
             pieces = [piece for piece in self._pieces if piece.group in groups]
             tensors = [piece.tensor for piece in pieces]
-            # A whole read and the slices of it are told apart: nothing goes through one into the other.
+            # A whole read and its slices are separate: derivatives do not flow from one to the other.
             found = tf.gradients(loss, tensors, stop_gradients=tensors)
             known = [
                 Piece(piece.group, piece.start, piece.stop, tf.convert_to_tensor(derivative))
@@ -180,7 +181,7 @@ class SegmentVariables(HandleState):
 def derivative_of(block: Block, known: Sequence[Piece], dtype: tf.DType) -> tf.Tensor:
     """The derivative by a block, from those by pieces.
 
-    Pieces that do not overlap are laid side by side, with zeros in the gaps; layers of them are added.
+    Disjoint pieces are concatenated, with zeros in the gaps; overlapping layers are added.
     """
     layers: list[list[tf.Tensor]] = []
     ends: list[int] = []

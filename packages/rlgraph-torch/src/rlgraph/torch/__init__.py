@@ -15,7 +15,7 @@ _MODULES = {"ModuleComponent": "module_component", "PyTorchExecutor": "executor"
 
 
 def __getattr__(name: str) -> Any:
-    """What needs the framework, imported when it is first asked for."""
+    """Imports the names that need the framework on first access."""
     if name in _MODULES:
         return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

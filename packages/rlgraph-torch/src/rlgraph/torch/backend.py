@@ -1,4 +1,4 @@
-"""Lowering to PyTorch: the emitted source runs as it is, with gradients recorded only where they are needed."""
+"""Lowering to PyTorch: the emitted source is the program; gradients are recorded only where needed."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def to_tensor(array: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(array.copy())
 
 
-# Never `inference_mode`: a tensor made there fails in a later gradient, in some networks only.
+# Not `inference_mode`: its tensors fail in a later gradient, in some networks only.
 DIALECT = Dialect(
-    # What nearly always arrives costs no call of `to_tensor`: writeable, aligned and contiguous.
+    # Typical arrays (writeable, aligned, contiguous) need no call of `to_tensor`.
     receive="(from_numpy({0}) if {0}.flags.carray else to_tensor({0}))".format,
     give="{}.numpy()".format,
     before=("was_recording = is_grad_enabled()", "set_grad_enabled(False)"),
@@ -60,10 +60,10 @@ DIALECT = Dialect(
     },
 )
 
-#: Where nothing can record derivatives, nothing need be switched off.
+#: For segments without anything that could record derivatives.
 QUIET_DIALECT = replace(DIALECT, before=(), after=())
 
-#: Where something is on a GPU: tensors come and go as arrays all the same.
+#: For plans with something on a GPU: inputs and outputs are still arrays.
 PLACED_DIALECT = replace(
     DIALECT,
     give="{}.cpu().numpy()".format,
@@ -72,9 +72,9 @@ PLACED_DIALECT = replace(
 
 
 def records_nothing(plan: Plan, segment: Segment) -> bool:
-    """Whether all that a segment computes with are its inputs and its variables, and it takes no derivatives.
+    """Whether a segment computes only with its inputs and variables and takes no derivatives.
 
-    A kernel that somebody declared may have parameters of its own.
+    A declared kernel may have other parameters.
     """
     components = plan.built.graph.components
     return not any(
@@ -94,7 +94,7 @@ class TorchBackend(Backend):
     capabilities = frozenset({"gradients"})
     default_device = devices.CPU
     kernels = KERNELS
-    exports = frozenset()  # what reads variables, and no more
+    exports = frozenset()  # reads of variables, nothing else
 
     def __init__(self, execution: ExecutionSpec):
         super().__init__(execution)
@@ -106,7 +106,7 @@ class TorchBackend(Backend):
         self._profiler = Profiler()
 
     def compiles(self, plan: Plan, segment: Segment) -> bool:
-        """What is differentiated gains by it. Small inference plans do not; they are compiled where they are named."""
+        """Compile what is differentiated. Small inference plans gain nothing, so they are compiled only if named."""
         if self.execution.compile is True:
             return any(node.id in plan.slices for node in walk_nodes(segment.nodes))
         return super().compiles(plan, segment)
@@ -147,7 +147,7 @@ class TorchBackend(Backend):
         if placed:
             from rlgraph.torch.compile.tracing import tracing_dialect
 
-            # Some native kernels look at values, and what waits for the GPU cannot be recorded.
+            # Some native kernels read values, and a program that waits for the GPU cannot be recorded.
             plain = replace(linker, use_kernels=False)
             compute = emit(segment, tracing_dialect(PLACED_DIALECT), plain)
             return self._compiler.record(plan, segment, storage, emit(segment, PLACED_DIALECT), compute)

@@ -1,4 +1,4 @@
-"""Windows over images ``[N, H, W, C]``; PyTorch's own order is ``[N, C, H, W]``, so they are handed over as views."""
+"""Convolution and pooling of images ``[N, H, W, C]``, passed as views in PyTorch's order ``[N, C, H, W]``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _channels_last(x: Tensor) -> Tensor:
 
 
 def _weights(filters: Tensor) -> Tensor:
-    # Laid out like the images where oneDNN computes. Its stand-in for float64 has no derivative for some sizes then.
+    # Channels last only for oneDNN: in float64 its fallback would lack derivatives for some sizes.
     layout = torch.channels_last if filters.dtype is torch.float32 else torch.contiguous_format
     return filters.permute(3, 2, 0, 1).contiguous(memory_format=layout)
 
@@ -26,7 +26,7 @@ def _weights(filters: Tensor) -> Tensor:
 def _padded(
     x: Tensor, window: tuple[int, int], strides: tuple[int, int], padding: str, value: float
 ) -> tuple[Tensor, tuple[int, int]]:
-    """Images ``[N, C, H, W]`` and what is still to be added on each side; only uneven padding is added here."""
+    """Images ``[N, C, H, W]`` and the remaining padding per side; only uneven padding is applied here."""
     (top, bottom), (left, right) = paddings((x.shape[2], x.shape[3]), window, strides, padding)
     if top == bottom and left == right:
         return x, (top, left)
@@ -61,7 +61,7 @@ class Convolutions:
             height, width = x.shape[1] * down, x.shape[2] * right
             top = same_padding(height, filters.shape[0], down)[0]
             left = same_padding(width, filters.shape[1], right)[0]
-            # Negative padding cuts off.
+            # Negative padding crops.
             y = functional.pad(y, (-left, left + width - y.shape[3], -top, top + height - y.shape[2]))
         return _channels_last(y)
 
@@ -75,12 +75,10 @@ class Convolutions:
     def avg_pool2d(x: Tensor, size: Pair, strides: Pair | None = None, padding: str = "valid") -> Tensor:
         window, steps = as_pair(size), as_pair(size if strides is None else strides)
         images, rest = _padded(_channels_first(x), window, steps, padding, 0.0)
-        if (
-            x.is_cuda
-        ):  # where windows overlap, its derivative is wrong for images whose channels come last (2.11)
+        if x.is_cuda:  # for overlapping windows its derivative is wrong with channels last (2.11)
             images = images.clone(memory_format=torch.contiguous_format)
         y = functional.avg_pool2d(images, window, steps, rest, count_include_pad=False)
-        if images.shape[2:] != x.shape[1:3]:  # it was padded, and padding does not count
+        if images.shape[2:] != x.shape[1:3]:  # the padding does not count
             inside, _ = _padded(x.new_ones((1, 1, *x.shape[1:3])), window, steps, padding, 0.0)
             y = y / functional.avg_pool2d(inside, window, steps)
         return _channels_last(y)

@@ -1,8 +1,7 @@
-"""Devices on PyTorch: their names, and graph functions that run on them.
+"""Devices on PyTorch: names, and graph functions placed on them.
 
-PyTorch computes where the operands are and never moves one by itself. So as soon as anything is placed on a GPU, every
-graph function of a plan has a device, and whatever it is given comes there first. Plans on the CPU alone are left as
-they are.
+PyTorch computes on the device of the operands and never moves them. So as soon as anything is on a GPU, every graph
+function of a plan has a device, and its arguments are moved there first. Plans on the CPU alone stay unchanged.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ def device_names() -> frozenset[str]:
 
 
 def device_name(name: str) -> str:
-    """``gpu``, ``cuda``, ``gpu:0``, ``/device:GPU:0`` are ``cuda:0``, ``cpu:0`` is ``cpu``; others stay."""
+    """Normalize a name: ``gpu``, ``cuda``, ``gpu:0``, ``/device:GPU:0`` are ``cuda:0``, ``cpu:0`` is ``cpu``."""
     kind, _, index = name.lower().removeprefix("/").removeprefix("device:").partition(":")
     if kind == CPU and index in ("", "0"):
         return CPU
@@ -37,7 +36,7 @@ def device_name(name: str) -> str:
 
 
 def is_placed(plan: Plan) -> bool:
-    """Whether anything in a plan is anywhere but on the CPU."""
+    """Whether anything in a plan is not on the CPU."""
     built = plan.built
     calls = (node for node in walk_nodes(plan.nodes) if isinstance(node, GraphFunctionCall))
     names = {built.devices[node.component].ops for node in calls}
@@ -46,10 +45,9 @@ def is_placed(plan: Plan) -> bool:
 
 
 class PlacedOps(TorchOps):
-    """The contract on one device.
+    """The `ops` namespace on one device.
 
-    The generators of random streams live on the CPU: numbers are drawn there and come to the device, so that a run
-    draws the same numbers wherever it is.
+    Random streams draw on the CPU and copy the numbers to the device, so a run draws the same numbers on any device.
     """
 
     device: torch.device
@@ -78,7 +76,7 @@ for _operation in OPERATIONS.values():
 
 
 def placer(float_dtype: str) -> Callable[[Callable[..., Callable[..., Any]], str, bool], Callable[..., Any]]:
-    """What makes graph functions run on a device (see `rlgraph.core.graph.emission.Linker.place`).
+    """Make graph functions run on a device (see `rlgraph.core.graph.emission.Linker.place`).
 
     Args:
         float_dtype: the execution's floating dtype.
@@ -96,7 +94,7 @@ def placer(float_dtype: str) -> Callable[[Callable[..., Callable[..., Any]], str
         bound = bind(look, ops)
         if writes:
             return _writing(bind if elsewhere else lambda *_: bound, ops)
-        if elsewhere:  # copies of the variables, made anew at every call; derivatives go through them
+        if elsewhere:  # copies of the variables, new at every call; derivatives go through them
             return lambda *args, **kwargs: bind(lambda handle: handle.to(ops.device), ops)(
                 *moved_to(ops.device, args), **moved_to(ops.device, kwargs)
             )
@@ -106,7 +104,7 @@ def placer(float_dtype: str) -> Callable[[Callable[..., Callable[..., Any]], str
 
 
 def _writing(bind: Callable[..., Callable[..., Any]], ops: PlacedOps) -> Callable[..., Any]:
-    """A function that writes: variables that are elsewhere are brought, and brought back."""
+    """A function that writes: variables on other devices are copied in and back."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         borrowed: list[tuple[Tensor, Tensor]] = []
@@ -118,7 +116,7 @@ def _writing(bind: Callable[..., Callable[..., Any]], ops: PlacedOps) -> Callabl
             borrowed.append((handle, copy))
             return copy
 
-        # Lists are blocks of variables; what else is given is only read.
+        # Lists are blocks of variables; all other arguments are only read.
         brought = [
             [bring(block) for block in value] if isinstance(value, list) else moved_to(ops.device, value)
             for value in args

@@ -1,4 +1,4 @@
-"""Kernels of distributions of single categories and single bools."""
+"""Kernels of distributions over single categories and single bools."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from torch import Tensor, log_softmax, where
 
 from rlgraph.core.functional.distributions.categorical import IMPOSSIBLE
 
-#: What `torch.nn.functional` calls, without looking at the shapes first.
+#: The function inside `torch.nn.functional`, without its shape checks.
 nll_loss: Any = torch._C._nn.nll_loss_nd
 log_sigmoid: Any = torch.nn.functional.logsigmoid
 
-#: Items of this category would be left out by `nll_loss`; no distribution has that many.
+#: `nll_loss` ignores items of this category; no distribution has so many categories.
 NO_CATEGORY = 2**62
 
 
@@ -30,7 +30,7 @@ def categorical_log_probabilities(self: Any, ops: Any) -> Callable[[Tensor], Ten
 def categorical_log_prob(self: Any, ops: Any) -> Callable[[Any, Tensor, Tensor], Tensor] | None:
     """`Categorical._log_prob` of single categories from 0 on.
 
-    The negative log-likelihood picks from a matrix in one call, and refuses what is no category.
+    The negative log-likelihood selects from a matrix in one call, and refuses invalid categories.
     """
     if self.own_axes or not self.starts_at_zero:
         return None

@@ -13,9 +13,9 @@ from rlgraph.torch.storage import TorchStorage
 
 
 class PyTorchExecutor(GraphExecutor):
-    """A graph executor on PyTorch; arguments, attributes and errors are those of `GraphExecutor`.
+    """A `GraphExecutor` on PyTorch.
 
-    * ``execution_spec={"compile": True}`` compiles updates, a list of names exactly these API methods.
+    * ``execution_spec={"compile": True}`` compiles updates; a list of names compiles exactly these API methods.
     * `export_graph` writes a ``.pt2`` file of `torch.export` per API method, `export_onnx` an ``.onnx`` file.
     * `profile` records what `torch.profiler` does, with a span for every graph function.
     """
@@ -25,20 +25,20 @@ class PyTorchExecutor(GraphExecutor):
     def export_onnx(self, directory: str | Path, methods: Sequence[str] | None = None) -> Path:
         """Write API methods as ONNX models, ``<method>.onnx``, for use without RLgraph and without PyTorch.
 
-        Beside them stands ``graph.json``, the description of all inputs and outputs; they are named as there.
+        ``graph.json`` next to them describes all inputs and outputs, under the same names.
 
         Args:
             directory: where; an earlier export is replaced.
-            methods: names of API methods; default: all that only read and can be exported.
+            methods: names of API methods; default: all exportable methods that only read.
 
         Returns:
             The directory.
 
         Raises:
-            CapabilityError: ``rlgraph-torch[onnx]`` is not installed; or a method calls a host function in its middle,
-                or does what cannot be exported; names the function.
-            RLGraphError: there is no such method; names the nearest.
-            InputError: there is something else in the directory.
+            CapabilityError: ``rlgraph-torch[onnx]`` is not installed; a method calls a host function in its middle;
+                or an operation cannot be exported; names the function.
+            RLGraphError: unknown method; names the nearest.
+            InputError: the directory contains something else.
         """
         storage = self.storage
         assert isinstance(storage, TorchStorage)

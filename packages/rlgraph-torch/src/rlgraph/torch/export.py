@@ -1,7 +1,7 @@
-"""API methods as programs that need no RLgraph: `torch.export` and ONNX.
+"""Export of API methods by `torch.export` and to ONNX.
 
 Inputs keep the names of the parameters, variables become buffers under their scoped names, and sizes that the Spaces
-leave open stay open.
+leave open stay dynamic.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rlgraph.core.ops.dims import SymbolicDim
 from rlgraph.torch.ops import DTYPES, TorchOps
 from rlgraph.torch.storage import TorchStorage
 
-#: Sizes for which methods are traced: all different, and divisible by what Spaces are mostly divided by.
+#: Sizes for tracing: all different, with common divisors of batch sizes.
 SIZES = 12
 
 
@@ -46,7 +46,7 @@ class Exported(nn.Module):
         self.method, self.float_dtype = method, plan.built.float_dtype
 
     def computed(self, *inputs: Tensor) -> dict[str, Tensor]:
-        """The outputs by name. Emitted anew at every call: during an export other tensors stand for the buffers."""
+        """The outputs by name. Emitted again at every call: an export replaces the buffers by other tensors."""
         ops = TorchOps(self.float_dtype)
         linker = Linker(self._handle, self._block, backend="torch", ops=ops, use_kernels=False)
         outputs = emit_segment(self.method.plan, self.method.segment, DIALECT, linker).compile()(*inputs)
@@ -69,7 +69,7 @@ DIALECT = Dialect(
 
 
 def export_programs(methods: Sequence[ExportedMethod], storage: TorchStorage, directory: Path) -> None:
-    """Write ``<method>.pt2`` for `torch.export.load`; its inputs go by name or in order, its outputs are a dict.
+    """Write ``<method>.pt2`` for `torch.export.load`; inputs are passed by name or in order, outputs are a dict.
 
     Raises:
         CapabilityError: PyTorch cannot export one of them.
@@ -83,7 +83,7 @@ def export_onnx(methods: Sequence[ExportedMethod], storage: TorchStorage, direct
     """Write ``<method>.onnx``.
 
     Raises:
-        CapabilityError: what it takes is not installed, or PyTorch cannot export one of them.
+        CapabilityError: packages are missing, or PyTorch cannot export one of them.
     """
     missing = [name for name in ("onnx", "onnxscript") if find_spec(name) is None]
     if missing:
@@ -104,17 +104,17 @@ def export_onnx(methods: Sequence[ExportedMethod], storage: TorchStorage, direct
                     verbose=False,
                     external_data=False,
                 )
-        except Exception as error:  # there is no list of what it raises
+        except Exception as error:  # it documents no errors
             raise CapabilityError(
                 f"API method {method.name!r} cannot be exported to ONNX: {_first_line(error)}"
             ) from error
 
 
 def exported_program(method: ExportedMethod, storage: TorchStorage) -> torch.export.ExportedProgram:
-    """A method as a program of `torch.export`.
+    """Export a method as a `torch.export` program.
 
     Raises:
-        CapabilityError: PyTorch cannot export it: it decides by the value of a tensor, or fixes a size.
+        CapabilityError: PyTorch cannot export it: it branches on the value of a tensor, or fixes a size.
     """
     module = _with_named_inputs(method, storage)
     sizes: dict[str, int] = {}
@@ -124,14 +124,14 @@ def exported_program(method: ExportedMethod, storage: TorchStorage) -> torch.exp
         with warnings.catch_warnings(), torch.no_grad():
             warnings.simplefilter("ignore")  # they concern the exporter's own insides
             return torch.export.export(module, examples, dynamic_shapes=open_sizes)
-    except Exception as error:  # whatever a user's function does that a tensor without a value does not allow
+    except Exception as error:  # any error: user code may need the values of tensors
         raise CapabilityError(
             f"API method {method.name!r} cannot be exported from PyTorch: {_first_line(error)}"
         ) from error
 
 
 def _with_named_inputs(method: ExportedMethod, storage: TorchStorage) -> Exported:
-    """The module, whose `forward` has parameters called like the inputs."""
+    """The module with a `forward` whose parameters are named like the inputs."""
     function = SourceFunction("forward", ["self"])
     names = [function.fresh("".join(c if c.isalnum() else "_" for c in t.name)) for t in method.inputs]
     function.parameters += names
@@ -142,7 +142,7 @@ def _with_named_inputs(method: ExportedMethod, storage: TorchStorage) -> Exporte
 
 
 def _example(tensor: ExportedTensor, sizes: dict[str, int]) -> Tensor:
-    """A tensor of zeros with a size for every open one; `sizes` has those that are known so far, by symbol."""
+    """A tensor of zeros with concrete sizes for open ones; `sizes` maps symbols to the sizes chosen so far."""
     shape = []
     for dim in tensor.spec.shape:
         if isinstance(dim, SymbolicDim):

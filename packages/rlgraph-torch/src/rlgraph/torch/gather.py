@@ -1,4 +1,4 @@
-"""Picking and sorting elements of PyTorch tensors."""
+"""Gather and sort operations on PyTorch tensors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 class Gathers:
-    """The families gather and sorting."""
+    """The operation families gather and sorting."""
 
     @staticmethod
     def take(x: Tensor, indices: Tensor, axis: int = 0) -> Tensor:
@@ -41,7 +41,7 @@ class Gathers:
 
     @staticmethod
     def top_k(x: Tensor, k: int, axis: int = -1) -> tuple[Tensor, Tensor]:
-        # `torch.topk` does not say which of equal elements it takes.
+        # `torch.topk` does not specify the order of equal elements.
         values, indices = torch.sort(x, dim=axis, descending=True, stable=True)
         return torch.narrow(values, axis, 0, k), torch.narrow(indices, axis, 0, k)
 

@@ -1,9 +1,8 @@
 """Native versions of shipped graph functions, by the key of the graph function they replace.
 
-On a CPU a call of torch costs one to five microseconds whatever it computes, so few and plain calls are what makes
-small networks fast. Therefore a kernel here is a *maker*: given the component's view and `ops` it returns the function
-that runs, with variables and choices looked up already. Nothing else has seen the intermediate results of such a
-function: they may be overwritten.
+On a CPU every call of torch costs one to five microseconds, so small networks are fast with few and simple calls. A
+kernel here is therefore a *maker*: given the component's view and `ops` it returns the function that runs, with
+variables and options already looked up. The function may overwrite its intermediate results.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from rlgraph.torch.distributions import (
 from rlgraph.torch.policy_gradient import ppo_pg_loss, ppo_sum, ppo_value_loss
 from rlgraph.torch.recurrent import lstm
 
-#: What `torch.nn.functional` calls, without expanding the operands first. The third argument: 0 per item, 1 the mean.
+#: The function inside `torch.nn.functional`, without expanding the operands. Third argument: 0 per item, 1 the mean.
 smooth_l1_loss: Any = torch._C._nn.smooth_l1_loss
 mse_loss: Any = torch._C._nn.mse_loss
 
@@ -46,7 +45,7 @@ def dense(self: Any, ops: Any) -> Callable[[Tensor], Tensor]:
     else:
         activate = IN_PLACE.get(self.activation) or activation(ops, self.activation)
 
-    # Each looks at the rank itself: one more Python call is felt in small networks.
+    # Each checks the rank itself: one more Python call is noticeable in small networks.
 
     def linear(inputs: Tensor) -> Tensor:
         if inputs.dim() != 2:
@@ -107,7 +106,7 @@ def dueling_combine(self: Any, ops: Any) -> Callable[[Tensor, Tensor], Tensor]:
 
 
 def dqn_loss(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Tensor]] | None:
-    """`DQNLoss._loss` of one integer. Both results by a call of their own: cheaper than the mean of one."""
+    """`DQNLoss._loss` of one integer action. One call per result is cheaper than a mean of the items."""
     if self.has_parts:
         return None
     discount, double_q = self.discount, self.double_q
@@ -149,7 +148,7 @@ def dqn_loss(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Tensor]] | None
 
 
 def synchronizer_sync(self: Any, ops: Any) -> Callable[[Sequence[Tensor], Sequence[Tensor]], None]:
-    """`Synchronizer._sync`: one pass over each flat block, and no copy of it in between."""
+    """`Synchronizer._sync`: one pass over each flat block, without a copy."""
     tau = self.tau
 
     def copy(source: Sequence[Tensor], target: Sequence[Tensor]) -> None:

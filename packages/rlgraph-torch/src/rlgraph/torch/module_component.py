@@ -20,18 +20,18 @@ from rlgraph.torch.module_trial import TorchTrial, attempt, buffer_places, calle
 class ModuleComponent(NativeModule):
     """A `torch.nn.Module` as a component: its parameters and buffers are variables like any others.
 
-    They begin with the values that the module has at the build, in the floating dtype of the execution, and are named
-    like the module's, with ``/`` for ``.``. A parameter trains unless it has ``requires_grad=False`` or the component
-    ``trainable=False``; a buffer never does.
+    They start from the module's values at the build, in the floating dtype of the execution, and are named like the
+    module's, with ``/`` for ``.``. A parameter is trainable unless it has ``requires_grad=False`` or the component has
+    ``trainable=False``; buffers are never trainable.
 
     Args:
-        module: the module. It is never changed; copies of the component begin with its values as well.
-        output_space: Space of what it returns; default: found by running it on the meta device.
+        module: the module. It is never changed; copies of the component start from its values too.
+        output_space: Space of its output; default: found by running it on the meta device.
         scope: name among its siblings.
         kwargs: as of `Component`.
 
     Raises:
-        SpecError: no module, or one with parameters that have no shape yet.
+        SpecError: not a module, or one with uninitialized lazy parameters.
     """
 
     module: nn.Module
@@ -65,7 +65,7 @@ class ModuleComponent(NativeModule):
     def _train_on_torch(self, ops: Any, inputs: Any) -> Any:
         return self._training(ops, inputs)
 
-    # Of a view of the component, in which the variables are tensors.
+    # Called on a view of the component, in which the variables are tensors.
 
     @cached_property
     def _evaluating(self) -> Callable[[Any, Any], Any]:
@@ -111,7 +111,7 @@ class ModuleComponent(NativeModule):
             return full
         return lambda _, inputs: called(module, inputs)
 
-    # What the module holds, and does.
+    # Variables and behaviour of the module.
 
     def states(self, module: nn.Module) -> Iterator[tuple[str, State]]:
         for name, tensor in named_tensors(module).items():
@@ -134,9 +134,9 @@ _drawing = threading.Lock()
 
 @contextmanager
 def drawing_from(stream: torch.Generator, device: torch.device = CPU) -> Iterator[None]:
-    """Let torch's global generator, from which modules draw, go on where `stream` is, and move `stream` on.
+    """Make torch's global generator, from which modules draw, continue `stream`, and advance `stream`.
 
-    The generator of a GPU is another kind: it is seeded with a number from `stream`.
+    A GPU generator is of another kind: it is seeded with a number from `stream`.
     """
     generator = torch.default_generator if device == CPU else torch.cuda.default_generators[device.index]
     with _drawing:

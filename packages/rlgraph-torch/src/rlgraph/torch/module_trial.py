@@ -1,4 +1,4 @@
-"""What a module does in a call, found on the meta device: shapes flow through it, and nothing is computed."""
+"""Traces a module on the meta device to find its output shapes, writes and draws, without computing values."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from rlgraph.core import BuildError
 
 @dataclass(frozen=True)
 class TorchTrial(Trial):
-    """What a call of a torch module does.
+    """Outputs and effects of a call of a torch module.
 
     Attributes:
-        replaces: names of the buffers in whose place it puts another tensor.
+        replaces: names of the buffers that it replaces by another tensor.
         writes_inputs: it overwrites its inputs (``ReLU(inplace=True)`` as the first layer).
     """
 
@@ -37,17 +37,17 @@ def named_tensors(module: nn.Module) -> dict[str, Tensor]:
 def with_tensors(
     module: nn.Module, tensors: Mapping[str, Tensor], constants: torch.device | None = None
 ) -> nn.Module:
-    """A copy of a module whose parameters and buffers are `tensors`, wherever it refers to them.
+    """A copy of a module with `tensors` as its parameters and buffers.
 
     Args:
         module: the module; its own parameters and buffers are not copied.
         tensors: by the names of `named_tensors`.
-        constants: device of the copies of tensors that are plain attributes; default: where they are.
+        constants: device for copies of tensors that are plain attributes; default: their own device.
 
     Raises:
         BuildError: it cannot be copied.
     """
-    # What `deepcopy` finds in its memo it takes for copied already.
+    # `deepcopy` does not copy what is in its memo.
     memo: dict[int, Any] = {id(own): tensors[name] for name, own in named_tensors(module).items()}
     if constants is not None:
         plain = (v for part in module.modules() for v in vars(part).values() if isinstance(v, Tensor))
@@ -59,14 +59,12 @@ def with_tensors(
             f"{type(module).__name__} cannot be copied: {type(error).__name__}: {error}"
         ) from error
     if any(own is not tensors.get(name) for name, own in named_tensors(twin).items()):
-        raise BuildError(
-            f"{type(module).__name__} keeps its parameters to itself: wrap the module that it was made of"
-        )
+        raise BuildError(f"{type(module).__name__} hides its parameters: wrap the module that it was made of")
     return twin
 
 
 def called(module: nn.Module, inputs: Any) -> Any:
-    """What a module returns; a tuple is its arguments by position."""
+    """Call a module; a tuple of inputs is its positional arguments."""
     return module(*inputs) if type(inputs) is tuple else module(inputs)
 
 
@@ -97,7 +95,7 @@ def attempt(module: nn.Module, inputs: Any, training: bool, float_dtype: str) ->
 
 
 def on_meta(tensor: Tensor, float_dtype: str) -> Tensor:
-    """A stand-in for a parameter or buffer; floating ones have the dtype of the execution."""
+    """A meta tensor for a parameter or buffer; floating ones have the dtype of the execution."""
     dtype = getattr(torch, float_dtype) if tensor.is_floating_point() else tensor.dtype
     return torch.empty(tensor.shape, dtype=dtype, device="meta")
 
@@ -114,7 +112,7 @@ def buffer_places(
 
 
 class _Watching(TorchDispatchMode):
-    """Sees every operation: what memory is written, and whether random numbers are drawn."""
+    """Records which memory the operations write, and whether they draw random numbers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -130,7 +128,7 @@ class _Watching(TorchDispatchMode):
             kwargs or {}
         )
         changed = [given.get(a.name) for a in declared if a.alias_info is not None and a.alias_info.is_write]
-        # Its schema does not say so.
+        # Its schema omits the write.
         if "batch_norm" in function.name() and given.get("training"):
             changed += [given.get("running_mean"), given.get("running_var")]
         self.written |= {_memory(tensor) for tensor in _leaves(changed)}
@@ -138,7 +136,7 @@ class _Watching(TorchDispatchMode):
 
 
 def _memory(tensor: Tensor) -> int:
-    """What tensors that share memory have in common."""
+    """A key of the memory of a tensor: equal for tensors that share memory."""
     return tensor.untyped_storage()._cdata
 
 
@@ -151,7 +149,7 @@ def _leaves(value: Any) -> Iterator[Tensor]:
 
 
 def _mapped(value: Any, function: Any) -> Any:
-    """Containers with `function` applied to the tensors in them; what is neither stays."""
+    """Apply `function` to the tensors in containers; other values stay unchanged."""
     if isinstance(value, Tensor | Shaped):
         return function(value)
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""The contract on PyTorch tensors: the native function where it conforms, else an adaption of two lines."""
+"""The operations on PyTorch tensors: native functions, adapted where they differ from the contract."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class TorchOps(Convolutions, Gathers, Recurrence, Shaping, TorchRandom, TorchCon
         float_dtype: the execution's floating dtype.
 
     Attributes:
-        device: where new tensors are made; None: where PyTorch makes them by itself, on the CPU.
+        device: the device of new tensors; None: PyTorch's default, the CPU.
     """
 
     device: torch.device | None = None
@@ -227,16 +227,14 @@ class TorchOps(Convolutions, Gathers, Recurrence, Shaping, TorchRandom, TorchCon
 
     def arange(self, start: int, stop: int | None = None, step: int = 1, dtype: str = "int64") -> Tensor:
         first, end = (0, start) if stop is None else (start, stop)
-        end = (
-            end if (end - first) * step > 0 else first
-        )  # torch refuses to count backwards, NumPy finds nothing
+        end = end if (end - first) * step > 0 else first  # torch refuses an empty range, NumPy returns one
         return torch.arange(first, end, step, dtype=self._dtype(dtype), device=self.device)
 
     def linspace(self, start: float, stop: float, num: int, dtype: str | None = None) -> Tensor:
         return torch.linspace(start, stop, num, dtype=self._dtype(dtype), device=self.device)
 
-    # Variables are written through `detach`: a leaf that requires gradients refuses in-place writes while the
-    # gradient is being recorded, and ".data" would hide the write from autograd's checks.
+    # Variables are written through `detach`: leaves that require gradients refuse in-place writes while gradients are
+    # recorded, and ".data" would hide the write from autograd's checks.
 
     @staticmethod
     def read(variable: Tensor) -> Tensor:

@@ -1,7 +1,7 @@
-"""Native steps of the optimizers: each block of variables is one flat tensor, and written in place.
+"""Native optimizer steps, which write each flat block of variables in place.
 
-The single source makes a new tensor at every operation. Of large blocks these are so large that the system maps and
-clears their memory anew each time, which takes several times as long as the arithmetic.
+The single source makes a new tensor at every operation. For large blocks the system maps and clears new memory each
+time, which takes several times as long as the arithmetic.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from rlgraph.torch.devices import CPU, PlacedOps
 #: The smallest denormal number.
 SMALLEST = 5e-324
 
-#: Elements of the longest piece of a block that is stepped at once on a CPU.
+#: Maximum number of elements that are stepped at once on a CPU.
 PIECE = 65536
 
-#: ``rule(variables, gradients, learning rate)``: the gradients are within the limits, the rate a number or a tensor [].
+#: ``rule(variables, gradients, learning rate)`` with clipped gradients; the rate is a number or a tensor [].
 Rule = Callable[[Sequence[Tensor], Sequence[Tensor], Any], None]
 
 
 def kernel(self: Any, ops: Any, rule: Rule) -> Callable[..., None] | None:
     """`_apply` of the optimizer `self`, by a rule that writes variables and slots in place.
 
-    On a GPU no value is looked at: that would wait for it, and could not be recorded.
+    On a GPU it reads no values: that would wait for the device, and could not be recorded.
     """
     on_gpu, max_norm = is_on_gpu(ops), self.clip_grad_norm
     if on_gpu and self.non_finite != "ignore":
@@ -49,8 +49,8 @@ def kernel(self: Any, ops: Any, rule: Rule) -> Callable[..., None] | None:
             gradients = self.clipped(ops, gradients)
         else:
             gradients = clip(gradients, max_norm)
-        # Where a unit is dead, its first moment shrinks by `beta1` a step, sticks among the denormal numbers and makes
-        # every later step slow: in a trained network up to 30 % of the moments. A zero is as good.
+        # The first moment of a dead unit shrinks by `beta1` a step to a denormal number, which makes every later step
+        # slow: up to 30 % of the moments in a trained network. Zero is as good.
         flushed = flushes_denormals()
         set_flush_denormal(True)
         try:
@@ -70,9 +70,9 @@ def descend(variable: Tensor, update: Tensor, rate: Any, factor: float = 1.0) ->
 
 
 def in_pieces(blocks: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-    """Flat tensors that belong together, in shorter pieces: what is computed of them in between stays in the cache.
+    """Split flat tensors alike into pieces whose intermediate results fit the cache.
 
-    One of them may be None. On a GPU, where calls are dear and caches small, blocks stay whole.
+    One of them may be None. On a GPU, where calls are expensive and caches small, blocks stay whole.
     """
     for tensors in blocks:
         size = tensors[0].shape[0]
@@ -116,7 +116,7 @@ def adamw(self: Any, ops: Any) -> Callable[..., None] | None:
 
 
 def _fused_adam(self: Any, ops: Any, fused: Any, weight_decay: float) -> Callable[..., None] | None:
-    """A step by torch's fused one: one pass over each block. On a GPU it reads the number of steps as float32."""
+    """A step by torch's fused one: one pass over each block. On a GPU the number of steps is float32."""
     if is_on_gpu(ops) and self.steps.dtype != torch.float32:
         return None
     steps, first_moments, second_moments = self.steps, self.first_moments, self.second_moments
@@ -210,24 +210,24 @@ def rmsprop(self: Any, ops: Any) -> Callable[..., None] | None:
 
 
 def is_on_gpu(ops: Any) -> bool:
-    """Whether what has these operations is placed on a GPU."""
+    """Whether these operations are placed on a GPU."""
     return isinstance(ops, PlacedOps) and ops.device.type != CPU
 
 
 def flushes_denormals() -> bool:
-    """Whether this thread takes denormal numbers for zero; torch can set that, but not tell."""
+    """Whether this thread flushes denormal numbers to zero; torch can set that but not return it."""
     return SMALLEST * 1.0 == 0.0
 
 
 def clip(gradients: Sequence[Tensor], max_norm: float) -> Sequence[Tensor]:
-    """`functional.optimization.clip_by_global_norm`; the gradients stay as they are, for others may look at them.
+    """`functional.optimization.clip_by_global_norm`, without changing the gradients, which others may read.
 
-    The norm is looked at on the host: that costs nothing on a CPU, and mostly there is nothing to scale.
+    The host reads the norm: free on a CPU, and usually nothing needs scaling.
     """
     norm = math.sqrt(sum(torch.dot(gradient, gradient).item() for gradient in gradients))
     if norm + 1e-6 <= max_norm:
         return gradients
-    scale = max_norm / (norm + 1e-6)  # NaN where a gradient is
+    scale = max_norm / (norm + 1e-6)  # NaN if a gradient is
     return [gradient * scale for gradient in gradients]
 
 
@@ -239,7 +239,7 @@ KERNELS: dict[str, Callable[[Any, Any], Callable[..., None] | None]] = {
     "RMSProp": rmsprop,
     "SGD": sgd,
 }
-# No public names of torch: where they are missing, the single source computes the same.
+# Private names of torch: if they are missing, the single source computes the same.
 if hasattr(torch, "_fused_adam_"):
     KERNELS["Adam"] = adam
 if hasattr(torch, "_fused_adamw_"):

@@ -1,4 +1,4 @@
-"""Kernels of policy-gradient losses and of what they are made of."""
+"""Kernels of policy-gradient losses."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def ppo_pg_loss(self: Any, ops: Any) -> Callable[..., Tensor]:
 
 
 def ppo_value_loss(self: Any, ops: Any) -> Callable[..., Tensor]:
-    """`PPOLoss._value_loss` of items without time, and values that may move freely."""
+    """`PPOLoss._value_loss` of items without time and without value clipping."""
     general = partial(type(self).graph_function("_value_loss").function, self, ops)
     if self.time_axis is not None or self.value_function_clipping is not None:
         return general

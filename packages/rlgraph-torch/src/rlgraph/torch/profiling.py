@@ -1,4 +1,4 @@
-"""Spans in a profile: one for every graph function, only while somebody looks."""
+"""Profiles with a span per graph function; no cost without a profile."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import torch
 
 from rlgraph.core.errors import RLGraphError
 
-#: Held while something is recorded, by whichever executor.
+#: Held by the executor that records.
 _recording = Lock()
 
 
 class Profiler:
-    """Profiles emitted functions. What these call is exchanged for the time of a profile, so it costs nothing else."""
+    """Profiles emitted functions. Their callees are replaced during a profile, so profiling costs nothing otherwise."""
 
     def __init__(self) -> None:
         self._calls: list[tuple[dict[str, Any], str, Callable[..., Any]]] = []
         self._profiling = False
 
     def watch(self, function: Callable[..., Any], ignored: Collection[str] = ()) -> Callable[..., Any]:
-        """Let profiles show what an emitted function calls, by the names there, but for those `ignored`."""
+        """Show the functions that an emitted function calls in profiles, except those `ignored`."""
         names: dict[str, Any] = function.__globals__
         for name, value in list(names.items()):
             own = not name.startswith("__") and name not in ignored and name != function.__name__
@@ -37,16 +37,16 @@ class Profiler:
 
     @contextmanager
     def profile(self, path: Path) -> Iterator[None]:
-        """Record what runs inside, and write it to `path` as a Chrome trace.
+        """Profile the block and write a Chrome trace to `path`.
 
         Raises:
-            RLGraphError: something is being profiled already.
+            RLGraphError: another profile is running.
         """
         from torch.profiler import profile  # takes its time
 
-        # It would end the process: there is one record for all.
+        # A second profile would end the process.
         if torch._C._autograd._profiler_enabled() or not _recording.acquire(blocking=False):
-            raise RLGraphError("something is being profiled already; one profile after the other")
+            raise RLGraphError("another profile is running: end it first")
         try:
             with self._spans(), profile(activities=_activities()) as recorded:
                 yield

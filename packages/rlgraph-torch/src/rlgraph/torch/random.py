@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Generator, Tensor
 
-#: The draws that everything random is made of: name -> ``f(generator, shape, dtype, *parameters)``.
+#: Elementary draws: name -> ``f(generator, shape, dtype, *parameters)``.
 DRAWS: dict[str, Callable[..., Tensor]] = {
     "uniform": lambda g, shape, dtype, low, high: torch.empty(shape, dtype=dtype).uniform_(
         low, high, generator=g
@@ -30,8 +30,8 @@ DRAWS: dict[str, Callable[..., Tensor]] = {
 class TorchRandom:
     """The random operations (see `rlgraph.core.ops.random`); part of `TorchOps`.
 
-    Each draws once, and what it draws depends on shapes and numbers alone, not on values of tensors. So a compiled
-    program can have its draws made ahead of it.
+    Each draws once, depending only on shapes and numbers, not on values of tensors. So the draws of a compiled program
+    can be made before it runs.
 
     Attributes:
         stream: the stream of the component whose graph function draws.
@@ -64,7 +64,7 @@ class TorchRandom:
     def random_integers(self, shape: Sequence[int], low: Any, high: Any, dtype: str = "int64") -> Tensor:
         kind = self._dtype(dtype)
         if isinstance(low, Tensor) or isinstance(high, Tensor):
-            # `randint` takes numbers only; a tensor need not be looked at to scale fractions of it.
+            # `randint` takes only numbers; scaling fractions works with tensors without reading them.
             fractions = self.draw("fraction", shape, torch.float64)
             return (low + (fractions * (high - low)).to(torch.int64)).to(kind)
         return self.draw("integers", shape, kind, low, high)
@@ -73,7 +73,7 @@ class TorchRandom:
         return self.draw("permutation", (n,), torch.int64)
 
     def random_categorical(self, logits: Tensor) -> Tensor:
-        # Gumbel's trick: the largest of the logits, each with noise of its own (Maddison et al., 2014).
+        # Gumbel-max trick: the largest logit after adding independent noise (Maddison et al., 2014).
         noise = self.draw("exponential", logits.shape, logits.dtype).log()
         return torch.argmax(logits.detach() - noise, -1)
 
@@ -82,5 +82,5 @@ class TorchRandom:
 
     @staticmethod
     def through_host(x: Tensor, function: Callable[[np.ndarray], np.ndarray]) -> Tensor:
-        """`x` as `function`, plain Python, returns it at run time; for tests (see `rlgraph.testing.record_draws`)."""
+        """Pass `x` through the Python `function` at run time; for tests (see `rlgraph.testing.record_draws`)."""
         return torch.from_numpy(np.array(function(x.numpy())))

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from rlgraph.core.numpy.recurrence import accumulate
 
-#: PyTorch itself takes one thread for up to as many elements. NumPy needs a third of the time for 100 x 32 of them (28
-#: and 87 us), half for 2048 x 8, for each of its calls takes less.
+#: PyTorch uses one thread up to this number of elements. NumPy needs a third of the time for 100 x 32 of them (28 and
+#: 87 us) and half for 2048 x 8, since its calls cost less.
 SMALL = 32768
 
 
@@ -38,7 +38,7 @@ class Recurrence:
 
 
 class _Accumulate(torch.autograd.Function):
-    """`_accumulate` with its derivative: the derivatives of later results are taken in the other way round."""
+    """`_accumulate` with its derivative, the same recurrence in reverse."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, d: Tensor, reverse: bool) -> Tensor:
@@ -57,10 +57,10 @@ class _Accumulate(torch.autograd.Function):
 
 
 def _accumulate(y: Tensor, d: Tensor, reverse: bool) -> None:
-    """Let every element of ``y [T, ...]`` take in its neighbour; ``d [T - 1, ...]`` are the factors between neighbours.
+    """Accumulate ``y [T, ...]`` along time; ``d [T - 1, ...]`` are the factors between neighbours.
 
-    By doubling the reach of each element, log2(T) operations on all of them (Hillis and Steele, 1986). A few elements
-    in the memory of the CPU, which are not being traced, are left to NumPy.
+    Doubling the reach of each element takes log2(T) operations on all of them (Hillis and Steele, 1986). For few
+    elements on the CPU, outside of tracing, NumPy is faster.
     """
     if (
         y.numel() <= SMALL

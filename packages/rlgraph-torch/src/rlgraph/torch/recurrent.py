@@ -13,7 +13,7 @@ from rlgraph.components.layers.lstm import LSTM
 
 
 def lstm(self: Any, ops: Any) -> Callable[..., tuple[Tensor, ...]]:
-    """`LSTM._call` by torch's own LSTM, where oneDNN computes it; it has no peepholes, clipping, lengths, resets."""
+    """`LSTM._call` by torch's LSTM where oneDNN computes it: no peepholes, clipping, lengths or resets."""
     single_source = partial(LSTM._call.function, self, ops)
     # On a GPU it would be cuDNN, which rounds to fewer bits (TF32).
     if self.use_peepholes or self.cell_clip is not None or self.weights.device.type != "cpu":
@@ -38,7 +38,7 @@ def lstm(self: Any, ops: Any) -> Callable[..., tuple[Tensor, ...]]:
         outputs, h, c = torch.lstm(
             inputs,
             (h, c),
-            # Transposed here, or it transposes them once more for the derivatives. It has two biases, and adds them up.
+            # Transposed here, since it would transpose them again for the derivatives. It adds two biases.
             (
                 weights.t().contiguous(),
                 recurrent_weights.t().contiguous(),

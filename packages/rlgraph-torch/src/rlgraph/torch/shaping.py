@@ -1,4 +1,4 @@
-"""Rearranging PyTorch tensors."""
+"""Shape operations on PyTorch tensors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 class Shaping:
-    """The family shaping."""
+    """The operation family shaping."""
 
     squeeze = staticmethod(torch.squeeze)
     expand_dims = staticmethod(torch.unsqueeze)

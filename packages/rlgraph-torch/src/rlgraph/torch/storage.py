@@ -1,4 +1,4 @@
-"""Variables on PyTorch: one flat tensor per group, named variables are leaves that share its memory."""
+"""Variables on PyTorch: one flat tensor per group; named variables are leaves that share its memory."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ class TorchStorage(Storage):
         self._handles: dict[str, Tensor] = {}
         self._generators: dict[str, torch.Generator] = {}
 
-    # Whatever mode the caller is in: a tensor made in inference mode could never train.
+    # Tensors made in the caller's inference mode could never train.
     @torch.inference_mode(False)
     def create_group(self, name: str, values: np.ndarray) -> None:
         device = self.layout.groups[name].device or CPU
         self.adopt_group(name, torch.from_numpy(values.copy()).to(device))
 
     def adopt_group(self, name: str, buffer: Tensor) -> None:
-        """Let `buffer` [size] be a group."""
+        """Use `buffer` [size] for a group."""
         self.groups[name] = buffer
         group = self.layout.groups[name]
         for variable in group.variables:
             start = group.offsets[variable.name]
-            # A leaf of its own that shares the buffer's memory: reading it costs nothing per call.
+            # A leaf that shares the buffer's memory: reading it is free.
             leaf = buffer[start : start + variable.size].view(variable.shape).detach()
             self._handles[variable.name] = leaf.requires_grad_(variable.trainable)
 
@@ -50,15 +50,15 @@ class TorchStorage(Storage):
         return None if self.groups[name].is_cuda else self.groups[name].numpy()
 
     def handle(self, variable: Variable) -> Tensor:
-        """The leaf that is `variable`."""
+        """The leaf of `variable`."""
         return self._handles[variable.name]
 
     def value(self, variable: Variable) -> Tensor:
-        """The same memory, of which nothing records what is computed with it."""
+        """The same memory, without recording of derivatives."""
         return self.handle(variable).detach()
 
     def block(self, block: Block) -> Tensor:
-        """The flat view that is `block`."""
+        """The flat view of `block`."""
         return self.groups[block.group][block.start : block.stop]
 
     # Random streams.
@@ -82,12 +82,12 @@ class TorchStorage(Storage):
     def gradients(
         self, blocks: Sequence[Block], retain: bool, placed: bool = False
     ) -> Callable[[Tensor], list[Tensor]]:
-        """``f(loss)`` giving one flat derivative per block; the loss may be on any device if it is `placed`."""
+        """``f(loss)`` returning one flat derivative per block; the loss may be on any device if `placed`."""
         leaves = tuple(self.handle(variable) for block in blocks for variable in block.variables)
         edges = [0, *accumulate(len(block.variables) for block in blocks)]
         pieces = [slice(first, last) for first, last in pairwise(edges)]
         one = torch.ones((), dtype=leaves[0].dtype)
-        # Kept where they are needed: a copy from the CPU could not be part of a recording.
+        # Kept on their devices: a copy from the CPU could not be recorded.
         ones = {one.device: one}
 
         def gradients(loss: Tensor) -> list[Tensor]:

@@ -1,1 +1,1 @@
-"""Action adapters: from what a network puts out to the parameters of a distribution of actions."""
+"""Action adapters: layers that compute the parameters of action distributions from network outputs."""

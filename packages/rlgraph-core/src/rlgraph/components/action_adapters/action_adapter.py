@@ -1,4 +1,4 @@
-"""What all action adapters share."""
+"""The base class of action adapters."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from rlgraph.spaces import BoxSpace, SpaceError, from_spec
 
 
 class ActionAdapter(Component):
-    """A linear layer behind a network, whose outputs are made the parameters of a distribution of actions.
+    """A linear layer after a network that computes the parameters of an action distribution.
 
-    A sub-class says which action Spaces it takes (`check_action_space`), how many numbers an element of an action needs
-    (`numbers_per_element`), what they mean (`_parameters`), and whose parameters they are (`distribution_spec`).
+    A subclass defines the accepted action Spaces (`check_action_space`), the numbers per element of an action
+    (`numbers_per_element`), their conversion to parameters (`_parameters`), and the distribution (`distribution_spec`).
 
     Args:
-        action_space: of one action, a leaf; ranks are left out.
+        action_space: the Space of one action, a leaf; ranks are ignored.
         weights_spec: initializer of the layer's weights.
         biases_spec: initializer of its biases; False for none.
-        activation: of the layer, None for none.
+        activation: activation of the layer, None for none.
         pre_network_spec: a network between the features and the layer.
         scope: name among its siblings.
 
     Raises:
-        SpecError: the adapter does not take such actions.
+        SpecError: the adapter does not accept such actions.
 
     Attributes:
-        takes_mask: whether actions can be made impossible, by `action_mask`.
+        takes_mask: whether `action_mask` is supported.
     """
 
     takes_mask: ClassVar[bool] = False
@@ -59,7 +59,7 @@ class ActionAdapter(Component):
             )
             if self.pre_network.internal_states_space is not None:
                 raise SpecError(
-                    f"{scope}.pre_network_spec: recurrent layers belong into the network ahead of it, which carries "
+                    f"{scope}.pre_network_spec: move recurrent layers into the network before it, which carries "
                     "their states"
                 )
         self.action_layer = Dense(
@@ -70,11 +70,11 @@ class ActionAdapter(Component):
 
     @abstractmethod
     def wanted_actions(self) -> str:
-        """What the adapter takes, in words, if `action_space` is something else; else an empty text."""
+        """A description of the accepted Spaces if `action_space` is not one of them; else an empty text."""
 
     @abstractmethod
     def num_outputs(self) -> int:
-        """How many numbers the layer puts out."""
+        """The number of outputs of the layer."""
 
     @abstractmethod
     def distribution_spec(self) -> dict[str, Any]:
@@ -101,19 +101,19 @@ class ActionAdapter(Component):
 
     @rlgraph_api
     def get_adapter_outputs(self, nn_outputs: Any) -> Any:
-        """What the layer puts out, ``[B, N] -> [B, num_outputs]``."""
+        """The outputs of the layer, ``[B, N] -> [B, num_outputs]``."""
         features = nn_outputs if self.pre_network is None else self.pre_network.call(nn_outputs)
         return self.action_layer.call(features)
 
     @rlgraph_api(must_be_complete=False)
     def get_parameters_from_adapter_outputs(self, adapter_outputs: Any, action_mask: Any = None) -> Any:
-        """The parameters, of what the layer put out ``[B, num_outputs]``; `action_mask` as in `get_parameters`."""
+        """The parameters from the layer's outputs ``[B, num_outputs]``; `action_mask` as in `get_parameters`."""
         if action_mask is None:
             return self._parameters(adapter_outputs)
         if not self.takes_mask:
             raise AssemblyError(
-                f"{self.scope_path}: action_mask says which of several actions are possible, and a "
-                f"{type(self).__name__} of {self.action_space!r} has no categories that can be left out: give masks to "
+                f"{self.scope_path}: action_mask needs categorical actions, and a "
+                f"{type(self).__name__} of {self.action_space!r} has no categories: pass masks only for "
                 "parts of an action with categorical distributions"
             )
         return self._masked_parameters(adapter_outputs, action_mask)
@@ -127,12 +127,12 @@ class ActionAdapter(Component):
         return tuple(self.shaped(ops, half) for half in halves)
 
     def shaped(self, ops: Any, outputs: Any, *more: int) -> Any:
-        """``[B, k] -> [B, ...]`` with the shape of one action, and `more` axes behind; for use in graph functions."""
+        """``[B, k] -> [B, ...]`` with the shape of one action, and `more` trailing axes; for use in graph functions."""
         shape = (*self.action_space.shape, *more)
         if isinstance(outputs, SymbolicTensor) and outputs.shape[-1] != prod(shape):
             raise SpaceError(
                 f"adapter_outputs: expected {self.num_outputs()} numbers for each item, given {outputs!r}; "
-                "get_adapter_outputs makes them"
+                "pass the result of get_adapter_outputs"
             )
         if not shape:
             return ops.squeeze(outputs, -1)

@@ -1,4 +1,4 @@
-"""Which action adapter, and so which distribution, an action Space gets."""
+"""Chooses the action adapter, and so the distribution, for an action Space."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rlgraph.spaces import (
     from_spec,
 )
 
-#: Option of `choose_adapter` -> the distribution that it names if it is not given.
+#: Option of `choose_adapter` -> its default distribution.
 DEFAULTS = {
     "bool_distribution_type": "bernoulli",
     "bounded_distribution_type": "beta",
@@ -28,7 +28,7 @@ DEFAULTS = {
     "half_bounded_distribution_type": "log_normal",
     "unbounded_distribution_type": "normal",
 }
-#: What RLgraph 0.5 called some of them.
+#: Names of RLgraph 0.5.
 ALIASES = {"squashed": "squashed_normal", "gumbel": "gumbel_softmax", "gaussian": "normal"}
 
 
@@ -38,23 +38,23 @@ def choose_adapter(
     action_adapter_spec: Mapping[str, Any] | None = None,
     scope: str = "action-adapter",
 ) -> ActionAdapter | JointActionAdapter:
-    """An action adapter for any action Space; of a Dict or Tuple one that holds an adapter for each part.
+    """Return an action adapter for any action Space; for a Dict or Tuple, one that holds an adapter for each part.
 
     An ``IntBox(n)`` gets a categorical distribution, a `BoolBox` a Bernoulli distribution, a `FloatBox` with both
     bounds a beta distribution, one with one bound in every element a log-normal, one without bounds a normal one. The
     distribution itself is ``adapter.make_distribution()``.
 
     Args:
-        action_space: of one action; ranks are left out.
+        action_space: the Space of one action; ranks are ignored.
         distributions_spec: other choices, by ``bool_distribution_type``, ``discrete_distribution_type``,
             ``bounded_distribution_type``, ``half_bounded_distribution_type`` and ``unbounded_distribution_type``: a
             name, of which the adapter is found in the registry as ``<name>_distribution_adapter``, or the spec of an
             adapter. ``gumbel_softmax_temperature`` is the temperature of Gumbel-softmax distributions.
-        action_adapter_spec: arguments for all adapters, such as ``pre_network_spec``; with ``type`` the adapter of all.
-        scope: of the adapter.
+        action_adapter_spec: arguments for all adapters, such as ``pre_network_spec``; with ``type`` the only adapter.
+        scope: scope of the adapter.
 
     Raises:
-        SpecError: an action for which there is no adapter (named by its path), or a wrong spec.
+        SpecError: an action without a matching adapter (named by its path), or an invalid spec.
     """
     where = f"{scope}.distributions_spec"
     chosen = _checked(distributions_spec or {}, where)
@@ -112,7 +112,7 @@ def _adapter_spec(box: BoxSpace, chosen: Mapping[str, Any], at: str, where: str)
 
 
 def _option(box: BoxSpace, at: str) -> str:
-    """The option that says which distribution `box` gets."""
+    """The option that selects the distribution of `box`."""
     if isinstance(box, BoolBox):
         return "bool_distribution_type"
     if isinstance(box, IntBox):

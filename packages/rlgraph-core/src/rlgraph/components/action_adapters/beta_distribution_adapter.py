@@ -18,8 +18,8 @@ class BetaDistributionAdapter(ActionAdapter):
 
     Args:
         action_space: a `FloatBox` with both bounds.
-        reparameterize: of the distribution (see `Beta`).
-        kwargs: as of `ActionAdapter`.
+        reparameterize: argument of the distribution (see `Beta`).
+        kwargs: other arguments of `ActionAdapter`.
     """
 
     def __init__(self, action_space: SpaceSpec, reparameterize: bool = False, **kwargs: Any):

@@ -16,13 +16,13 @@ from rlgraph.spaces import BoolBox, IntBox, Space
 
 
 class CategoricalDistributionAdapter(ActionAdapter):
-    """Logits ``[B, ..., A]`` of actions that are one of A, an ``IntBox(A)`` or ``IntBox(low, low + A)`` of any shape.
+    """Logits ``[B, ..., A]`` of A categories, an ``IntBox(A)`` or ``IntBox(low, low + A)`` of any shape.
 
-    Where elements differ, ``IntBox([3, 5])``, A is the largest of their numbers, and what an element does not have is
-    impossible.
+    If elements differ, as in ``IntBox([3, 5])``, A is the largest number of categories, and the categories that an
+    element does not have are impossible.
 
-    What `action_mask`, bool ``[B, ..., A]``, does not allow is never drawn, and adds neither probability nor entropy
-    nor gradient. Rows that allow nothing allow everything: it is the environment that has to avoid them.
+    Actions that `action_mask`, bool ``[B, ..., A]``, forbids are never drawn and contribute no probability, entropy or
+    gradient. Rows that allow nothing allow everything; the environment should avoid them.
     """
 
     takes_mask = True
@@ -31,14 +31,14 @@ class CategoricalDistributionAdapter(ActionAdapter):
         box = self.action_space
         if isinstance(box, IntBox) and box.low is not None and box.high is not None:
             return ""
-        return "an IntBox with both bounds, such as IntBox(n), whose actions can be counted"
+        return "an IntBox with both bounds, such as IntBox(n)"
 
     def num_outputs(self) -> int:
         return self.num_elements * self.num_categories
 
     @cached_property
     def num_categories(self) -> int:
-        """The number of actions; the largest, where elements differ."""
+        """The number of actions; the largest if elements differ."""
         return int(np.max(self._counts()))
 
     def _counts(self) -> np.ndarray:

@@ -10,14 +10,14 @@ from rlgraph.spaces import IntBox
 
 
 class GumbelSoftmaxDistributionAdapter(CategoricalDistributionAdapter):
-    """Logits ``[B, ..., A]`` of actions that are one of A; the actions are drawn almost one-hot, ``[B, ..., A]``.
+    """Logits ``[B, ..., A]`` of A categories; the actions are relaxed one-hot vectors, ``[B, ..., A]``.
 
-    It takes no `action_mask`: the density is one of vectors of all A numbers, and is 0 where one of them is.
+    It does not support `action_mask`: the density covers vectors of all A numbers, and is 0 if one of them is 0.
 
     Args:
         action_space: an ``IntBox(A)`` of any shape.
-        temperature: of the distribution (see `GumbelSoftmax`).
-        kwargs: as of `ActionAdapter`.
+        temperature: temperature of the distribution (see `GumbelSoftmax`).
+        kwargs: other arguments of `ActionAdapter`.
     """
 
     takes_mask = False
@@ -30,7 +30,7 @@ class GumbelSoftmaxDistributionAdapter(CategoricalDistributionAdapter):
         box = self.action_space
         if isinstance(box, IntBox) and box.num_categories:
             return ""
-        return "an IntBox(n) whose elements all have the n categories 0 to n - 1 (others: a Tuple of such)"
+        return "an IntBox(n) whose elements all have the n categories 0 to n - 1 (else a Tuple of IntBoxes)"
 
     def distribution_spec(self) -> dict[str, Any]:
         return {"type": "gumbel_softmax", "temperature": self.temperature}

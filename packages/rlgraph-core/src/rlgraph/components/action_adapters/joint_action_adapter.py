@@ -13,7 +13,7 @@ from rlgraph.core import AssemblyError, Component, rlgraph_api
 
 
 class JointActionAdapter(Component):
-    """An action adapter for each part of a container action; the parameters come in a container of that structure.
+    """An action adapter for each part of a container action; the parameters are a container of the same structure.
 
     Args:
         adapters: nested dicts and tuples of action adapters, whose scopes differ (`choose_adapter` makes them).
@@ -46,7 +46,7 @@ class JointActionAdapter(Component):
                 root, or a literal.
 
         Raises:
-            AssemblyError: a mask of what is no part, or has no categories.
+            AssemblyError: a mask belongs to an unknown part or one without categories.
         """
         return map_parts(
             lambda adapter, path: adapter.get_parameters(nn_outputs, action_mask.get(path)),
@@ -56,12 +56,12 @@ class JointActionAdapter(Component):
 
     @rlgraph_api
     def get_adapter_outputs(self, nn_outputs: Any) -> Any:
-        """What the adapters' layers put out, a container of ``[B, num_outputs]``."""
+        """The outputs of the adapters' layers, a container of ``[B, num_outputs]``."""
         return map_parts(lambda adapter: adapter.get_adapter_outputs(nn_outputs), self.adapters)
 
     @rlgraph_api(must_be_complete=False, flatten_ops={"action_mask"})
     def get_parameters_from_adapter_outputs(self, adapter_outputs: Any, action_mask: Any = None) -> Any:
-        """The parameters, of what the layers put out; `action_mask` as in `get_parameters`."""
+        """The parameters from the layers' outputs; `action_mask` as in `get_parameters`."""
         return map_parts(
             lambda adapter, path, outputs: adapter.get_parameters_from_adapter_outputs(
                 outputs, action_mask.get(path)
@@ -72,7 +72,7 @@ class JointActionAdapter(Component):
         )
 
     def _checked(self, masks: Mapping[str, Any]) -> Any:
-        """The paths of the parts, among which are those of all masks."""
+        """The paths of the parts, after a check that they include those of all masks."""
         known: list[str] = []
         map_parts(known.append, self.paths)
         message = unknown_part((path for path, mask in masks.items() if mask is not None), known)

@@ -16,13 +16,13 @@ from rlgraph.spaces import FloatBox
 class MultivariateNormalDistributionAdapter(NormalDistributionAdapter):
     """``(mean, spread)`` of float vectors, a `FloatBox` of shape [D].
 
-    The spread is the standard deviation ``[B, D]``, as of `NormalDistributionAdapter`; or the Cholesky factor of the
-    covariance ``[B, D, D]``, with such standard deviations on its diagonal and outputs as they are below it.
+    The spread is the standard deviation ``[B, D]``, as in `NormalDistributionAdapter`; or the Cholesky factor of the
+    covariance ``[B, D, D]``, with such standard deviations on its diagonal and raw outputs below it.
 
     Args:
         action_space: a `FloatBox` of shape [D].
         full_covariance: parameters of the whole covariance, ``D + D (D + 1) / 2`` outputs, instead of its diagonal.
-        kwargs: as of `ActionAdapter`.
+        kwargs: other arguments of `ActionAdapter`.
     """
 
     def __init__(self, action_space: SpaceSpec, full_covariance: bool = False, **kwargs: Any):

@@ -18,7 +18,7 @@ def stddev_of(ops: Any, outputs: Any) -> Any:
 
 
 class NormalDistributionAdapter(ActionAdapter):
-    """``(mean, stddev)``, both ``[B, ...]``, of float actions, a `FloatBox` of any shape; its bounds are not looked at.
+    """``(mean, stddev)``, both ``[B, ...]``, of float actions, a `FloatBox` of any shape; its bounds are ignored.
 
     The first half of the outputs are the means, the second the logarithms of the standard deviations, limited to
     ``-20..2``.

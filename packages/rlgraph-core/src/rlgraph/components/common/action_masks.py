@@ -1,4 +1,4 @@
-"""Masks that say which of categorical actions are possible."""
+"""Masks of possible categorical actions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAME = "action_mask"
 
 
 def check_mask(space: Space, shape: tuple[int, ...], where: str = NAME) -> None:
-    """Masks of one part of an action, ``[..., A]``, are bools of this shape.
+    """Check that masks of one part of an action, ``[..., A]``, are bools of this shape.
 
     Raises:
         SpaceError: they are not.
@@ -25,7 +25,7 @@ def check_mask(space: Space, shape: tuple[int, ...], where: str = NAME) -> None:
 
 
 def check_ranks(mask: Any, values: Any, shape: tuple[int, ...], where: str = NAME) -> None:
-    """A tensor of masks has the batch and time ranks of the action values ``[..., *shape]``, or none: one for all.
+    """Check that masks have the batch and time ranks of the action values ``[..., *shape]``, or none: one for all.
 
     Raises:
         SpaceError: it has others.
@@ -37,10 +37,10 @@ def check_ranks(mask: Any, values: Any, shape: tuple[int, ...], where: str = NAM
 
 
 def check_masks(space: Space, shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Masks of an action whose parts have masks of these shapes; of a container they may be those of some parts.
+    """Check the masks of an action whose parts have masks of these shapes; a container may omit parts.
 
     Raises:
-        SpaceError: one does not fit, is that of no part, or has no part.
+        SpaceError: a mask has the wrong shape or belongs to an unknown part, or a container is expected.
     """
     if "" in shapes:
         check_mask(space, shapes[""])
@@ -54,16 +54,16 @@ def check_masks(space: Space, shapes: Mapping[str, tuple[int, ...]]) -> None:
 
 
 def unknown_part(given: Iterable[str], known: Sequence[str]) -> str:
-    """What is wrong with the paths of masks of an action of the parts `known`; "" where nothing is."""
+    """The fault in the paths of masks of an action with the parts `known`; "" for none."""
     for path in given:
         if not path:
             return f"{NAME}: expected a container of masks by parts of the action, {', '.join(known)}, given one mask"
         if path not in known:
-            return f"{NAME} has a part {path!r}, the action has none. {nearest(path, known)}"
+            return f"{NAME} has a part {path!r}, which the action does not have. {nearest(path, known)}"
     return ""
 
 
 def possible(mask: np.ndarray, existing: np.ndarray) -> np.ndarray:
-    """What of ``existing [..., A]`` a ``mask [..., A]`` allows; an element of which it allows nothing has all."""
+    """The part of ``existing [..., A]`` that ``mask [..., A]`` allows; an element with nothing allowed has all."""
     allowed = mask & existing
     return np.where(allowed.any(axis=-1, keepdims=True), allowed, existing)

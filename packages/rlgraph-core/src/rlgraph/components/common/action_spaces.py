@@ -1,4 +1,4 @@
-"""Spaces of actions as they are given to components."""
+"""Action Spaces as arguments of components."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from rlgraph.spaces.errors import mismatch
 
 
 def action_space_of(given: Any, where: str) -> Space:
-    """The Space of one action, of a Space or of what stands for one.
+    """The Space of one action, from a Space or a spec.
 
     Raises:
-        SpecError: `given` stands for none.
+        SpecError: `given` is not a Space or a spec of one.
     """
     try:
         return from_spec(given).without_ranks()
@@ -24,10 +24,9 @@ def action_space_of(given: Any, where: str) -> Space:
 
 
 def check_actions(given: Space, wanted: Space, name: str = "actions") -> None:
-    """Actions that come in have the parts of those that a component is made for, and no integers beyond theirs.
+    """Check that input actions have the parts of the component's action Space and no larger integers.
 
-    Integers without bounds may be any. Kinds and shapes are left to who knows what becomes of them: relaxed choices
-    are floats.
+    Integers without bounds pass. The caller checks kinds and shapes, since relaxed choices are floats.
 
     Raises:
         SpaceError: they do not.

@@ -1,4 +1,4 @@
-"""What the arguments of constructors may be: numbers of Python or scalars of NumPy; one rule for each kind."""
+"""Checks of constructor arguments: Python numbers and NumPy scalars."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ import numpy as np
 
 from rlgraph.core import SpecError
 
-#: Parts that one component is made of, such as the layers of a repeater; more are a mistake.
+#: The largest number of parts of one component, such as the layers of a repeater; more are a mistake.
 MAX_PARTS = 1000
 
 
 def is_whole(value: Any) -> bool:
-    """Whether it is an integer; a bool is none."""
+    """Whether `value` is an integer; a bool is not."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a finite number; a bool is none."""
+    """Whether `value` is a finite number; a bool is not."""
     return _is_real(value) and math.isfinite(value)
 
 
 def check_whole(value: Any, where: str, least: int | None = None, most: int | None = None) -> int:
-    """`value` as Python's integer.
+    """`value` as a Python int.
 
     Args:
-        value: what was given.
-        where: where it was given.
+        value: the given value.
+        where: name of the argument, for the message.
         least: its lower bound, inclusive.
         most: its upper bound, inclusive; only together with a lower one.
 
     Raises:
-        SpecError: it is no integer, or out of bounds.
+        SpecError: it is not an integer, or out of bounds.
     """
     if not is_whole(value) or (least is not None and value < least) or (most is not None and value > most):
         raise SpecError(f"{where}: expected an integer{_bounds(least, None, most, None)}, given {value!r}")
@@ -52,13 +52,13 @@ def check_number(
     """`value` as a float.
 
     Args:
-        value: what was given.
-        where: where it was given.
+        value: the given value.
+        where: name of the argument, for the message.
         least, above: its lower bound, inclusive or exclusive.
         most, below: its upper bound, inclusive or exclusive; only together with a lower one.
 
     Raises:
-        SpecError: it is no finite number, or out of bounds.
+        SpecError: it is not a finite number, or out of bounds.
     """
     fits = (
         is_number(value)
@@ -73,7 +73,7 @@ def check_number(
 
 
 def check_limit(value: Any, where: str) -> float | None:
-    """`value` as a float, or None for no limit; infinity is none either.
+    """`value` as a float, or None (no limit) for None and infinity.
 
     Raises:
         SpecError: it is neither None nor a number above 0.
@@ -86,10 +86,10 @@ def check_limit(value: Any, where: str) -> float | None:
 
 
 def check_flag(value: Any, where: str) -> bool:
-    """`value` as Python's bool.
+    """`value` as a Python bool.
 
     Raises:
-        SpecError: it is no bool.
+        SpecError: it is not a bool.
     """
     if not isinstance(value, bool | np.bool_):
         raise SpecError(f"{where}: expected true or false, given {value!r}")

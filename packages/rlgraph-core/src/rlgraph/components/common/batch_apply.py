@@ -1,4 +1,4 @@
-"""Time ranks folded into the batch, for components that know nothing of time."""
+"""Applies components without time rank to sequences."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rlgraph.spaces import Space, SpaceError
 
 
 class BatchApply(TimeFolding):
-    """Calls an API method of a component with time folded into the batch.
+    """Folds time into the batch and calls an API method of a component.
 
-    ``[B, T, ...] -> [B * T, ...]``, and what comes back ``[B * T, ...] -> [B, T, ...]``. The order of batch and time
+    Inputs are ``[B, T, ...] -> [B * T, ...]``, outputs ``[B * T, ...] -> [B, T, ...]``. The order of batch and time
     is that of the inputs.
 
     Args:
@@ -38,7 +38,7 @@ class BatchApply(TimeFolding):
         self.applied = Component.from_spec(sub_component, path=f"{scope}.sub_component")
         if getattr(self.applied, "internal_states_space", None) is not None:
             raise SpecError(
-                f"{scope}.sub_component: {self.applied.scope} is recurrent and takes sequences by itself"
+                f"{scope}.sub_component: {self.applied.scope} is recurrent and takes sequences directly"
             )
         methods = self.applied.api_methods()
         if api_method_name not in methods:

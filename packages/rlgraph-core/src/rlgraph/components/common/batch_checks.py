@@ -1,4 +1,4 @@
-"""Batches of which rows are taken."""
+"""Checks of batches of which rows are taken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A batch in equal parts."""
+"""Splits a batch into equal shards."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from rlgraph.spaces import Space
 
 
 class BatchSplitter(Component):
-    """The first ``num_shards * shard_size`` rows of a batch as shards; the rest is left out.
+    """Splits the first ``num_shards * shard_size`` rows of a batch into shards and drops the rest.
 
     Args:
-        num_shards: how many shards.
+        num_shards: number of shards.
         shard_size: rows of each.
         scope: name among its siblings.
 
     Raises:
         SpecError: a number below 1.
-        SpaceError: the inputs have no batch rank, or time in front of it.
+        SpaceError: the inputs have no batch rank, or a time rank ahead of it.
     """
 
     def __init__(self, num_shards: int, shard_size: int, scope: str = "batch-splitter", **kwargs: Any):
@@ -34,10 +34,10 @@ class BatchSplitter(Component):
 
     @rlgraph_api
     def split_batch(self, inputs: Any) -> Any:
-        """``inputs [B, ...]``, or a container of such, ``->`` a tuple of `num_shards` times ``[shard_size, ...]``.
+        """``inputs [B, ...]``, or a container of such, ``->`` a tuple of `num_shards` shards ``[shard_size, ...]``.
 
         Raises:
-            IndexError: the batch has fewer rows (in compiled programs of TensorFlow the last row stands for those).
+            IndexError: the batch has fewer rows (compiled programs of TensorFlow repeat the last row instead).
         """
         return tuple(self._shard(inputs, number) for number in range(self.num_shards))
 

@@ -1,4 +1,4 @@
-"""Several values as one container."""
+"""Merges values into one container."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 
 
 class ContainerMerger(Component):
-    """Puts values together, as a Dict where they have names, else as a Tuple.
+    """Merges values into a Dict if they have names, else into a Tuple.
 
     Args:
         input_names_or_num_items: the keys of the Dict, in the order of the arguments of `merge`; or one number, of the
@@ -20,7 +20,7 @@ class ContainerMerger(Component):
         scope: name among its siblings.
 
     Raises:
-        SpecError: neither names nor one number >= 1, a name that is none or occurs twice, or names beside
+        SpecError: neither names nor one number >= 1, an invalid or duplicate name, or names together with
             `merge_tuples_into_one`.
     """
 
@@ -39,12 +39,12 @@ class ContainerMerger(Component):
         if not all(isinstance(name, str) for name in given if number is None) or not names:
             raise SpecError(f"{scope}: expected names of inputs, or one number of them, given {given!r}")
         if wrong := [name for name in names if not name.isidentifier() or iskeyword(name)]:
-            raise SpecError(f"{scope}: {wrong[0]!r} is no name of an input: letters, digits and _ make one")
+            raise SpecError(f"{scope}: {wrong[0]!r} is not a valid input name: use letters, digits and _")
         if len(set(names)) < len(names):
-            raise SpecError(f"{scope}: a name of an input occurs twice: {', '.join(names)}")
+            raise SpecError(f"{scope}: duplicate input name: {', '.join(names)}")
         if merge_tuples_into_one and number is None:
             raise SpecError(
-                f"{scope}: merge_tuples_into_one makes a Tuple: give a number of items, not names"
+                f"{scope}: merge_tuples_into_one makes a Tuple: pass a number of items, not names"
             )
         self.names, self.makes_dict, self.merges_tuples = names, number is None, merge_tuples_into_one
         super().__init__(scope=scope, **kwargs)
@@ -62,7 +62,7 @@ def _items(number: Any, scope: str) -> range:
 
 
 def _merge(names: list[str]) -> Any:
-    """The API method ``merge(*names)``: it has an argument per input, so that it can be a root's, too."""
+    """The API method ``merge(*names)``, with one argument per input, so that it also works on a root."""
 
     def merge(self: ContainerMerger, **inputs: Any) -> Any:
         """The inputs as one container."""

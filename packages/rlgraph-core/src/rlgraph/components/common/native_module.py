@@ -1,4 +1,4 @@
-"""What it takes to make a component of a framework's own module, whatever the framework."""
+"""The framework-independent part of components that wrap a framework's module."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from rlgraph.core import BuildError, Component, InputError, Variable, rlgraph_ap
 from rlgraph.core.errors import nearest
 from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, IntBox, Space, from_spec
 
-#: The sizes of batch and time that a module is tried with: an axis that follows one of them is that rank.
+#: Trial sizes of batch and time: an axis of an output that follows one of them is that rank.
 TRIALS = ({"batch": 2, "time": 3}, {"batch": 5, "time": 7})
 
 
 @dataclass(frozen=True)
 class Shaped:
-    """A tensor of which only shape and dtype are known."""
+    """The shape and dtype of a tensor without values."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -28,13 +28,13 @@ class Shaped:
 
 @dataclass(frozen=True)
 class Trial:
-    """What a call of a module does, found without computing anything.
+    """The outputs and effects of a call of a module, found without computing anything.
 
     Attributes:
-        outputs: `Shaped`, or dicts, lists and tuples of such.
+        outputs: `Shaped`, or dicts, lists and tuples of it.
         writes: names of the tensors that it writes.
-        draws: it draws random numbers.
-        shares: names of the tensors that the outputs share memory with.
+        draws: whether it draws random numbers.
+        shares: names of the tensors with which the outputs share memory.
     """
 
     outputs: Any
@@ -45,12 +45,12 @@ class Trial:
 
 @dataclass(frozen=True)
 class State:
-    """One tensor that a module holds: a parameter or a buffer.
+    """One tensor of a module: a parameter or a buffer.
 
     Attributes:
         shape, dtype: of the tensor.
-        trainable: the module wants it to be trained.
-        value: gives its value now.
+        trainable: whether the module marks it as trainable.
+        value: returns its present value.
     """
 
     shape: tuple[int, ...]
@@ -60,11 +60,11 @@ class State:
 
 
 class NativeModule(Component):
-    """A component that calls a module of a framework; its variables stand for what the module holds.
+    """A component that calls a module of a framework; its variables hold the module's parameters and buffers.
 
     Args:
-        module: the module. It is never changed; copies of the component begin with its values as well.
-        output_space: Space of what it returns; default: found by trying the module on shapes alone.
+        module: the module. It is never changed; copies of the component start from its values as well.
+        output_space: Space of its output; default: found by a trial call on shapes alone.
         scope: name among its siblings.
 
     Attributes:
@@ -99,29 +99,29 @@ class NativeModule(Component):
 
     @rlgraph_api
     def call(self, inputs: Any) -> Any:
-        """What the module returns for `inputs` when it evaluates: without dropout, with running means as they are."""
+        """The module's output in evaluation mode: without dropout, without updates of running means."""
         return self._evaluate(inputs)
 
     @rlgraph_api
     def call_in_training(self, inputs: Any) -> Any:
-        """What the module returns for `inputs` when it trains: dropout drops, running means move."""
+        """The module's output in training mode: with dropout, with updates of running means."""
         return self._train(inputs)
 
     def write_to(self, module: Any, weights: Mapping[str, np.ndarray]) -> None:
-        """Write the values of this component's variables into a module: the one that is wrapped, or one of its kind.
+        """Write the values of this component's variables into the wrapped module or one of the same structure.
 
         Args:
-            module: the module to be changed.
+            module: the module to change.
             weights: values by scoped name, as `GraphExecutor.get_weights` gives them.
 
         Raises:
-            InputError: `weights` lacks one, or the module holds other tensors.
+            InputError: a weight is missing, or the module has other tensors.
         """
         targets = self.targets(module)
         expected = {name: state.shape for name, state in self.states(self.module)}
         if {name: tuple(target.shape) for name, target in targets.items()} != expected:
             raise InputError(
-                f"{self.scope_path}.write_to: the module holds other tensors than the one that is wrapped: "
+                f"{self.scope_path}.write_to: the module has other tensors than the wrapped one: "
                 f"expected {expected}, given { {n: tuple(t.shape) for n, t in targets.items()} }"
             )
         for name in targets:
@@ -133,13 +133,13 @@ class NativeModule(Component):
         for name, target in targets.items():
             self.assign_to(target, weights[f"{self.scope_path}/{name}"])
 
-    # What a framework adds.
+    # Implemented by each framework.
 
     def prepare(self, inputs: Space) -> None:
-        """Make sure that the module holds all its tensors."""
+        """Make the module create all its tensors."""
 
     def states(self, module: Any) -> Iterator[tuple[str, State]]:
-        """(name, state) of all that a module holds, each once."""
+        """(name, state) of all tensors of a module, each once."""
         raise NotImplementedError
 
     def targets(self, module: Any) -> dict[str, Any]:
@@ -151,13 +151,13 @@ class NativeModule(Component):
         raise NotImplementedError
 
     def attempt(self, inputs: Any, training: bool) -> Trial:
-        """What the module does with `inputs`, `Shaped` or containers of such; nothing is computed."""
+        """Outputs and effects of a call with `inputs`, `Shaped` or containers of it; computes nothing."""
         raise NotImplementedError
 
-    # What is declared of the graph functions.
+    # Declarations of the graph functions.
 
     def trial(self, training: bool, inputs: Space) -> Trial | None:
-        """What a call with `inputs` does; None where it cannot be found out, and the output Space is given."""
+        """Outputs and effects of a call with `inputs`; None if the trial fails and the output Space is given."""
         key = (training, repr(inputs))
         if key not in self._trials:
             self._trials[key] = self._attempted(training, inputs)
@@ -178,24 +178,24 @@ class NativeModule(Component):
         return replace(first, outputs=space)
 
     def spaces(self, training: bool, inputs: Space) -> tuple[Any]:
-        """The Space of what a call returns: of one output, which may be a container."""
+        """The Space of the output of a call, which may be a container."""
         trial = self.trial(training, inputs)
         return (self.output_space if trial is None else trial.outputs,)
 
     def writes(self, training: bool, inputs: Space) -> list[Variable]:
-        """The variables that a call writes. Where that is not known: what does not train, in training."""
+        """The variables that a call writes. If unknown: in training, all that are not trainable."""
         trial = self.trial(training, inputs)
         if trial is None:
             return [v for v in self.tensors.values() if training and not v.trainable]
         return [self.tensors[name] for name in sorted(trial.writes)]
 
     def draws(self, training: bool, inputs: Space) -> bool:
-        """Whether a call draws random numbers. Where that is not known: in training."""
+        """Whether a call draws random numbers. If unknown: yes in training."""
         trial = self.trial(training, inputs)
         return training if trial is None else trial.draws
 
     def shares(self, training: bool, inputs: Space) -> list[Variable]:
-        """The variables whose memory the outputs of a call share. Where that is not known: all."""
+        """The variables whose memory the outputs of a call share. If unknown: all."""
         trial = self.trial(training, inputs)
         return [v for name, v in self.tensors.items() if trial is None or name in trial.shares]
 
@@ -206,11 +206,11 @@ class NativeModule(Component):
             return _box_of(state.dtype, state.shape)
         except KeyError:
             raise BuildError(
-                f"{self.scope_path}: {name} of {_kind(self.module)} is {state.dtype}, which no variable can be"
+                f"{self.scope_path}: {name} of {_kind(self.module)} is {state.dtype}, which variables do not support"
             ) from None
 
     def _sample(self, inputs: Space, sizes: Mapping[str, int]) -> Any:
-        """`Shaped`, or containers of such, as an element of `inputs` is, with ranks of `sizes`."""
+        """An element of `inputs` as `Shaped`, or containers of it, with ranks of `sizes`."""
 
         def shaped(_: str, box: BoxSpace) -> Shaped:
             dtype = self._float_dtype if box.dtype.startswith("float") else box.dtype
@@ -219,7 +219,7 @@ class NativeModule(Component):
         return inputs.map_leaves(shaped)
 
     def _space(self, first: Any, second: Any, inputs: Space, where: str) -> Any:
-        """The Space of outputs, or containers of Spaces, from what came out of both trials."""
+        """The Space of outputs, or containers of Spaces, from the outputs of both trials."""
         if isinstance(first, Mapping):
             return {
                 key: self._space(first[key], second[key], inputs, f"{where}[{key!r}]")
@@ -256,7 +256,7 @@ class NativeModule(Component):
 
 
 def _box_of(dtype: str, shape: tuple[Any, ...], **options: Any) -> BoxSpace:
-    """The Space of all tensors of that dtype; raises `KeyError` if there is none."""
+    """The Space of all tensors of that dtype; raises `KeyError` if none has it."""
     if dtype == "bool":
         return BoolBox(shape=shape, **options)
     if dtype in ("uint8", "int16", "int32", "int64"):

@@ -1,4 +1,4 @@
-"""Random rows of a batch."""
+"""Samples random rows of a batch."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Sampler(Component):
     """Draws rows of a batch, uniformly and with replacement.
 
     Args:
-        sample_size: how many rows.
+        sample_size: number of rows.
         sampling_strategy: ``"uniform"``.
         scope: name among its siblings.
 
     Raises:
         SpecError: a size below 1, or an unknown strategy.
-        SpaceError: the inputs have no batch rank, or time in front of it.
+        SpaceError: the inputs have no batch rank, or a time rank ahead of it.
     """
 
     def __init__(

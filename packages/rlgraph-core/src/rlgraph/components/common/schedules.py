@@ -1,4 +1,4 @@
-"""Parameters that change with training progress: plain values and formulas, usable on tensors and on the host."""
+"""Schedules: parameters that change with training progress, on tensors and on the host."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Schedule(ABC):
 
     @abstractmethod
     def value(self, time_percentage: float) -> float:
-        """The value at `time_percentage`, on the host; beyond 1 it stays where it ended."""
+        """The value at `time_percentage`, on the host; beyond 1 it is the final value."""
 
     @abstractmethod
     def tensor(self, ops: Any, time_percentage: Any) -> Any:
@@ -32,21 +32,21 @@ class Schedule(ABC):
         return False
 
     def check_values(self, low: float, high: float, path: str) -> None:
-        """Raise `SpecError` if a value is outside of ``[low, high]``."""
-        for time in (0.0, 1.0):  # schedules go from one end to the other without a turn
+        """Raise `SpecError` if a value is outside ``[low, high]``."""
+        for time in (0.0, 1.0):  # schedules are monotonic
             if not low <= (value := self.value(time)) <= high:
                 wanted = f"values >= {low:g}" if high == math.inf else f"values in [{low:g}, {high:g}]"
                 raise SpecError(f"{path}: expected {wanted}, given {value:g}")
 
     def check_time(self, space: Any, where: str = "time_percentage") -> None:
-        """Raise `SpaceError` unless `space` is one fraction of training, or None where none is needed."""
+        """Raise `SpaceError` unless `space` is one fraction of training, or None for a constant schedule."""
         if space is not None or not self.is_constant:
             check_time_percentage(space, where)
 
     def need_time(self, time_percentage: Any, where: str) -> None:
         """Raise `AssemblyError` if an API method is given no `time_percentage` and the value depends on it."""
         if time_percentage is None and not self.is_constant:
-            raise AssemblyError(f"{where} needs time_percentage, the fraction of training done: it is {self}")
+            raise AssemblyError(f"{where} needs time_percentage, the fraction of training done, for {self}")
 
     @staticmethod
     def from_spec(spec: Any, *, path: str = "schedule") -> Schedule:
@@ -62,7 +62,7 @@ class Schedule(ABC):
         `ApeXEpsilon`).
 
         Raises:
-            SpecError: none of these.
+            SpecError: `spec` is none of these.
         """
         if isinstance(spec, Schedule):
             return spec
@@ -82,16 +82,16 @@ class Schedule(ABC):
 
 def check_time_percentage(space: Any, where: str = "time_percentage") -> None:
     """Raise `SpaceError` unless `space` is one fraction of training."""
-    # One that says nothing of its bounds may be a fraction.
+    # A Space without bounds may be a fraction.
     high = getattr(space, "high", None)
     fits = isinstance(space, FloatBox) and space.shape == () and (high is None or high <= 1.0)
     if not fits or space.has_batch_rank or space.has_time_rank:
-        raise mismatch(where, "the fraction of training that is done, FloatBox(0.0, 1.0)", repr(space))
+        raise mismatch(where, "the fraction of training done, FloatBox(0.0, 1.0)", repr(space))
 
 
-#: What is said of a fraction that is none.
+#: Parts of messages about invalid fractions.
 _STEPS = "; it is a fraction of training, not a number of steps"
-_FRACTION = "time_percentage: expected the fraction of training that is done, 0.0 to 1.0"
+_FRACTION = "time_percentage: expected the fraction of training done, 0.0 to 1.0"
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Decay(Schedule):
 
     Attributes:
         from_: value up to `start` (``from`` in a spec).
-        to: value that is aimed at.
+        to: final value.
         end: fraction of training at which it stops changing, in (0, 1].
         start: fraction of training at which it begins to change, in [0, end).
     """
@@ -144,16 +144,16 @@ class Decay(Schedule):
 
     @abstractmethod
     def remaining(self, functions: Any, t: Any) -> Any:
-        """The share of the way that is left, from 1 at ``t = 0``.
+        """The remaining share of the change, from 1 at ``t = 0``.
 
         Args:
-            functions: where functions such as ``cos`` are: `math` for a number, ``ops`` for a tensor.
+            functions: provides functions such as ``cos``: `math` for a number, ``ops`` for a tensor.
             t: a number or a tensor [].
         """
 
     def value(self, time_percentage: float) -> float:
         t = (time_percentage - self.start) / (self.end - self.start)
-        # Comparisons: this is asked at every step, and `min` and `max` take several times as long.
+        # Comparisons, since this runs at every step and `min` and `max` are several times slower.
         if not 0.0 <= t <= 1.0:
             if t != t:
                 raise InputError(f"{_FRACTION}, given {time_percentage!r}")
@@ -167,7 +167,7 @@ class Decay(Schedule):
 
 @dataclass(frozen=True)
 class LinearDecay(Decay):
-    """In a straight line: ``remaining = 1 - t``."""
+    """Linear: ``remaining = 1 - t``."""
 
     def remaining(self, functions: Any, t: Any) -> Any:
         return 1.0 - t
@@ -195,7 +195,7 @@ class PolynomialDecay(Decay):
 
 @dataclass(frozen=True)
 class ExponentialDecay(Decay):
-    """``remaining = decay_rate^t``; at the end, `decay_rate` of the way is still left.
+    """``remaining = decay_rate^t``; at the end, the share `decay_rate` of the change still remains.
 
     Attributes:
         decay_rate: in (0, 1).
@@ -223,13 +223,13 @@ class CosineDecay(Decay):
 
 @dataclass(frozen=True)
 class ApeXEpsilon(Schedule):
-    """Each worker's own epsilon, all through training (Horgan et al., 2018, section 4, https://arxiv.org/abs/1803.00933).
+    """A constant epsilon for each worker (Horgan et al., 2018, section 4, https://arxiv.org/abs/1803.00933).
 
     ``base^(1 + alpha * worker / (num_workers - 1))``: worker 0 explores most. A single worker is worker 0.
 
     Attributes:
         worker: 0 to ``num_workers - 1``.
-        num_workers: how many there are.
+        num_workers: number of workers.
         base: epsilon of worker 0, in (0, 1).
         alpha: at least 0; the last worker's epsilon is ``base^(1 + alpha)``.
     """
@@ -267,7 +267,7 @@ _TYPES: dict[str, type[Any]] = {
     "ape_x": ApeXEpsilon,
 }
 
-#: What others call a key -> its place here.
+#: Alternative names of keys.
 _OTHER_NAMES = {
     "initial": "from",
     "final": "to",
@@ -283,9 +283,9 @@ _OTHER_NAMES = {
 def _from_mapping(spec: Mapping[str, Any], path: str) -> Schedule:
     arguments = {key: value for key, value in spec.items() if key != "type"}
     target = _type(spec["type"], path)
-    for key, field in (("from", "from_"), ("to_", "to")):  # `from` is no name in Python
+    for key, field in (("from", "from_"), ("to_", "to")):  # `from` is a Python keyword
         if {key, field} <= arguments.keys():
-            raise SpecError(f"{path}: {key!r} and {field!r} are one key, given both: leave one of them out")
+            raise SpecError(f"{path}: {key!r} and {field!r} are one key, given both: remove one")
         if key in arguments:
             arguments[field] = arguments.pop(key)
     known = {part.name: part for part in fields(target)}
@@ -300,7 +300,7 @@ def _from_mapping(spec: Mapping[str, Any], path: str) -> Schedule:
 
 
 def _shown(field: str) -> str:
-    """What a field is called in a spec."""
+    """The name of a field in a spec."""
     return field.rstrip("_")
 
 

@@ -1,4 +1,4 @@
-"""A part of a batch, by position."""
+"""Slices a batch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Slice(Component):
     """Rows of the first axis.
 
     Args:
-        squeeze: a single row comes without the axis; that it is one the indices say, or the size of the batch.
+        squeeze: drop the axis of a single row; the indices or the batch size must determine that it is one.
         scope: name among its siblings.
     """
 
@@ -26,20 +26,20 @@ class Slice(Component):
         """``inputs [N, ...]``, or a container of such, ``-> [end - start, ...]``.
 
         Args:
-            inputs: what is cut.
-            start_index, end_index: as in Python's slices, negative ones count from the end, but inside of the batch: at
+            inputs: the batch to slice.
+            start_index, end_index: as in Python's slices, negative ones count from the end, but inside the batch: at
                 most N, and at least -N; numbers known when the graph is assembled.
 
         Raises:
-            AssemblyError: an index is no number.
-            SpaceError: an index is outside of the batch: when the graph is built if N is fixed, else where the backend
+            AssemblyError: an index is not a number.
+            SpaceError: an index is outside the batch: when the graph is built if N is fixed, else where the backend
                 knows N when it runs, as NumPy and PyTorch do; with `squeeze` a number of rows that depends on N.
         """
         for name, index in (("start_index", start_index), ("end_index", end_index)):
             if index is not None and not is_whole(index):
                 raise AssemblyError(
-                    f"{self.scope_path}.slice: {name} is a number known when the graph is assembled, given {index!r}; "
-                    "rows by indices that are data: ops.take"
+                    f"{self.scope_path}.slice: {name}: expected a number known at assembly, given {index!r}; "
+                    "ops.take selects rows by indices that are data"
                 )
         return self._slice(inputs, start_index, end_index)
 
@@ -52,7 +52,7 @@ class Slice(Component):
         )
         if isinstance(size, int) and not (0 <= start <= size and 0 <= end <= size):
             raise SpaceError(
-                f"inputs: expected rows {start_index}:{end_index} to be inside of the batch, given {size} rows"
+                f"inputs: expected rows {start_index}:{end_index} inside the batch, given {size} rows"
             )
         part = ops.take(inputs, ops.arange(start, end))
         return (
@@ -63,14 +63,14 @@ class Slice(Component):
 
     @staticmethod
     def _is_one(start: int, end: int | None, size: Any) -> bool:
-        """Whether there is a single row: two indices from the same end say it for any batch."""
+        """Whether there is a single row; two indices from the same end determine it for any batch."""
         if end is None and start < 0:
             return start == -1
         if end is not None and (start < 0) == (end < 0):
             return end - start == 1
         if not isinstance(size, int):
             raise SpaceError(
-                f"inputs: with squeeze, expected indices that say how many rows there are, such as 0:1 or -1:, or a "
+                f"inputs: with squeeze, expected indices that determine the number of rows, such as 0:1 or -1:, or a "
                 f"batch of a fixed size, given {start}:{'' if end is None else end} of an unknown number"
             )
         return len(range(size)[start:end]) == 1

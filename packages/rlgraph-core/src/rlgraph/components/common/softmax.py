@@ -1,4 +1,4 @@
-"""Probabilities of logits."""
+"""Softmax: probabilities from logits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from rlgraph.core import Component, graph_fn, rlgraph_api
 
-#: No probability is smaller, so that its logarithm and what is divided by it stay finite.
+#: The smallest probability, so that logarithms and quotients stay finite.
 SMALLEST = 1e-6
 
 

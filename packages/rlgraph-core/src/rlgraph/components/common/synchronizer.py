@@ -1,4 +1,4 @@
-"""Copying one component's variables into another's."""
+"""Copies one component's variables into another's."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Synchronizer(Component):
     Hard copies: Mnih et al. (2015). Soft updates: Lillicrap et al. (2016), Algorithm 1.
 
     Args:
-        tau: share of the source in (0, 1].
+        tau: weight of the source, in (0, 1].
         scope: name among its siblings.
 
     Raises:
-        SpecError: `tau` outside of (0, 1].
+        SpecError: `tau` is outside (0, 1].
         BuildError: source and target differ in their variables.
     """
 

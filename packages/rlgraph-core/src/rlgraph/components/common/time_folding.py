@@ -1,4 +1,4 @@
-"""Time folded into the batch and unfolded again."""
+"""Folds time into the batch and unfolds it."""
 
 from __future__ import annotations
 

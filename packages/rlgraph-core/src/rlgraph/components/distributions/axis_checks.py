@@ -1,4 +1,4 @@
-"""What distributions expect of the axes of their arguments."""
+"""Checks of the axes of a distribution's arguments."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ def check_axes(name: str, wanted: tuple[Any, ...], given: Any, ranks: int) -> No
     """Raise `SpaceError` unless the tensor `given` has the shape `wanted`; when a graph is built.
 
     Args:
-        name: of the argument.
+        name: name of the argument.
         wanted: a shape ``[B, ...]`` or ``[T, B, ...]``.
         given: the argument.
-        ranks: how many of the first axes are ranks, whose sizes are not compared.
+        ranks: number of leading axes that are ranks, whose sizes are not compared.
     """
     if not isinstance(given, SymbolicTensor):  # known at build, or already running
         return
     shape = given.spec.shape
     if len(shape) != len(wanted) or shape[ranks:] != wanted[ranks:]:
         raise SpaceError(
-            f"{name}: expected the shape {_shown(wanted)}, which the parameters decide, given {_shown(shape)}; another "
-            "one would be spread over all pairs of elements without a word"
+            f"{name}: expected the shape {_shown(wanted)}, defined by the parameters, given {_shown(shape)}; another "
+            "one would silently broadcast over all pairs of elements"
         )
 
 

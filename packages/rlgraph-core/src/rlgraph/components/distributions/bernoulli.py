@@ -14,15 +14,15 @@ from rlgraph.core.functional.distributions.bernoulli import (
 
 
 class Bernoulli(Distribution):
-    """True or false for each element: ``parameters`` are logits ``[B, ...]``, values bools ``[B, ...]``.
+    """A Bernoulli distribution for each element: ``parameters`` are logits ``[B, ...]``, values bools ``[B, ...]``.
 
-    A logit is ``log(p / (1 - p))`` of the probability p of true. `sample_deterministic` is true where p is above 1/2.
+    A logit is ``log(p / (1 - p))`` of the probability p of true. `sample_deterministic` is true if p is above 1/2.
 
     Args:
         scope: name among its siblings.
 
     Raises:
-        SpaceError: the parameters are no floats.
+        SpaceError: the parameters are not floats.
     """
 
     reparameterized = False

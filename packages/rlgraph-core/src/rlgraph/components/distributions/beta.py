@@ -16,7 +16,7 @@ from rlgraph.core.functional.distributions.beta import (
 from rlgraph.core.functional.distributions.squashed_normal import log_half_range
 from rlgraph.core.specs.spec_types import NumbersSpec
 
-#: How many proposals are drawn for a gamma variate.
+#: Number of proposals per gamma variate.
 PROPOSALS = 8
 
 
@@ -34,8 +34,7 @@ class Beta(BoundedDistribution):
 
     Raises:
         SpecError: a bound is infinite, `low` is not below `high`, or their shapes differ.
-        SpaceError: the parameters are no Tuple of two floats of one shape, or there is a bound for each element, and
-            not as many as the parameters have.
+        SpaceError: the parameters are not a Tuple of two floats of one shape, or their shape is not that of the bounds.
     """
 
     parameter_names = ("alpha", "beta")

@@ -23,7 +23,7 @@ class BoundedDistribution(DistributionWithConstants):
 
     Raises:
         SpecError: a bound is infinite, `low` is not below `high`, or their shapes differ.
-        SpaceError: there is a bound for each element, and not as many as the parameters have.
+        SpaceError: the shape of the bounds is not that of the parameters.
     """
 
     low: Any

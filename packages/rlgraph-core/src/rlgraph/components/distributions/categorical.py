@@ -24,16 +24,16 @@ DTYPES = ("int64", "int32", "int16", "uint8")
 class Categorical(Distribution):
     """One of A categories for each element: ``parameters`` are logits ``[B, ..., A]``, values integers ``[B, ...]``.
 
-    A logit of minus infinity, or one that `mask_logits` has put there, makes its category impossible.
+    A logit of minus infinity, as set by `mask_logits`, makes its category impossible.
 
     Args:
-        dtype: of the values that are drawn.
+        dtype: dtype of the samples.
         low: the value of the first category; one number for all elements, or one for each.
         scope: name among its siblings.
 
     Raises:
-        SpecError: `dtype` or `low` is no integer.
-        SpaceError: the parameters are no floats with an axis of categories, or not as many elements as `low` has.
+        SpecError: `dtype` is not an integer type, or `low` is not an integer.
+        SpaceError: the parameters are not floats with an axis of categories, or their shape is not that of `low`.
     """
 
     reparameterized = False
@@ -47,7 +47,7 @@ class Categorical(Distribution):
         if lows.dtype.kind not in "iu":
             raise SpecError(f"{scope}.low: expected an integer, or one for each element, given {low!r}")
         self.dtype = dtype
-        # One that all elements share is a number in the graph; others are constants kept in a variable.
+        # A common value is a number in the graph; others are constants in a variable.
         self.low: Any = int(lows.flat[0]) if lows.size and np.ptp(lows) == 0 else lows
         self.starts_at_zero = isinstance(self.low, int) and self.low == 0
         super().__init__(scope=scope, **kwargs)
@@ -73,7 +73,7 @@ class Categorical(Distribution):
     def _mode(self, ops: Any, parameters: Any) -> Any:
         return self._typed(ops, ops.argmax(parameters, axis=-1))
 
-    # A loss asks for both: what they have in common is a call of its own, and computed once.
+    # A loss needs both, so their common part is a separate call that is computed once.
 
     @rlgraph_api(must_be_complete=False)
     def log_prob(self, parameters: Any, values: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What is done with each part of a container, in API methods."""
+"""Applies functions to each part of a container, in API methods."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def map_parts(function: Callable[..., Any], parts: Any, *containers: Any) -> Any:
-    """`function` of each part and what stands at its place in each container, in the structure of `parts`.
+    """Apply `function` to each part and the values at its path in each container; returns the structure of `parts`.
 
     `parts` are nested dicts and tuples; containers may be symbols.
     """
@@ -19,7 +19,7 @@ def map_parts(function: Callable[..., Any], parts: Any, *containers: Any) -> Any
 
 
 def paths_of(parts: Any, path: str = "") -> Any:
-    """The path of each part, as a Space gives it, in the structure of `parts`."""
+    """The Space path of each part, in the structure of `parts`."""
     front = f"{path}/" if path else ""
     if isinstance(parts, dict):
         return {key: paths_of(part, f"{front}{key}") for key, part in parts.items()}

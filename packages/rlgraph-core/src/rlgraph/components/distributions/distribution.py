@@ -1,4 +1,4 @@
-"""What all distributions share."""
+"""The base class of distributions."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.ops import SymbolicTensor, leaves_of
 from rlgraph.spaces import FloatBox, Space, SpaceError, Tuple
 
-#: What values are -> the dtypes that may hold them.
+#: Kind of values -> their dtypes.
 VALUE_KINDS = {"float": ("float",), "int": ("int", "uint", "bool"), "bool": ("bool", "int", "uint")}
 
 
 class Distribution(Component):
     """A probability distribution, whose parameters are arguments of its API methods.
 
-    Shapes: values are ``[B, ...]`` or ``[T, B, ...]``; the axes behind the ranks belong to one action. Its elements are
-    independent: log-probabilities, entropies and divergences are their sums, ``[B]`` or ``[T, B]``. Which axes these
-    are, the Space of the parameters says; a `SpaceError` says where values or other parameters have others.
+    Shapes: values are ``[B, ...]`` or ``[T, B, ...]``; the axes after the ranks belong to one action. Its elements are
+    independent: log-probabilities, entropies and divergences are their sums, ``[B]`` or ``[T, B]``. The Space of the
+    parameters defines these axes; values or other parameters with other axes raise a `SpaceError`.
 
-    A sub-class gives the graph functions `_sample`, `_mode`, `_log_prob`, `_entropy` and `_kl_divergence`.
+    A subclass defines the graph functions `_sample`, `_mode`, `_log_prob`, `_entropy` and `_kl_divergence`.
 
     Attributes:
         reparameterized: whether derivatives flow from samples into the parameters.
-        parameter_names: what the parameters are: of one name a tensor, of several a tuple of tensors of one shape.
-        value_kind: what values are, a key of `VALUE_KINDS`.
-        category_rank: how many of the parameters' last axes are categories, over which nothing is summed.
-        own_axes: the axes of one action, counted from the back.
+        parameter_names: names of the parameters: one tensor for one name, a tuple of tensors of one shape for several.
+        value_kind: kind of the values, a key of `VALUE_KINDS`.
+        category_rank: number of trailing axes of the parameters that are categories, which are not summed over.
+        own_axes: the axes of one action, counted from the end.
     """
 
     reparameterized: bool = True
@@ -49,21 +49,21 @@ class Distribution(Component):
         self.own_axes = tuple(range(self.category_rank - boxes[0].rank, 0))
 
     def check_reparameterized(self, where: str) -> None:
-        """For those who learn through samples, as Soft Actor-Critic does.
+        """Check that samples are differentiable, as Soft Actor-Critic needs.
 
         Args:
-            where: what needs it, for the message.
+            where: the caller, for the message.
 
         Raises:
-            SpecError: no derivatives flow from samples into the parameters; names the distributions.
+            SpecError: samples are not differentiable by the parameters; names the distributions.
         """
         if self.reparameterized:
             return
         found = [part for part in self.walk() if isinstance(part, Distribution) and not part.reparameterized]
         parts = ", ".join(part.scope_path for part in found if part is not self or len(found) == 1)
         raise SpecError(
-            f"{where}: it learns through samples, and no derivatives flow through those of {parts}: choose "
-            "bounded_distribution_type='squashed_normal' for floats (the default, a beta distribution, has none) and "
+            f"{where}: expected differentiable samples, which {parts} cannot draw: choose "
+            "bounded_distribution_type='squashed_normal' for floats (instead of the default, a beta distribution) and "
             "discrete_distribution_type='gumbel_softmax' for categories"
         )
 
@@ -71,7 +71,7 @@ class Distribution(Component):
         """The Spaces of the parameters, one for each of `parameter_names`.
 
         Raises:
-            SpaceError: there are others.
+            SpaceError: they do not match.
         """
         several = len(self.parameter_names) > 1
         boxes: list[Any] = list(space) if several and isinstance(space, Tuple) else [space]
@@ -79,7 +79,7 @@ class Distribution(Component):
             names = ", ".join(self.parameter_names)
             wanted = f"a Tuple ({names}) of FloatBoxes" if several else f"a FloatBox of {names}"
             raise SpaceError(
-                f"parameters: expected {wanted}, given {space!r}; an action adapter makes them of a network's output"
+                f"parameters: expected {wanted}, given {space!r}; an action adapter computes them"
             )
         return boxes
 
@@ -93,7 +93,7 @@ class Distribution(Component):
             )
 
     def check_values(self, values: Any, parameters: Any) -> None:
-        """Raise `SpaceError` unless `values` are what is drawn, of the axes that `parameters` decide.
+        """Raise `SpaceError` unless `values` have the kind and the axes that `parameters` define.
 
         For use in graph functions.
         """
@@ -107,7 +107,7 @@ class Distribution(Component):
             check_axes("values", self.value_shape(first.spec.shape), values, self._ranks(first))
 
     def check_others(self, other_parameters: Any, parameters: Any) -> None:
-        """Raise `SpaceError` unless `other_parameters` are as `parameters`; for use in graph functions."""
+        """Raise `SpaceError` unless `other_parameters` match `parameters`; for use in graph functions."""
         own, others = leaves_of(parameters), leaves_of(other_parameters)
         if len(own) != len(others):
             names = ", ".join(self.parameter_names)
@@ -117,7 +117,7 @@ class Distribution(Component):
                 check_axes("other_parameters", tensor.spec.shape, other, self._ranks(own[0]))
 
     def value_shape(self, shape: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The shape of values, of that of the parameters (of several: the first)."""
+        """The shape of values, from that of the (first) parameter."""
         return shape[: len(shape) - self.category_rank]
 
     def _ranks(self, parameter: Any) -> int:
@@ -129,16 +129,16 @@ class Distribution(Component):
 
     @rlgraph_api
     def accept(self, parameters: Any) -> Any:
-        """`parameters`, whose Space the distribution gets to know by this."""
+        """Return `parameters`; the call defines their Space for the distribution."""
         return parameters
 
     @rlgraph_api
     def draw(self, parameters: Any, deterministic: Any = None) -> Any:
-        """Values ``[B, ...]``: samples, or where `deterministic` what `sample_deterministic` gives.
+        """Values ``[B, ...]``: samples, or the result of `sample_deterministic` where `deterministic` is true.
 
         Args:
-            parameters: of the distributions.
-            deterministic: true or false in Python, or a bool tensor, [] or [B]; default: false.
+            parameters: parameters of the distributions.
+            deterministic: a Python bool or a bool tensor, [] or [B]; default: false.
         """
         if deterministic is None or deterministic is False:
             return self.sample_stochastic(parameters)
@@ -155,12 +155,12 @@ class Distribution(Component):
 
     @rlgraph_api
     def sample_deterministic(self, parameters: Any) -> Any:
-        """The value ``[B, ...]`` that stands for each distribution: its mode, unless the class says otherwise."""
+        """A representative value ``[B, ...]`` of each distribution: its mode, unless the class documents another."""
         return self._mode(parameters)
 
     @rlgraph_api(returns=2)
     def sample_and_log_prob(self, parameters: Any, deterministic: Any = None) -> Any:
-        """What `draw` gives ``[B, ...]``, and its log-probability ``[B]``."""
+        """The result of `draw` ``[B, ...]``, and its log-probability ``[B]``."""
         values = self.draw(parameters, deterministic)
         return values, self.log_prob(parameters, values)
 
@@ -171,7 +171,7 @@ class Distribution(Component):
 
     @rlgraph_api(must_be_complete=False)
     def log_prob_per_part(self, parameters: Any, values: Any) -> Any:
-        """As `log_prob`; of a joint distribution of several parts, that of each, a container of ``[B]``."""
+        """As `log_prob`; for a joint distribution one for each part, a container of ``[B]``."""
         return self.log_prob(parameters, values)
 
     @rlgraph_api

@@ -1,4 +1,4 @@
-"""Distributions with numbers that no network puts out."""
+"""Distributions with constants such as bounds."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from rlgraph.spaces import FloatBox, Space, SpaceError
 
 
 class DistributionWithConstants(Distribution):
-    """A distribution with constants that are made of `low` and `high`, bounds of its values.
+    """A distribution with constants derived from `low` and `high`, the bounds of its values.
 
     Args:
-        constants: arrays of one shape: that of an action, or []. They become attributes: numbers, if all elements
-            share them; else tensors, kept in variables.
+        constants: arrays of one shape: that of an action, or []. They become attributes: numbers if equal
+            for all elements, else tensors in variables.
         scope: name among its siblings.
 
     Raises:
-        SpaceError: there is a constant for each element, and not as many as the parameters have.
+        SpaceError: the shape of the constants is not that of the parameters.
     """
 
     def __init__(self, constants: Mapping[str, NDArray[np.float64]], scope: str, **kwargs: Any):
@@ -53,7 +53,7 @@ def read_bounds(low: Any, high: Any, scope: str) -> tuple[NDArray[np.float64], N
     """Both bounds as arrays of one shape; NaN for None.
 
     Raises:
-        SpecError: they are no numbers, or their shapes differ.
+        SpecError: they are not numbers, or their shapes differ.
     """
     try:
         lows, highs = np.broadcast_arrays(np.asarray(low, np.float64), np.asarray(high, np.float64))

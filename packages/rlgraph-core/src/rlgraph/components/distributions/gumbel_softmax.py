@@ -11,12 +11,12 @@ from rlgraph.core.functional.distributions.gumbel_softmax import gumbel_softmax,
 
 
 class GumbelSoftmax(Distribution):
-    """Almost one-hot vectors: ``parameters`` are logits ``[B, ..., A]``, values ``[B, ..., A]`` positive with sum 1.
+    """Relaxed one-hot vectors: ``parameters`` are logits ``[B, ..., A]``, values ``[B, ..., A]`` positive with sum 1.
 
     A categorical distribution whose samples are differentiable by the logits (Jang et al., 2017,
     https://arxiv.org/abs/1611.01144; Maddison et al., 2017, https://arxiv.org/abs/1611.00712). `sample_deterministic`
-    is the one-hot vector of the largest logit. Entropy and divergence have no closed form: each is estimated by one
-    sample, without bias, and differentiable.
+    is the one-hot vector of the largest logit. Entropy and divergence have no closed form: each is estimated from one
+    sample, unbiased and differentiable.
 
     Args:
         temperature: above 0; the smaller, the nearer to one-hot.
@@ -24,7 +24,7 @@ class GumbelSoftmax(Distribution):
 
     Raises:
         SpecError: the temperature is not above 0.
-        SpaceError: the parameters are no floats with an axis of categories.
+        SpaceError: the parameters are not floats with an axis of categories.
     """
 
     category_rank = 1

@@ -18,15 +18,15 @@ class JointCumulativeDistribution(Distribution):
     """Independent distributions of the parts of a container.
 
     Parameters, values and `distribution_specs` are containers of one structure. Log-probabilities, entropies and
-    divergences of the parts, each ``[B]``, are added, as the parts are independent.
+    divergences of the parts, each ``[B]``, are added, since the parts are independent.
 
     Args:
         distribution_specs: nested dicts and tuples of distributions or their specs; a mapping with ``type`` is a spec.
-        per_part: log-probabilities, entropies and divergences are not added; they come in a container.
+        per_part: return log-probabilities, entropies and divergences as a container, without adding them.
         scope: name among its siblings.
 
     Raises:
-        SpecError: no distribution, or a spec that is wrong (named by its place).
+        SpecError: no distribution, or an invalid spec (named by its path).
     """
 
     def __init__(
@@ -46,13 +46,13 @@ class JointCumulativeDistribution(Distribution):
         several = [part.scope for part in found if not per_part and getattr(part, "per_part", False)]
         if several:
             raise SpecError(
-                f"{scope}.distribution_specs: {several[0]} has per_part=True: one number is added up"
+                f"{scope}.distribution_specs: expected one number per part, but {several[0]} has per_part=True"
             )
         self.reparameterized = all(part.reparameterized for part in found)
         super().__init__(*found, scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        """Nothing: each part checks its own."""
+        """Do nothing: each part checks its own parameters."""
 
     @rlgraph_api
     def sample_stochastic(self, parameters: Any) -> Any:
@@ -61,12 +61,12 @@ class JointCumulativeDistribution(Distribution):
 
     @rlgraph_api
     def sample_deterministic(self, parameters: Any) -> Any:
-        """What `sample_deterministic` of the parts gives, a container of ``[B, ...]``."""
+        """The results of `sample_deterministic` of the parts, a container of ``[B, ...]``."""
         return map_parts(lambda part, p: part.sample_deterministic(p), self.parts, parameters)
 
     @rlgraph_api(returns=2)
     def sample_and_log_prob(self, parameters: Any, deterministic: Any = None) -> Any:
-        """What `draw` gives, and its log-probability ``[B]``."""
+        """The result of `draw`, and its log-probability ``[B]``."""
         pairs = map_parts(
             lambda part, p: _Pair(part.sample_and_log_prob(p, deterministic)), self.parts, parameters
         )
@@ -80,7 +80,7 @@ class JointCumulativeDistribution(Distribution):
 
     @rlgraph_api(must_be_complete=False)
     def log_prob_per_part(self, parameters: Any, values: Any) -> Any:
-        """As `log_prob`, of each part its own: a container of ``[B]``."""
+        """As `log_prob`, separately for each part: a container of ``[B]``."""
         return self._log_probs(parameters, values)
 
     def _log_probs(self, parameters: Any, values: Any) -> Any:
@@ -93,7 +93,7 @@ class JointCumulativeDistribution(Distribution):
 
     @rlgraph_api(must_be_complete=False)
     def kl_divergence(self, parameters: Any, other_parameters: Any) -> Any:
-        """The Kullback-Leibler divergence KL(p || q) in nats ``[B]``; q is the other one."""
+        """The Kullback-Leibler divergence KL(p || q) in nats ``[B]``; q has `other_parameters`."""
         return self._joint(
             map_parts(lambda part, p, q: part.kl_divergence(p, q), self.parts, parameters, other_parameters)
         )
@@ -107,16 +107,16 @@ class JointCumulativeDistribution(Distribution):
 
 
 class _Pair:
-    """Two values that stand in a container as one."""
+    """Two values held as one in a container."""
 
     def __init__(self, both: tuple[Any, Any]):
         self.both = both
 
 
 def _distributions(specs: Any, path: str, scope: str, found: list[Distribution]) -> Any:
-    """`specs` with distributions in place of their specs; all of them are appended to `found`."""
+    """`specs` with distributions instead of their specs; appends all of them to `found`."""
     kind = specs.get("type", {}) if isinstance(specs, Mapping) else None
-    # A part may be named "type" as well.
+    # A part may also be named "type".
     if isinstance(kind, Mapping | list | tuple | Distribution):
         return {k: _distributions(v, f"{path}.{k}", f"{scope}-{k}", found) for k, v in sorted(specs.items())}
     if isinstance(specs, list | tuple):

@@ -1,4 +1,4 @@
-"""The log-normal distribution, on one side of a bound."""
+"""The log-normal distribution above or below a bound."""
 
 from __future__ import annotations
 
@@ -26,22 +26,21 @@ class LogNormal(TransformedNormal, DistributionWithConstants):
 
     For values with one bound: the log-normal distribution (https://en.wikipedia.org/wiki/Log-normal_distribution),
     moved to the bound. Samples are differentiable by the parameters. `sample_deterministic` gives ``low + exp(mean)``,
-    the median: it does not move with the standard deviation, while the mode runs into the bound with it and the mean
-    away to infinity. The divergence is that of the normal distributions. In `sample_and_log_prob` x is known: it is
-    exact near the bound, too. `log_prob` takes what is within 2e-9 of the bound to be that far from it.
+    the median: it does not depend on the standard deviation, unlike the mode, which tends to the bound with it, and
+    the mean, which tends to infinity. The divergence is that of the normal distributions. `sample_and_log_prob` knows x
+    and is exact near the bound. `log_prob` treats values within 2e-9 of the bound as being at that distance.
 
-    In single precision ``exp(x)`` is infinite above 88: the parameters have to keep x below (as those of a
+    In single precision ``exp(x)`` is infinite above 88: the parameters must keep x below (as those of a
     `LogNormalDistributionAdapter` do).
 
     Args:
-        low, high: the bound: a number, or one for each element of an action. None or an infinite number is no bound;
-            each element has one, some the lower and others the upper one. Without any, `low` is 0.
+        low, high: the bound: a number, or one for each element of an action. None or an infinite number means no
+            bound; each element has exactly one, lower or upper. Without any, `low` is 0.
         scope: name among its siblings.
 
     Raises:
         SpecError: an element has both bounds or none, or their shapes differ.
-        SpaceError: the parameters are no Tuple of two floats of one shape, or there is a bound for each element, and
-            not as many as the parameters have.
+        SpaceError: the parameters are not a Tuple of two floats of one shape, or their shape is not that of the bounds.
     """
 
     bound: Any

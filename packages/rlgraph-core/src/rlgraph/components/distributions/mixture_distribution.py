@@ -17,9 +17,9 @@ class MixtureDistribution(Distribution):
 
     ``parameters`` are a dict with ``categorical``, logits ``[B, K]``, and the parameters of the distributions,
     ``parameters0``, ``parameters1`` and so on; values are ``[B, ...]``. ``log p(x) = logsumexp(log w_k + log p_k(x))``
-    (Bishop, 1994, Mixture Density Networks). `sample_deterministic` is that of the most probable distribution. Samples
-    are not differentiable. Entropy and divergence are estimated by one sample of each distribution, without bias; they
-    are differentiable if the samples of all K are.
+    (Bishop, 1994, Mixture Density Networks). `sample_deterministic` returns that of the most probable distribution.
+    Samples are not differentiable. Entropy and divergence are estimated without bias from one sample of each
+    distribution; they are differentiable if the samples of all K are.
 
     Args:
         sub_distributions: distributions or their specs.
@@ -27,7 +27,7 @@ class MixtureDistribution(Distribution):
 
     Raises:
         SpecError: no distribution.
-        SpaceError: `parameters` is no such Dict.
+        SpaceError: `parameters` is not such a Dict.
     """
 
     reparameterized = False
@@ -72,13 +72,13 @@ class MixtureDistribution(Distribution):
 
     @rlgraph_api
     def entropy(self, parameters: Any) -> Any:
-        """An estimate of the entropy in nats ``[B]``, by one sample of each of the K distributions."""
+        """An estimate of the entropy in nats ``[B]``, from one sample of each of the K distributions."""
         terms = [self._negative(self.log_prob(parameters, x)) for x in self._samples(parameters)]
         return self._expectation(parameters["categorical"], tuple(terms))
 
     @rlgraph_api(must_be_complete=False)
     def kl_divergence(self, parameters: Any, other_parameters: Any) -> Any:
-        """An estimate of the divergence in nats ``[B]``, by one sample of each of the K; it may be negative."""
+        """An estimate of the divergence in nats ``[B]``, from one sample of each of the K; it may be negative."""
         terms = [
             self._difference(self.log_prob(parameters, x), self.log_prob(other_parameters, x))
             for x in self._samples(parameters)

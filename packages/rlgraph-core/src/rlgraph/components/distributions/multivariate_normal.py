@@ -26,12 +26,12 @@ class MultivariateNormal(Distribution):
     Args:
         parameterize_via_diagonal: the spread is the standard deviation, and the elements are independent.
         parameterize_via_covariance: the spread is the covariance; its Cholesky factor is computed in D steps. Without
-            both it is the Cholesky factor.
+            either the spread is the Cholesky factor.
         scope: name among its siblings.
 
     Raises:
-        SpecError: both.
-        SpaceError: the parameters are no Tuple of two floats of these shapes.
+        SpecError: both are set.
+        SpaceError: the parameters are not a Tuple of two floats of these shapes.
     """
 
     parameter_names = ("mean", "spread")
@@ -104,5 +104,5 @@ class MultivariateNormal(Distribution):
         return cholesky(ops, spread) if self.parameterize_via_covariance else spread
 
     def _sum_vectors(self, ops: Any, x: Any) -> Any:
-        """The sum over those axes of one action that are left without the vectors'."""
+        """The sum over the axes of one action except the last one, that of the vectors."""
         return ops.sum(x, axis=self.own_axes[1:]) if self.own_axes[1:] else x

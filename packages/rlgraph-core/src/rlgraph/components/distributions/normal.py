@@ -19,7 +19,7 @@ class Normal(Distribution):
         scope: name among its siblings.
 
     Raises:
-        SpaceError: the parameters are no Tuple of two floats of one shape.
+        SpaceError: the parameters are not a Tuple of two floats of one shape.
     """
 
     parameter_names = ("mean", "stddev")

@@ -19,11 +19,11 @@ class SquashedNormal(TransformedNormal, BoundedDistribution):
     """``low + (tanh(x) + 1) (high - low) / 2`` of normal x: ``parameters (mean, stddev)`` of x, both ``[B, ...]``.
 
     The distribution of the actions of Soft Actor-Critic (Haarnoja et al., 2018, https://arxiv.org/abs/1801.01290,
-    Appendix C). Samples are differentiable by the parameters. `sample_deterministic` squashes the mean, and so is the
-    median. The divergence is that of the normal distributions, as both are squashed alike; the entropy is computed by a
-    quadrature. In `sample_and_log_prob` nothing has to be unsquashed: it is exact near the bounds, too. `log_prob` of
-    the same values is not: in single precision they do not tell any more which x they come from, and what is within
-    1e-6 of a bound (of -1..1) is taken to be there.
+    Appendix C). Samples are differentiable by the parameters. `sample_deterministic` squashes the mean, which gives
+    the median. The divergence is that of the normal distributions, which squashing does not change; the entropy is
+    computed by a quadrature. `sample_and_log_prob` knows x and is exact near the bounds. `log_prob` is not: in single
+    precision x cannot be recovered from values near the bounds, so it treats values within 1e-6 of a bound (of -1..1)
+    as lying there.
 
     Args:
         low, high: bounds of the values: a number, or one for each element of an action.
@@ -31,8 +31,7 @@ class SquashedNormal(TransformedNormal, BoundedDistribution):
 
     Raises:
         SpecError: a bound is infinite, `low` is not below `high`, or their shapes differ.
-        SpaceError: the parameters are no Tuple of two floats of one shape, or there is a bound for each element, and
-            not as many as the parameters have.
+        SpaceError: the parameters are not a Tuple of two floats of one shape, or their shape is not that of the bounds.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Distributions of what a function makes of a normal variable."""
+"""Distributions of transformed normal variables."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from rlgraph.core.functional.distributions.normal import normal_kl
 
 
 class TransformedNormal(Distribution):
-    """``f(x)`` of normal x, with an increasing or decreasing f: ``parameters (mean, stddev)`` of x, both ``[B, ...]``.
+    """The distribution of ``f(x)``, x normal and f monotonic: ``parameters (mean, stddev)`` of x, both ``[B, ...]``.
 
     Samples are differentiable by the parameters. `sample_deterministic` gives ``f(mean)``, which is the median: unlike
-    mode and mean it does not move with the standard deviation, so the action does not depend on how much is explored.
-    The divergence is that of the normal distributions, as both are transformed alike. `sample_and_log_prob` knows x;
-    `log_prob` has to find it in the value. A sub-class gives f, its inverse, densities and entropies.
+    mode and mean it does not depend on the standard deviation, so greedy actions do not depend on exploration.
+    The divergence is that of the normal distributions, which f does not change. `sample_and_log_prob` knows x;
+    `log_prob` inverts f. A subclass defines f, its inverse, densities and entropies.
     """
 
     parameter_names = ("mean", "stddev")
@@ -39,7 +39,7 @@ class TransformedNormal(Distribution):
 
     @rlgraph_api(returns=2)
     def sample_and_log_prob(self, parameters: Any, deterministic: Any = None) -> Any:
-        """What `draw` gives ``[B, ...]``, and its log-probability ``[B]``."""
+        """The result of `draw` ``[B, ...]``, and its log-probability ``[B]``."""
         mean = parameters[0]
         if deterministic is True:
             x = mean

@@ -15,12 +15,12 @@ from rlgraph.spaces import FloatBox
 
 
 class ActionNoise(Exploration):
-    """Adds noise to the float parts of actions, and clips them to their bounds; all other parts stay as they are.
+    """Adds noise to the float parts of actions, and clips them to their bounds; other parts do not change.
 
-    A kind of noise says in `draw` what is added.
+    Subclasses define the noise in `draw`.
 
     Raises:
-        SpecError: an action without floats, or no schedule.
+        SpecError: the action has no floats, or the schedule is invalid.
     """
 
     def __init__(self, action_space: SpaceSpec, amount: Schedule, scope: str = "exploration", **kwargs: Any):
@@ -28,20 +28,20 @@ class ActionNoise(Exploration):
         self.floats = {path: box for path, box in self.boxes.items() if isinstance(box, FloatBox)}
         if not self.floats:
             raise SpecError(
-                f"{scope}: noise is for actions with floats, given {self.action_space!r}; for categorical actions "
-                'there are "epsilon_greedy" and "noisy_greedy"'
+                f"{scope}: expected an action with floats, given {self.action_space!r}; for categorical actions "
+                'use "epsilon_greedy" or "noisy_greedy"'
             )
 
     @abstractmethod
     def draw(self, path: str, shape: tuple[int, ...], amount: float) -> Any:
-        """The noise of the next step for a part of the actions, an array of `shape` ``[B, ...]`` or a number.
+        """The noise of the next step for one part of the actions: an array of `shape` ``[B, ...]`` or a number.
 
-        It is called in a host function: host variables are arrays, ``self.rng`` is there.
+        Called in a host function, where host variables are arrays and ``self.rng`` is available.
 
         Args:
-            path: of the part; "" for an action without parts.
-            shape: of all its actions.
-            amount: what the schedule says at present.
+            path: path of the part; "" for an action without parts.
+            shape: shape of the batch of actions.
+            amount: the present value of the schedule.
         """
 
     def metrics(self, time_percentage: float) -> dict[str, float]:
@@ -60,9 +60,9 @@ class ActionNoise(Exploration):
 
         Args:
             actions: what the policy prefers.
-            time_percentage: the fraction of training done, []; not needed where the scale is constant.
-            use_exploration: False leaves the actions as they are: a bool in Python, or a tensor [].
-            action_mask: as of the other explorations; of categorical parts, which no noise changes.
+            time_percentage: the fraction of training done, []; not needed for a constant scale.
+            use_exploration: False returns the actions unchanged; a Python bool or a tensor [].
+            action_mask: accepted for the sake of a common interface; it concerns categorical parts, which get no noise.
         """
         if use_exploration is False:
             return actions

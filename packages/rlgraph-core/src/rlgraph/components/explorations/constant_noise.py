@@ -1,4 +1,4 @@
-"""A constant on top of actions."""
+"""A constant offset on actions."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ class ConstantNoise(ActionNoise):
     """``actions + value``: a shift, for tests and for studies of a biased actuator.
 
     Args:
-        action_space: of one action; it has floats.
+        action_space: the Space of one action; it has floats.
         value: what is added to every float, over training (see `Schedule.from_spec`).
         scope: name among its siblings.
 
     Raises:
-        SpecError: an action without floats, or no schedule.
+        SpecError: the action has no floats, or the schedule is invalid.
     """
 
     def __init__(

@@ -23,20 +23,20 @@ from rlgraph.spaces import Space
 
 
 class EpsilonGreedy(Exploration):
-    """With probability epsilon an action drawn uniformly, else the greedy one.
+    """Picks a uniformly random action with probability epsilon, else the greedy one.
 
-    Of a container action all parts are drawn, or none, unless each part explores on its own.
+    For a container action either all parts are random or none, unless `each_part` is set.
 
     Args:
         action_space: an `IntBox` with categories or a `BoolBox`, or a container of them.
         epsilon_spec: epsilon over training (see `Schedule.from_spec`), or ``{"decay_spec": ...}`` of such.
-        each_part: each part of a container action is drawn with probability epsilon, whatever the others do, as in
-            RLgraph 0.5: what is tried meets greedy values of the other parts, which an action value of a part alone
-            needs to become greedy together with them.
+        each_part: draw each part of a container action independently with probability epsilon, as in RLgraph 0.5: a
+            random part then mostly meets greedy values of the other parts, which helps Q-learning with separate
+            action values per part.
         scope: name among its siblings.
 
     Raises:
-        SpecError: an action has no categories, no schedule, or one that leaves [0, 1].
+        SpecError: an action is not categorical, or the schedule is invalid or leaves [0, 1].
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class EpsilonGreedy(Exploration):
         self.categories = categories(self.action_space, scope)
         self.mask_shapes = mask_shapes(self.action_space, scope)
         self.choices = {path: choices(box) for path, box in self.boxes.items()}
-        #: The number of actions of the usual Space: one number of type int64; a draw of it is several times faster.
+        #: The number of actions of the common Space, one int64 number, whose draw is several times faster.
         self.num_actions = self.categories[""] if is_one_integer(self.action_space) else None
         self.each_part = each_part
         self.existing = {path: existing_actions(box) for path, box in self.boxes.items()}
@@ -86,9 +86,9 @@ class EpsilonGreedy(Exploration):
         Args:
             actions: what the policy prefers.
             time_percentage: the fraction of training done, []; not needed for a constant epsilon.
-            use_exploration: False leaves the actions as they are: a bool in Python, or a tensor [].
-            action_mask: which actions are drawn, bool ``[B, ..., A]``, of a container masks of some parts or all;
-                default: all. An element whose mask allows nothing has all actions. Greedy actions stay as they are.
+            use_exploration: False returns the actions unchanged; a Python bool or a tensor [].
+            action_mask: which actions may be drawn, bool ``[B, ..., A]``; for a container, masks of some or all parts;
+                default: all. An element whose mask allows nothing has all actions. Greedy actions do not change.
         """
         if use_exploration is False:
             return actions
@@ -137,7 +137,7 @@ class EpsilonGreedy(Exploration):
         return self.action_space.unflatten_sample(parts)
 
     def _drawn(self, u: np.ndarray, path: str, mask: np.ndarray | None) -> np.ndarray:
-        """The actions that draws ``u`` in [0, 1) stand for; a mask that allows all changes none of them."""
+        """Map uniform draws ``u`` in [0, 1) to actions; a mask that allows all actions changes nothing."""
         if mask is None:
             return (u * self.choices[path]).astype(np.int64)
         counts = possible(mask, self.existing[path]).cumsum(axis=-1)

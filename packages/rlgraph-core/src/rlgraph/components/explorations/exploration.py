@@ -1,4 +1,4 @@
-"""What all explorations share."""
+"""The base class of all explorations."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ def action_batch(exploration: Any, *_: Any) -> Space:
 
 
 class Exploration(Component):
-    """Turns what a policy prefers into actions that explore.
+    """Turns greedy actions or action values into exploring actions.
 
     It has the API method ``get_action(actions, time_percentage, use_exploration, action_mask)``, or
-    ``get_action(q_values, ...)`` if `explores` says so. The draws come from the component's host stream whichever
-    backend computes what it is given, so a run explores alike on all backends.
+    ``get_action(q_values, ...)`` if `explores` is ``"q_values"``. Random numbers come from the component's host stream,
+    so exploration is the same on all backends.
 
     Args:
-        action_space: of one action.
-        amount: how much it explores, over training.
+        action_space: the Space of one action.
+        amount: how much to explore, as a schedule over training.
         scope: name among its siblings.
 
     Raises:
-        SpecError: no action Space.
-        SpaceError: actions of another Space, or a fraction of training that is none.
+        SpecError: `action_space` is not a Space.
+        SpaceError: the actions are from another Space, or `time_percentage` is not a fraction.
     """
 
-    #: What `get_action` is given: greedy ``"actions"``, or ``"q_values"``.
+    #: The first argument of `get_action`: greedy ``"actions"``, or ``"q_values"``.
     explores: ClassVar[str] = "actions"
 
     get_action: Any
@@ -48,13 +48,13 @@ class Exploration(Component):
 
     @classmethod
     def from_spec(cls, spec: Any, *, path: str = "", **kwargs: Any) -> Self:
-        """As `Specifiable.from_spec`; without ``type``, ``noise_spec`` or ``epsilon_spec`` says which one is meant.
+        """As `Specifiable.from_spec`; without ``type``, ``noise_spec`` or ``epsilon_spec`` selects the class.
 
-        A ``noise_spec`` is about action values where actions are categorical (`NoisyGreedy`). Where they have floats it
-        is the spec of a noise on actions, such as `GaussianNoise`, with or without the "_noise" of its name.
+        For categorical actions a ``noise_spec`` describes noise on action values (`NoisyGreedy`). For actions with
+        floats it is the spec of noise on actions, such as `GaussianNoise`, with or without the "_noise" of its name.
 
         Raises:
-            SpecError: both are there.
+            SpecError: both are given.
         """
         if cls is Exploration and (spec is None or (isinstance(spec, Mapping) and "type" not in spec)):
             spec = dict(spec or {})
@@ -83,7 +83,7 @@ class Exploration(Component):
             raise mismatch("action_mask", "masks of a batch, without a time rank", repr(mask))
 
     def metrics(self, time_percentage: float) -> dict[str, float]:
-        """Numbers for a report, at this fraction of training."""
+        """Numbers to report, at this fraction of training."""
         return {}
 
 
@@ -96,7 +96,7 @@ def _noise_alone(spec: Mapping[str, Any], noise: Mapping[str, Any], path: str) -
     """The spec of the noise, with the registered name of its type."""
     for key in spec:
         if key != "noise_spec":
-            raise SpecError(f"{path or 'Exploration'}.{key}: there is no such key beside noise_spec")
+            raise SpecError(f"{path or 'Exploration'}.{key}: unknown key beside noise_spec")
     kind = noise.get("type", "gaussian")
     is_short = isinstance(kind, str) and f"{kind}_noise" in registry(Exploration.registry_group)
     return {**noise, "type": f"{kind}_noise" if is_short else kind}

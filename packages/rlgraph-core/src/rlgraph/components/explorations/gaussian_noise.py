@@ -14,18 +14,18 @@ from rlgraph.core.specs.spec_types import ScheduleSpec, SpaceSpec
 
 
 class GaussianNoise(ActionNoise):
-    """``actions + N(mean, stddev^2)``, drawn anew for every element and step (Fujimoto et al., 2018, section 4).
+    """``actions + N(mean, stddev^2)``, drawn independently for every element and step.
 
-    https://arxiv.org/abs/1802.09477
+    Fujimoto et al. (2018), section 4, https://arxiv.org/abs/1802.09477
 
     Args:
-        action_space: of one action; it has floats.
-        mean: of the noise, in units of the actions.
+        action_space: the Space of one action; it has floats.
+        mean: mean of the noise, in units of the actions.
         stddev: its standard deviation, over training (see `Schedule.from_spec`).
         scope: name among its siblings.
 
     Raises:
-        SpecError: an action without floats, no schedule, or a standard deviation below 0.
+        SpecError: the action has no floats, the schedule is invalid, or a standard deviation is below 0.
     """
 
     other_names = MappingProxyType(dict.fromkeys(("sd", "std", "sigma", "scale"), "stddev"))

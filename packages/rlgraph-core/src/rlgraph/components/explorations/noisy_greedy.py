@@ -17,7 +17,7 @@ from rlgraph.core.specs.spec_types import SpaceSpec
 from rlgraph.spaces import FloatBox, Space
 from rlgraph.spaces.errors import mismatch
 
-#: Name in a spec -> how noise of scale 1 is drawn.
+#: Name in a spec -> function that draws noise of scale 1.
 NOISES: dict[str, Callable[[np.random.Generator, Any], np.ndarray]] = {
     "gaussian": lambda rng, shape: rng.standard_normal(shape),
     "gumbel": lambda rng, shape: rng.gumbel(size=shape),
@@ -25,7 +25,7 @@ NOISES: dict[str, Callable[[np.random.Generator, Any], np.ndarray]] = {
 
 
 class NoisyGreedy(Exploration):
-    """The action of largest value after noise was added to all values.
+    """Adds noise to all action values, then picks the action of largest value.
 
     With Gumbel noise this is Boltzmann exploration: action a has probability ``softmax(q / scale)[a]`` (Gumbel, 1954).
 
@@ -36,7 +36,7 @@ class NoisyGreedy(Exploration):
         scope: name among its siblings.
 
     Raises:
-        SpecError: an action has no categories, an unknown noise, key or schedule, or a scale below 0.
+        SpecError: an action is not categorical, the noise, key or schedule is unknown, or a scale is below 0.
     """
 
     explores: ClassVar[str] = "q_values"
@@ -86,8 +86,8 @@ class NoisyGreedy(Exploration):
         Args:
             q_values: the values of all actions.
             time_percentage: the fraction of training done, []; not needed for a constant scale.
-            use_exploration: False leaves the noise out: a bool in Python, or a tensor [].
-            action_mask: which actions are possible, as of `EpsilonGreedy`; with noise and without.
+            use_exploration: False adds no noise; a Python bool or a tensor [].
+            action_mask: which actions are possible, as for `EpsilonGreedy`; applies with and without noise.
         """
         if use_exploration is not False:
             self.amount.need_time(time_percentage, self.scope_path)
@@ -122,7 +122,7 @@ def _read(spec: Any, path: str) -> tuple[str, Schedule]:
         )
     for key in spec:
         if key not in ("type", "scale"):
-            raise SpecError(f"{path}.{key}: there is no such key. {nearest(str(key), ('type', 'scale'))}")
+            raise SpecError(f"{path}.{key}: unknown key. {nearest(str(key), ('type', 'scale'))}")
     kind = spec.get("type", "gaussian")
     if kind not in NOISES:
         raise SpecError(f"{path}.type: unknown noise {kind!r}. {nearest(str(kind), NOISES)}")

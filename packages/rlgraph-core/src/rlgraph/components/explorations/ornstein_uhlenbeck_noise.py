@@ -1,4 +1,4 @@
-"""Noise on actions that is correlated in time."""
+"""Time-correlated noise on actions."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from rlgraph.spaces.errors import mismatch
 class OrnsteinUhlenbeckNoise(ActionNoise):
     """``actions + x``, where ``x <- x + theta (mu - x) dt + sigma sqrt(dt) N(0, 1)`` at every step.
 
-    Uhlenbeck and Ornstein (1930), in steps of Euler and Maruyama; used by Lillicrap et al. (2016), section 7,
+    Uhlenbeck and Ornstein (1930), discretized by Euler-Maruyama; used by Lillicrap et al. (2016), section 7,
     https://arxiv.org/abs/1509.02971. With ``phi = 1 - theta dt`` the noise of two times k steps apart has the
     correlation ``phi^k``, and in the long run the variance ``sigma^2 dt / (1 - phi^2)``.
 
-    Row i of a batch of actions is environment i, with an ``x`` of its own for each float. It begins at `mu`, and does
-    so again after `reset`.
+    Row i of a batch of actions is environment i, with its own ``x`` for each float. ``x`` starts at `mu`, and again
+    after `reset`.
 
     Args:
-        action_space: of one action; it has floats.
-        theta: how fast it goes back to `mu`, per unit of time.
-        sigma: how strongly it is pushed around, over training (see `Schedule.from_spec`).
-        mu: its mean, in units of the actions.
-        dt: the time of a step.
-        num_environments: for how many environments there is room.
+        action_space: the Space of one action; it has floats.
+        theta: rate of return to `mu`, per unit of time.
+        sigma: scale of the random steps, over training (see `Schedule.from_spec`).
+        mu: mean of the noise, in units of the actions.
+        dt: duration of a step.
+        num_environments: the largest number of environments.
         scope: name among its siblings.
 
     Raises:
-        SpecError: an action without floats, no schedule, a `sigma` below 0, or a `theta` and `dt` with which it does
-            not come back.
+        SpecError: the action has no floats, the schedule is invalid, `sigma` is below 0, or ``theta * dt`` makes the
+            noise diverge.
         InputError: more actions than environments.
     """
 
@@ -58,7 +58,7 @@ class OrnsteinUhlenbeckNoise(ActionNoise):
         self.dt = check_number(dt, f"{scope}.dt", above=0)
         if self.theta * self.dt >= 2.0:
             raise SpecError(
-                f"{scope}.theta: expected theta * dt < 2, or the noise grows without end; given {self.theta} * "
+                f"{scope}.theta: expected theta * dt < 2, else the noise diverges; given {self.theta} * "
                 f"{self.dt}"
             )
         self.num_environments = check_whole(num_environments, f"{scope}.num_environments", least=1)
@@ -83,14 +83,14 @@ class OrnsteinUhlenbeckNoise(ActionNoise):
 
     @rlgraph_api
     def reset(self, env_indices: Any = None) -> Any:
-        """The environments ``env_indices [N]`` begin new episodes; default: all."""
+        """Restart the noise of the environments ``env_indices [N]``, which begin new episodes; default: all."""
         self._reset(env_indices)
 
     def draw(self, path: str, shape: tuple[int, ...], amount: float) -> Any:
         if shape[0] > self.num_environments:
             raise InputError(
-                f"{self.scope_path}: {shape[0]} actions, and room for {self.num_environments} environments: "
-                "num_environments= says for how many"
+                f"{self.scope_path}: expected at most {self.num_environments} environments, given {shape[0]} actions; "
+                "increase num_environments"
             )
         rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
         x = self.noise[path][: shape[0]]
@@ -107,7 +107,7 @@ class OrnsteinUhlenbeckNoise(ActionNoise):
     def _checked(self, env_indices: np.ndarray) -> np.ndarray:
         if len(env_indices) and not 0 <= env_indices.min() <= env_indices.max() < self.num_environments:
             raise InputError(
-                f"{self.scope_path}: env_indices must lie in 0..{self.num_environments - 1}, given "
+                f"{self.scope_path}: expected env_indices in 0..{self.num_environments - 1}, given "
                 f"{env_indices.tolist()}"
             )
         return env_indices

@@ -1,1 +1,1 @@
-"""Helpers: values of trajectories, sequences, limits."""
+"""Helpers: advantages, V-trace, sequences, clipping."""

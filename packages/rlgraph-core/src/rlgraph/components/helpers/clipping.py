@@ -1,4 +1,4 @@
-"""Limits of values that are symmetric around 0, or none."""
+"""Clipping of values to a range symmetric around 0."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from rlgraph.spaces import FloatBox, Space, SpaceError
 
 
 class Clipping(Component):
-    """Values limited to ``[-clip_value, clip_value]``, for example rewards.
+    """Clips values, for example rewards, to ``[-clip_value, clip_value]``.
 
     Args:
         clip_value: the limit; 0 for none.
         scope: name among its siblings.
 
     Raises:
-        SpecError: no number, or a negative one.
-        SpaceError: something else than floats is to be clipped.
+        SpecError: `clip_value` is not a number >= 0.
+        SpaceError: the inputs are not floats.
     """
 
     def __init__(self, clip_value: float = 0.0, scope: str = "clipping", **kwargs: Any):

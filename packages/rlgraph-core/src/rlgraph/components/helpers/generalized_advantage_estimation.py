@@ -22,20 +22,20 @@ from rlgraph.spaces import BoolBox, FloatBox, Space
 class GeneralizedAdvantageEstimation(Component):
     """Generalized advantage estimation (Schulman et al., 2016, https://arxiv.org/abs/1506.02438).
 
-    Steps are ``[N]``, fragments of episodes one after the other, or ``[T, B]``, B fragments side by side.
+    Steps are ``[N]``, concatenated fragments of episodes, or ``[T, B]``, B fragments side by side.
 
     Args:
-        gae_lambda: lambda in [0, 1]; 0 takes the TD error alone, 1 the whole return.
+        gae_lambda: lambda in [0, 1]; 0 uses the TD error alone, 1 the whole return.
         discount: discount factor in [0, 1].
         clip_rewards: rewards are limited to ``[-clip_rewards, clip_rewards]``; 0 for no limit.
-        bootstrap: what stands for the rewards behind a fragment that does not end with a terminal: ``"next_value"``,
-            the value of the state behind it, or ``"last_value"``, that of its own last state, as in RLgraph 0.5.
+        bootstrap: how to bootstrap a fragment that does not end with a terminal: with ``"next_value"``, the value of
+            the state after it, or with ``"last_value"``, the value of its own last state, as in RLgraph 0.5.
         scope: name among its siblings.
 
     Raises:
         SpecError: a number outside its range, or an unknown bootstrap.
-        SpaceError: an argument is no number per step, the steps have different ranks, or there are no values of the
-            states behind the fragments.
+        SpaceError: an argument is not one number per step, the steps have different ranks, or the values of the states
+            after the fragments are missing.
     """
 
     def __init__(
@@ -72,12 +72,12 @@ class GeneralizedAdvantageEstimation(Component):
         """The TD error of each step, ``[N]`` or ``[T, B]``; no gradient flows through it.
 
         Args:
-            baseline_values: values of the states in which the steps were done.
+            baseline_values: values of the states in which the actions were taken.
             rewards: rewards.
-            terminals: where the episode terminated (bool or 0 and 1); truncation is no termination.
+            terminals: where the episode terminated (bool or 0 and 1); truncation is not termination.
             sequence_indices: the last step of each fragment (bool or 0 and 1); terminals and the last row need not be
                 marked.
-            bootstrap_values: values of the states behind the fragments. Without `sequence_indices` that is one per
+            bootstrap_values: values of the states after the fragments. Without `sequence_indices` that is one per
                 fragment: ``[]`` or ``[B]``. With them one per step, of which those at the ends are used. Not with
                 ``bootstrap="last_value"``.
         """

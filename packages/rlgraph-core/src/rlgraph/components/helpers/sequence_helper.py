@@ -1,4 +1,4 @@
-"""Sequences that lie one after the other in a batch."""
+"""Sequences concatenated in one batch."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class SequenceHelper(Component):
     marked. All methods but `calc_sequence_lengths` also take ``[T, B]``, B rows of sequences side by side.
 
     Args:
-        bootstrap: what `bootstrap_values` puts behind a sequence that does not end with a terminal: ``"next_value"``,
-            the value of the state behind it, or ``"last_value"``, that of its own last state, as in RLgraph 0.5.
+        bootstrap: what `bootstrap_values` appends to a sequence that does not end with a terminal: ``"next_value"``,
+            the value of the next state, or ``"last_value"``, the value of its own last state, as in RLgraph 0.5.
         scope: name among its siblings.
 
     Raises:
         SpecError: an unknown bootstrap.
-        SpaceError: an argument is no number per step, the steps have different ranks, or there are no values of the
-            states behind the sequences.
+        SpaceError: an argument is not one number per step, the steps have different ranks, or the values of the states
+            after the sequences are missing.
     """
 
     def __init__(self, bootstrap: str = "next_value", scope: str = "sequence-helper", **kwargs: Any):
@@ -52,7 +52,7 @@ class SequenceHelper(Component):
 
     @rlgraph_api
     def calc_sequence_lengths(self, sequence_indices: Any) -> Any:
-        """How many steps each of the S sequences has: ``[N] -> [S]`` (int64)."""
+        """The length of each of the S sequences: ``[N] -> [S]`` (int64)."""
         return self._lengths(sequence_indices)
 
     @rlgraph_api(returns=2)
@@ -75,10 +75,10 @@ class SequenceHelper(Component):
         discount: Any = 0.99,
         next_values: Any = None,
     ) -> Any:
-        """The TD errors ``r_t + discount * V_{t+1} - V_t``, ``[N]``; V is 0 behind a terminal.
+        """The TD errors ``r_t + discount * V_{t+1} - V_t``, ``[N]``; V is 0 after a terminal.
 
-        `next_values`, with ``bootstrap="next_value"``, is the value of the state that each step led to; those at ends
-        of sequences are used.
+        `next_values`, with ``bootstrap="next_value"``, are the values of the states that the steps led to; only
+        those at ends of sequences are used.
         """
         return self._td_errors(rewards, values, terminals, sequence_indices, discount, next_values)
 

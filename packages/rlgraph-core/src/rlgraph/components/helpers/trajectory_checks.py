@@ -1,4 +1,4 @@
-"""What the helpers expect of trajectories."""
+"""Checks of trajectory Spaces."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from rlgraph.core import SpecError
 from rlgraph.core.errors import nearest
 from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, IntBox, SpaceError
 
-#: What stands for the rewards behind a fragment that does not end with a terminal.
+#: How to bootstrap a fragment that does not end with a terminal.
 BOOTSTRAPS = ("next_value", "last_value")
-#: What the types of items are called in messages and in specs.
+#: Names of item types in messages and in specs.
 NAMES = {FloatBox: ("a FloatBox", "float"), BoolBox: ("a BoolBox", "bool"), IntBox: ("an IntBox", "int")}
 
 
 def check_bootstrap(value: Any, where: str) -> str:
-    """`value`, if it is one of `BOOTSTRAPS`; else raises `SpecError`."""
+    """Return `value`, or raise `SpecError` if it is not one of `BOOTSTRAPS`."""
     if value not in BOOTSTRAPS:
         raise SpecError(f"{where}: unknown {value!r}. {nearest(str(value), BOOTSTRAPS)}")
     return str(value)
 
 
 def check_steps(spaces: Mapping[str, Any], *names: str, kind: type[BoxSpace], rank: int = 0) -> None:
-    """Raise `SpaceError` unless the `spaces` of these arguments, where there are any, hold one item per step.
+    """Raise `SpaceError` unless the `spaces` of the given arguments hold one item per step.
 
     Args:
         spaces: Spaces by argument.
         names: the arguments.
-        kind: type of the items; for a `BoolBox` integers are good as well.
+        kind: type of the items; `BoolBox` accepts integers as well.
         rank: number of axes of an item.
     """
     for name in names:
@@ -41,29 +41,29 @@ def check_steps(spaces: Mapping[str, Any], *names: str, kind: type[BoxSpace], ra
 
 
 def check_same_ranks(spaces: Mapping[str, Any], *names: str) -> None:
-    """Raise `SpaceError` unless these arguments, where there are any, have the ranks of the first."""
+    """Raise `SpaceError` unless all given arguments have the ranks of the first."""
     first, *others = (name for name in names if name in spaces)
     for name in others:
         if _ranks(spaces[name]) != _ranks(spaces[first]):
             raise SpaceError(
                 f"{name}: expected the ranks of {first}, {spaces[first]!r}, given {spaces[name]!r}; another shape "
-                "would be spread over all pairs of steps without a word"
+                "would silently broadcast over all pairs of steps"
             )
 
 
 def check_bootstrap_values(spaces: Mapping[str, Any], name: str, values: str, ends: str) -> None:
-    """Raise `SpaceError` unless there are values of the states behind all fragments.
+    """Raise `SpaceError` unless the values of the states after all fragments are given.
 
     Args:
         spaces: Spaces by argument.
-        name: the argument with the values of the states behind.
+        name: the argument with the values of the states after the fragments.
         values: the argument with the values of the states.
         ends: the argument that marks ends of fragments.
     """
     space = spaces.get(name)
     if space is None:
         raise SpaceError(
-            f'{name}: expected values of the states behind the fragments, given none; bootstrap="last_value" takes the '
+            f'{name}: expected values of the states after the fragments, given none; bootstrap="last_value" uses the '
             "values of their own last states instead, as RLgraph 0.5 did"
         )
     per_step, per_fragment = _ranks(spaces[values]), _ranks(spaces[values]) - 1
@@ -80,15 +80,15 @@ def check_bootstrap_values(spaces: Mapping[str, Any], name: str, values: str, en
 
 
 def _is_item(space: Any, kind: type[BoxSpace], rank: int) -> bool:
-    """Whether it is a tensor of such items, time first."""
+    """Whether the Space is a tensor of such items, time first."""
     is_kind = isinstance(space, kind) or (kind is BoolBox and isinstance(space, IntBox))
     return is_kind and space.rank == rank and not _is_batch_major(space)
 
 
 def _help(space: Any, kind: type[BoxSpace], rank: int) -> str:
-    """What makes it such a tensor."""
+    """A hint on how to convert the input."""
     if not isinstance(space, BoxSpace):
-        return "; give the parts of a container one by one"
+        return "; pass the parts of a container one by one"
     if not isinstance(space, kind):
         return f'; put in front: {{"type": "convert_type", "to_dtype": "{NAMES[kind][1]}"}}'
     if rank == 0 and space.shape == (1,):

@@ -17,7 +17,7 @@ from rlgraph.spaces import BoolBox, FloatBox, IntBox, Space, SpaceError
 class VTraceFunction(Component):
     """V-trace of categorical policies (Espeholt et al., 2018, https://arxiv.org/abs/1802.01561).
 
-    Steps are ``[T, B]``, B trajectories side by side, or ``[N]``, one.
+    Steps are ``[T, B]``, B trajectories side by side, or ``[N]``, a single one.
 
     Args:
         rho_bar: limit of the importance ratios of the TD errors; None for no limit.
@@ -26,8 +26,8 @@ class VTraceFunction(Component):
         scope: name among its siblings.
 
     Raises:
-        SpecError: a limit is no positive number.
-        SpaceError: an argument is no number per step, or the arguments do not fit each other.
+        SpecError: a limit is not a positive number.
+        SpaceError: an argument is not one number per step, or the shapes of the arguments differ.
     """
 
     def __init__(
@@ -76,13 +76,13 @@ class VTraceFunction(Component):
         No gradient flows through either.
 
         Args:
-            logits_actions_pi: logits of the policy that learns ``[T, B, A]``.
-            log_probs_actions_mu: log-probabilities of the policy that acted ``[T, B, A]``.
-            actions: what it did ``[T, B]``.
+            logits_actions_pi: logits of the learner's policy ``[T, B, A]``.
+            log_probs_actions_mu: log-probabilities of the behaviour policy ``[T, B, A]``.
+            actions: the actions taken ``[T, B]``.
             discounts: discounts ``[T, B]``; 0 where the episode terminated.
             rewards: rewards ``[T, B]``.
             values: values of the states ``[T, B]``.
-            bootstrapped_values: values of the states behind the last steps ``[B]``. With `sequence_indices` one per
+            bootstrapped_values: values of the states after the last steps ``[B]``. With `sequence_indices` one per
                 step, of which those at the ends are used ``[T, B]``.
             sequence_indices: the last steps of fragments that do not end in the last row (bool or 0 and 1) ``[T, B]``.
         """

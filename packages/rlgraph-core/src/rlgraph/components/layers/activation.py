@@ -1,4 +1,4 @@
-"""An activation alone."""
+"""Activations as layers."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from rlgraph.spaces import Space
 
 
 class Activation(Component):
-    """An activation as a layer of its own: ``inputs [B, ...] -> [B, ...]``; a time rank stays.
+    """An activation as a separate layer: ``inputs [B, ...] -> [B, ...]``; a time rank stays.
 
     Args:
         activation: its name; ``softmax`` works along the last axis, ``crelu`` doubles it.
         scope: name among its siblings.
 
     Raises:
-        SpecError: there is no such activation.
-        SpaceError: the input is no batch of floats with at least one axis.
+        SpecError: unknown activation.
+        SpaceError: the input is not a batch of floats with at least one axis.
     """
 
     def __init__(self, activation: str | None = None, scope: str = "activation", **kwargs: Any):

@@ -12,7 +12,7 @@ def check_activation(name: str | None, where: str) -> str | None:
     """`name`, or None for none and for ``"linear"``.
 
     Raises:
-        SpecError: there is no such activation.
+        SpecError: unknown activation.
     """
     if name is None or name == "linear":
         return None

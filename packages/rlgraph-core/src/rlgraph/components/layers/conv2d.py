@@ -20,11 +20,11 @@ class Conv2D(Component):
     """``activation(conv2d(inputs, weights) + biases)``: ``inputs [B, H, W, C] -> [B, H', W', filters]``.
 
     Args:
-        filters: number of channels that come out.
+        filters: number of output channels.
         kernel_size: height and width of a filter; one number for both, or a pair.
-        strides: how many rows and columns the window moves; one number for both, or a pair.
-        padding: ``"valid"``: none; ``"same"``: zeros, so that there are ``ceil(H / stride)`` rows (centred, an odd one
-            behind).
+        strides: step of the window in rows and columns; one number for both, or a pair.
+        padding: ``"valid"``: none; ``"same"``: zeros, so that the output has ``ceil(H / stride)`` rows (centred, an
+            odd one at the end).
         activation: name of an activation, None for none.
         weights_spec: initializer of the weights [kernel height, kernel width, C, filters].
         biases_spec: initializer of the biases [filters]; False for a layer without.
@@ -32,7 +32,7 @@ class Conv2D(Component):
 
     Raises:
         SpecError: a size below 1, an unknown padding or activation.
-        SpaceError: the input is no float [H, W, C], or smaller than the filter.
+        SpaceError: the input is not a float [H, W, C], or is smaller than the filter.
     """
 
     other_names = MappingProxyType({"kernel_spec": "weights_spec"})

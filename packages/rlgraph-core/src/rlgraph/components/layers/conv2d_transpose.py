@@ -17,13 +17,13 @@ from rlgraph.spaces import FloatBox, Space
 
 
 class Conv2DTranspose(Component):
-    """Every pixel, times the filters, added up: ``inputs [B, H, W, C] -> [B, H', W', filters]``.
+    """Transposed convolution: ``inputs [B, H, W, C] -> [B, H', W', filters]``.
 
-    The derivative of a `Conv2D` with the same window by its images, so it makes images larger where that makes them
-    smaller (Dumoulin and Visin, 2016, section 4, https://arxiv.org/abs/1603.07285).
+    The derivative of a `Conv2D` with the same window by its images, so it enlarges images where that shrinks them
+    (Dumoulin and Visin, 2016, section 4, https://arxiv.org/abs/1603.07285).
 
     Args:
-        filters: number of channels that come out.
+        filters: number of output channels.
         kernel_size: height and width of a filter; one number for both, or a pair.
         strides: how many rows and columns lie between two pixels; one number for both, or a pair.
         padding: ``"valid"``: ``H' = (H - 1) * stride + kernel height``; ``"same"``: ``H' = H * stride``.
@@ -34,7 +34,7 @@ class Conv2DTranspose(Component):
 
     Raises:
         SpecError: a size below 1, an unknown padding or activation.
-        SpaceError: the input is no batch of floats [H, W, C].
+        SpaceError: the input is not a batch of floats [H, W, C].
     """
 
     other_names = MappingProxyType({"kernel_spec": "weights_spec"})

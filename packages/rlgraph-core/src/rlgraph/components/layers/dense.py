@@ -28,7 +28,7 @@ class Dense(Component):
 
     Raises:
         SpecError: units below 1, or an unknown activation.
-        SpaceError: the input is no batch of floats of rank 1.
+        SpaceError: the input is not a batch of floats of rank 1.
     """
 
     def __init__(

@@ -13,18 +13,18 @@ from rlgraph.spaces import Space
 
 
 class Dropout(Component):
-    """In training, elements are 0 with the probability `rate` and others larger: ``inputs [B, ...] -> [B, ...]``.
+    """Sets elements to 0 with probability `rate` in training and scales the others: ``inputs [B, ...] -> [B, ...]``.
 
-    They are divided by ``1 - rate``, so that the expectation stays, and out of training nothing is done (Srivastava et
-    al., 2014, https://jmlr.org/papers/v15/srivastava14a.html). A time rank stays; every step draws its own.
+    The others are divided by ``1 - rate``, so that the expectation stays. Outside training nothing changes (Srivastava
+    et al., 2014, https://jmlr.org/papers/v15/srivastava14a.html). A time rank stays; every step draws its own.
 
     Args:
-        rate: probability of an element to be left out, at least 0 and below 1.
+        rate: probability of dropping an element, at least 0 and below 1.
         scope: name among its siblings.
 
     Raises:
-        SpecError: the rate is no such number.
-        SpaceError: the input is no batch of floats with at least one axis.
+        SpecError: the rate is not a number in [0, 1).
+        SpaceError: the input is not a batch of floats with at least one axis.
     """
 
     def __init__(self, rate: float = 0.5, scope: str = "dropout", **kwargs: Any):

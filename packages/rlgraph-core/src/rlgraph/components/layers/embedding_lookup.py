@@ -1,4 +1,4 @@
-"""Vectors of numbers for categories."""
+"""Embeddings of categories."""
 
 from __future__ import annotations
 
@@ -13,24 +13,23 @@ from rlgraph.spaces.errors import mismatch
 
 
 class EmbeddingLookup(Component):
-    """A row of a table for each id: ``ids [B, ...] -> [B, ..., embed_dim]``; a time rank stays.
+    """Looks up a vector for each id: ``ids [B, ...] -> [B, ..., embed_dim]``; a time rank stays.
 
-    All parts of a container of ids look into the same table.
+    All parts of a container of ids share one table.
 
     Args:
         embed_dim: length of a row.
         vocab_size: number of rows; ids lie between 0 and ``vocab_size - 1``.
         initializer_spec: initializer of the table [vocab_size, embed_dim].
         trainable: False keeps the table as it starts.
-        pad_empty: where ids have a time rank and there is no step at all, one of zeros comes out, as some layers
-            cannot take an empty sequence.
+        pad_empty: for an empty sequence return one step of zeros, since some layers do not accept an empty sequence.
         scope: name among its siblings.
 
     Raises:
         SpecError: a size below 1.
-        SpaceError: the ids are no batch of integers with at most `vocab_size` categories; or `pad_empty` without time
-            rank.
-        IndexError: an id outside of its Space, when it runs on NumPy or on PyTorch's CPU.
+        SpaceError: the ids are not a batch of integers with at most `vocab_size` categories; or `pad_empty` without
+            time rank.
+        IndexError: an id is outside its Space, at run time on NumPy or on PyTorch's CPU.
     """
 
     def __init__(
@@ -77,7 +76,7 @@ class EmbeddingLookup(Component):
 
 
 def _padded(ops: Any, rows: Any, axis: int) -> Any:
-    """`rows`, or one step of zeros along `axis` where there is none."""
+    """`rows`, or one step of zeros along `axis` if it is empty."""
     sequences = ops.moveaxis(rows, axis, 0)
     longer = ops.pad(sequences, [(0, 1), *[(0, 0)] * (len(rows.shape) - 1)])
     steps = ops.shape(sequences)[0]

@@ -1,4 +1,4 @@
-"""A layer of gated recurrent units."""
+"""The gated recurrent unit (GRU) layer."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from rlgraph.spaces import FloatBox, Space
 class GRU(RecurrentLayer):
     """Gated recurrent units: sequences ``[T, B, N]`` or ``[B, T, N] -> [T, B, units]`` or ``[B, T, units]``.
 
-    The formulas and papers are those of `rlgraph.core.functional.recurrent.gru_step`: of the two forms that are in use
-    the one with the reset gate behind the matrix product, as `torch.nn.GRU` and Keras have it. Inputs without time
-    rank, ``[B, N] -> [B, units]``, are one step.
+    The formulas and papers are those of `rlgraph.core.functional.recurrent.gru_step`: the variant with
+    the reset gate after the matrix product, as in `torch.nn.GRU` and Keras. Inputs without time rank,
+    ``[B, N] -> [B, units]``, are one step.
 
     Args:
-        units: size of the output, which is the state ``h`` as well.
+        units: size of the output, which is also the state ``h``.
         return_sequences: the output of every step; False: that of the last one, ``[B, units]``.
         time_major: True: inputs are [T, B, N]; False: [B, T, N]; None: as their Space says.
         weights_spec: initializer of the weights [N, 3 units], the parts in the order r, z, n.
@@ -31,7 +31,7 @@ class GRU(RecurrentLayer):
 
     Raises:
         SpecError: units below 1.
-        SpaceError: inputs that are no float of rank 1; states or lengths that do not fit.
+        SpaceError: the inputs are not floats of rank 1; states or lengths do not fit.
     """
 
     states_argument = "initial_h_states"
@@ -72,14 +72,14 @@ class GRU(RecurrentLayer):
     def call(
         self, inputs: Any, initial_h_states: Any = None, sequence_length: Any = None, resets: Any = None
     ) -> Any:
-        """The outputs, and the state ``h [B, units]`` behind the last step.
+        """The outputs, and the state ``h [B, units]`` after the last step.
 
         Args:
             inputs: [T, B, N], [B, T, N], or [B, N] for one step.
-            initial_h_states: ``h [B, units]`` ahead of the first step; None: zeros.
-            sequence_length: int [B], how many steps of each sequence count; None: all. Outputs behind them are zero,
-                and the state returned is that behind the last of them.
-            resets: bool [T, B], [B, T] or [B], where an episode begins: ahead of these steps the states become zero;
+            initial_h_states: ``h [B, units]`` before the first step; None: zeros.
+            sequence_length: int [B], number of valid steps of each sequence; None: all. Outputs after them are zero,
+                and the state returned is that after the last valid step.
+            resets: bool [T, B], [B, T] or [B], where an episode begins: the state is zeroed before these steps;
                 None: nowhere.
         """
         outputs, h = self._call(inputs, initial_h_states, sequence_length, resets)

@@ -1,4 +1,4 @@
-"""What layers expect of their inputs, and what makes it of something else."""
+"""Checks of layer inputs, which name a layer that converts them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def check_inputs(space: Any, rank: int | None, *, name: str = "inputs") -> None:
 
     Args:
         space: the Space of the argument.
-        rank: how many axes the tensors have beside batch and time; None for one or more.
+        rank: number of axes beside batch and time; None for one or more.
         name: name of the argument.
     """
     fits = isinstance(space, FloatBox) and (space.rank == rank if rank is not None else space.rank > 0)
@@ -37,13 +37,13 @@ def _help(space: Any, rank: int | None) -> str:
     if not space.has_batch_rank:
         return "give the Space add_batch_rank=True"
     if isinstance(space, TextBox):
-        return "a string_to_hash_bucket and an embedding_lookup make numbers of it"
+        return "put a string_to_hash_bucket and an embedding_lookup in front"
     layers = _converters(space, rank)
     return f"put in front, or into preprocessing_spec: {', '.join(layers)}" if layers else ""
 
 
 def _converters(space: Space, rank: int | None) -> list[str]:
-    """The specs of layers that make floats of `rank` axes of it."""
+    """The specs of layers that convert it to floats of `rank` axes."""
     if not isinstance(space, BoxSpace):
         return ['{"type": "reshape", "flatten": true}', '{"type": "concat"}']
     if space.num_categories is not None and space.dtype != "uint8":

@@ -25,8 +25,8 @@ class LayerNorm(Component):
         scope: name among its siblings.
 
     Raises:
-        SpecError: epsilon is no positive number.
-        SpaceError: the input is no batch of floats with at least one axis.
+        SpecError: epsilon is not a positive number.
+        SpaceError: the input is not a batch of floats with at least one axis.
     """
 
     def __init__(

@@ -13,21 +13,21 @@ from rlgraph.spaces import Space
 
 
 class LocalResponseNorm(Component):
-    """Channels that damp their neighbours: ``inputs [B, ..., C] -> [B, ..., C]``; a time rank stays.
+    """Normalizes each channel by its neighbours: ``inputs [B, ..., C] -> [B, ..., C]``; a time rank stays.
 
     ``inputs / (bias + alpha * s)^beta``, s the sum of the squares of the channels at most `depth_radius` away.
     Krizhevsky et al. (2012), section 3.3.
 
     Args:
-        depth_radius: how many channels on each side.
+        depth_radius: number of channels on each side.
         bias: keeps the divisor away from 0.
         alpha: factor of the sum of squares.
         beta: exponent of the divisor.
         scope: name among its siblings.
 
     Raises:
-        SpecError: an argument is no number, or `depth_radius` below 0.
-        SpaceError: the input is no batch of floats with at least one axis.
+        SpecError: an argument is not a number, or `depth_radius` is below 0.
+        SpaceError: the input is not a batch of floats with at least one axis.
     """
 
     def __init__(

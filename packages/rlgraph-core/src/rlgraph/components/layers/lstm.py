@@ -1,4 +1,4 @@
-"""A layer of long short-term memory."""
+"""The long short-term memory (LSTM) layer."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class LSTM(RecurrentLayer):
 
     Args:
         units: size of the output, of the cell's state ``c`` and of the hidden state ``h``, which is the output.
-        use_peepholes: the gates see the cell's state, too, each unit its own (Gers et al., 2002).
-        cell_clip: the cell's state is clipped to ``[-cell_clip, cell_clip]``; None: it is not.
+        use_peepholes: each unit's gates also depend on its cell state (Gers et al., 2002).
+        cell_clip: the cell's state is clipped to ``[-cell_clip, cell_clip]``; None: no limit.
         forget_bias: added to the starting values of the forget gate's biases, so that an untrained cell remembers
             (Jozefowicz et al., 2015, https://proceedings.mlr.press/v37/jozefowicz15.html).
         return_sequences: the output of every step; False: that of the last one, ``[B, units]``.
@@ -37,8 +37,8 @@ class LSTM(RecurrentLayer):
         scope: name among its siblings.
 
     Raises:
-        SpecError: units below 1, a cell_clip that is not above 0, or a forget_bias that is no number.
-        SpaceError: inputs that are no float of rank 1; states or lengths that do not fit.
+        SpecError: units below 1, a cell_clip that is not above 0, or a forget_bias that is not a number.
+        SpaceError: the inputs are not floats of rank 1; states or lengths do not fit.
     """
 
     states_argument = "initial_c_and_h_states"
@@ -94,14 +94,14 @@ class LSTM(RecurrentLayer):
     def call(
         self, inputs: Any, initial_c_and_h_states: Any = None, sequence_length: Any = None, resets: Any = None
     ) -> Any:
-        """The outputs, and the states ``(c [B, units], h [B, units])`` behind the last step.
+        """The outputs, and the states ``(c [B, units], h [B, units])`` after the last step.
 
         Args:
             inputs: [T, B, N], [B, T, N], or [B, N] for one step.
-            initial_c_and_h_states: ``(c, h)`` ahead of the first step, each [B, units]; None: zeros.
-            sequence_length: int [B], how many steps of each sequence count; None: all. Outputs behind them are zero,
-                and the states returned are those behind the last of them.
-            resets: bool [T, B], [B, T] or [B], where an episode begins: ahead of these steps the states become zero;
+            initial_c_and_h_states: ``(c, h)`` before the first step, each [B, units]; None: zeros.
+            sequence_length: int [B], number of valid steps of each sequence; None: all. Outputs after them are zero,
+                and the states returned are those after the last valid step.
+            resets: bool [T, B], [B, T] or [B], where an episode begins: the states are zeroed before these steps;
                 None: nowhere.
         """
         outputs, c, h = self._call(inputs, initial_c_and_h_states, sequence_length, resets)

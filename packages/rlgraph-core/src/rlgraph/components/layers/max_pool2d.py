@@ -1,4 +1,4 @@
-"""The largest value of each window."""
+"""Max pooling of images."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from rlgraph.spaces import Space
 class MaxPool2D(Component):
     """The maximum of each window, per channel: ``inputs [B, H, W, C] -> [B, H', W', C]``.
 
-    Of a window with NaN, PyTorch and NumPy give NaN, TensorFlow the largest number.
+    For a window with NaN, PyTorch and NumPy return NaN, TensorFlow the largest number.
 
     Args:
         pool_size: height and width of the window; one number for both, or a pair.
-        strides: how many rows and columns it moves; default: its size.
+        strides: step of the window in rows and columns; default: its size.
         padding: ``"valid"`` or ``"same"``, as in `Conv2D`; padding is never the maximum.
         scope: name among its siblings.
 
     Raises:
         SpecError: a size below 1, or an unknown padding.
-        SpaceError: the input is no float [H, W, C], or smaller than the window.
+        SpaceError: the input is not a float [H, W, C], or is smaller than the window.
     """
 
     def __init__(

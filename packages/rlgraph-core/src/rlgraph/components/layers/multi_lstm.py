@@ -1,4 +1,4 @@
-"""Several LSTMs, one on top of the other."""
+"""Stacked LSTM layers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlgraph.spaces.errors import mismatch
 
 
 class MultiLSTM(Component):
-    """Layers of `LSTM`, each on the outputs of the one below: ``[T, B, N]`` or ``[B, T, N] -> [T, B, units]`` or ...
+    """Stacked `LSTM` layers: ``[T, B, N]`` or ``[B, T, N] -> [T, B, units]`` or ...
 
     Args:
         num_lstms: number of layers, 2 or more.
@@ -23,14 +23,14 @@ class MultiLSTM(Component):
         forget_bias: as in `LSTM`; for all, or for each.
         return_sequences: the output of every step; False: that of the last one, ``[B, units]``.
         time_major: True: inputs are [T, B, N]; False: [B, T, N]; None: as their Space says.
-        skip_connections: what the layers from the second on get, one entry for each: a list of bools for the inputs,
-            the outputs of the first layer, of the second ..., which are concatenated, or True for all that there is.
-            Layers without an entry get the outputs of the layer below.
+        skip_connections: inputs of the layers from the second on, one entry for each: a list of bools for the inputs,
+            the outputs of the first layer, of the second ..., which are concatenated, or True for all of them. Layers
+            without an entry receive the outputs of the layer below.
         scope: name among its siblings.
 
     Raises:
-        SpecError: fewer than 2 layers, another number of values than layers, or a layer that gets nothing.
-        SpaceError: inputs that are no float of rank 1; states or lengths that do not fit.
+        SpecError: fewer than 2 layers, another number of values than layers, or a layer without inputs.
+        SpaceError: the inputs are not floats of rank 1; states or lengths do not fit.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class MultiLSTM(Component):
 
     @property
     def internal_states_space(self) -> Tuple:
-        """The Space of the states, as `call` takes and gives them."""
+        """The Space of the states, as `call` accepts and returns them."""
         return Tuple(*(lstm.internal_states_space for lstm in self.lstms))
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
@@ -89,7 +89,7 @@ class MultiLSTM(Component):
     def call(
         self, inputs: Any, initial_c_and_h_states: Any = None, sequence_length: Any = None, resets: Any = None
     ) -> Any:
-        """The outputs of the last layer, and the states behind the last step, ``((c, h), ...)``, a pair per layer.
+        """The outputs of the last layer, and the states after the last step, ``((c, h), ...)``, a pair per layer.
 
         The arguments are those of `LSTM.call`, the states a Tuple of a pair per layer.
         """
@@ -110,7 +110,7 @@ class MultiLSTM(Component):
 
 
 def _sources(connections: Sequence[Any], num_lstms: int, where: str) -> list[list[int]]:
-    """For each layer the numbers of what it gets: 0 the inputs, ``i + 1`` the outputs of layer ``i``."""
+    """The sources of each layer's inputs: 0 the inputs, ``i + 1`` the outputs of layer ``i``."""
     is_list = isinstance(connections, list | tuple) and all(
         isinstance(entry, list | tuple | bool) for entry in connections
     )

@@ -15,7 +15,7 @@ from rlgraph.core.errors import nearest
 from rlgraph.core.functional.noisy_networks import factorised_noise
 from rlgraph.spaces import FloatBox, Space
 
-#: Kind of noise -> its sigma where none is given (Fortunato et al., 2018, section 3.2).
+#: Kind of noise -> its default sigma (Fortunato et al., 2018, section 3.2).
 SIGMAS = {"factorised": 0.5, "independent": 0.017}
 
 _STANDARD = {"type": "normal", "stddev": 1.0}
@@ -24,7 +24,7 @@ _STANDARD = {"type": "normal", "stddev": 1.0}
 class NoisyDense(Component):
     """``activation(inputs @ (weights + weights_sigma * e) + biases + biases_sigma * e')`` with noise e, e'.
 
-    Its size is learned, so the layer explores as long as it does not know better (Fortunato et al., 2018,
+    The scale of the noise is learned, so exploration decreases as learning proceeds (Fortunato et al., 2018,
     https://arxiv.org/abs/1706.10295). ``inputs [B, N] -> [B, units]``; a time rank stays. All items of a call share
     their noise.
 
@@ -33,7 +33,7 @@ class NoisyDense(Component):
         activation: name of an activation, None for none.
         noise: ``"factorised"``: N + units draws, of which those of the weights are products; ``"independent"``: one
             draw for each weight.
-        sigma: size of the noise at first; default 0.5 for factorised noise, which is divided by sqrt(N), and 0.017 for
+        sigma: initial scale of the noise; default 0.5 for factorised noise, which is divided by sqrt(N), and 0.017 for
             independent noise.
         noise_per_call: True draws at each call. False keeps the noise in variables until `resample_noise`, so that
             acting and learning, or all steps of an episode, share it.
@@ -41,7 +41,7 @@ class NoisyDense(Component):
 
     Raises:
         SpecError: units below 1, an unknown activation or kind of noise, a sigma below 0.
-        SpaceError: the input is no batch of floats of rank 1.
+        SpaceError: the input is not a batch of floats of rank 1.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class NoisyDense(Component):
 
     @rlgraph_api
     def resample_noise(self) -> Any:
-        """Draw the noise that is used from now on; only where `noise_per_call` is False."""
+        """Draw new noise for the following calls; only if `noise_per_call` is False."""
         self._resample()
 
     @graph_fn

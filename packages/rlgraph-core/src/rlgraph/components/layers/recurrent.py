@@ -1,4 +1,4 @@
-"""What recurrent layers have in common."""
+"""The base class of recurrent layers."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ Tensor = Any
 class RecurrentLayer(Component):
     """A layer with states, over sequences or single steps.
 
-    Sub-classes compute a step, and declare the API method `call` with the argument `states_argument`.
+    Subclasses compute a step, and declare the API method `call` with the argument `states_argument`.
 
     Args:
         units: size of the output and of each state.
         return_sequences: the output of every step, or of the last one only.
-        time_major: which order inputs have to have, True: [T, B, N], False: [B, T, N]; None: either.
+        time_major: required order of inputs, True: [T, B, N], False: [B, T, N]; None: either.
         scope: name among its siblings.
 
     Raises:
         SpecError: units below 1.
-        SpaceError: inputs that are no float of rank 1; states that do not fit.
+        SpaceError: the inputs are not floats of rank 1; states do not fit.
     """
 
-    #: The argument of the API methods that the states come in.
+    #: The argument of the API methods that holds the states.
     states_argument: str
     #: Names of the states; one is a tensor, several are a Tuple in this order.
     state_names: tuple[str, ...]
@@ -48,7 +48,7 @@ class RecurrentLayer(Component):
 
     @property
     def internal_states_space(self) -> FloatBox | Tuple:
-        """The Space of the states, as `call` takes and gives them."""
+        """The Space of the states, as `call` accepts and returns them."""
         states = [FloatBox(shape=(self.units,), add_batch_rank=True) for _ in self.state_names]
         return Tuple(*states) if len(states) > 1 else states[0]
 
@@ -97,7 +97,7 @@ class RecurrentLayer(Component):
         sequence_length: Tensor | None,
         resets: Tensor | None,
     ) -> tuple[Tensor, ...]:
-        """`step` from `states` (None: zeros) on, over ``inputs @ weights + biases``: (outputs, each last state).
+        """Run `step` from `states` (None: zeros) over ``inputs @ weights + biases``: (outputs, each last state).
 
         `inputs` are [T, B, N], [B, T, N] or, for one step, [B, N], as their `space` says.
         """

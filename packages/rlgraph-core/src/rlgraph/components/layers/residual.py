@@ -1,4 +1,4 @@
-"""Layers around which the input is carried."""
+"""Residual connections around layers."""
 
 from __future__ import annotations
 
@@ -16,18 +16,17 @@ from rlgraph.spaces.errors import mismatch
 
 
 class Residual(LayerChain):
-    """``activation(inputs + units(inputs))``, the shape stays (He et al., 2016, https://arxiv.org/abs/1512.03385).
+    """``activation(inputs + units(inputs))`` of the same shape (He et al., 2016, https://arxiv.org/abs/1512.03385).
 
     Args:
-        residual_unit: a layer or network, a spec of one, or a list of layer specs; it gives back the shape that it is
-            given.
-        repeats: how many such units follow each other, each with variables of its own, before the input is added.
+        residual_unit: a layer or network, its spec, or a list of layer specs; its output has the shape of its input.
+        repeats: number of such units in sequence, each with its own variables, before the input is added.
         activation: name of an activation after the sum, None for none.
         scope: name among its siblings.
 
     Raises:
-        SpecError: a wrong spec of the unit, `repeats` below 1, or an unknown activation.
-        SpaceError: the units give back another shape.
+        SpecError: an invalid spec of the unit, `repeats` below 1, or an unknown activation.
+        SpaceError: the units change the shape.
     """
 
     def __init__(
@@ -65,7 +64,7 @@ class ResidualSum(Component):
         if inputs.get_shape() != residuals.get_shape():
             raise mismatch(
                 "residual_unit",
-                f"what it returns to have the shape {inputs.get_shape()} of what it is given",
+                f"an output of the shape {inputs.get_shape()} of its input",
                 repr(residuals),
             )
 
@@ -80,7 +79,7 @@ class ResidualSum(Component):
 
 
 def _unit(spec: Any, position: int, path: str) -> Component:
-    """The unit at a position: made anew of a spec, copied of a component."""
+    """The unit at a position: built from a spec, or a copy of a component."""
     if isinstance(spec, Component):
         return spec if position == 0 else spec.copy(scope=f"{spec.scope}-{position}")
     kind = NeuralNetwork if isinstance(spec, list | tuple) else Component

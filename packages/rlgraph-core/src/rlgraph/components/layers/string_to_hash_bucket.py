@@ -1,4 +1,4 @@
-"""The words of texts as numbers."""
+"""Maps the words of texts to numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rlgraph.core.errors import nearest
 from rlgraph.spaces import IntBox, Space, TextBox
 from rlgraph.spaces.errors import mismatch
 
-#: Name in a spec -> hash of a word, with two keys. They are the same in every process, on every machine.
+#: Name in a spec -> hash of a word, with two keys; equal in every process and on every machine.
 HASH_FUNCTIONS: dict[str, Callable[[bytes, bytes], int]] = {
     "fast": lambda word, keys: zlib.crc32(word),
     "strong": lambda word, keys: int.from_bytes(blake2b(word, digest_size=8, key=keys).digest(), "little"),
@@ -29,22 +29,22 @@ class StringToHashBucket(Component):
     """A number below `num_hash_buckets` for each word: ``text_inputs [B]`` (strings) ``-> [B, W], [B]``.
 
     The same word has the same number everywhere; different words may share one. W is the number of words of the
-    longest text (at least 1). What is missing in shorter ones is filled up with the number of the empty word; the
-    second output says how many words each text has. Runs on the host.
+    longest text (at least 1). Shorter texts are padded with the number of the empty word; the second output is
+    the number of words of each text. Runs on the host.
 
     Args:
-        delimiter: what lies between words; ``""``: every character is a word.
-        dtype: of the numbers, ``"int64"``, ``"int32"`` or ``"int16"``.
-        num_hash_buckets: how many numbers there are.
-        hash_function: ``"fast"`` (CRC-32); or ``"strong"`` (BLAKE2b with keys), for texts by which somebody might
-            want to make many words share a number.
+        delimiter: separator of words; ``""``: every character is a word.
+        dtype: dtype of the numbers, ``"int64"``, ``"int32"`` or ``"int16"``.
+        num_hash_buckets: number of buckets.
+        hash_function: ``"fast"`` (CRC-32); or ``"strong"`` (BLAKE2b with keys), for texts from untrusted sources,
+            which might provoke collisions.
         hash_keys: two integers, the keys of the strong hash.
         scope: name among its siblings.
 
     Raises:
         SpecError: an unknown dtype or hash function, fewer than one bucket or more than the dtype has numbers, a
-            delimiter that is no string, keys that are not two integers.
-        SpaceError: the texts are no batch of single strings.
+            delimiter that is not a string, keys that are not two integers.
+        SpaceError: the texts are not a batch of single strings.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The windows of convolution and pooling layers."""
+"""Checks of the windows of convolution and pooling layers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlgraph.core.errors import nearest
 from rlgraph.spaces import BoxSpace, SpaceError
 
 PADDINGS = ("valid", "same")
-_PADDED = "padding='same' adds what is missing"
+_PADDED = "padding='same' pads them"
 
 
 def check_pair(value: Any, where: str) -> tuple[int, int]:
@@ -29,7 +29,7 @@ def check_padding(value: Any, where: str) -> str:
     """`value`.
 
     Raises:
-        SpecError: it is no name of a padding.
+        SpecError: it is not the name of a padding.
     """
     if value not in PADDINGS:
         raise SpecError(f"{where}: unknown padding {value!r}. {nearest(str(value), PADDINGS)}")

@@ -1,4 +1,4 @@
-"""What losses of Q-learning expect of action values and actions."""
+"""Checks of action values and actions in Q-learning losses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlgraph.spaces import BoolBox, BoxSpace, IntBox, SpaceError
 
 
 def check_action_values(spaces: Mapping[str, Any], atoms: bool = False) -> None:
-    """Raise `SpaceError` unless ``q_next`` and ``q_next_target`` are as ``q_values``, and ``actions`` fit.
+    """Raise `SpaceError` unless ``q_next`` and ``q_next_target`` have the shape of ``q_values``, and ``actions`` fit.
 
     Args:
         spaces: by argument; all may be containers of the same form.
@@ -34,16 +34,16 @@ def check_action_values(spaces: Mapping[str, Any], atoms: bool = False) -> None:
 
 
 def check_is_one_integer(values: Any) -> None:
-    """Raise `SpaceError` unless `values` are of an action that is one integer, ``[B, A]``."""
+    """Raise `SpaceError` unless `values` belong to an action of one integer, ``[B, A]``."""
     if not isinstance(values, BoxSpace) or len(values.get_shape(True, True)) != 2:
         raise SpaceError(
-            f"q_values: expected values of one integer, [B, A], given {values!r}; a loss of other actions needs to "
-            "know them: action_space="
+            f"q_values: expected values of one integer, [B, A], given {values!r}; for other actions pass "
+            "action_space"
         )
 
 
 def _check_actions(where: str, actions: BoxSpace, values: BoxSpace, behind: int) -> None:
-    """`behind`: the number of axes of the values that actions do not have."""
+    """Check `actions`; `behind` is the number of trailing axes of the values that actions do not have."""
     shape, wanted = actions.get_shape(True, True), values.get_shape(True, True)
     if not isinstance(actions, IntBox | BoolBox):
         raise SpaceError(

@@ -22,7 +22,7 @@ class ActorCriticLoss(PolicyGradientLoss):
     Items are ``[B]``, or of sequences ``[T, B]`` or ``[B, T]``; the loss per item of sequences is ``[B]``.
 
     Args:
-        weight_pg, weight_vf, weight_entropy: numbers or schedules of such.
+        weight_pg, weight_vf, weight_entropy: numbers or schedules.
         average_time_steps: the loss of a sequence is the mean of its steps; False: their sum.
         scope: name among its siblings.
 
@@ -59,12 +59,12 @@ class ActorCriticLoss(PolicyGradientLoss):
         """All three parts, weighted, ``[B]``.
 
         Args:
-            log_probs: of the actions taken [B], or a container of those of its parts.
+            log_probs: of the actions taken [B], or a container of those of the parts.
             state_values: by the value function [B].
             advantages: of the actions, by `state_values` [B].
-            entropy: of the policy, as `log_probs`; not needed where its weight is 0.
+            entropy: of the policy, as `log_probs`; not needed if its weight is 0.
             time_percentage: the fraction of training done, []; only needed with a schedule.
-            sequence_length: of sequences, how many of their steps count [B]; default: all.
+            sequence_length: number of valid steps of each sequence [B]; default: all.
         """
         pg_loss = self.pg_loss_per_item(log_probs, advantages, entropy, time_percentage, sequence_length)
         value_function_loss = self.state_value_function_loss_per_item(

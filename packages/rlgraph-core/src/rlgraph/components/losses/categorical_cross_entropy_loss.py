@@ -1,4 +1,4 @@
-"""The cross-entropy of classes."""
+"""The cross-entropy loss of classes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class CategoricalCrossEntropyLoss(SupervisedLoss):
     """``-log softmax(parameters)[label]``.
 
     Args:
-        sparse: labels are classes, integers; False: they are probabilities of all classes.
+        sparse: labels are integer classes; False: labels are probabilities of all classes.
         with_kl_regularizer: add the divergence of the prediction from the uniform distribution (label smoothing;
             Pereyra et al., 2017, https://arxiv.org/abs/1701.06548), as RLgraph 0.5 does with sequences.
         average_time_steps: the loss of a sequence is the mean of its steps; False: their sum.
@@ -67,8 +67,8 @@ class CategoricalCrossEntropyLoss(SupervisedLoss):
 
         Args:
             parameters: logits ``[B, ..., C]``, of sequences ``[T, B, ..., C]`` or ``[B, T, ..., C]``.
-            labels: classes ``[B, ...]``, or probabilities of the form of `parameters`.
-            sequence_length: of sequences, how many of their steps count [B]; default: all.
+            labels: classes ``[B, ...]``, or probabilities of the shape of `parameters`.
+            sequence_length: number of valid steps of each sequence [B]; default: all.
         """
         return self._loss_per_item(parameters, labels, sequence_length)
 

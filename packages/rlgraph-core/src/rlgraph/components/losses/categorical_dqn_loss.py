@@ -19,13 +19,13 @@ class CategoricalDQNLoss(DistributionalLoss):
     """The cross-entropy of distributions of returns on fixed atoms, C51 (Bellemare et al., 2017, Algorithm 1).
 
     https://arxiv.org/abs/1707.06887. Action values are logits ``[B, A, N]`` of N atoms, evenly spaced from `low` to
-    `high`. `get_td_errors` are divergences of prediction and target, as Rainbow's priorities (Hessel et al., 2018,
+    `high`. `get_td_errors` are divergences of prediction and target, as in Rainbow's priorities (Hessel et al., 2018,
     https://arxiv.org/abs/1710.02298).
 
     Args:
-        low, high: the smallest and the largest return that is told from others.
+        low, high: the smallest and the largest atom; returns beyond are clipped.
         discount: discount factor in [0, 1].
-        double_q: choose the next action with the online network, as Rainbow does.
+        double_q: choose the next action with the online network, as in Rainbow.
         scope: name among its siblings.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Several losses as one."""
+"""A weighted sum of losses."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class ContainerLoss(LossFunction):
     """The weighted sum of a supervised loss for each part of a container.
 
     Args:
-        loss_functions_spec: a dict or list of losses, or specs of such, one for each part of what `loss_per_item` is
-            given. A spec may say its ``weight``.
-        weights: by key, or in the order of a list; default: what the specs say, else 1.
+        loss_functions_spec: a dict or list of losses or their specs, one for each part of the inputs of
+            `loss_per_item`. A spec may have a ``weight``.
+        weights: by key, or in the order of a list; default: those of the specs, else 1.
         scope: name among its siblings.
 
     Raises:
-        SpecError: no losses, a weight that is no number, or weights of other parts than there are.
+        SpecError: no losses, a weight that is not a number, or weights of unknown parts.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class ContainerLoss(LossFunction):
 
     @rlgraph_api
     def loss_per_item(self, parameters: Any, labels: Any, sequence_length: Any = None) -> Any:
-        """``[B]``: a container of parameters, and one of labels, of the form of `loss_functions_spec`."""
+        """``[B]``: a container of parameters, and one of labels, of the structure of `loss_functions_spec`."""
         return self._sum(
             tuple(
                 loss.loss_per_item(parameters[key], labels[key], sequence_length)
@@ -82,7 +82,7 @@ class ContainerLoss(LossFunction):
 
 
 def _items(spec: Any, where: str) -> list[tuple[Any, Any]]:
-    """Keys, or positions, and what stands there."""
+    """The items by key or position."""
     if isinstance(spec, str) or not isinstance(spec, Mapping | Sequence) or not spec:
         raise SpecError(f"{where}: expected a dict or a list, given {spec!r}")
     return list(spec.items() if isinstance(spec, Mapping) else enumerate(spec))

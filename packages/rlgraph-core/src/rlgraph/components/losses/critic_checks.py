@@ -1,4 +1,4 @@
-"""What losses expect of the values of several critics."""
+"""Checks of the values of several critics."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlgraph.spaces import BoxSpace, SpaceError, Tuple
 
 
 def check_number_of_critics(number: Any, where: str) -> int:
-    """`number`, if there is a critic; else raises `SpecError`."""
+    """Return `number`, or raise `SpecError` if it is below 1."""
     return check_whole(number, f"{where}.num_q_functions", least=1, most=MAX_PARTS)
 
 
@@ -20,8 +20,8 @@ def check_critics(input_spaces: Mapping[str, Any], name: str, number: int, axes:
     Args:
         input_spaces: by argument.
         name: the argument.
-        number: how many critics there are.
-        axes: how many axes the values of each have, 1 for [B] and 2 for [B, A].
+        number: the number of critics.
+        axes: the number of axes of the values of each, 1 for [B] and 2 for [B, A].
     """
     space = input_spaces.get(name)
     if space is None:
@@ -30,7 +30,7 @@ def check_critics(input_spaces: Mapping[str, Any], name: str, number: int, axes:
     if not isinstance(space, Tuple) or len(space) != number:
         raise SpaceError(
             f"{name}: expected a tuple with the values of {number} critics, {shape} each, given {space!r}; "
-            "num_q_functions= says how many critics there are"
+            "num_q_functions sets the number of critics"
         )
     for index, values in enumerate(space):
         if not isinstance(values, BoxSpace) or len(values.get_shape(True, True)) != axes:
@@ -39,5 +39,5 @@ def check_critics(input_spaces: Mapping[str, Any], name: str, number: int, axes:
 
 def _help(values: Any, axes: int) -> str:
     if axes == 1 and isinstance(values, BoxSpace) and values.shape == (1,):
-        return "; ops.squeeze(x, axis=-1) takes the last axis away"
+        return "; ops.squeeze(x, axis=-1) removes the last axis"
     return ""

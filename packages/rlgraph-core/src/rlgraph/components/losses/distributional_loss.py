@@ -15,10 +15,10 @@ from rlgraph.spaces.errors import join, mismatch
 
 
 class DistributionalLoss(LossFunction):
-    """What losses share whose action values are means of distributions; they take the place of a `DQNLoss`.
+    """The base class of Q-learning losses on distributions of returns; interchangeable with `DQNLoss`.
 
-    Each part of a container action is a learner of its own, on the same rewards; the loss of a transition is the mean
-    of theirs.
+    Each part of a container action is a separate learner on the same rewards; the loss of a transition is the mean of
+    their losses.
 
     Args:
         discount: discount factor in [0, 1].
@@ -32,7 +32,7 @@ class DistributionalLoss(LossFunction):
     item_arguments = ("rewards", "terminals", "importance_weights", "discounts")
     part_arguments = ("q_values",)
 
-    #: How many numbers a distribution has at least.
+    #: The smallest size of a distribution.
     fewest_numbers: ClassVar[int] = 1
 
     def __init__(self, discount: float, double_q: bool, scope: str, **kwargs: Any):
@@ -75,11 +75,11 @@ class DistributionalLoss(LossFunction):
             q_values: online distributions of the states [B, A, N]; of a container action a container of such.
             actions: actions taken [B], or a container of such.
             rewards: rewards [B], or discounted sums of several.
-            terminals: where the episode terminated [B], bool; truncation is no termination.
+            terminals: where the episode terminated [B], bool; truncation is not termination.
             q_next: online distributions of the next states, as `q_values`; not used without double Q.
             q_next_target: the target network's distributions of the next states, as `q_values`.
-            importance_weights: what each item's loss is multiplied by in the mean [B]; the loss per item is without.
-            discounts: what the returns of each next state are multiplied by [B]; default: `discount`.
+            importance_weights: weights of the items in the mean [B]; the loss per item is unweighted.
+            discounts: discount of the returns of each next state [B]; default: `discount`.
         """
         per_item = self.loss_per_item(q_values, actions, rewards, terminals, q_next, q_next_target, discounts)
         return self.loss_average(per_item, importance_weights), per_item
@@ -110,7 +110,7 @@ class DistributionalLoss(LossFunction):
         q_next_target: Any,
         discounts: Any = None,
     ) -> Any:
-        """How wrong each item is [B], for priorities: the mean over the parts of an action; arguments as of `loss`."""
+        """The error of each item [B], for priorities: the mean over the parts of an action; arguments as of `loss`."""
         taken, following = self._taken_and_next(q_values, actions, q_next, q_next_target)
         return self._td_errors(taken, following, rewards, terminals, discounts)
 

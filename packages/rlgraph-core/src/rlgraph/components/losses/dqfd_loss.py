@@ -17,12 +17,12 @@ class DQFDLoss(DQNLoss):
     """`DQNLoss` plus a large margin between the expert's actions and all others (Hester et al., 2018).
 
     ``J_DQ + supervised_weight * J_E``, https://arxiv.org/abs/1704.03732, section 4. The paper's n-step loss is the same
-    with n-step rewards and `discounts`; its L2 loss belongs to the optimizer. Of a container action the margin
-    losses of the parts are averaged.
+    with n-step rewards and `discounts`; its L2 loss belongs to the optimizer. For a container action the
+    margin losses of the parts are averaged.
 
     Args:
-        expert_margin: by how much the expert's action is to be better than the others.
-        supervised_weight: weight of the margin's part.
+        expert_margin: the margin by which the expert's action must exceed the others.
+        supervised_weight: weight of the margin loss.
         discount, double_q, huber_loss, action_space, shared_container_action_target, td_aggregation: as of `DQNLoss`.
         scope: name among its siblings.
 
@@ -81,7 +81,7 @@ class DQFDLoss(DQNLoss):
         Args:
             expert_margins: a margin for each item [B], or one []; default: `expert_margin`.
             apply_demo_loss: whether an item is a demonstration [B], or all are [], bool; default: all are. Others have
-                no margin's part.
+                no margin loss.
         """
         per_item = DQNLoss.loss_per_item(
             self, q_values, actions, rewards, terminals, q_next, q_next_target, discounts

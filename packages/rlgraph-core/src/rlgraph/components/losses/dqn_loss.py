@@ -21,7 +21,7 @@ from rlgraph.core.functional.q_learning import (
 )
 from rlgraph.spaces import Space
 
-#: How the TD errors of the parts of an action become one loss.
+#: How to aggregate the TD errors of the parts of an action.
 TD_AGGREGATIONS = ("mean_loss", "mean_error")
 #: Arguments with values of each part of an action.
 PER_PART = frozenset({"q_values", "actions", "q_next", "q_next_target"})
@@ -30,15 +30,15 @@ PER_PART = frozenset({"q_values", "actions", "q_next", "q_next_target"})
 class DQNLoss(LossFunction):
     """Mean of squared (or Huber) temporal-difference errors (Mnih et al., 2015).
 
-    Each part of a container action is a Q-learner of its own, on the same rewards; the loss of a transition is the mean
-    of theirs.
+    Each part of a container action is a separate Q-learner on the same rewards; the loss of a transition is the mean of
+    their losses.
 
     Args:
         discount: discount factor in [0, 1].
         double_q: choose the next action with the online network (van Hasselt et al., 2016).
         huber_loss: Huber instead of half the square; limits the gradient of large errors to 1.
         action_space: an `IntBox` with categories or a `BoolBox`, or a container of them; None: one `IntBox`.
-        shared_container_action_target: all parts of an action share one target, made of the mean of their next values
+        shared_container_action_target: all parts of an action share one target, from the mean of their next values
             (Tavakoli et al., 2018, https://arxiv.org/abs/1711.08946).
         td_aggregation: ``"mean_loss"``: the mean of the parts' losses; ``"mean_error"``: the loss of the mean of the
             parts' errors, as in RLgraph 0.5 (errors of opposite sign cancel).
@@ -99,12 +99,12 @@ class DQNLoss(LossFunction):
             q_values: online values of the states [B, A]; of a container action a container of such.
             actions: actions taken [B], or a container of such.
             rewards: rewards [B], or discounted sums of several.
-            terminals: where the episode terminated [B], bool; truncation is no termination.
+            terminals: where the episode terminated [B], bool; truncation is not termination.
             q_next: online values of the next states, as `q_values`; not used without double Q.
             q_next_target: target network's values of the next states, as `q_values`.
-            importance_weights: what each item's loss is multiplied by in the mean [B] (Schaul et al., 2016, Algorithm
-                1); the loss per item is without.
-            discounts: what the value of each next state is multiplied by [B]; default: `discount`.
+            importance_weights: weights of the items in the mean [B] (Schaul et al., 2016, Algorithm 1); the loss per
+                item is unweighted.
+            discounts: discount of the value of each next state [B]; default: `discount`.
         """
         return self._loss(
             q_values, actions, rewards, terminals, q_next, q_next_target, importance_weights, discounts

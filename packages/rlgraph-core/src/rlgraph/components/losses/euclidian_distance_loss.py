@@ -29,8 +29,8 @@ class EuclidianDistanceLoss(SupervisedLoss):
         parameters, labels = input_spaces["parameters"], input_spaces["labels"]
         if not isinstance(labels, BoxSpace) or labels.shape != parameters.shape:
             raise SpaceError(
-                f"labels: expected the shape of parameters, {parameters.shape}, given {labels!r}; another one would be "
-                "spread over all elements without a word"
+                f"labels: expected the shape of parameters, {parameters.shape}, given {labels!r}; another one would "
+                "silently broadcast over all elements"
             )
 
     @rlgraph_api
@@ -39,8 +39,8 @@ class EuclidianDistanceLoss(SupervisedLoss):
 
         Args:
             parameters: predictions ``[B, ...]``, of sequences ``[T, B, ...]`` or ``[B, T, ...]``.
-            labels: what they should be, as `parameters`; numbers or bool.
-            sequence_length: of sequences, how many of their steps count [B]; default: all.
+            labels: targets of the shape of `parameters`; numbers or bool.
+            sequence_length: number of valid steps of each sequence [B]; default: all.
         """
         return self._loss_per_item(parameters, labels, sequence_length)
 

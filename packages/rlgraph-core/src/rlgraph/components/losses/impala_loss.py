@@ -19,7 +19,7 @@ from rlgraph.core.functional.supervised import sequence_mask
 from rlgraph.core.specs.spec_types import ScheduleSpec
 from rlgraph.spaces import Space, SpaceError
 
-#: What may be done to rewards.
+#: The kinds of reward clipping.
 REWARD_CLIPPINGS = (None, "clamp_one", "soft_asymmetric")
 
 
@@ -32,16 +32,16 @@ class IMPALALoss(PolicyGradientLoss):
 
     Args:
         discount: discount factor in [0, 1].
-        reward_clipping: ``"clamp_one"``: rewards are limited to [-1, 1], as the paper does with Atari;
+        reward_clipping: ``"clamp_one"``: rewards are limited to [-1, 1], as in the paper for Atari;
             ``"soft_asymmetric"``: they are squeezed, negative ones more; None: neither.
-        weight_pg, weight_baseline, weight_entropy: numbers or schedules of such; defaults: the paper's for Atari.
+        weight_pg, weight_baseline, weight_entropy: numbers or schedules; defaults: the paper's for Atari.
         rho_bar, c_bar, rho_bar_pg: limits of the importance ratios in the TD errors, the trace and the advantages; None
             for no limit.
         average_time_steps: the loss of a sequence is the mean of its steps; False: their sum.
         scope: name among its siblings.
 
     Raises:
-        SpecError: a discount outside [0, 1], a weight below 0, a limit that is no number > 0, or an unknown
+        SpecError: a discount outside [0, 1], a weight below 0, a limit that is not a number > 0, or an unknown
             `reward_clipping`.
     """
 
@@ -101,17 +101,17 @@ class IMPALALoss(PolicyGradientLoss):
         """All three parts, weighted, ``[B]``.
 
         Args:
-            log_probs: of the actions taken, by the policy that learns [T, B], or a container of those of their parts.
-            behaviour_log_probs: of the same actions, by the policy that acted, as `log_probs`.
+            log_probs: of the actions taken, by the learner's policy [T, B], or a container of those of their parts.
+            behaviour_log_probs: of the same actions, by the behaviour policy, as `log_probs`.
             state_values: by the value function, of the states in which the actions were taken [T, B].
-            bootstrap_values: of the states behind the last steps [B]; with `truncations` of the state behind each step
+            bootstrap_values: of the states after the last steps [B]; with `truncations` of the state after each step
                 [T, B].
             rewards: rewards [T, B].
-            terminals: where the episode terminated [T, B], bool; truncation is no termination.
-            entropy: of the policy that learns, as `log_probs`; not needed where its weight is 0.
+            terminals: where the episode terminated [T, B], bool; truncation is not termination.
+            entropy: of the learner's policy, as `log_probs`; not needed if its weight is 0.
             truncations: where an episode was cut before the last step [T, B], bool.
             time_percentage: the fraction of training done, []; only needed with a schedule.
-            sequence_length: how many steps of each sequence count [B]; default: all.
+            sequence_length: number of valid steps of each sequence [B]; default: all.
         """
         return self._loss_per_item(
             log_probs,

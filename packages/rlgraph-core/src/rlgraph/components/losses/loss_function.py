@@ -1,4 +1,4 @@
-"""What all losses share: a number per item, and their mean."""
+"""The base class of losses: a number per item, and their mean."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from rlgraph.spaces import Space
 
 
 class LossFunction(Component):
-    """A loss: one number per item of a batch, and what they are on average.
+    """A loss: one number per item of a batch, and their mean.
 
-    A subclass writes `loss_per_item`. It then has `loss` with the same arguments, which returns the mean as well, and
-    takes the importance weights of a prioritized memory. A loss of several parts with an optimizer each (critic, actor)
-    gives a dict of them wherever others give a tensor.
+    A subclass implements `loss_per_item`. It then has `loss` with the same arguments, which also returns the mean and
+    accepts the importance weights of a prioritized memory. A loss of several parts with an optimizer each (critic,
+    actor) returns a dict of them wherever others return a tensor.
 
     Attributes:
         item_arguments: names of the arguments with one number per item; all have the same ranks.
-        part_arguments: names of the arguments with numbers of each part of an action: tensors, or containers of such.
+        part_arguments: names of the arguments with numbers of each part of an action: tensors or containers.
         time_axis: the axis of the time rank of the items, 0 or 1; None without one. Known once it is built.
     """
 
@@ -84,26 +84,26 @@ class LossFunction(Component):
             check_parts(input_spaces, parts, first)
 
     def at(self, ops: Any, name: str, time_percentage: Any) -> Any:
-        """The value of the schedule that is the attribute `name`, a number or ``[]``; for use in graph functions.
+        """The present value of the schedule in the attribute `name`, a number or ``[]``; for use in graph functions.
 
         Raises:
-            AssemblyError: it changes, and there is no `time_percentage`.
+            AssemblyError: it changes over training, and `time_percentage` is missing.
         """
         schedule: Schedule = getattr(self, name)
         if time_percentage is None and not schedule.is_constant:
             raise AssemblyError(
-                f"{self.scope_path}.{name} changes with the progress of training: give the argument time_percentage"
+                f"{self.scope_path}.{name} changes over training: pass the argument time_percentage"
             )
         return schedule.tensor(ops, time_percentage)
 
     def over_time(self, ops: Any, losses: Any, sequence_length: Any, average: bool) -> Any:
-        """Losses of steps become losses of sequences: ``[T, B]`` or ``[B, T] -> [B]``; ``[B]`` stays.
+        """Reduce losses of steps to losses of sequences: ``[T, B]`` or ``[B, T] -> [B]``; ``[B]`` stays.
 
         Args:
             ops: the operations.
             losses: one per step.
-            sequence_length: how many steps of each sequence count, [B]; None: all.
-            average: the mean of the steps that count, instead of their sum.
+            sequence_length: number of valid steps of each sequence, [B]; None: all.
+            average: take the mean of the valid steps instead of their sum.
         """
         mask = self.mask_of(ops, sequence_length, losses)
         if self.time_axis is None:
@@ -114,21 +114,21 @@ class LossFunction(Component):
         return total / ops.maximum(ops.astype(sequence_length, "float"), 1.0) if average else total
 
     def mask_of(self, ops: Any, sequence_length: Any, losses: Any) -> Any:
-        """Which steps count, bool, of the shape of `losses`; None: all. Arguments as of `over_time`.
+        """The mask of valid steps, bool, of the shape of `losses`; None: all. Arguments as of `over_time`.
 
         Raises:
-            AssemblyError: there is a `sequence_length`, and no time rank.
+            AssemblyError: `sequence_length` is given for items without time rank.
         """
         if sequence_length is None:
             return None
         if self.time_axis is None:
-            raise AssemblyError(f"{self.scope_path}: sequence_length is for items with time rank")
+            raise AssemblyError(f"{self.scope_path}: sequence_length needs items with time rank")
         return sequence_mask(ops, sequence_length, losses, self.time_axis)
 
     def without_padding(self, ops: Any, values: Any, sequence_length: Any) -> Any:
-        """``[T, B, ...]`` or ``[B, T, ...]``, 0 in the steps that do not count; arguments as of `over_time`.
+        """``[T, B, ...]`` or ``[B, T, ...]``, 0 in the invalid steps; arguments as of `over_time`.
 
-        What stands there, be it NaN, then reaches neither losses nor derivatives.
+        Values there, even NaN, then reach neither losses nor derivatives.
         """
         mask = self.mask_of(ops, sequence_length, values)
         if mask is None:
@@ -139,30 +139,30 @@ class LossFunction(Component):
 
 
 def _check_names(cls: type[LossFunction]) -> None:
-    """Raise `AssemblyError` unless the arguments that a loss lists are arguments of its methods."""
+    """Raise `AssemblyError` unless the arguments in the lists of a loss are arguments of `loss_per_item`."""
     known = {*cls.loss.signature.parameters, *cls.loss_per_item.signature.parameters} - {"self"}
     for attribute in ("item_arguments", "part_arguments"):
         for name in getattr(cls, attribute):
             if name not in known:
                 raise AssemblyError(
-                    f"{cls.__name__}.{attribute}: {name!r} is no argument of loss_per_item. {nearest(name, known)}"
+                    f"{cls.__name__}.{attribute}: {name!r} is not an argument of loss_per_item. {nearest(name, known)}"
                 )
 
 
 def _with_mean(per_item: ApiMethod) -> ApiMethod:
-    """The API method `loss` that goes with a `loss_per_item`."""
+    """Make the API method `loss` from a `loss_per_item`."""
 
     def loss(self: Any, importance_weights: Any, **arguments: Any) -> Any:
         losses = self.loss_per_item(**arguments)
         if isinstance(losses, dict | tuple) and not losses:
             raise AssemblyError(
-                f"{self.scope_path}.loss_per_item: expected one number per item, [B], or a dict of such, given nothing"
+                f"{self.scope_path}.loss_per_item: expected one number per item, [B], or a dict of these, given nothing"
             )
         return self.loss_average(losses, importance_weights), losses
 
     loss.__doc__ = (
-        "The mean loss [] and the loss per item. Arguments as of `loss_per_item`, and ``importance_weights [B]``: what "
-        "each item's loss is multiplied by in the mean (Schaul et al., 2016); the loss per item is without."
+        "The mean loss [] and the loss per item. Arguments as of `loss_per_item`, and ``importance_weights [B]``: "
+        "weights of the items in the mean (Schaul et al., 2016); the loss per item is unweighted."
     )
     weights = inspect.Parameter(
         "importance_weights", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=Any
@@ -173,12 +173,12 @@ def _with_mean(per_item: ApiMethod) -> ApiMethod:
 
 
 def read_schedule(spec: Any, where: str) -> Schedule:
-    """A weight or limit of a loss: a number or a schedule of one (see `Schedule.from_spec`).
+    """A weight or limit of a loss: a number or a schedule (see `Schedule.from_spec`).
 
     Raises:
-        SpecError: neither, or it is below 0 at some time.
+        SpecError: `spec` is neither, or is below 0 at some time.
     """
     schedule = Schedule.from_spec(spec, path=where)
     if min(schedule.value(0.0), schedule.value(1.0)) < 0.0:
-        raise SpecError(f"{where}: expected a number >= 0 or a schedule of such, given {spec!r}")
+        raise SpecError(f"{where}: expected a number >= 0 or a schedule of numbers >= 0, given {spec!r}")
     return schedule

@@ -1,4 +1,4 @@
-"""How unlikely labels are."""
+"""The negative log-likelihood of labels."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class NegativeLogLikelihoodLoss(SupervisedLoss):
     """``-log p(label)``.
 
     Args:
-        distribution_spec: a component with the API method ``log_prob(parameters, values)``; None: log-probabilities are
-            given instead of parameters.
+        distribution_spec: a component with the API method ``log_prob(parameters, values)``; None: inputs are
+            log-probabilities instead of parameters.
         average_time_steps: the loss of a sequence is the mean of its steps; False: their sum.
         scope: name among its siblings.
 
@@ -54,14 +54,14 @@ class NegativeLogLikelihoodLoss(SupervisedLoss):
 
         Args:
             parameters: parameters of the distribution, ``[B, ...]``, of sequences ``[T, B, ...]`` or ``[B, T, ...]``,
-                or a container of such; without a distribution the labels' log-probabilities.
-            labels: what is to be likely, of the form that the distribution takes; not used without one.
-            sequence_length: of sequences, how many of their steps count [B]; default: all.
+                or a container of these; without a distribution the labels' log-probabilities.
+            labels: values of the distribution; not used without one.
+            sequence_length: number of valid steps of each sequence [B]; default: all.
         """
         log_probs = parameters
         if self.distribution is not None:
             if labels is None:
-                raise AssemblyError(f"{self.scope_path}: with a distribution give the argument labels")
+                raise AssemblyError(f"{self.scope_path}: a distribution needs the argument labels")
             log_probs = self.distribution.log_prob(parameters, labels)
         return self._loss_per_item(log_probs, sequence_length)
 

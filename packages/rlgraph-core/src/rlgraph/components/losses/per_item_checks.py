@@ -1,4 +1,4 @@
-"""What losses expect of arguments with one number per item of a batch."""
+"""Checks of arguments with one number per item of a batch."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 from rlgraph.spaces import BoolBox, BoxSpace, IntBox, SpaceError
 
-#: Arguments that are true or false.
+#: Boolean arguments.
 BOOLS = ("terminals", "truncations", "apply_demo_loss")
 
 
 def time_axis_of(space: Any) -> int | None:
     """The axis of the time rank, 0 or 1; None without one.
 
-    Two sizes that are fixed, and that no rank is known of, are time and batch.
+    Two fixed sizes without known ranks are time and batch.
     """
     if space.has_time_rank:
         return 0 if space.time_major or not space.has_batch_rank else 1
@@ -22,9 +22,9 @@ def time_axis_of(space: Any) -> int | None:
 
 
 def check_items(spaces: Mapping[str, Any]) -> None:
-    """Raise `SpaceError` unless all are batches of one number per item, with the same ranks; names the argument.
+    """Raise `SpaceError` unless all are batches of one number per item, with the same ranks.
 
-    Those that `BOOLS` names must be bool.
+    The arguments in `BOOLS` must be bool.
     """
     first = ""
     for name, space in spaces.items():
@@ -39,8 +39,8 @@ def check_items(spaces: Mapping[str, Any]) -> None:
             )
         if first and _ranks(spaces[first]) != _ranks(space):
             raise SpaceError(
-                f"{name}: expected the ranks of {first}, {spaces[first]!r}, given {space!r}; another shape would be "
-                "spread over all pairs of items without a word"
+                f"{name}: expected the ranks of {first}, {spaces[first]!r}, given {space!r}; another shape would "
+                "silently broadcast over all pairs of items"
             )
         first = first or name
 
@@ -61,7 +61,7 @@ def check_parts(spaces: Mapping[str, Any], names: Iterable[str], item: str) -> N
 
     Args:
         spaces: by argument.
-        names: the arguments to check, tensors ``[B, ...]`` (or of sequences), or containers of such.
+        names: the arguments to check, tensors ``[B, ...]`` (or of sequences), or containers of these.
         item: an argument with one number per item.
     """
     for name in names:
@@ -69,7 +69,7 @@ def check_parts(spaces: Mapping[str, Any], names: Iterable[str], item: str) -> N
             if not _holds_items(box, spaces[item]):
                 raise SpaceError(
                     f"{name}{f'/{path}' if path else ''}: expected the ranks of {item}, {spaces[item]!r}, given "
-                    f"{box!r}; another shape would be spread over all pairs of items without a word"
+                    f"{box!r}; another shape would silently broadcast over all pairs of items"
                 )
 
 
@@ -79,8 +79,8 @@ def check_log_probs(spaces: Mapping[str, Any], names: Sequence[str]) -> None:
         given, wanted = (list(spaces[argument].flatten()) for argument in (name, names[0]))
         if "nn_outputs" in given:
             raise SpaceError(
-                f"{name}: expected log-probabilities only, given all that a policy puts out, {given}; take "
-                '["log_likelihood"] of it'
+                f"{name}: expected log-probabilities only, given all outputs of a policy, {given}; pass "
+                'its ["log_likelihood"]'
             )
         if sorted(given) != sorted(wanted):
             raise SpaceError(
@@ -89,7 +89,7 @@ def check_log_probs(spaces: Mapping[str, Any], names: Sequence[str]) -> None:
 
 
 def sizes_fit(sizes: Sequence[int | None], others: Sequence[int | None]) -> bool:
-    """Whether shapes may be equal; None is a size that is not known."""
+    """Whether shapes may be equal; None is an unknown size."""
     pairs = zip(sizes, others, strict=False)
     return len(sizes) == len(others) and all(None in pair or pair[0] == pair[1] for pair in pairs)
 
@@ -111,13 +111,11 @@ def _is_item(space: BoxSpace) -> bool:
 
 
 def _ranks(space: BoxSpace) -> tuple[int, int | None]:
-    """How many axes there are, and which is time."""
+    """The number of axes, and the index of the time axis."""
     return len(space.get_shape(True, True)), time_axis_of(space)
 
 
 def _help(space: Any) -> str:
     if isinstance(space, BoxSpace) and space.shape == (1,):
-        return (
-            '; {"type": "reshape", "new_shape": []} takes the last axis away, as ops.squeeze(x, axis=-1) does'
-        )
+        return '; {"type": "reshape", "new_shape": []} removes the last axis, as ops.squeeze(x, axis=-1) does'
     return ""

@@ -1,4 +1,4 @@
-"""What losses of policies have in common."""
+"""The base class of policy gradient losses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class PolicyGradientLoss(LossFunction):
     """A loss with an entropy bonus, of items ``[B]``, or of sequences ``[T, B]`` or ``[B, T]``.
 
     Args:
-        weight_entropy: weight of the entropy bonus; a number or a schedule of one.
+        weight_entropy: weight of the entropy bonus; a number or a schedule.
         average_time_steps: the loss of a sequence is the mean of its steps; False: their sum.
         scope: name among its siblings.
 
@@ -37,23 +37,23 @@ class PolicyGradientLoss(LossFunction):
         time_percentage: Any,
         sequence_length: Any = None,
     ) -> Any:
-        """The entropy's part of a loss, ``[...]`` of `rank` axes; 0.0 where its weight is.
+        """The entropy term of a loss, ``[...]`` of `rank` axes; 0.0 if its weight is 0.
 
         Args:
             ops: the operations.
             entropy: of each part of the action, ``[..., ...]``.
             rank: the number of axes of the items.
             time_percentage: for the weight.
-            sequence_length: of sequences, how many of their steps count [B]; None: all.
+            sequence_length: number of valid steps of each sequence [B]; None: all.
 
         Raises:
-            AssemblyError: there is no entropy, and its weight is not 0.
+            AssemblyError: the entropy is missing and its weight is not 0.
         """
         if self.weight_entropy == Constant(0.0):
             return 0.0
         if entropy is None:
             raise AssemblyError(
-                f"{self.scope_path}: weight_entropy is not 0: give the argument entropy, or set weight_entropy to 0"
+                f"{self.scope_path}: weight_entropy is not 0: pass the argument entropy, or set weight_entropy to 0"
             )
         weight = self.at(ops, "weight_entropy", time_percentage)
         joint = self.without_padding(ops, sum_of_parts(ops, list(entropy.values()), rank), sequence_length)

@@ -18,7 +18,7 @@ from rlgraph.core.functional.policy_gradient import (
 )
 from rlgraph.core.specs.spec_types import ScheduleSpec
 
-#: What has a probability ratio: an action as a whole, or each of its parts.
+#: One probability ratio per action, or one per part of it.
 RATIOS = ("action", "part")
 
 
@@ -31,12 +31,12 @@ class PPOLoss(PolicyGradientLoss):
     Items are ``[B]``, or of sequences ``[T, B]`` or ``[B, T]``; the loss per item of sequences is ``[B]``.
 
     Args:
-        clip_ratio: how far the ratio of new and old probability may move from 1; a number or a schedule of one.
-        value_function_clipping: how far values may move from the old ones; a number or a schedule of one; None: no
-            limit (the paper's equation).
-        weight_entropy: weight of the entropy bonus; a number or a schedule of one.
-        weight_vf: weight of the value function loss; a number or a schedule of one.
-        standardize_advantages: give the advantages of a batch mean 0 and deviation 1, in the policy's part only.
+        clip_ratio: how far the ratio of new and old probability may move from 1; a number or a schedule.
+        value_function_clipping: how far values may move from the old ones; a number or a schedule; None: no limit
+            (the paper's equation).
+        weight_entropy: weight of the entropy bonus; a number or a schedule.
+        weight_vf: weight of the value function loss; a number or a schedule.
+        standardize_advantages: scale the advantages of a batch to mean 0 and deviation 1, in the policy's part only.
         ratio_of: ``"action"``: a container action has one ratio, that of its joint probability; ``"part"``: each part
             has one, and the losses of the parts are averaged, as are their entropies, as in RLgraph 0.5.
         average_time_steps: the loss of a sequence is the mean of its steps; False: their sum.
@@ -89,14 +89,14 @@ class PPOLoss(PolicyGradientLoss):
         """All three parts, weighted, ``[B]``.
 
         Args:
-            log_probs: of the actions taken, by the policy that learns [B], or a container of those of its parts.
-            prev_log_probs: of the same actions, by the policy that acted, as `log_probs`.
-            state_values: by the value function that learns [B].
+            log_probs: of the actions taken, by the learner's policy [B], or a container of those of its parts.
+            prev_log_probs: of the same actions, by the behaviour policy, as `log_probs`.
+            state_values: by the learner's value function [B].
             prev_state_values: by the value function at the time of acting [B].
             advantages: of the actions [B].
-            entropy: of the policy that learns, as `log_probs`; not needed where its weight is 0.
+            entropy: of the learner's policy, as `log_probs`; not needed if its weight is 0.
             time_percentage: the fraction of training done, []; only needed with a schedule.
-            sequence_length: of sequences, how many of their steps count [B]; default: all.
+            sequence_length: number of valid steps of each sequence [B]; default: all.
         """
         pg_loss = self.pg_loss_per_item(
             log_probs, prev_log_probs, advantages, entropy, time_percentage, sequence_length

@@ -19,7 +19,7 @@ class QuantileDQNLoss(DistributionalLoss):
     Action values are N quantiles of the return, ``[B, A, N]``. `get_td_errors` are differences of means.
 
     Args:
-        huber_delta: up to which error the loss is quadratic, the paper's kappa; 0: nowhere (QR-DQN-0).
+        huber_delta: largest error at which the loss is quadratic, the paper's kappa; 0: nowhere (QR-DQN-0).
         discount: discount factor in [0, 1].
         double_q: choose the next action with the online network.
         scope: name among its siblings.

@@ -25,28 +25,28 @@ from rlgraph.core.functional.soft_actor_critic import (
 from rlgraph.spaces import BoxSpace, FloatBox, Space, SpaceError
 from rlgraph.spaces.errors import mismatch
 
-#: What the loss of the temperature is linear in.
+#: The quantity in which the temperature loss is linear.
 TEMPERATURES = ("alpha", "log_alpha")
 
 
 class SACLoss(LossFunction):
     """Losses of critics, actor and temperature (Haarnoja et al., 2018, https://arxiv.org/abs/1812.05905).
 
-    They have an optimizer each, so a loss is a dict with the keys ``critic``, ``actor``, and ``alpha`` if there is a
-    target entropy.
+    Each has its own optimizer, so a loss is a dict with the keys ``critic``, ``actor`` and, with a target entropy,
+    ``alpha``.
 
     Samples must be reparameterised (see `Distribution.check_reparameterized`): squashed normal distributions for
     bounded floats, Gumbel-softmax ones for categories beside other parts, whose log-probabilities come as a container.
     `discrete` is for one categorical action: of several, critics would have to value every combination.
 
     Args:
-        target_entropy: the entropy that the temperature is adjusted to; None: the temperature has no loss.
+        target_entropy: the entropy that the temperature aims at; None: the temperature has no loss.
         discount: discount factor in [0, 1].
-        num_q_functions: how many critics there are; the smallest of their values counts.
-        discrete: the action is categorical, and expectations are taken over all of them instead of a sample
+        num_q_functions: number of critics; the smallest of their values is used.
+        discrete: the action is categorical, and expectations are over all actions instead of a sample
             (Christodoulou, 2019, https://arxiv.org/abs/1910.07207). Values and log-probabilities are ``[B, A]`` then.
-        temperature_loss: ``"alpha"``: the paper's, linear in alpha; ``"log_alpha"``: linear in its logarithm, as the
-            authors' code and RLgraph 0.5 have it.
+        temperature_loss: ``"alpha"``: the paper's, linear in alpha; ``"log_alpha"``: linear in its logarithm, as in
+            the authors' code and RLgraph 0.5.
         scope: name among its siblings.
 
     Raises:
@@ -112,16 +112,16 @@ class SACLoss(LossFunction):
 
         Args:
             alpha: the temperature, [].
-            log_probs_next_sampled: of actions sampled in the next states [B], or a container of those of their parts;
+            log_probs_next_sampled: of actions sampled in the next states [B], or a container by parts;
                 discrete: of all actions [B, A].
-            q_values_next_sampled: a tuple of what the target critics say of them, each [B]; discrete: of all [B, A].
-            q_values: a tuple of what the critics say of the actions taken, each [B]; discrete: of all [B, A].
+            q_values_next_sampled: a tuple of the target critics' values of them, each [B]; discrete: of all [B, A].
+            q_values: a tuple of the critics' values of the actions taken, each [B]; discrete: of all [B, A].
             log_probs_sampled: of actions sampled in the states, reparameterised, as `log_probs_next_sampled`.
-            q_values_sampled: a tuple of what the critics say of these, as `q_values_next_sampled`.
+            q_values_sampled: a tuple of the critics' values of these, as `q_values_next_sampled`.
             rewards: rewards [B], or discounted sums of several.
-            terminals: where the episode terminated [B], bool; truncation is no termination.
+            terminals: where the episode terminated [B], bool; truncation is not termination.
             actions: the actions taken [B]; only needed with `discrete`.
-            discounts: what the value of each next state is multiplied by [B]; default: `discount`.
+            discounts: discount of the value of each next state [B]; default: `discount`.
         """
         losses = {
             "critic": self.critic_loss_per_item(
@@ -155,7 +155,7 @@ class SACLoss(LossFunction):
         """The sum of the critics' losses ``[B]``; arguments as of `loss_per_item`."""
         if self.discrete and actions is None:
             raise AssemblyError(
-                f"{self.scope_path}: with discrete=True give the argument actions, those taken, [B]"
+                f"{self.scope_path}: discrete=True needs the argument actions, those taken, [B]"
             )
         return self._critic_loss(
             alpha,

@@ -1,4 +1,4 @@
-"""What losses of supervised learning have in common."""
+"""The base class of supervised losses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SupervisedLoss(LossFunction):
         scope: name among its siblings.
 
     Attributes:
-        item_rank: how many axes the items have, 1 or 2. Known once it is built.
+        item_rank: number of axes of the items, 1 or 2. Known after the build.
     """
 
     item_rank: int
@@ -37,7 +37,7 @@ class SupervisedLoss(LossFunction):
         if labels is not None and _ranks(labels) != _ranks(space):
             raise SpaceError(
                 f"labels: expected the batch and time ranks of parameters, {space!r}, given {labels!r}; others would "
-                "be spread over all pairs of items without a word"
+                "silently broadcast over all pairs of items"
             )
         self.item_rank = 2 if space.has_batch_rank and space.has_time_rank else 1
         self.time_axis = None
@@ -45,11 +45,11 @@ class SupervisedLoss(LossFunction):
             self.time_axis = 0 if space.time_major or not space.has_batch_rank else 1
 
     def sum_of_elements(self, ops: Any, losses: Any) -> Any:
-        """The sum over all axes behind those of the items."""
+        """The sum over all axes after those of the items."""
         return sum_of_parts(ops, [losses], self.item_rank)
 
 
 def _ranks(space: Space) -> tuple[bool, bool, bool]:
-    """Whether there are batch and time, and whether time is first."""
+    """Whether batch and time rank exist, and whether time comes first."""
     both = space.has_batch_rank and space.has_time_rank
     return space.has_batch_rank, space.has_time_rank, both and bool(space.time_major)

@@ -16,13 +16,13 @@ from rlgraph.spaces import Space
 class TD3Loss(LossFunction):
     """Losses of critics and actor (Fujimoto et al., 2018, Algorithm 1, https://arxiv.org/abs/1802.09477).
 
-    They have an optimizer each, so a loss is a dict with the keys ``critic`` and ``actor``. The noise on the target
-    policy's actions is the agent's (`rlgraph.core.functional.td3.smoothed_actions`). With one critic and without noise
-    these are the losses of DDPG (Lillicrap et al., 2016, https://arxiv.org/abs/1509.02971).
+    Each has its own optimizer, so a loss is a dict with the keys ``critic`` and ``actor``. The agent adds the
+    noise on the target policy's actions (`rlgraph.core.functional.td3.smoothed_actions`). With one critic and without
+    noise these are the losses of DDPG (Lillicrap et al., 2016, https://arxiv.org/abs/1509.02971).
 
     Args:
         discount: discount factor in [0, 1].
-        num_q_functions: how many critics there are; the smallest of the target critics' values counts.
+        num_q_functions: number of critics; the smallest of the target critics' values is used.
         scope: name among its siblings.
 
     Raises:
@@ -56,12 +56,12 @@ class TD3Loss(LossFunction):
         """``{"critic": [B], "actor": [B]}``.
 
         Args:
-            q_values_next: a tuple of what the target critics say of the target policy's actions, smoothed, each [B].
-            q_values: a tuple of what the critics say of the actions taken, each [B].
-            q_values_policy: what the first critic says of the policy's actions [B].
+            q_values_next: a tuple of the target critics' values of the target policy's smoothed actions, each [B].
+            q_values: a tuple of the critics' values of the actions taken, each [B].
+            q_values_policy: the first critic's values of the policy's actions [B].
             rewards: rewards [B], or discounted sums of several.
-            terminals: where the episode terminated [B], bool; truncation is no termination.
-            discounts: what the value of each next state is multiplied by [B]; default: `discount`.
+            terminals: where the episode terminated [B], bool; truncation is not termination.
+            discounts: discount of the value of each next state [B]; default: `discount`.
         """
         return {
             "critic": self.critic_loss_per_item(q_values_next, q_values, rewards, terminals, discounts),

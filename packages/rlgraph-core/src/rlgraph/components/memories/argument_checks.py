@@ -1,4 +1,4 @@
-"""What memories expect of the arguments of their API methods beside the records."""
+"""Checks of the arguments of memories, except records."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def check_numbers(space: Any, name: str) -> None:
 
 
 def number_of(value: Any, where: str, name: str = "num_records") -> int:
-    """How many of something are wanted, as an int.
+    """A requested number as an int.
 
     Raises:
-        InputError: fewer than none.
+        InputError: it is negative.
     """
     number = int(value)
     if number < 0:

@@ -1,4 +1,4 @@
-"""Records that leave in the order in which they came, each of them once."""
+"""A first-in, first-out queue of records."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from rlgraph.spaces import Space
 
 
 class FIFOQueue(Memory, Handover):
-    """A queue between threads: who inserts waits for room, who gets waits for records.
+    """A queue between threads: inserts wait for room, reads wait for records.
 
-    It links actors with a learner in IMPALA (Espeholt et al., 2018, section 3, https://arxiv.org/abs/1802.01561),
+    It connects actors with a learner in IMPALA (Espeholt et al., 2018, section 3, https://arxiv.org/abs/1802.01561),
     where a record is a whole fragment (see `Memory`).
 
-    Records come and go all together or not at all: of several threads each gets records that came one after the other.
-    Who has waited longest is not served first.
+    A call inserts or removes all its records at once, so each thread receives consecutive records. Waiting threads are
+    not served in order.
 
     Args:
-        capacity: number of records that have room.
-        timeout: seconds to wait; None: as long as it takes; 0: not at all.
+        capacity: the largest number of records.
+        timeout: seconds to wait; None: without limit; 0: not at all.
         scope: name among its siblings.
 
     Raises:
         SpecError: capacity below 1; a timeout below 0 or not finite.
-        SpaceError: the records are no `Dict` of numbers with batch rank, or fragments of unknown length.
+        SpaceError: the records are not a `Dict` of numbers with batch rank, or fragments of unknown length.
     """
 
     def __init__(
@@ -47,21 +47,21 @@ class FIFOQueue(Memory, Handover):
 
     @rlgraph_api
     def insert_records(self, records: Any) -> Any:
-        """Add ``records`` (a dict of fields [B, ...]); wait until there is room for all.
+        """Add ``records`` (a dict of fields [B, ...]); wait until all fit.
 
         Raises:
-            InputError: they are more than the capacity.
+            InputError: more records than the capacity.
             QueueClosedError: it is closed.
-            QueueTimeoutError: there was no room in time.
+            QueueTimeoutError: the records did not fit in time.
         """
         return self._insert(records)
 
     @rlgraph_api
     def get_records(self, num_records: Any) -> Any:
-        """Take out the first ``num_records`` [] records; wait until there are so many: a dict of fields [N, ...].
+        """Take out the first ``num_records`` [] records; wait until they are present: a dict of fields [N, ...].
 
         Raises:
-            InputError: they are more than the capacity.
+            InputError: more records than the capacity.
             QueueClosedError: it is closed and holds fewer.
             QueueTimeoutError: they did not come in time.
         """

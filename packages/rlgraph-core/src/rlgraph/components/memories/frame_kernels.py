@@ -1,6 +1,6 @@
-"""Taking in stacks of four frames of bytes, compiled by Numba (an extra of rlgraph-core).
+"""Inserts stacks of four frames of bytes, compiled by Numba (an extra of rlgraph-core).
 
-A pixel of all frames is one word, of which the oldest frame is the lowest byte.
+A pixel of all frames is one word, with the oldest frame in the lowest byte.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from numba import njit
 def follows(tail: Any, state: Any, before: Any, next_state: Any, frame: Any) -> Any:
     """Whether `state` is a tail and `next_state` one frame ahead of another one; all are words ``[pixels]``.
 
-    Writes the newest frame of `next_state` into the bytes `frame` in any case.
+    Always writes the newest frame of `next_state` into the bytes `frame`.
     """
     differ, eight, rest = np.uint32(0), np.uint32(8), np.uint32(24)
     three = np.uint32(0xFFFFFF)
-    # Without a way out the loops are done several pixels at a time.
+    # Loops without an early exit are vectorized.
     for i in range(len(tail)):
         differ |= tail[i] ^ state[i]
     for i in range(len(before)):

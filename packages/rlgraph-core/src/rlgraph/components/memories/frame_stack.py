@@ -1,4 +1,4 @@
-"""Which fields of records are stacks of frames, and what it takes to keep each frame once."""
+"""Describes fields of records that are stacks of frames, to store each frame once."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from rlgraph.core import SpecError
 from rlgraph.core.errors import nearest
 from rlgraph.spaces import BoxSpace, FloatBox, IntBox, SpaceError
 
-#: Bytes of the smallest frame for which it pays to keep a pointer instead.
+#: Bytes of the smallest frame for which a pointer saves memory.
 SMALLEST = 64
-#: Numbers at one place of a frame, its colours, where an observation has several frames.
+#: The largest number of channels (colours) of a frame in an observation of several frames.
 COLOURS = 3
-#: The last stacks that a new one may go on from: as many environments times steps of n-step records.
+#: Number of latest stacks that a new one may continue: at least environments times steps of n-step records.
 TAILS = 256
 
 
 @dataclass(frozen=True)
 class FrameStack:
-    """Observations that are the last frames of an environment, one beside the other along one axis.
+    """Describes observations that stack the last frames of an environment along one axis.
 
     Attributes:
         size: number of frames in an observation; 1: observations are kept once, though they are the next state of one
             record and the state of another.
-        axis: along which axis of an element they are, the first (0) or the last (-1). There may be several numbers to a
-            frame, its colours: four frames of three colours are an axis of 12.
-        frames_per_record: for how many frames there is room, as a multiple of the capacity. A step has one new frame,
-            the beginning of an episode up to `size`.
-        fields: fields of a record in which they are, alone or in a container.
+        axis: the axis of an element along which they are stacked, the first (0) or the last (-1). A frame may have
+            several channels: four frames of three colours are an axis of 12.
+        frames_per_record: number of frames to store, as a multiple of the capacity. A step has one new frame, the
+            beginning of an episode up to `size`.
+        fields: fields of a record that hold them, alone or in a container.
     """
 
     size: int
@@ -66,13 +66,13 @@ class FrameStack:
         return made
 
     def parts(self, leaves: Mapping[str, BoxSpace], where: str) -> dict[str, list[str]]:
-        """Paths of the leaves that hold such stacks, by their place in the fields; one place shares its frames.
+        """Paths of the leaves that hold such stacks, by their path within a field; equal paths share their frames.
 
         Raises:
-            SpaceError: there is none, or those of one place differ.
+            SpaceError: no leaf holds stacks, or those of one path differ.
         """
         found: dict[str, list[str]] = {}
-        for field in self.fields:  # in this order: a next state goes on from its state
+        for field in self.fields:  # in this order, since a next state continues its state
             for path, box in leaves.items():
                 first, _, place = path.partition("/")
                 if first == field and self._is_stack(box):

@@ -1,9 +1,9 @@
-"""Stacks of frames, every frame kept once.
+"""Stores stacks of frames with every frame only once.
 
-A record points to the frames of its stacks. A new stack nearly always goes on from one that has just been stored: it is
-the same (the next state of a record is the state of the following one), or has moved on by one frame. Which one that is
-shows a comparison of contents, never an assumption about who inserts what: so it is right for any number of
-environments in any order, at the borders of episodes, for n-step records, and for frames that stand still.
+A record points to the frames of its stacks. A new stack nearly always continues one that was just stored: it is equal
+(the next state of a record is the state of the following one), or one frame ahead. The store finds it by comparing
+contents, without assumptions about the order of inserts. So it is correct for any number of environments in any order,
+at the borders of episodes, for n-step records, and for repeated frames.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from typing import Any
 
 import numpy as np
 
-#: Places at which a stack is held against all others before any is compared as a whole.
+#: Positions compared with all other stacks before a full comparison.
 PROBES = 64
 
 
 class FrameStore:
-    """The frames of a ring of records, and which of them make up each record's stacks.
+    """The frames of a ring of records, and the pointers of each record to its frames.
 
-    A frame may be overwritten when no record points to it: when the last one that does, by number, is gone. Where
-    frames run out all the same, the oldest records have to go earlier than the ring would make them.
+    A frame may be overwritten when no record points to it, that is, when the last record that does is gone. If free
+    frames still run out, the oldest records are removed early.
 
     Args:
-        axis: along which axis of a stack frames are, 0 or -1.
-        use_kernels: compare stacks of four frames of bytes with Numba where that is installed.
-        arrays: what is kept, by the owner: a checkpoint of it is one of the store. Of ``k`` frames to a stack, ``F``
-            fields, ``N`` frames in all:
+        axis: the axis of frames in a stack, 0 or -1.
+        use_kernels: compare stacks of four frames of bytes with Numba if it is installed.
+        arrays: the state, held by the owner, so that its checkpoint includes the store. For ``k`` frames per stack,
+            ``F`` fields and ``N`` frames in total:
 
             * ``frames [N, width, ...]``, the axis of frames first;
             * ``pointers [F, capacity, k]``;
             * ``users [N]``, the number of the last record that points there, and 1 (0: none yet);
-            * ``free [N]``, of which the first ``state[1]`` are frames that nobody points to;
-            * ``tails [M, ...]``, the last stacks that came, ``tail_pointers [M, k]``, and ``tail_users [M]``, as
+            * ``free [N]``, of which the first ``state[1]`` are unused frames;
+            * ``tails [M, ...]``, the latest stacks, ``tail_pointers [M, k]``, and ``tail_users [M]``, as
               `users`;
-            * ``state``: how many tails there have been, how many frames are free, and for each field how far back
+            * ``state``: the number of tails so far, the number of free frames, and for each field how far back
               among the tails and how many frames ago the last stack was found.
     """
 
@@ -62,17 +62,17 @@ class FrameStore:
         self._kernels = numba_kernels() if words and use_kernels else None
 
     def _prepare_comparison(self) -> None:
-        """What `_moved_on` needs: of two stacks as bytes, the one after is the one before, moved by `shift`."""
+        """Compare two stacks as bytes for `_moved_on`: whether the later one is the earlier one, moved by `shift`."""
         total = self._raw.shape[1]
         period = total if self.axis == 0 else self.size * self.width * self.frames.itemsize
         self.shift = period // self.size
-        # Whether a byte differs, at the place of the stack before. Where that has its first frame means nothing.
+        # Whether a byte differs, by position in the earlier stack. Its first frame is ignored.
         self._differs = np.zeros(total, bool)
         self._behind_first = self._differs[self.shift :]
         counts = np.ones((total // period, period), bool)
         counts[:, : self.shift] = False
         self._counts = counts.reshape(-1)
-        # A pixel of all frames is often one machine word, of which the lowest bytes mean nothing.
+        # A pixel of all frames is often one machine word, whose lowest bytes are ignored.
         self._words = self._differs.view(f"<u{period}") if period in (2, 4, 8) else None
         self._most = 256**self.shift - 1 if period in (2, 4, 8) else 0
         places = np.flatnonzero(self._counts) if self.size > 1 else np.arange(total) + self.shift
@@ -81,8 +81,8 @@ class FrameStore:
     # Reading.
 
     def read(self, indices: np.ndarray) -> Sequence[np.ndarray]:
-        """The stacks at ``indices [n]``, one ``[n, ...]`` for each field; views of frames that lie together."""
-        # One gather for all fields: what they share is in the processor's cache.
+        """The stacks at ``indices [n]``, one ``[n, ...]`` for each field; views where frames are contiguous."""
+        # One gather for all fields, so that shared frames are in the processor's cache.
         found = self.frames.take(self.pointers.take(indices, axis=1).reshape(-1), axis=0)
         number, _, *rest = self.pointers.shape[0], None, *self.frames.shape[2:]
         stacks = found.reshape(number, len(indices), self.size * self.width, *rest)
@@ -91,14 +91,14 @@ class FrameStore:
     # Writing.
 
     def add_next(self, state: np.ndarray, next_state: np.ndarray, record: int, oldest: int) -> bool:
-        """Take in one record as most are: its state is one that came before, its next state one frame ahead.
+        """Add one record of the common kind: its state is known, and its next state is one frame ahead.
 
         Args:
             state, next_state: stacks ``[1, ...]``.
             record, oldest: numbers, as in `add`.
 
         Returns:
-            Whether it is such a record, going on from where the last one did. If not, nothing has happened.
+            Whether the record is of this kind and continues the last one. If not, nothing changes.
         """
         if self._kernels is not None:
             found: bool = self._kernels.add_next(
@@ -140,7 +140,7 @@ class FrameStore:
     ) -> bool:
         """Whether one stack is a tail, and another one frame ahead of a tail.
 
-        If so, that one becomes the last tail, and its new frame goes into a free slot.
+        If so, it becomes the last tail, and its new frame goes into a free slot.
         """
         (tail, state), (before, next_state) = same, moved
         if self._raw[tail].tobytes() != state.tobytes():
@@ -153,7 +153,7 @@ class FrameStore:
         return True
 
     def _point(self, pointers: memoryview, place: int, frames: list[int], user: int) -> None:
-        """Let the pointers from `place` on be these frames, whose last user is this one."""
+        """Set the pointers from `place` on to these frames, whose last user is this record."""
         users = self._users
         for frame in frames:
             pointers[place] = frame
@@ -161,15 +161,15 @@ class FrameStore:
             place += 1
 
     def add(self, fields: Sequence[np.ndarray], number: int, oldest: int) -> int:
-        """Take in the stacks ``[n, ...]`` of records.
+        """Add the stacks ``[n, ...]`` of records.
 
         Args:
             fields: one array for each field.
-            number: of the first of these records, counted from the first one that ever came.
-            oldest: number of the oldest record that is to be there afterwards.
+            number: number of the first of these records, counted from the first record ever.
+            oldest: number of the oldest record to keep.
 
         Returns:
-            Number of the oldest record that is there: a later one where there were too few frames.
+            Number of the oldest record kept: a later one if frames ran out.
         """
         self._count, self._left, *self._guesses = self.state.tolist()
         whole = [np.ascontiguousarray(stacks) for stacks in fields]
@@ -188,7 +188,7 @@ class FrameStore:
     def _put(
         self, field: int, raw: np.ndarray, frames: np.ndarray, pointers: np.ndarray, record: int, oldest: int
     ) -> int:
-        """Make the `pointers` of a record to its ``frames [k * width, ...]``; the oldest record that is still there."""
+        """Set the `pointers` of a record to its ``frames [k * width, ...]``; return the oldest record kept."""
         found = self._find(field, raw, oldest)
         if found is not None:
             tail, moved = found
@@ -201,7 +201,7 @@ class FrameStore:
         else:
             new = [0, *(j for j in range(1, self.size) if self._changes(frames, j))]
         if self._left < len(new):
-            # What the record points to already must not go.
+            # Frames to which the record already points must stay.
             self.users[self.pointers[:field, record % self.capacity]] = record + 1
             self.users[pointers[: new[0]]] = record + 1
             oldest = self._make_room(len(new), record, oldest)
@@ -217,14 +217,14 @@ class FrameStore:
         return oldest
 
     def _changes(self, frames: np.ndarray, j: int) -> bool:
-        """Whether frame `j` differs from the one before: at the start of an episode it often does not."""
+        """Whether frame `j` differs from the one before; at the start of an episode it often does not."""
         one, other = (frames[i * self.width : (i + 1) * self.width] for i in (j - 1, j))
         return one.tobytes() != other.tobytes()
 
     def _make_room(self, wanted: int, record: int, oldest: int) -> int:
-        """Find the frames that nobody points to; if they do not suffice, the oldest records go."""
+        """Free the unused frames; if they do not suffice, remove the oldest records."""
         free = np.flatnonzero(self.users <= oldest)
-        # More than are needed at the moment, since all frames have to be looked at.
+        # More than needed now, since the scan covers all frames anyway.
         if len(free) < max(wanted, len(self.users) // 64):
             before = np.sort(self.users[self.users <= record])
             last = before[min(max(wanted, len(self.users) // 64), len(before)) - 1]
@@ -234,20 +234,20 @@ class FrameStore:
         self._left = len(free)
         return oldest
 
-    # Where a stack goes on from.
+    # Matching of stacks with tails.
 
     def _find(self, field: int, raw: np.ndarray, oldest: int) -> tuple[int, int] | None:
-        """A tail and by how many frames (0 or 1) `raw` is ahead of it; None if there is none."""
+        """A tail and the number of frames (0 or 1) by which `raw` is ahead of it; None without a match."""
         lag, moved = self._guesses[2 * field], self._guesses[2 * field + 1]
         if self._fits(lag, moved, raw, oldest):
             return (self._count - lag) % len(self.tails), moved
-        # Everything that looks alike at a few places, the newest first.
+        # All candidates that agree at a few positions, the newest first.
         for moved in (0, 1) if self.size > 1 else (0,):
             alike = (self._raw[:, self._probes + moved * self.shift] == raw[self._probes]).all(axis=1)
             lags = (self._count - np.flatnonzero(alike) - 1) % len(self.tails) + 1
             for lag in sorted(lags.tolist()):
                 if self._fits(lag, moved, raw, oldest):
-                    # A state is a next state that came before; it moves on from one where n-step records begin.
+                    # A state is an earlier next state; with n-step records it may be one frame ahead.
                     if not moved or field == len(self.pointers) - 1:
                         self._state[2 + 2 * field], self._state[3 + 2 * field] = lag, moved
                         self._guesses[2 * field], self._guesses[2 * field + 1] = lag, moved
@@ -255,11 +255,11 @@ class FrameStore:
         return None
 
     def _fits(self, lag: int, moved: int, raw: np.ndarray, oldest: int) -> bool:
-        """Whether `raw` is the tail that came as the `lag`-th last one, moved by so many frames."""
+        """Whether `raw` is the `lag`-th last tail, moved by this number of frames."""
         if not 0 < lag <= self._count:
             return False
         tail = (self._count - lag) % len(self.tails)
-        # Frames that nobody points to any more may be overwritten.
+        # Unused frames may be overwritten.
         if self._tail_users[tail] <= oldest:
             return False
         before = self._raw[tail]
@@ -277,7 +277,7 @@ class FrameStore:
 
 @cache
 def numba_kernels() -> Any:
-    """The functions compiled by Numba; None where that is not installed."""
+    """The functions compiled by Numba; None if it is not installed."""
     try:
         from rlgraph.components.memories import frame_kernels
     except ImportError:

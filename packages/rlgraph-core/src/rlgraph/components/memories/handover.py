@@ -1,4 +1,4 @@
-"""What passes things from thread to thread: waiting, giving up, closing."""
+"""The base class of components that pass values between threads: waiting, timeouts, closing."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from rlgraph.spaces import BoolBox, Space
 
 
 class Handover(Component):
-    """A component into which some threads put things that others take out.
+    """A component that passes values from some threads to others.
 
-    Who has to wait holds up nobody: while it waits the component's lock is free.
+    A waiting call releases the component's lock, so it does not block other threads.
 
     Args:
-        timeout: seconds to wait; None: as long as it takes; 0: not at all.
+        timeout: seconds to wait; None: without limit; 0: not at all.
         scope: name among its siblings.
 
     Raises:
@@ -26,7 +26,7 @@ class Handover(Component):
     def __init__(self, timeout: float | None = None, scope: str = "handover", **kwargs: Any):
         if timeout is not None and not (is_number(timeout) and timeout >= 0):
             raise SpecError(
-                f"{scope}.timeout: expected seconds >= 0, or none to wait for ever, given {timeout!r}"
+                f"{scope}.timeout: expected seconds >= 0, or None to wait without limit, given {timeout!r}"
             )
         self.timeout = timeout
         super().__init__(scope=scope, **kwargs)
@@ -37,12 +37,12 @@ class Handover(Component):
 
     @rlgraph_api
     def close(self) -> Any:
-        """From now on nothing is put in, and nobody waits; what is there may be taken out."""
+        """Close it: inserts and waits end with an error; held values can still be taken."""
         return self._close()
 
     @rlgraph_api
     def reopen(self) -> Any:
-        """Take things again: after `close`, or after a checkpoint was loaded that was saved behind it."""
+        """Accept values again: after `close`, or after loading a checkpoint that was saved when it was closed."""
         return self._reopen()
 
     @graph_fn(returns=0, host=True, spaces=())
@@ -60,16 +60,16 @@ class Handover(Component):
         self._wake_others()
 
     def _wake_others(self) -> None:
-        """Something has changed for which others may wait."""
+        """Wake the waiting threads after a change."""
         self.condition.notify_all()  # type: ignore[attr-defined]
 
     def _wait_until(self, ready: Callable[[], bool], closes: bool, what: str) -> None:
         """Wait until `ready` holds.
 
         Args:
-            ready: whether it may go on.
-            closes: even so it may not, if it is closed.
-            what: what it waits for, for errors.
+            ready: whether the call may continue.
+            closes: whether a closed state always raises.
+            what: the awaited thing, for errors.
 
         Raises:
             QueueClosedError: it is closed.

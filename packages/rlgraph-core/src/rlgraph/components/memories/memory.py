@@ -1,4 +1,4 @@
-"""What all memories are: a ring of records on the host."""
+"""The base class of memories: a ring of records on the host."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from rlgraph.spaces.ranks import is_fixed
 
 
 def record_space(memory: Any, num_records: Any) -> Space:
-    """The Space of what a memory's host functions return as records.
+    """The Space of the records that a memory's host functions return.
 
     Raises:
-        SpaceError: `num_records` is no whole number.
+        SpaceError: `num_records` is not a whole number.
     """
     check_count(num_records, "num_records")
     space: Space = memory.record_space
@@ -31,7 +31,7 @@ def record_space(memory: Any, num_records: Any) -> Space:
 
 
 class Memory(Component):
-    """A ring of records; what comes out of it is for the classes below to say.
+    """A ring of records; sub-classes define how records are drawn.
 
     It lives on the host, in NumPy: an insert costs well under a microsecond per field, on every backend. A record may
     be a whole fragment: then its Space has a time rank of a fixed size, ``Dict(..., add_batch_rank=True,
@@ -43,11 +43,11 @@ class Memory(Component):
 
     Raises:
         SpecError: capacity below 1.
-        SpaceError: the records are no `Dict` of numbers with batch rank, or fragments of unknown length.
+        SpaceError: the records are not a `Dict` of numbers with batch rank, or fragments of unknown length.
     """
 
     ranks_may_differ = False
-    #: How observations are kept whose frames are kept once; a class that offers it sets this.
+    #: How frame stacks are stored; set by classes that support it.
     frame_stack: FrameStack | None = None
     _has_warned = False
 
@@ -74,7 +74,7 @@ class Memory(Component):
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         self.record_space: Dict = input_spaces["records"]
         leaves: Any = _time_in_shapes(self.record_space).flatten()
-        #: Paths of the leaves that are stacks of frames, by what shares its frames.
+        #: Paths of the leaves that are stacks of frames, grouped by shared frames.
         self.stacks = {} if self.frame_stack is None else self.frame_stack.parts(leaves, self.scope_path)
         self.frame_variables = {
             (place, name): self.get_variable(f"stacks/{place or 'frames'}/{name}", space, host=True)
@@ -88,9 +88,9 @@ class Memory(Component):
             if path not in stacked_paths
         }
         self.cursor = self.get_variable("cursor", IntBox(shape=(2,)), host=True)
-        #: How many records there have ever been, [1]; frames count by it.
+        #: Number of records inserted so far, [1]; frames refer to it.
         self.inserted = self.get_variable("inserted", IntBox(shape=(1,)), host=True) if self.stacks else None
-        #: No field is a container itself; then nothing has to be taken apart or put together.
+        #: No field is a container, so nothing has to be flattened or rebuilt.
         self.flat = all("/" not in path for path in leaves)
         self.paths = list(leaves)
         self.keys = [[int(k) if k.isdigit() else k for k in path.split("/")] for path in leaves]
@@ -120,7 +120,7 @@ class Memory(Component):
     # The ring; for host functions only.
 
     def write(self, records: Any) -> tuple[int, int]:
-        """Put `records` where the cursor stands, and move it on: where they begin, and how many they are."""
+        """Write `records` at the cursor and advance it; return their first index and their number."""
         fields = list(records.values()) if self.flat else [_part(records, keys) for keys in self.keys]
         count = len(fields[0])
         for values in fields:
@@ -136,7 +136,7 @@ class Memory(Component):
         return index, count
 
     def writer_of_one(self) -> Callable[..., bool] | None:
-        """`write` of a single record, given as its fields, if that is so simple that it pays (see `record_writer`)."""
+        """`write` of a single record, given as its fields, if a fast writer exists (see `record_writer`)."""
         if type(self).write is not Memory.write:
             return None
         rows, cursor, inserted = (cast(Any, held) for held in (self.rows, self.cursor, self.inserted))
@@ -151,9 +151,9 @@ class Memory(Component):
         return record_writer.writer(self.capacity, fields, cursor, stacks)
 
     def _write_rows(self, fields: Sequence[Any], index: int, count: int) -> None:
-        """Put plain fields into their rows from `index` on."""
+        """Write plain fields into their rows starting at `index`."""
         columns: Any = self.rows.values()
-        if count == 1:  # what one environment brings: a row costs half of a slice
+        if count == 1:  # one environment: a row costs half of a slice
             for column, values in zip(columns, fields):  # noqa: B905 - a third of the time; they are as many
                 column[index] = values[0]
         else:
@@ -161,7 +161,7 @@ class Memory(Component):
                 store(column, index, values)
 
     def _write_with_frames(self, fields: Mapping[str, Any], count: int) -> tuple[int, int]:
-        """`write`, where some fields are stacks: if their frames run out, the oldest records go early."""
+        """`write` with stacks of frames: if free frames run out, the oldest records are removed early."""
         cursor: Any = self.cursor
         inserted: Any = self.inserted
         (index, size), number = cursor.tolist(), int(inserted[0])
@@ -178,11 +178,11 @@ class Memory(Component):
         return first % self.capacity, number + count - first
 
     def forget(self, index: int, count: int) -> None:
-        """There are no records at these places any more; for a class that keeps something of each."""
+        """Called when records at these indices are removed; for classes that keep data per record."""
 
     @cached_property
     def frame_stores(self) -> dict[str, FrameStore]:
-        """What keeps the stacks, by place; for host functions only."""
+        """The stores of the stacks, by path; for host functions only."""
         arrays: Any = self.frame_variables
         return {
             place: FrameStore(
@@ -197,8 +197,8 @@ class Memory(Component):
         if not self._has_warned:
             self._has_warned = True
             warnings.warn(
-                f"{self.scope_path}: there are more frames than there is room for: it holds {int(self.cursor[1])} of "  # type: ignore[index]
-                f"{self.capacity} records. Raise frame_stack.frames_per_record, or look whether observations are "
+                f"{self.scope_path}: no space is left for frames: it holds {int(self.cursor[1])} of "  # type: ignore[index]
+                f"{self.capacity} records. Raise frame_stack.frames_per_record, or check that observations are "
                 f"stacks of {self.frame_stack.size} frames",  # type: ignore[union-attr]
                 PerformanceWarning,
                 stacklevel=2,
@@ -216,7 +216,7 @@ class Memory(Component):
         return size
 
     def oldest(self) -> int:
-        """Where records begin if they are counted in a row; 0 where every place is taken."""
+        """The index of the oldest record, modulo the capacity; 0 if the ring is full."""
         index, size = self.cursor.tolist()  # type: ignore[attr-defined]
         return 0 if size == self.capacity else (index - size) % self.capacity
 
@@ -252,7 +252,7 @@ def _part(records: Any, keys: list[str | int]) -> Any:
 
 
 def store(rows: Any, index: int, values: np.ndarray) -> None:
-    """Write ``values [n, ...]`` into the ring ``rows [capacity, ...]`` from `index` on, wrapping around."""
+    """Write ``values [n, ...]`` into the ring ``rows [capacity, ...]`` starting at `index`, wrapping around."""
     capacity = len(rows)
     if len(values) > capacity:
         index = (index + len(values) - capacity) % capacity

@@ -25,7 +25,7 @@ from rlgraph.core.functional.prioritized_replay import importance_weights
 from rlgraph.core.specs.spec_types import ScheduleSpec
 from rlgraph.spaces import FloatBox, IntBox, Space
 
-#: Whose importance weights may be 1 at most.
+#: The sets whose largest importance weight is scaled to 1.
 MAX_WEIGHT_OF = ("batch", "memory")
 
 
@@ -44,28 +44,28 @@ def _updated(_: PrioritizedReplay, indices: Any, errors: Any) -> tuple[()]:
 
 
 class PrioritizedReplay(Memory):
-    """A ring of records, drawn with probability ``p_i / sum(p)``, ``p_i = (|error_i| + epsilon) ** alpha``.
+    """A memory whose records are drawn with probability ``p_i / sum(p)``, ``p_i = (|error_i| + epsilon) ** alpha``.
 
-    Schaul et al. (2016), section 3.3 and Algorithm 1, https://arxiv.org/abs/1511.05952. A new record has the largest
-    priority so far, so that it is drawn soon. A batch is stratified: the whole is cut into as many equal parts as
-    records are wanted, and each part gives one. Importance weights are divided by the largest of the batch.
+    Schaul et al. (2016), section 3.3 and Algorithm 1, https://arxiv.org/abs/1511.05952. A new record gets the largest
+    priority so far, so that it is drawn soon. Sampling is stratified: the total priority is split into equal parts, and
+    each part yields one record. Importance weights are divided by the largest of the batch.
 
     Args:
         capacity: number of records kept.
         alpha: how much priorities count; 0 draws uniformly.
-        beta: how much the importance weights correct, 1 for all of it; a number, or a schedule over the fraction of
+        beta: exponent of the importance weights, 1 for full correction; a number, or a schedule over the fraction of
             training done (see `Schedule.from_spec`), in the paper ``[0.4, 1.0]``.
-        epsilon: added to the errors, so that every record may be drawn.
+        epsilon: added to the errors, so that every record can be drawn.
         max_weight_of: importance weights are divided by the largest of ``"batch"``, or of all records in the
             ``"memory"`` (the ``max_i w_i`` of Algorithm 1 may mean either), which takes a second tree.
-        frame_stack: observations are stacks of so many frames, see `ReplayMemory`.
+        frame_stack: observations are stacks of frames, see `ReplayMemory`.
         scope: name among its siblings.
 
     Raises:
-        SpecError: capacity below 1, alpha, beta or epsilon below 0 or not finite, no schedule, or no frame stack;
-            another `max_weight_of`.
-        SpaceError: the records are no `Dict` of numbers with batch rank, or have no stacks of frames; another argument
-            is of another kind.
+        SpecError: capacity below 1, alpha, beta or epsilon below 0 or not finite, or an invalid schedule,
+            frame stack or `max_weight_of`.
+        SpaceError: the records are not a `Dict` of numbers with batch rank, or have no stacks of frames; or another
+            argument has the wrong Space.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class PrioritizedReplay(Memory):
         nodes = FloatBox(shape=(SumTree.size_for(self.capacity),), dtype="float64")
         self.nodes = self.get_variable("priorities", nodes, host=True)
         if self.max_weight_of == "memory":
-            #: Those of 0 left out: nobody draws them.
+            #: Without priorities of 0, which are never drawn.
             self.smallest = self.get_variable(
                 "smallest_priorities", nodes, initializer=MinTree.neutral, host=True
             )
@@ -110,11 +110,11 @@ class PrioritizedReplay(Memory):
         """Draw ``num_records`` [] records.
 
         Args:
-            num_records: how many.
-            time_percentage: the fraction of training done []; only needed where `beta` is a schedule.
+            num_records: number of records to draw.
+            time_percentage: the fraction of training done []; only needed if `beta` is a schedule.
 
         Returns:
-            A dict of fields [N, ...], their places in the memory [N], and their importance weights [N] in (0, 1].
+            A dict of fields [N, ...], their indices in the memory [N], and their importance weights [N] in (0, 1].
 
         Raises:
             RLGraphError: the memory is empty, or all priorities are 0.
@@ -123,14 +123,14 @@ class PrioritizedReplay(Memory):
         self.beta.need_time(time_percentage, f"{self.scope_path}.get_records")
         return self._sample_prioritized(num_records, time_percentage)
 
-    # In an update the errors come from what was drawn: their Spaces are not waited for.
+    # In an update the errors depend on drawn records, so the build does not wait for their Spaces.
     @rlgraph_api(must_be_complete=False)
     def update_records(self, indices: Any, errors: Any) -> Any:
-        """Give the records at ``indices [N]`` priorities by their ``errors [N]`` (of either sign).
+        """Set the priorities of the records at ``indices [N]`` from their ``errors [N]`` (of either sign).
 
         Raises:
             NumericalError: an error is not finite; then nothing changes.
-            InputError: an index at which there is no record; then nothing changes.
+            InputError: an index without a record; then nothing changes.
         """
         return self._update(indices, errors)
 
@@ -160,7 +160,7 @@ class PrioritizedReplay(Memory):
         self._fill(index, count, 0.0)
 
     def _fill(self, index: int, count: int, priority: float) -> None:
-        """Give `count` records from `index` on this priority."""
+        """Set this priority for `count` records starting at `index`."""
         self._fill_range(index, min(index + count, self.capacity), priority)
         if index + count > self.capacity:
             self._fill_range(0, min(index + count - self.capacity, self.capacity), priority)
@@ -172,7 +172,7 @@ class PrioritizedReplay(Memory):
         shares = rng.random(number)
         shares += np.arange(number)
         shares /= number
-        # A share that rounding put beyond the last record is the last one's.
+        # Rounding may put a share beyond the last record.
         indices = np.minimum(self.tree.find(shares), min(self.oldest() + size, self.capacity) - 1)
         priorities = self.tree.get(indices)
         lowest = priorities.min(initial=np.inf)
@@ -185,14 +185,14 @@ class PrioritizedReplay(Memory):
         return self.read(indices), indices, weights
 
     def _without_zeros(self, indices: np.ndarray, priorities: np.ndarray) -> tuple[Any, Any, Any]:
-        """The same with another record where rounding has found one of priority 0.
+        """`indices`, with records of priority 0, found by rounding, replaced.
 
         Raises:
-            RLGraphError: there is none but these.
+            RLGraphError: all priorities are 0.
         """
         if self.tree.total == 0.0:
             raise RLGraphError(
-                f"{self.scope_path}: all priorities are 0, nothing can be drawn: set epsilon above 0"
+                f"{self.scope_path}: all priorities are 0, so no record can be drawn: set epsilon above 0"
             )
         held = self.tree.get(np.arange(self.capacity))
         indices = np.where(priorities > 0.0, indices, held.argmax())
@@ -208,11 +208,11 @@ class PrioritizedReplay(Memory):
         highest = float(priorities.max(initial=0.0))
         if not highest < np.inf:
             raise NumericalError(
-                f"{self.scope_path}: an error that a priority is made of is not finite: lower "
+                f"{self.scope_path}: expected finite errors for priorities: lower "
                 "optimizer_spec.learning_rate, set clip_grad_norm, or look for rewards and states that are very large"
             )
         indices = self._checked(indices)
-        if self.stacks:  # a record may have gone before its turn since it was drawn
+        if self.stacks:  # a record may have been removed early since it was drawn
             size = int(self.cursor[1])  # type: ignore[index]
             priorities[(indices - self.oldest()) % self.capacity >= size] = 0.0
         self.tree.set(indices, priorities)
@@ -221,14 +221,14 @@ class PrioritizedReplay(Memory):
         largest[0] = max(float(largest[0]), highest)
 
     def _checked(self, indices: np.ndarray) -> np.ndarray:
-        """``indices [N]`` as int64, all of them of places where records are or were."""
+        """``indices [N]`` as int64, checked to be of present or former records."""
         indices = np.asarray(indices, np.int64)
         places = self.capacity if self.stacks else int(self.cursor[1])  # type: ignore[index]
-        # Without a sign those below 0 are very large.
+        # As unsigned numbers, negative ones are very large.
         if len(indices) and indices.view(np.uint64).max() >= places:
-            held = f"0 to {places - 1}" if places else "of which there are none yet"
+            held = f"0 to {places - 1}" if places else "none yet"
             raise InputError(
-                f"{self.scope_path}: expected indices of records as get_records gives them, {held}, given "
+                f"{self.scope_path}: expected indices of records from get_records, {held}, given "
                 f"{indices.min()} to {indices.max()}"
             )
         return indices

@@ -11,9 +11,9 @@ from rlgraph.core.errors import QueueClosedError, RLGraphError
 
 
 class QueueRunner:
-    """Threads that produce records and put them into a queue, until they are stopped or one of them fails.
+    """Runs threads that produce records and insert them into a queue, until they are stopped or one fails.
 
-    It is no component: it belongs to no graph, and runs what executors offer.
+    It is not a component: it runs programs of executors.
 
     .. code-block:: python
 
@@ -21,17 +21,17 @@ class QueueRunner:
             while learning:
                 learner.execute("update", queue.execute("get_records", 32))
 
-    The queue is closed when a producer fails, and when the last one has ended. What the first of them raised comes out
-    of `stop`, and out of the ``with`` block where that has found nothing worse than a closed queue.
+    The queue is closed when a producer fails, and when the last one has ended. `stop` raises the first
+    producer's error, and so does the ``with`` block unless it fails with another error than a closed queue.
 
     Args:
-        producers: each is called over and over in a thread of its own, and gives what `insert` takes; it ends by
-            raising `StopIteration`, as the ``__next__`` of an iterator does.
-        insert: takes what a producer gives; it may wait for room.
-        close: called once, at the end: then `insert` raises `QueueClosedError`, and nobody waits for records any more.
+        producers: each is called repeatedly in its own thread and returns the argument of `insert`; it ends by
+            raising `StopIteration`, like the ``__next__`` of an iterator.
+        insert: inserts the result of a producer; it may wait for free capacity.
+        close: called once, at the end: then `insert` raises `QueueClosedError`, and waiting reads end.
 
     Raises:
-        RLGraphError: there are no producers, or something is no function.
+        RLGraphError: no producers, or an argument is not a function.
     """
 
     def __init__(
@@ -55,8 +55,8 @@ class QueueRunner:
         ):
             if not callable(function):
                 raise RLGraphError(
-                    f"QueueRunner: {name}: expected a function, given {function!r}; of an iterator it is __next__, of "
-                    "an executor program(method)"
+                    f"QueueRunner: {name}: expected a function, given {function!r}; pass __next__ of an iterator, "
+                    "or program(method) of an executor"
                 )
         self._threads = [
             threading.Thread(target=self._run, args=(produce,), name=f"queue-runner-{i}", daemon=True)
@@ -68,7 +68,7 @@ class QueueRunner:
 
     @property
     def is_running(self) -> bool:
-        """Whether a producer still runs."""
+        """Whether a producer is still running."""
         return any(thread.is_alive() for thread in self._threads)
 
     def start(self) -> None:
@@ -125,7 +125,7 @@ class QueueRunner:
         self._close()
 
     def _finish(self) -> BaseException | None:
-        """End all threads that run; what the first of them that failed has raised, once."""
+        """Stop all threads and return the error of the first that failed, once."""
         self._end()
         for thread in self._threads:
             if thread.ident is not None:

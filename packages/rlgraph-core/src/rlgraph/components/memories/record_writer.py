@@ -1,8 +1,8 @@
-"""A single record, as one environment brings it, into the rows of a memory by one straight line of Python.
+"""Generates functions that write a single record into a memory quickly.
 
-NumPy takes longer to look at an array than to copy four floats. So all that is known of the records at the build stands
-in the source of a function: what an array must be like is compared directly, a number goes through the memory's buffer,
-and the few bytes of a small row are one item.
+NumPy takes longer to inspect an array than to copy four floats. So the source of the function contains all facts known
+at build time: it compares shape and dtype directly, writes numbers through the memory's buffer, and copies a small row
+as one item.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ import numpy as np
 
 from rlgraph.core.graph.emission import SourceFunction
 
-#: Formats of numbers that a memoryview writes.
+#: Formats of numbers that a memoryview can write.
 FORMATS = "bBhHiIlLqQfd?"
-#: Bytes of the largest row that is copied twice, since it is an item then.
+#: Bytes of the largest row that is copied as one item, which takes two copies.
 SMALL = 512
 
 
 @dataclass(frozen=True)
 class Stacks:
-    """Fields that are stacks of frames which are kept once.
+    """Fields that are stacks of frames, each frame kept once.
 
     Attributes:
-        positions: of these fields among all.
-        add: takes them in, ``[1, ...]`` each, with the record's number and that of the oldest one that is to be there
-            afterwards; False: it cannot, and nothing has happened.
-        inserted: how many records there have ever been, [1].
+        positions: their positions among all fields.
+        add: adds them, ``[1, ...]`` each, with the record's number and that of the oldest record to keep; False: it
+            cannot, and nothing has changed.
+        inserted: number of records inserted so far, [1].
     """
 
     positions: Sequence[int]
@@ -39,17 +39,17 @@ class Stacks:
 def writer(
     capacity: int, rows: Sequence[np.ndarray], cursor: np.ndarray, stacks: Stacks | None = None
 ) -> Callable[..., bool] | None:
-    """A function that puts one record where the cursor stands, and moves it on.
+    """Return a function that writes one record at the cursor and advances it.
 
     Args:
         capacity: number of records kept.
-        rows: of each field, ``[capacity, ...]``; of stacks only the dtype and the other axes count.
-        cursor: where the next record goes, and how many there are; [2].
-        stacks: the fields that go elsewhere.
+        rows: the rows of each field, ``[capacity, ...]``; of stacks only the dtype and the other axes are used.
+        cursor: index of the next record, and the number of records; [2].
+        stacks: the fields stored elsewhere.
 
     Returns:
-        ``f(*fields) -> bool``, the fields ``[1, ...]``. False: they are not exactly that, with the dtypes of the rows;
-        then nothing has happened. None where a field is text.
+        ``f(*fields) -> bool``, the fields ``[1, ...]``. False: a shape or dtype differs from the rows;
+        then nothing has changed. None if a field is text.
     """
     if any(row.dtype == object for row in rows):
         return None
@@ -73,7 +73,7 @@ def writer(
 
 
 def _add_stacks(function: SourceFunction, stacks: Stacks, capacity: int) -> list[str]:
-    """Source that takes in the stacks, or gives up."""
+    """Source that adds the stacks, or returns False."""
     inserted, add = function.bind("inserted", stacks.inserted.data), function.bind("add", stacks.add)
     names = ", ".join(function.parameters[i] for i in stacks.positions)
     return [
@@ -85,7 +85,7 @@ def _add_stacks(function: SourceFunction, stacks: Stacks, capacity: int) -> list
 
 
 def _fits(function: SourceFunction, name: str, row: np.ndarray) -> str:
-    """Source of the question whether a field is one row exactly."""
+    """Source of the check that a field is exactly one row."""
     array, dtype = function.share("ndarray", np.ndarray), function.share(f"dtype_{row.dtype}", row.dtype)
     shape = (
         f"{name}.shape == {(1, *row.shape[1:])}" if row.ndim > 1 else f"{name}.ndim == 1 and len({name}) == 1"

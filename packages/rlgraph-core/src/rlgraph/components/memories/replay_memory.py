@@ -17,13 +17,13 @@ class ReplayMemory(Memory):
 
     Args:
         capacity: number of records kept.
-        frame_stack: observations are stacks of so many frames, of which each is to be kept once; a number, or a mapping
-            with the attributes of `FrameStack`: ``{"size": 4, "axis": 0}``. What is drawn is the same.
+        frame_stack: observations are stacks of this number of frames, and each frame is kept once; a number, or a
+            mapping with the attributes of `FrameStack`: ``{"size": 4, "axis": 0}``. Drawn records do not change.
         scope: name among its siblings.
 
     Raises:
-        SpecError: capacity below 1, or no such number or mapping.
-        SpaceError: the records are no `Dict` of numbers with batch rank, or have no such stacks.
+        SpecError: capacity below 1, or an invalid `frame_stack`.
+        SpaceError: the records are not a `Dict` of numbers with batch rank, or have no such stacks.
     """
 
     def __init__(self, capacity: int = 1000, frame_stack: Any = None, scope: str = "memory", **kwargs: Any):

@@ -12,7 +12,7 @@ from rlgraph.components.memories.memory import Memory, record_space
 from rlgraph.core import RLGraphError, graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, Space
 
-#: Fields of a record that end an episode, where records have them: terminated there, or cut for another reason.
+#: Fields of a record that mark the end of an episode, if present: by termination or truncation.
 ENDS = ("terminals", "truncations")
 
 
@@ -22,9 +22,9 @@ def _episodes_space(memory: RingBuffer, num_episodes: Any) -> Space:
 
 
 class RingBuffer(Memory):
-    """A ring of the steps of one stream, from which the latest records or whole episodes come in their order.
+    """A ring of the steps of one stream that returns the latest records or whole episodes in order.
 
-    An episode ends where one of the fields `ENDS` is true. One of which the beginning was overwritten is none.
+    An episode ends where one of the fields `ENDS` is true. Episodes whose beginning was overwritten do not count.
 
     Args:
         capacity: number of records kept.
@@ -32,7 +32,7 @@ class RingBuffer(Memory):
 
     Raises:
         SpecError: capacity below 1.
-        SpaceError: the records are no `Dict` of numbers with batch rank.
+        SpaceError: the records are not a `Dict` of numbers with batch rank.
     """
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
@@ -46,7 +46,7 @@ class RingBuffer(Memory):
         """The latest ``num_records`` [] records, the oldest of them first: a dict of fields [N, ...].
 
         Raises:
-            RLGraphError: there are not so many.
+            RLGraphError: it holds fewer records.
             InputError: a number below 0.
         """
         return self._latest(num_records)
@@ -56,14 +56,14 @@ class RingBuffer(Memory):
         """The records of the latest ``num_episodes`` [] whole episodes, the oldest first: a dict of fields [N, ...].
 
         Raises:
-            RLGraphError: there are not so many, or the records have no field that says where an episode ends.
+            RLGraphError: it holds fewer episodes, or the records have no field that marks the end of an episode.
             InputError: a number below 0.
         """
         return self._episodes(num_episodes)
 
     @rlgraph_api
     def clear(self) -> Any:
-        """Forget all records; the next one begins an episode."""
+        """Remove all records; the next one begins an episode."""
         return self._clear()
 
     @graph_fn(returns=0, host=True, spaces=())
@@ -83,8 +83,8 @@ class RingBuffer(Memory):
         number, held = number_of(num_episodes, self.scope_path, "num_episodes"), self.in_order()
         if not self.ends:
             raise RLGraphError(
-                f"{self.scope_path}: nobody knows where episodes end: expected a bool field, one per step, "
-                f"of the name {' or '.join(ENDS)}, given {', '.join(self.rows)}"
+                f"{self.scope_path}: cannot find the ends of episodes: expected a bool field, one per step, "
+                f"named {' or '.join(ENDS)}, given {', '.join(self.rows)}"
             )
         rows: Any = self.rows
         ended = np.logical_or.reduce([rows[name][held] for name in self.ends])
@@ -114,7 +114,7 @@ class RingBuffer(Memory):
         return np.arange(index - size, index) % self.capacity
 
     def _note_what_is_overwritten(self, records: Any) -> None:
-        """The oldest record that stays begins an episode if the one before it, which goes, ended one."""
+        """Record that the oldest remaining record begins an episode if the removed one before it ended one."""
         if not self.ends:
             return
         index, size = self.cursor.tolist()  # type: ignore[attr-defined]

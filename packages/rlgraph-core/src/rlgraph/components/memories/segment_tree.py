@@ -1,6 +1,6 @@
-"""Segment trees: the sum or the minimum of all priorities, and drawing an index in proportion to its priority.
+"""Segment trees: sum or minimum of all priorities, and sampling in proportion to priorities.
 
-Setting priorities, and searching, take logarithmic time; whole batches go up and down level by level.
+Setting priorities, and searching, take logarithmic time; batches are processed level by level.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-#: Nodes above these are not kept: one cumulative sum over so many is cheaper than to go down nine levels.
+#: Nodes above these are not stored: one cumulative sum over these is cheaper than descending nine levels.
 TOP = 512
 
 
 class SegmentTree:
-    """A binary heap in one array, every node combined of its two children.
+    """A binary heap in one array, where every node combines its two children.
 
-    A node is computed anew from its children, so no rounding error builds up.
+    A node is recomputed from its children, so rounding errors do not accumulate.
 
     Args:
-        nodes: float64 [`size_for` (capacity)], full of `neutral` at first; kept by the owner: a checkpoint of it is one
-            of the tree.
-        use_kernels: compute with Numba where that is installed. Numbers are the same, bit for bit. Its functions are
-            compiled when the first tree needs them, once for all on this machine.
+        nodes: float64 [`size_for` (capacity)], full of `neutral` at first; held by the owner, so that its
+            checkpoint includes the tree.
+        use_kernels: compute with Numba if it is installed, with bit-identical results. Its functions are compiled when
+            the first tree needs them, and cached on this machine.
     """
 
-    #: How two nodes become one: of arrays, and of two numbers.
+    #: Combines two nodes: arrays, and single numbers.
     combine: ClassVar[Any]
     combine_two: ClassVar[Any]
-    #: What stands for an index that was never set.
+    #: The value of an index that was never set.
     neutral: ClassVar[float]
 
     def __init__(self, nodes: np.ndarray, use_kernels: bool = False):
@@ -53,7 +53,7 @@ class SegmentTree:
         return self.nodes.take(indices + self.first_leaf)
 
     def set(self, indices: np.ndarray, priorities: np.ndarray) -> None:
-        """Set ``priorities [N]`` float64 of ``indices [N]`` int64; of an index that is there twice, the last counts."""
+        """Set ``priorities [N]`` float64 of ``indices [N]`` int64; for a duplicate index the last one counts."""
         if self._kernels is not None:
             self._kernels.set_priorities(
                 self.nodes, self.top, indices, priorities, self.combine is np.minimum
@@ -99,7 +99,7 @@ class SumTree(SegmentTree):
         return float(self.nodes[self.top : 2 * self.top].sum())
 
     def find(self, shares: np.ndarray) -> np.ndarray:
-        """The indices ``[N]`` in whose part of the whole ``shares [N]``, each in [0, 1), lie."""
+        """The indices ``[N]`` whose parts of the total contain ``shares [N]``, each in [0, 1)."""
         if self._kernels is not None:
             found: np.ndarray = self._kernels.find(self.nodes, self.top, shares)
             return found
@@ -107,7 +107,7 @@ class SumTree(SegmentTree):
         ends = top.cumsum()
         mass = shares * ends[-1]
         node = ends.searchsorted(mass, side="right")
-        np.minimum(node, self.top - 1, out=node)  # a share that rounding made the whole
+        np.minimum(node, self.top - 1, out=node)  # a share that was rounded to 1
         mass -= ends.take(node)
         node += self.top
         mass += self.nodes.take(node)
@@ -137,7 +137,7 @@ class MinTree(SegmentTree):
 
 @cache
 def numba_kernels() -> Any:
-    """The module of functions that Numba compiles; None where it is not installed, or finds no folder for its cache."""
+    """The module of functions that Numba compiles; None if it is not installed, or has no writable cache folder."""
     try:
         from rlgraph.components.memories import segment_tree_kernels
     except (ImportError, RuntimeError):

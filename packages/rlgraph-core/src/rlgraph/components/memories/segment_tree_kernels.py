@@ -1,7 +1,7 @@
-"""The walks through a segment tree, compiled by Numba (an extra of rlgraph-core).
+"""Numba kernels of the segment tree (an extra of rlgraph-core).
 
-All indices go one level up or down before any goes farther. With the loops the other way round every step would wait
-for the memory that the step before it fetches, and the processor could not guess which way a search turns.
+All indices move one level up or down before any moves on. With the loops swapped, every step would wait for the memory
+access of the step before, and branch prediction would fail.
 
 Operations and their order are those of `rlgraph.components.memories.segment_tree`: the numbers are the same.
 """
@@ -43,7 +43,7 @@ def find(nodes: Any, top: int, shares: Any) -> Any:
     places, masses = np.zeros(number, np.int64), np.empty(number)
     for i in range(number):
         masses[i] = shares[i] * total
-    # The first of the top nodes that ends behind the mass, or the last one.
+    # The first of the top nodes that ends after the mass, or the last one.
     step = top
     while step > 1:
         step >>= 1

@@ -1,4 +1,4 @@
-"""One element that waits to be used while the one before it is."""
+"""A staging area for the next element."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from rlgraph.spaces import BoolBox, BoxSpace, Space, SpaceError
 
 
 class StagingArea(Handover):
-    """Room for one element: one thread stages the next while another works with what it has taken.
+    """Holds one element: one thread stages the next while another one uses the last.
 
     An element is anything whose Space has no unknown sizes: a batch of 32 has ``add_batch_rank=32``.
 
     Args:
-        timeout: seconds to wait; None: as long as it takes; 0: not at all.
+        timeout: seconds to wait; None: without limit; 0: not at all.
         scope: name among its siblings.
 
     Raises:
@@ -49,21 +49,21 @@ class StagingArea(Handover):
 
     @rlgraph_api
     def stage(self, values: Any) -> Any:
-        """Put an element here; wait until the one before it is taken.
+        """Stage an element; wait until the one before it is taken.
 
         Raises:
             QueueClosedError: it is closed.
-            QueueTimeoutError: nobody took the one before it in time.
+            QueueTimeoutError: the one before it was not taken in time.
         """
         return self._stage(values)
 
     @rlgraph_api
     def unstage(self) -> Any:
-        """Take the element; wait until there is one.
+        """Take the element; wait until one is staged.
 
         Raises:
-            QueueClosedError: it is closed and there is none.
-            QueueTimeoutError: none came in time.
+            QueueClosedError: it is closed and empty.
+            QueueTimeoutError: no element was staged in time.
         """
         return self._unstage()
 

@@ -1,1 +1,1 @@
-"""Models: what is learned of the world beside policies and values."""
+"""Models: supervised predictors and curiosity."""

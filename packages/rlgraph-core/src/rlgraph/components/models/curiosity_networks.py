@@ -19,7 +19,7 @@ from rlgraph.spaces.errors import mismatch
 
 
 class CuriosityNetworks(Component):
-    """An encoder of states, an inverse model of actions, a forward model of encoded states.
+    """An encoder of states, an inverse model of actions, and a forward model of encoded states.
 
     Args: see `IntrinsicCuriosityModule`.
     """

@@ -1,4 +1,4 @@
-"""Rewards for what an agent cannot predict yet and could influence."""
+"""Curiosity: intrinsic rewards for transitions that an agent cannot predict yet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.core.functional.curiosity import inverse_and_forward_loss
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec, SpaceSpec
 
-#: Distributions of actions that lie on their bounds, too.
+#: Distributions whose support includes the bounds of actions.
 AT_THEIR_BOUNDS = {"bounded_distribution_type": "normal", "half_bounded_distribution_type": "normal"}
 HIDDEN = ({"type": "dense", "units": 256, "activation": "relu"},)
 
@@ -21,27 +21,27 @@ HIDDEN = ({"type": "dense", "units": 256, "activation": "relu"},)
 class IntrinsicCuriosityModule(Component):
     """The intrinsic curiosity module of Pathak et al. (2017), https://arxiv.org/abs/1705.05363.
 
-    An encoder makes features of states. An inverse model says of the features of two states which action led from one
-    to the other; so that it can, features hold what actions change. A forward model predicts the features of the next
-    state from those of this one and the action. How far it is off is the intrinsic reward.
+    An encoder maps states to features. An inverse model predicts from the features of two successive states which
+    action led from one to the other, so the features represent what actions change. A forward model predicts the
+    features of the next state from the present features and the action. Its error is the intrinsic reward.
 
     Args:
-        encoder_spec: the network of the encoder (instance, list of layer specs, or spec); a linear layer of
-            `num_features` stands behind it.
-        action_space: of one action, of any kind, containers included.
+        encoder_spec: the network of the encoder (instance, list of layer specs, or spec); followed by a linear
+            layer of `num_features`.
+        action_space: the Space of one action, of any kind, containers included.
         num_features: the length of the features.
         inverse_spec: the hidden layers of the inverse model.
         forward_spec: the hidden layers of the forward model.
         beta: weight of the loss of the forward model, in [0, 1]; the inverse model's is 1 - beta.
-        eta: what the error of the forward model is multiplied by to be a reward.
-        distributions_spec: which distributions of actions (see `choose_adapter`). Of actions with bounds it is the
-            normal one if nothing else is said: they may lie on their bounds.
-        optimizer_spec: the optimizer of all three.
+        eta: factor from the error of the forward model to the reward.
+        distributions_spec: the distributions of actions (see `choose_adapter`). The default for bounded actions is the
+            normal distribution, since actions may equal their bounds.
+        optimizer_spec: the optimizer of all three networks.
         scope: name among its siblings.
 
     Raises:
-        SpecError: a number out of its range, an action for which there is no distribution, or a wrong spec.
-        SpaceError: actions of another Space.
+        SpecError: a number out of its range, an action without a matching distribution, or an invalid spec.
+        SpaceError: the actions are from another Space.
     """
 
     def __init__(
@@ -103,14 +103,14 @@ class IntrinsicCuriosityModule(Component):
 
         Args:
             states: ``[B, ...]``.
-            actions: what was done in them, ``[B, ...]``.
-            next_states: what came of it, ``[B, ...]``.
-            time_percentage: the fraction of training done, []; only needed where the learning rate is a schedule.
+            actions: the actions taken in them, ``[B, ...]``.
+            next_states: the resulting states, ``[B, ...]``.
+            time_percentage: the fraction of training done, []; only needed if the learning rate is a schedule.
 
         Returns:
-            ``{"loss": [], "inverse_loss": [], "forward_loss": [], "intrinsic_rewards": [B]}`` as they were before the
-            step. The inverse loss is minus the log-likelihood of the actions, a cross-entropy where these are
-            categories.
+            ``{"loss": [], "inverse_loss": [], "forward_loss": [], "intrinsic_rewards": [B]}`` before the
+            step. The inverse loss is minus the log-likelihood of the actions, a cross-entropy for
+            categorical actions.
         """
         losses = self._losses(states, actions, next_states)
         rewards = self.get_intrinsic_rewards(states, actions, next_states)

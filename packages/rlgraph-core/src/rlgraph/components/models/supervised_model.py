@@ -1,4 +1,4 @@
-"""A predictor, what is wrong with its predictions, and what mends it."""
+"""A predictor with its loss and optimizer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SupervisedModel(Component):
         scope: name among its siblings.
 
     Raises:
-        SpecError: neither a loss nor a predictor with a distribution, or a wrong spec.
+        SpecError: neither a loss nor a predictor with a distribution, or an invalid spec.
         SpaceError: without a loss, labels with other parts than those of the predictor's `label_space`, or integers
             beyond theirs.
     """
@@ -48,7 +48,7 @@ class SupervisedModel(Component):
         if loss_spec is None and self.predictor.distribution is None:
             raise SpecError(
                 f"{scope}: expected a loss_spec, such as {{'type': 'euclidian_distance_loss'}}, or a predictor with a "
-                "label_space, whose distribution says how likely the labels are"
+                "label_space, whose distribution defines the loss"
             )
         self.loss: Any = (
             NegativeLogLikelihoodLoss(self.predictor.distribution, scope="loss")
@@ -56,7 +56,7 @@ class SupervisedModel(Component):
             else SupervisedLoss.from_spec(loss_spec, path=f"{scope}.loss_spec")
         )
         self.optimizer = Optimizer.from_spec(optimizer_spec, path=f"{scope}.optimizer_spec")
-        #: Of the labels, if it is known; a loss of its own may take another form.
+        #: Space of the labels, if known; a given loss may expect another one.
         self.label_space = self.predictor.label_space if loss_spec is None else None
         super().__init__(self.predictor, self.loss, self.optimizer, scope=scope, **kwargs)
 
@@ -71,7 +71,7 @@ class SupervisedModel(Component):
 
     @rlgraph_api
     def get_distribution_parameters(self, inputs: Any) -> Any:
-        """What the loss takes for ``inputs [B, ...]``, as `SupervisedPredictor.get_distribution_parameters` has it."""
+        """The loss's argument for ``inputs [B, ...]``; see `SupervisedPredictor.get_distribution_parameters`."""
         return self.predictor.get_distribution_parameters(inputs, False)
 
     @rlgraph_api
@@ -94,13 +94,13 @@ class SupervisedModel(Component):
 
         Args:
             inputs: ``[B, ...]``, or of sequences.
-            labels: ``[B, ...]``, of the form that the loss takes.
-            sequence_length: of sequences, how many of their steps count [B]; default: all.
-            importance_weights: what each item's loss is multiplied by in the mean [B]; default: 1.
-            time_percentage: the fraction of training done, []; only needed where the learning rate is a schedule.
+            labels: ``[B, ...]``, as the loss expects them.
+            sequence_length: number of valid steps of each sequence [B]; default: all.
+            importance_weights: weights of the items in the mean [B]; default: 1.
+            time_percentage: the fraction of training done, []; only needed if the learning rate is a schedule.
 
         Returns:
-            ``{"loss": [], "loss_per_item": [B]}`` as they were before the step.
+            ``{"loss": [], "loss_per_item": [B]}`` before the step.
         """
         losses = self._losses(True, inputs, labels, sequence_length, importance_weights)
         self.optimizer.step(self.predictor.variables(trainable_only=True), losses["loss"], time_percentage)

@@ -18,14 +18,14 @@ class SupervisedPredictor(Component):
 
     Args:
         network_spec: the network (instance, list of layer specs, or spec).
-        label_space: of one label, of any kind, containers included: a linear layer behind the network makes the
-            parameters of a distribution of such labels, as a `Policy` does of actions. None: the network's outputs are
+        label_space: the Space of one label, of any kind, containers included: a linear layer after the network outputs
+            the parameters of a distribution of labels, as in a `Policy` of actions. None: the network's outputs are
             the predictions, and the parameters as well.
-        distributions_spec: which distributions (see `choose_adapter`); only with a `label_space`.
+        distributions_spec: the distributions (see `choose_adapter`); only with a `label_space`.
         scope: name among its siblings.
 
     Raises:
-        SpecError: labels for which there is no distribution, `distributions_spec` without labels, or a wrong spec.
+        SpecError: labels without a matching distribution, `distributions_spec` without labels, or an invalid spec.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class SupervisedPredictor(Component):
         **kwargs: Any,
     ):
         if label_space is None and distributions_spec is not None:
-            raise SpecError(f"{scope}.distributions_spec: expected with a label_space, which is not given")
+            raise SpecError(f"{scope}.distributions_spec needs a label_space, given none")
         self.network = NeuralNetwork.from_spec(network_spec, path=f"{scope}.network_spec")
         self.adapter: Any = None
         self.distribution: Any = None
@@ -51,11 +51,11 @@ class SupervisedPredictor(Component):
 
     @rlgraph_api
     def get_distribution_parameters(self, inputs: Any, training: Any = None) -> Any:
-        """What a loss takes: parameters of the distribution ``[B, ...]``, a container for such labels; or the outputs.
+        """The argument of a loss: parameters of the distribution ``[B, ...]`` or a container of them, or the outputs.
 
         Args:
             inputs: ``[B, ...]``, or of sequences.
-            training: handed to the layers that take it, such as `Dropout`.
+            training: passed to the layers that accept it, such as `Dropout`.
         """
         outputs = self.network.call(inputs, training=training)
         return outputs if self.adapter is None else self.adapter.get_parameters(outputs)
@@ -66,8 +66,8 @@ class SupervisedPredictor(Component):
 
         Args:
             inputs: as in `get_distribution_parameters`.
-            deterministic: modes of the distribution or samples: true or false in Python, or a bool tensor, [] or [B];
-                default: modes. Not looked at where there is no distribution.
+            deterministic: modes of the distribution or samples: a Python bool or a bool tensor, [] or [B]; default:
+                modes. Ignored without a distribution.
         """
         parameters = self.get_distribution_parameters(inputs, False)
         if self.distribution is None:

@@ -23,18 +23,18 @@ class IMPALANetwork(NeuralNetwork):
     """Features of an image, an instruction, the previous action and the previous reward, and an LSTM on top of them
     (Espeholt et al., 2018, figure 3, https://arxiv.org/abs/1802.01561).
 
-    The input is a Dict with these keys and, if wanted, others: ``previous_action`` (integers become one-hot; floats),
-    ``previous_reward``, an image [H, W, C] of bytes, and, if `text_key` says so, an instruction.
+    The input is a Dict with these keys and optionally others: ``previous_action`` (integers become one-hot; floats),
+    ``previous_reward``, an image [H, W, C] of bytes, and, if `text_key` is set, an instruction.
 
     Args:
         image_key: key of the image.
-        text_key: key of the instruction, a text; None: there is none.
+        text_key: key of the instruction, a text; None: no instruction.
         units: size of the LSTM on top, and of the output.
         image_units: size of the features of the image.
         scope: name among its siblings.
 
     Raises:
-        SpaceError: an image, instruction, action or reward that is none.
+        SpaceError: an image, instruction, action or reward has an invalid Space.
     """
 
     def __init__(
@@ -66,14 +66,14 @@ class IMPALANetwork(NeuralNetwork):
     @staticmethod
     @abstractmethod
     def image_layers() -> list[Any]:
-        """The layers from an image of floats to what is flattened."""
+        """The layers from an image of floats to the flattening."""
 
 
 class SmallIMPALANetwork(IMPALANetwork):
     """Two convolutions of 16 filters 8x8, stride 4, and of 32 filters 4x4, stride 2
     (Espeholt et al., 2018, figure 3, left, https://arxiv.org/abs/1802.01561).
 
-    An image, the previous action and reward and, if `text_key` says so, an instruction go into an LSTM; all arguments
+    An image, the previous action and reward and, if `text_key` is set, an instruction go into an LSTM; all arguments
     are those of `IMPALANetwork`.
     """
 
@@ -86,10 +86,10 @@ class SmallIMPALANetwork(IMPALANetwork):
 
 
 class LargeIMPALANetwork(IMPALANetwork):
-    """Three sections of 16, 32 and 32 filters, each a convolution, a maximum and two residual blocks
+    """Three sections of 16, 32 and 32 filters, each a convolution, a max-pooling and two residual blocks
     (Espeholt et al., 2018, figure 3, right, https://arxiv.org/abs/1802.01561).
 
-    An image, the previous action and reward and, if `text_key` says so, an instruction go into an LSTM; all arguments
+    An image, the previous action and reward and, if `text_key` is set, an instruction go into an LSTM; all arguments
     are those of `IMPALANetwork`.
     """
 
@@ -101,7 +101,7 @@ class LargeIMPALANetwork(IMPALANetwork):
 
 
 def _section(filters: int, number: int) -> list[Any]:
-    """A convolution, a maximum over every second place, and two residual blocks."""
+    """A convolution, a max-pooling with stride 2, and two residual blocks."""
     return [
         Conv2D(filters, 3, padding="same", scope=f"conv2d-{number}"),
         MaxPool2D(3, 2, padding="same", scope=f"max-pool2d-{number}"),

@@ -1,4 +1,4 @@
-"""Features of instructions in words."""
+"""Features of text instructions."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from rlgraph.spaces.errors import mismatch
 
 
 class InstructionEncoder(Component):
-    """The last output of an LSTM over the embedded words of a text (Espeholt et al., 2018, figure 3).
+    """Encodes a text as the last output of an LSTM over its embedded words (Espeholt et al., 2018, figure 3).
 
-    The LSTM reads every text from zero states on: these are no internal states of a network.
+    The LSTM reads every text from zero states: these are not internal states of a network.
 
     Args:
-        num_hash_buckets: how many different words there may be (see `StringToHashBucket`).
+        num_hash_buckets: number of different words (see `StringToHashBucket`).
         embed_dim: size of the vector of a word.
         units: size of the output.
         scope: name among its siblings.
 
     Raises:
         SpecError: a size below 1.
-        SpaceError: the texts are no batch of single strings.
+        SpaceError: the texts are not a batch of single strings.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class InstructionEncoder(Component):
 
     @rlgraph_api
     def call(self, texts: Any, like: Any) -> Any:
-        """``texts [B] -> [B, units]``; a time rank stays. Each text is read once, however often it stands there.
+        """``texts [B] -> [B, units]``; a time rank stays. Each distinct text is read once.
 
         Args:
             texts: the instructions.
@@ -60,17 +60,17 @@ class InstructionEncoder(Component):
 
     @graph_fn(space_of="like")
     def _at(self, ops: Any, space: Space, encoded: Any, positions: Any, like: Any) -> Any:
-        """``encoded [U, units], positions [N] -> [B, units]``, or with a time rank; N items there are."""
+        """``encoded [U, units], positions [N] -> [B, units]``, or with a time rank; N is the number of items."""
         sizes = [ops.shape(like)[i] for i in range(1 + space.has_time_rank)]
-        # How many items the host counts is known when it runs: their places are counted once more, as `like` has them.
+        # The host knows the number of items only at run time, so the result takes the ranks of `like`.
         places = ops.reshape(ops.arange(0, prod(sizes)), sizes)
         return ops.take(encoded, ops.take(positions, places, axis=0), axis=0)
 
 
 class WordsOfDifferentTexts(StringToHashBucket):
-    """Numbers of words, as its base class, of different texts, and which of these stands where.
+    """Word numbers, as its base class, of the distinct texts, and the index of each item's text.
 
-    ``text_inputs [B]``, or with a time rank, ``-> [U, W], [U], [N]``: there are N texts, of which U are different.
+    ``text_inputs [B]``, or with a time rank, ``-> [U, W], [U], [N]``: for N texts, of which U are distinct.
     """
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:

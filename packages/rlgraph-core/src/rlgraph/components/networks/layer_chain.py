@@ -1,4 +1,4 @@
-"""Layers one after the other, and the internal states of those among them that are recurrent."""
+"""Chains of layers, and the internal states of their recurrent layers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from rlgraph.spaces.errors import mismatch
 
 
 class LayerChain(TimeFolding):
-    """A component made of layers, which carries the internal states of the recurrent ones among them.
+    """A component made of layers that carries the internal states of its recurrent layers.
 
-    A sub-class keeps its layers in `layers` and says in `wire` what becomes of an input. A layer is recurrent if it has
-    an `internal_states_space`: an `LSTM`, a `GRU`, a `MultiLSTM`, or something that holds one. Its states go by its
-    scope, as a name: those of ``"lstm-1"`` are ``internal_states["lstm_1"]``.
+    A subclass keeps its layers in `layers` and processes an input in `wire`. A layer is recurrent if it has an
+    `internal_states_space`: an `LSTM`, a `GRU`, a `MultiLSTM`, or a component that holds one. Its scope is the key of
+    its states: those of ``"lstm-1"`` are ``internal_states["lstm_1"]``.
     """
 
     layers: Sequence[Any]
@@ -33,7 +33,7 @@ class LayerChain(TimeFolding):
     def wire(
         self, inputs: Any, internal_states: Any, sequence_length: Any, resets: Any, training: Any
     ) -> tuple[Any, dict[str, Any]]:
-        """The output, and the states of the recurrent layers behind the last step; for use in API methods."""
+        """The output, and the states of the recurrent layers after the last step; for use in API methods."""
 
     @rlgraph_api
     def call(
@@ -47,12 +47,12 @@ class LayerChain(TimeFolding):
         """The output for `inputs`, ``[B, ...]``, or of sequences ``[B, T, ...]`` or ``[T, B, ...]``.
 
         Args:
-            inputs: what goes into the first layer; without time rank it is one step.
-            internal_states: of the recurrent layers ahead of the first step, a Dict as `internal_states_space`; None:
+            inputs: inputs of the first layer; without time rank they are one step.
+            internal_states: of the recurrent layers before the first step, a Dict as `internal_states_space`; None:
                 zeros.
-            sequence_length: int [B], how many steps of each sequence count for the recurrent layers; None: all.
-            resets: bool, one per step: where an episode begins, ahead of which the internal states become zero.
-            training: handed to the layers that take it, such as `Dropout`.
+            sequence_length: int [B], number of valid steps of each sequence for the recurrent layers; None: all.
+            resets: bool, one per step: where an episode begins; the internal states are zeroed before that step.
+            training: passed to the layers that accept it, such as `Dropout`.
         """
         return self._run(inputs, internal_states, sequence_length, resets, training)[0]
 
@@ -65,9 +65,9 @@ class LayerChain(TimeFolding):
         resets: Any = None,
         training: Any = None,
     ) -> Any:
-        """``{"output", "internal_states"}``: as `call`, and the states behind the last step.
+        """``{"output", "internal_states"}``: as `call`, and the states after the last step.
 
-        Without recurrent layers there are no states, and no such key.
+        Without recurrent layers the key ``"internal_states"`` is missing.
         """
         output, states = self._run(inputs, internal_states, sequence_length, resets, training)
         return {"output": output, "internal_states": states} if states else {"output": output}
@@ -76,7 +76,7 @@ class LayerChain(TimeFolding):
         if isinstance(internal_states, bool):
             raise AssemblyError(
                 f"{self.scope_path}: internal_states: expected the states of recurrent layers, given "
-                f"{internal_states}: training is an argument by name, call(inputs, training={internal_states})"
+                f"{internal_states}: pass training by name, call(inputs, training={internal_states})"
             )
         return self.wire(inputs, internal_states, *others)
 
@@ -87,9 +87,7 @@ class LayerChain(TimeFolding):
         }
         for argument, space in given.items():
             if own is None:
-                raise SpaceError(
-                    f"{argument}: internal_states are given, and there is no recurrent layer that would take them"
-                )
+                raise SpaceError(f"{argument}: expected no internal_states, since no layer is recurrent")
             if not isinstance(space, Dict) or list(space.flatten()) != list(own.flatten()):
                 raise mismatch(argument, repr(own), repr(space))
 
@@ -102,7 +100,7 @@ def run_layers(
     resets: Any = None,
     training: Any = None,
 ) -> tuple[Any, dict[str, Any]]:
-    """What the last of `layers` puts out, and the states of the recurrent ones; for use in API methods."""
+    """The output of the last of `layers`, and the states of the recurrent ones; for use in API methods."""
     states = {}
     for layer in layers:
         if not is_recurrent(layer):
@@ -123,16 +121,16 @@ def features_of(
 ) -> dict[str, Any]:
     """``{"nn_outputs"}`` of a network, and ``"internal_states"`` if it is recurrent; for use in API methods.
 
-    Without recurrent layers there is nothing that lengths and resets would change.
+    Without recurrent layers, lengths and resets have no effect.
     """
-    if not is_recurrent(network):  # states are handed on to be refused
+    if not is_recurrent(network):  # states are passed on so that the layer rejects them
         return {"nn_outputs": network.call(inputs, internal_states)}
     result = network.call_with_states(inputs, internal_states, sequence_length, resets)
     return {"nn_outputs": result["output"], "internal_states": result["internal_states"]}
 
 
 def call_layer(layer: Any, *inputs: Any, training: Any, **named: Any) -> Any:
-    """The output of `layer`, which is told of `training` if it asks; for use in API methods."""
+    """The output of `layer`, with `training` if it accepts it; for use in API methods."""
     method = layer.api_methods().get("call")
     if method is not None and "training" in inspect.signature(method).parameters:
         named["training"] = training
@@ -140,29 +138,29 @@ def call_layer(layer: Any, *inputs: Any, training: Any, **named: Any) -> Any:
 
 
 def is_recurrent(layer: Any) -> bool:
-    """Whether it has internal states that go in and come out."""
+    """Whether it has internal states as input and output."""
     return getattr(layer, "internal_states_space", None) is not None
 
 
 def state_key(layer: Any) -> str:
-    """What the states of a layer are called: its scope, made a name."""
+    """The key of a layer's states: its scope as an identifier."""
     name = re.sub(r"\W", "_", layer.scope)
     return f"_{name}" if name[0].isdigit() else name
 
 
 def states_space(layers: Sequence[Any]) -> Dict | None:
-    """The Space of the states of the recurrent ones among `layers`; None if there is none."""
+    """The Space of the states of the recurrent `layers`; None if no layer is recurrent."""
     spaces = {state_key(layer): layer.internal_states_space for layer in layers if is_recurrent(layer)}
     return Dict(spaces) if spaces else None
 
 
 def check_state_keys(layers: Sequence[Any], where: str) -> None:
-    """Raise `SpecError` if the states of two recurrent layers would go by one name."""
+    """Raise `SpecError` if the states of two recurrent layers would have the same key."""
     scopes: dict[str, str] = {}
     for layer in filter(is_recurrent, layers):
         other = scopes.setdefault(state_key(layer), layer.scope)
         if other != layer.scope:
             raise SpecError(
-                f"{where}: the internal states of {other!r} and {layer.scope!r} would both go by the name "
-                f"{state_key(layer)!r}: give one of them another scope"
+                f"{where}: the internal states of {other!r} and {layer.scope!r} would both have the key "
+                f"{state_key(layer)!r}: give one layer another scope"
             )

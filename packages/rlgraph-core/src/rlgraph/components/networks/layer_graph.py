@@ -1,4 +1,4 @@
-"""Which layer gets what: the inside of a network, as plain data.
+"""The graph of layer calls in a network, as plain data.
 
 A list of layers is a chain of calls; `layer_graph_of_outputs` follows outputs back to the Spaces that they are made of.
 """
@@ -17,7 +17,7 @@ from rlgraph.core.component import LayerCall
 from rlgraph.core.component.layer_calls import leaves
 from rlgraph.spaces import Space, Tuple
 
-#: Arguments of layers that a network hands over by itself.
+#: Arguments of layers that a network passes itself.
 HANDED = frozenset({"internal_states", "resets", "training"})
 
 #: ``f(layer, arguments)``: the output of a layer.
@@ -26,12 +26,12 @@ RunLayer = Callable[[Any, Mapping[str, Any]], Any]
 
 @dataclass(frozen=True)
 class LayerGraph:
-    """Calls of layers in an order in which they can be made.
+    """Calls of layers in execution order.
 
     Attributes:
         calls: each with arguments made of outputs of earlier ones and of the network's input; one and the same layer
             may be called several times.
-        outputs: what the network returns: such an output, or dict and tuple literals of them.
+        outputs: the network's return value: an output of a call, or dict and tuple literals of outputs.
     """
 
     calls: tuple[LayerCall, ...]
@@ -59,7 +59,7 @@ class LayerGraph:
 
 
 def chain(layers: Sequence[Component]) -> LayerGraph:
-    """Layers one after the other, each with its first argument only."""
+    """A chain of layers, each with its first argument only."""
     calls, output = [], LayerOutput(None)
     for layer in layers:
         calls.append(LayerCall(layer, {_first_argument(layer): output}))
@@ -68,16 +68,15 @@ def chain(layers: Sequence[Component]) -> LayerGraph:
 
 
 def layer_graph_of_outputs(inputs: Any, outputs: Any, where: str) -> LayerGraph:
-    """The calls that `outputs` need, each behind those that it needs itself.
+    """The calls that `outputs` need, in topological order.
 
     Args:
-        inputs: what the network is given: a Space, a list or dict of Spaces, or `LayerOutput` without a call.
+        inputs: the network's inputs: a Space, a list or dict of Spaces, or `LayerOutput` without a call.
         outputs: outputs of layers; one, or dict, list and tuple literals of them.
         where: the network; named in errors.
 
     Raises:
-        AssemblyError: an output that is none of a layer or made of a Space that is no input, or an input of which no
-            output is made.
+        AssemblyError: an output is not a layer's or depends on a Space that is not an input, or an input is unused.
     """
     search = _Search(_places(inputs, where), where)
     found = _mapped(outputs, partial(search.resolved, what=f"{where}.outputs"))
@@ -88,7 +87,7 @@ def layer_graph_of_outputs(inputs: Any, outputs: Any, where: str) -> LayerGraph:
 
 
 class _Search:
-    """From outputs back to inputs; notes each call behind those that it needs."""
+    """Traces outputs back to inputs and records the calls in topological order."""
 
     def __init__(self, places: Mapping[int, tuple[str | int, ...]], where: str):
         self.places, self.where = places, where
@@ -97,11 +96,11 @@ class _Search:
         self._resolved: dict[int, LayerCall] = {}
 
     def resolved(self, leaf: Any, what: str) -> LayerOutput:
-        """`leaf`, a Space or an output, as an output whose calls are noted."""
+        """`leaf`, a Space or an output, as an output whose calls are recorded."""
         if isinstance(leaf, Space):
             if id(leaf) not in self.places:
                 raise AssemblyError(
-                    f"{what}: {leaf!r} is none of the inputs of {self.where}: give inputs= the very object that the "
+                    f"{what}: {leaf!r} is not an input of {self.where}: pass to inputs= the very object that the "
                     "layers are called with (equal Spaces are different inputs)"
                 )
             leaf = LayerOutput(None, self.places[id(leaf)])
@@ -128,15 +127,15 @@ class _Search:
         return self._resolved[id(call)]
 
     def _check_handed(self, call: LayerCall, what: str) -> None:
-        """Raise `AssemblyError` for inputs that the network hands over, or states that it could not carry."""
+        """Raise `AssemblyError` for inputs that the network passes itself, or states that it cannot carry."""
         first = _first_argument(call.layer)
         for name in call.arguments.keys() & HANDED - {first}:
-            raise AssemblyError(f"{what} is given {name!r} as an input: the network hands it over by itself")
+            raise AssemblyError(f"{what} is given {name!r} as an input: the network passes it itself")
         if not is_recurrent(call.layer):
             return
         if set(call.arguments) != {first}:
             raise AssemblyError(
-                f"{what} is recurrent and given {', '.join(call.arguments)}: the network hands over all but {first!r}"
+                f"{what} is recurrent and given {', '.join(call.arguments)}: it may be given only {first!r}"
             )
         if any(call.layer is other.layer for other in self.calls):
             raise AssemblyError(
@@ -144,13 +143,13 @@ class _Search:
             )
 
     def check_all_used(self, inputs: Any) -> None:
-        """Raise `AssemblyError` for an input no part of which is used. Of a container Space one part is enough."""
+        """Raise `AssemblyError` for an unused input. For a container Space one used part is enough."""
         for path in _input_paths(inputs):
             if not any(used[: len(path)] == path for used in self.used):
                 name = "".join(f"[{key!r}]" for key in path)
                 raise AssemblyError(
-                    f"{self.where}.inputs{name}: no output is made of it: give it to a layer whose output is used, or "
-                    "leave it out"
+                    f"{self.where}.inputs{name}: no output depends on it: pass it to a layer whose output is used, or "
+                    "remove it"
                 )
 
 
@@ -164,7 +163,7 @@ def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _input_paths(inputs: Any) -> list[tuple[str | int, ...]]:
-    """Where in what the network is given its inputs stand; a Space is one of them."""
+    """The paths of the inputs in the network's argument; a Space is one input."""
     if isinstance(inputs, Space | LayerOutput):
         return [()]
     items = inputs.items() if isinstance(inputs, Mapping) else enumerate(inputs)
@@ -172,10 +171,10 @@ def _input_paths(inputs: Any) -> list[tuple[str | int, ...]]:
 
 
 def the_only_space(outputs: Any, where: str) -> Space:
-    """The one Space that `outputs` are made of.
+    """The only Space on which `outputs` depend.
 
     Raises:
-        AssemblyError: there are several, or none.
+        AssemblyError: they depend on several Spaces, or none.
     """
     found: dict[int, Space] = {}
 
@@ -190,7 +189,7 @@ def the_only_space(outputs: Any, where: str) -> Space:
     visit(outputs)
     if len(found) != 1:
         raise AssemblyError(
-            f"{where}: the outputs are made of {len(found)} Spaces, so inputs= must say what the network is given: "
+            f"{where}: the outputs depend on {len(found)} Spaces, so inputs= must list the network's inputs: "
             f"{list(found.values())}"
         )
     (space,) = found.values()
@@ -198,14 +197,14 @@ def the_only_space(outputs: Any, where: str) -> Space:
 
 
 def _places(inputs: Any, where: str) -> dict[int, tuple[str | int, ...]]:
-    """Where each Space, and each part of a container Space, stands in what the network is given: by identity."""
+    """The path of each Space, and of each part of a container Space, in the network's argument; by identity."""
     places: dict[int, tuple[str | int, ...]] = {}
 
     def visit(value: Any, path: tuple[str | int, ...]) -> None:
         if isinstance(value, Space):
             if id(value) in places:
                 raise AssemblyError(
-                    f"{where}.inputs: one and the same Space stands there twice: {value!r}; make a Space for each input"
+                    f"{where}.inputs: duplicate Space {value!r}; make a separate Space for each input"
                 )
             places[id(value)] = path
         if isinstance(value, Mapping):
@@ -235,7 +234,7 @@ def _first_argument(layer: Component) -> str:
 def name_layers(layers: Sequence[Component]) -> None:
     """Number the layers that were given no scope of their own, as in a list of specs: ``dense-0``.
 
-    One that has a number, as it is shared with another network, keeps it.
+    A layer shared with another network keeps its number.
     """
     taken = {layer.scope for layer in layers}
     for position, layer in enumerate(layers):

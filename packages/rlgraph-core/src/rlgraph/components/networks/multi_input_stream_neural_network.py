@@ -1,4 +1,4 @@
-"""A network with a network of its own for each part of its input."""
+"""A network with several input streams."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from rlgraph.spaces.errors import mismatch
 
 
 class MultiInputStreamNeuralNetwork(NeuralNetwork):
-    """A network for each part of a Dict or Tuple; what they give is concatenated and goes through one more network.
+    """One network per part of a Dict or Tuple; their outputs are concatenated and pass through one more network.
 
-    The networks of the parts give floats whose shapes differ in the last axis at most.
+    The outputs of these networks are floats whose shapes differ at most in the last axis.
 
     Args:
         input_network_specs: key of a part -> its network (instance, list of layer specs, or spec), or None for a part
-            that is concatenated as it is; of a Tuple a list of such.
-        post_network_spec: the network behind; None for none.
+            that is concatenated unchanged; for a Tuple a list.
+        post_network_spec: the network after the concatenation; None for none.
         scope: name among its siblings.
 
     Raises:
         SpecError: no parts, or a wrong spec of a network (named by its part).
-        SpaceError: the input has other parts than there are networks, or what the networks give does not fit together.
+        SpaceError: the parts of the input do not match the networks, or the outputs cannot be concatenated.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class MultiInputStreamNeuralNetwork(NeuralNetwork):
             kind = "Tuple" if self.parts[0] == 0 else "Dict"
             raise mismatch(
                 "inputs",
-                f"a {kind} with the parts {', '.join(map(str, self.parts))}, for each of which there is a network",
+                f"a {kind} with the parts {', '.join(map(str, self.parts))}, one per network",
                 repr(space),
-                "input_network_specs has an entry for every part; None hands one on as it is",
+                "input_network_specs needs an entry for every part; None passes a part on unchanged",
             )

@@ -24,32 +24,32 @@ from rlgraph.core.specs.spec_paths import locate
 
 
 class NeuralNetwork(LayerChain):
-    """Layers applied one after the other, or in any order without circles.
+    """Layers applied in sequence or as any acyclic graph.
 
-    It finds the recurrent layers among them (also inside of networks, residuals and stacks) and carries their states:
-    ``network.call_with_states(inputs, internal_states)`` gives ``{"output", "internal_states"}``, and
+    It finds the recurrent layers (also inside networks, residuals and stacks) and carries their states:
+    ``network.call_with_states(inputs, internal_states)`` returns ``{"output", "internal_states"}``, and
     ``network.internal_states_space`` is their Space (None without recurrent layers). Inputs without time rank are one
     step, with time rank, in either order, sequences.
 
     Args:
-        layers: layers or specs of them; layers without a scope of their own are named after type and position.
+        layers: layers or their specs; layers without a scope are named after type and position.
             None with `outputs`.
         fold_time_rank: time is folded into the batch ahead of the first layer, ``[B, T, ...] -> [B * T, ...]``, for
-            layers that know nothing of time; inputs without time rank stay. The layers of this library need none.
-        unfold_time_rank: behind the last layer it is unfolded again; default: as `fold_time_rank`.
+            layers without time rank; inputs without time rank stay. The layers of this library do not need this.
+        unfold_time_rank: time is unfolded after the last layer; default: as `fold_time_rank`.
         scope: name among its siblings.
         inputs: with `outputs`: the Spaces that the first layers were called with, one, or a list or dict of them if
-            the network is given a Tuple or Dict. May be left out if it is one Space.
-        outputs: what the network returns: ``Dense(2)(Dense(64)(space))``, or a list or dict of such outputs of layers.
+            the network is given a Tuple or Dict. Optional for one Space.
+        outputs: the network's return value: ``Dense(2)(Dense(64)(space))``, or a list or dict of outputs of layers.
 
     Raises:
-        SpecError: no layers, or a spec that is wrong (named by its position); time folded around a recurrent layer.
-        AssemblyError: `outputs` that are not made of the inputs, an input that is not used, or layers in a circle;
-            internal states without a recurrent layer.
+        SpecError: no layers, or an invalid spec (named by its position); time folded around a recurrent layer.
+        AssemblyError: `outputs` do not depend on the inputs, an input is unused, or the layers form a cycle; internal
+            states without a recurrent layer.
         SpaceError: internal states of other layers.
     """
 
-    spec_hint = "layers stand in a list, a single one too"
+    spec_hint = "write layers as a list, even a single one"
 
     def __init__(
         self,
@@ -67,8 +67,8 @@ class NeuralNetwork(LayerChain):
         stateful = [layer.scope for layer in self.layers if getattr(layer, "has_state", False)]
         if stateful:
             raise SpecError(
-                f"{scope}.layers: {stateful[0]} remembers something of each environment, and a network does not know "
-                "them: put it into preprocessing_spec"
+                f"{scope}.layers: {stateful[0]} keeps state per environment, which a network does not "
+                "support: put it into preprocessing_spec"
             )
         check_state_keys(self.layers, f"{scope}.layers")
         self.fold_time_rank = fold_time_rank
@@ -82,8 +82,8 @@ class NeuralNetwork(LayerChain):
         recurrent = [layer.scope for layer in self.layers if is_recurrent(layer)]
         if self.fold_time_rank and recurrent:
             raise SpecError(
-                f"{scope}.fold_time_rank: {recurrent[0]} is recurrent and needs the time: fold it around the "
-                "other layers, in a network of their own"
+                f"{scope}.fold_time_rank: {recurrent[0]} is recurrent and needs the time rank: fold it around the "
+                "other layers, in a separate network"
             )
 
     @classmethod
@@ -113,7 +113,7 @@ class NeuralNetwork(LayerChain):
 
 
 def sub_network(spec: Any, scope: str, path: str) -> NeuralNetwork:
-    """A network inside of another component: an instance as it is, one of a spec under the scope."""
+    """A network inside another component: an instance unchanged, or built from a spec under the scope."""
     return NeuralNetwork.from_spec(
         spec, path=path, **({} if isinstance(spec, NeuralNetwork) else {"scope": scope})
     )
@@ -122,10 +122,8 @@ def sub_network(spec: Any, scope: str, path: str) -> NeuralNetwork:
 def _layer_graph(layers: Any, inputs: Any, outputs: Any, scope: str) -> LayerGraph:
     if outputs is not None:
         if layers is not None:
-            raise SpecError(
-                f"{scope}.layers: with outputs, which are made of layers, expected None, given {layers!r}"
-            )
-        # Mistakes in who gets what are no values that one could take out of a spec: they are located here.
+            raise SpecError(f"{scope}.layers: expected None together with outputs, given {layers!r}")
+        # Wiring mistakes are not values of a spec, so they are located here.
         where = locate(f"{scope}.outputs").removesuffix(".outputs")
         graph = layer_graph_of_outputs(
             the_only_space(outputs, where) if inputs is None else inputs, outputs, where
@@ -136,7 +134,7 @@ def _layer_graph(layers: Any, inputs: Any, outputs: Any, scope: str) -> LayerGra
         raise SpecError(
             f"{scope}.layers: expected a list of layer specs, given {layers!r}"
             + (" and inputs, but no outputs" if inputs is not None else "")
-            + ("; a network of several inputs is a multi_input_stream_network" * isinstance(layers, Mapping))
+            + ("; use multi_input_stream_network for several inputs" * isinstance(layers, Mapping))
         )
     return chain([_layer(spec, f"{scope}.layers[{i}]", i) for i, spec in enumerate(layers)])
 

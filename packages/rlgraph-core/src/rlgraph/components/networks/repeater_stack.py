@@ -1,4 +1,4 @@
-"""Copies of one component, called one after the other."""
+"""Copies of one component in sequence."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rlgraph.core.specs.spec_types import ComponentSpec
 
 
 class RepeaterStack(Stack):
-    """A component and copies of it, each with variables of its own, one after the other.
+    """Calls a component and copies of it in sequence, each with its own variables.
 
     Args:
         sub_component: the component, or its spec; its output has the Space of its input.
-        repeats: how many there are.
+        repeats: number of components.
         api_methods: see `Stack`.
         scope: name among its siblings.
 

@@ -14,15 +14,15 @@ from rlgraph.spaces.errors import mismatch
 
 
 class SACValueNetwork(Component):
-    """The value of an action in a state, ``Q(s, a)``, as soft actor-critic has it (Haarnoja et al., 2018,
-    https://arxiv.org/abs/1812.05905): a network of features of the state beside the action.
+    """The value of an action in a state, ``Q(s, a)``, for soft actor-critic (Haarnoja et al., 2018,
+    https://arxiv.org/abs/1812.05905): a network of the concatenated features of state and action.
 
-    Actions are floats, one-hot or relaxed choices among them, or integers and bools, which become one-hot; of a
-    container all parts stand behind each other.
+    Actions are floats, one-hot or relaxed choices among them, or integers and bools, which become one-hot; all
+    parts of a container are concatenated.
 
     Args:
-        network_spec: the network behind state and action (instance, list of layer specs, or spec).
-        state_network_spec: the network in front, which makes features of rank 1 of states, for instance convolutions
+        network_spec: the network of state and action (instance, list of layer specs, or spec).
+        state_network_spec: the network from states to features of rank 1, for instance convolutions
             and ``{"type": "reshape", "flatten": True}`` of images; None: states are floats, and flattened.
         weights_spec: initializer of the weights of the last layer.
         biases_spec: initializer of its biases; False for none.
@@ -30,7 +30,7 @@ class SACValueNetwork(Component):
 
     Raises:
         SpecError: a wrong spec of a network.
-        SpaceError: an action that is neither float nor category, or states that are no floats of rank 1 behind
+        SpaceError: an action that is neither float nor category, or states that are not floats of rank 1 after
             `state_network_spec`.
     """
 
@@ -81,7 +81,7 @@ class StatesAndActions(Component):
                 "states",
                 "features of rank 1 (floats)",
                 repr(states),
-                "state_network_spec makes them, and ends with {'type': 'reshape', 'flatten': True} or a dense layer",
+                "end state_network_spec with {'type': 'reshape', 'flatten': True} or a dense layer",
             )
         self.boxes: dict[str, BoxSpace] = actions.flatten()
         for path, box in self.boxes.items():

@@ -1,4 +1,4 @@
-"""Components called one after the other."""
+"""Components called in sequence."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class StackMethod:
     """An API method of a stack.
 
     Attributes:
-        name: what it is called.
-        called: which API method of each component it calls.
+        name: its name.
+        called: the API method of each component that it calls.
         wiring: ``f(stack, *inputs)`` wires it instead.
-        fold_time_rank, unfold_time_rank: time is folded into the batch in front, and unfolded behind.
+        fold_time_rank, unfold_time_rank: fold time into the batch before the first component, unfold it after the last.
     """
 
     name: str
@@ -33,18 +33,18 @@ class StackMethod:
 
 
 class Stack(TimeFolding):
-    """Components called one after the other: what one returns, the next one is given.
+    """Calls components in sequence: each receives the output of the one before.
 
     Args:
-        sub_components: the components, or specs of them.
+        sub_components: the components or their specs.
         api_methods: its API methods, each as ``"name"``; as ``("new", "name")``, which calls `name` of every component;
             as ``("name", function)``, wired by ``function(stack, *inputs)``; or as a dict ``{"api": "name", "function":
-            ..., "fold_time_rank": ..., "unfold_time_rank": ...}``: time ranks are folded into the batch in front of the
-            first component and unfolded behind the last. Recurrent components are carried along as `LayerChain` does.
+            ..., "fold_time_rank": ..., "unfold_time_rank": ...}``: time ranks are folded into the batch before the
+            first component and unfolded after the last. States of recurrent components are carried as in `LayerChain`.
         scope: name among its siblings.
 
     Raises:
-        SpecError: no components, one without such an API method, or a method that is described in another way.
+        SpecError: no components, a component without the API method, or an invalid description of a method.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Stack(TimeFolding):
         **kwargs: Any,
     ):
         if not sub_components:
-            raise SpecError(f"{scope}: expected components or specs of them, given none")
+            raise SpecError(f"{scope}: expected components or their specs, given none")
         if isinstance(api_methods, str):
             raise SpecError(
                 f"{scope}.api_methods: expected a list of API methods, given {api_methods!r}: write [{api_methods!r}]"
@@ -73,7 +73,7 @@ class Stack(TimeFolding):
 
     @property
     def internal_states_space(self) -> Dict | None:
-        """The Space of the internal states of recurrent components, which `call` carries; None if there are none."""
+        """The Space of the internal states of recurrent components, which `call` carries; None without them."""
         return states_space(self.stacked)
 
     def _check(self, method: StackMethod, scope: str) -> None:
@@ -106,21 +106,21 @@ class Stack(TimeFolding):
                 values = tuple(self._unfold_time(x, given[0]) for x in values)
             return values if len(values) != 1 else values[0]
 
-        # That of the first component: the stack may be a root, whose arguments have names.
+        # The signature of the first component, since the stack may be a root, whose arguments have names.
         first = self.stacked[0].api_methods()[method.called]
         wired.__signature__ = inspect.signature(first)  # type: ignore[attr-defined]
-        wired.__doc__ = f"`{method.called}` of every component, one after the other."
+        wired.__doc__ = f"`{method.called}` of every component, in sequence."
         return wired
 
     def _folded(self, value: Any) -> Any:
-        """`value` without time rank; what is no tensor, such as an argument that is left out, as it is."""
+        """`value` without time rank; unchanged if it is not a tensor, such as an omitted argument."""
         return value if value is None or isinstance(value, bool | int | float) else self._fold_time(value)
 
     def _carrying(self, method: StackMethod) -> Callable[..., Any]:
-        """`call` of components some of which are recurrent; and `call_with_states` beside it (see `LayerChain`)."""
+        """Make `call` and `call_with_states` of components some of which are recurrent (see `LayerChain`)."""
         if method.fold_time_rank:
             raise SpecError(
-                f"{self.scope}.api_methods: recurrent components need the time: no fold_time_rank"
+                f"{self.scope}.api_methods: recurrent components need the time rank: remove fold_time_rank"
             )
 
         def call_with_states(
@@ -131,14 +131,14 @@ class Stack(TimeFolding):
             resets: Any = None,
             training: Any = None,
         ) -> Any:
-            """``{"output", "internal_states"}``: as `call`, and the states behind the last step."""
+            """``{"output", "internal_states"}``: as `call`, and the states after the last step."""
             output, states = run_layers(
                 self.stacked, inputs, internal_states, sequence_length, resets, training
             )
             return {"output": output, "internal_states": states}
 
         def call(self: Stack, *args: Any, **kwargs: Any) -> Any:
-            """`call` of every component, one after the other."""
+            """`call` of every component, in sequence."""
             return call_with_states(self, *args, **kwargs)["output"]
 
         call.__signature__ = inspect.signature(call_with_states)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""A value function with a network of its own."""
+"""A value function with its own network."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlgraph.spaces import Dict
 
 
 class ValueFunction(Component):
-    """A network with a linear layer behind it: one value per state.
+    """A network followed by a linear layer: one value per state.
 
     Args:
         network_spec: the network (instance, list of layer specs, or spec).
@@ -52,12 +52,12 @@ class ValueFunction(Component):
     def get_state_values(
         self, nn_inputs: Any, internal_states: Any = None, sequence_length: Any = None, resets: Any = None
     ) -> Any:
-        """``{"state_values": [B], "nn_outputs"}``; of a recurrent network ``"internal_states"`` behind the last step.
+        """``{"state_values": [B], "nn_outputs"}``; of a recurrent network ``"internal_states"`` after the last step.
 
         Args:
             nn_inputs: states ``[B, ...]``, or sequences of them.
-            internal_states: of the recurrent layers ahead of the first step; default: zeros.
-            sequence_length: int [B], how many steps of each sequence count; default: all.
+            internal_states: of the recurrent layers before the first step; default: zeros.
+            sequence_length: int [B], number of valid steps of each sequence; default: all.
             resets: bool, one per step, where an episode begins; default: nowhere.
         """
         return self._outputs(nn_inputs, internal_states, sequence_length, resets)

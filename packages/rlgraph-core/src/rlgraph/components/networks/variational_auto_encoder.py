@@ -25,26 +25,26 @@ LIKELIHOODS = ("normal", "bernoulli")
 
 
 class VariationalAutoEncoder(Component):
-    """Codes ``z`` of inputs, and inputs of codes (Kingma and Welling, 2014, https://arxiv.org/abs/1312.6114).
+    """Encodes inputs as codes ``z`` and decodes codes (Kingma and Welling, 2014, https://arxiv.org/abs/1312.6114).
 
     The encoder gives mean and log-variance of a normal distribution of the code, the decoder the parameters of the
     distribution of the input: means (`likelihood` ``"normal"``) or logits (``"bernoulli"``, inputs between 0 and 1).
-    It is trained by making `get_elbo` large.
+    Train it by maximizing `get_elbo`.
 
     Args:
         z_units: size of a code.
-        encoder_network_spec: the network in front of the layers of mean and log-variance (instance, list of layer
+        encoder_network_spec: the network before the layers of mean and log-variance (instance, list of layer
             specs, or spec); its output is of rank 1.
-        decoder_network_spec: the network from codes to what has the shape of the inputs.
+        decoder_network_spec: the network from codes to outputs of the shape of the inputs.
         likelihood: the distribution of the inputs given a code.
-        stddev: of the normal likelihood, the same for all elements.
+        stddev: standard deviation of the normal likelihood, the same for all elements.
         beta: weight of the divergence in `get_elbo` (Higgins et al., 2017).
         scope: name among its siblings.
 
     Raises:
         SpecError: `z_units` below 1, an unknown likelihood, `stddev` not above 0, `beta` below 0, or a wrong spec
             of a network.
-        SpaceError: inputs that are no floats, or a decoder whose output has another shape.
+        SpaceError: the inputs are not floats, or the decoder's output has another shape.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class VariationalAutoEncoder(Component):
         check_whole(z_units, f"{scope}.z_units", least=1)
         if likelihood not in LIKELIHOODS:
             raise SpecError(
-                f"{scope}.likelihood: there is no {likelihood!r}. {nearest(str(likelihood), LIKELIHOODS)}"
+                f"{scope}.likelihood: unknown {likelihood!r}. {nearest(str(likelihood), LIKELIHOODS)}"
             )
         stddev = check_number(stddev, f"{scope}.stddev", above=0)
         beta = check_number(beta, f"{scope}.beta", least=0)
@@ -88,7 +88,7 @@ class VariationalAutoEncoder(Component):
 
     @rlgraph_api
     def call(self, inputs: Any, deterministic: Any = None) -> Any:
-        """What the decoder makes of the codes of ``inputs [B, ...]``: means or logits, ``[B, ...]``."""
+        """The reconstruction of ``inputs [B, ...]``: means or logits, ``[B, ...]``."""
         return self.decoder.call(self.encode(inputs, deterministic)["z"])
 
     @rlgraph_api
@@ -96,7 +96,7 @@ class VariationalAutoEncoder(Component):
         """``{"mean", "log_variance", "z"}``, each ``[B, z_units]``, of ``inputs [B, ...]``.
 
         ``z`` is a sample of the normal distribution of this mean and variance, differentiable by both; the mean if
-        `deterministic`, which is true or false in Python, or a bool tensor, [] or [B].
+        `deterministic`, a Python bool or a bool tensor, [] or [B].
         """
         features = self.encoder.call(inputs)
         mean, log_variance = self.mean_layer.call(features), self.log_variance_layer.call(features)

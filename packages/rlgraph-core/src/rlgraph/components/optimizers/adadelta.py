@@ -15,9 +15,9 @@ class Adadelta(Optimizer):
     """Adadelta (Zeiler, 2012, Algorithm 1).
 
     Args:
-        learning_rate: as in `Optimizer`; the paper has none, which is 1.
+        learning_rate: as in `Optimizer`; the paper has none, which equals 1.
         rho: decay rate of both means, in [0, 1).
-        epsilon: added in both roots.
+        epsilon: added inside both roots.
         scope: name among its siblings.
         kwargs: limits on the gradients and `non_finite`, as in `Optimizer`.
     """

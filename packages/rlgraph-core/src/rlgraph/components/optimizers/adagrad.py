@@ -12,11 +12,11 @@ from rlgraph.core.specs.spec_types import ScheduleSpec
 
 
 class Adagrad(Optimizer):
-    """Adagrad (Duchi et al., 2011, Figure 1 with a diagonal, as `torch.optim.Adagrad` has it).
+    """Adagrad (Duchi et al., 2011, Figure 1 with a diagonal, as in `torch.optim.Adagrad`).
 
     Args:
         learning_rate: as in `Optimizer`.
-        initial_accumulator_value: where the sums of squares begin; 0 is the paper's, 0.1 that of RLgraph 0.5 and Keras.
+        initial_accumulator_value: initial sums of squares; 0 in the paper, 0.1 in RLgraph 0.5 and Keras.
         epsilon: added to the root of the sum of squares.
         scope: name among its siblings.
         kwargs: limits on the gradients and `non_finite`, as in `Optimizer`.

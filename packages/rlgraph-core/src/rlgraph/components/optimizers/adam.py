@@ -13,7 +13,7 @@ from rlgraph.spaces import FloatBox
 
 
 class Adam(Optimizer):
-    """Adam (Kingma and Ba, 2015, Algorithm 1, as `torch.optim.Adam` has it).
+    """Adam (Kingma and Ba, 2015, Algorithm 1, as in `torch.optim.Adam`).
 
     Args:
         learning_rate: as in `Optimizer`.

@@ -12,13 +12,13 @@ from rlgraph.core.specs.spec_types import ScheduleSpec
 
 
 class AdamW(Adam):
-    """Adam with decoupled weight decay (Loshchilov and Hutter, 2019, Algorithm 2, as `torch.optim.AdamW` has it).
+    """Adam with decoupled weight decay (Loshchilov and Hutter, 2019, Algorithm 2, as in `torch.optim.AdamW`).
 
-    All variables decay, biases too: each step takes ``learning_rate * weight_decay`` of them off.
+    All variables decay, biases too: each step reduces them by the share ``learning_rate * weight_decay``.
 
     Args:
         learning_rate: as in `Optimizer`.
-        weight_decay: share of the variables, at least 0.
+        weight_decay: decay rate, at least 0.
         scope: name among its siblings.
         kwargs: `beta1`, `beta2` and `epsilon` as in `Adam`; limits on the gradients and `non_finite` as in `Optimizer`.
     """

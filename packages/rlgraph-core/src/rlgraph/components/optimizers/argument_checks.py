@@ -1,4 +1,4 @@
-"""What the arguments of optimizers may be."""
+"""Checks of optimizer arguments."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from rlgraph.core import SpecError
 
 
 def read_learning_rate(spec: Any, where: str) -> Schedule:
-    """The learning rate, a number or a schedule of one.
+    """The learning rate, a number or a schedule.
 
     Raises:
-        SpecError: neither, or it is below 0 at some time.
+        SpecError: `spec` is neither, or is below 0 at some time.
     """
     schedule = Schedule.from_spec(spec, path=where)
-    # Schedules run in one direction, so their ends say it.
+    # Schedules are monotonic, so checking their ends is enough.
     if min(schedule.value(0.0), schedule.value(1.0)) < 0.0:
         raise SpecError(f"{where}: expected a number >= 0, given {spec!r}")
     return schedule

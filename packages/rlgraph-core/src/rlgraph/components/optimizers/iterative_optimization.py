@@ -20,26 +20,25 @@ def _order_space(*_: Any) -> Space:
 
 
 class IterativeOptimization(Component):
-    """Updates of a component on shuffled minibatches of one batch, for several epochs.
+    """Updates a component on shuffled minibatches of one batch, for several epochs.
 
-    Schulman et al. (2017), Algorithm 1, https://arxiv.org/abs/1707.06347. All of it is one call of one program. Every
-    epoch shuffles the batch anew and cuts it into equal minibatches; records that are left over then are left out of
-    this epoch.
+    Schulman et al. (2017), Algorithm 1, https://arxiv.org/abs/1707.06347. It is one call of one program. Every epoch
+    reshuffles the batch and splits it into equal minibatches; an epoch skips the remaining records.
 
     Args:
-        sub_component: what is updated, or its spec. Its API method takes ``records``, a dict of fields ``[M, ...]``,
-            and returns a dict of numbers ``[]``.
-        num_epochs: how often the batch is gone through.
-        num_minibatches: minibatches of an epoch.
-        results: names of those numbers of which `update` returns the means.
-        stop_if: ``(name, limit)``: end behind the first update of which the number `name`, one of `results`, is above
-            the limit (the divergence from the policy that acted, say); None: never.
+        sub_component: the component to update or its spec. Its API method takes ``records``, a dict of fields
+            ``[M, ...]``, and returns a dict of numbers ``[]``.
+        num_epochs: number of passes over the batch.
+        num_minibatches: minibatches per epoch.
+        results: names of the numbers whose means `update` returns.
+        stop_if: ``(name, limit)``: stop after the first update whose number `name`, one of `results`, exceeds the limit
+            (for example the divergence from the behaviour policy); None: never.
         api_method_name: the API method of `sub_component`.
         scope: name among its siblings.
 
     Raises:
-        SpecError: a number below 1, no such API method, or a `stop_if` of another form.
-        SpaceError: the records are no container with a batch rank, or a result is no single number.
+        SpecError: a number below 1, an unknown API method, or an invalid `stop_if`.
+        SpaceError: the records are not a container with a batch rank, or a result is not a single number.
     """
 
     def __init__(
@@ -79,11 +78,11 @@ class IterativeOptimization(Component):
         """All updates on ``records``, a dict of fields ``[B, ...]``.
 
         Returns:
-            A dict of the means ``[]`` over the updates that were done, by the names in `results`, and
-            ``num_updates [] (int64)``, how many these were.
+            A dict of the means ``[]`` over the updates done, by the names in `results`, and
+            ``num_updates [] (int64)``, their number.
 
         Raises:
-            InputError: there are fewer records than minibatches.
+            InputError: fewer records than minibatches.
         """
         order = self._order(records)
 
@@ -105,7 +104,7 @@ class IterativeOptimization(Component):
         return {**{name: means[name] for name in self.results}, "num_updates": count}
 
     def _numbers(self, given: Any) -> tuple[Any, ...]:
-        """Those that `results` names, of what an update returned."""
+        """The numbers in `results` from the outputs of an update."""
         if isinstance(given, tuple) or given is None:
             raise AssemblyError(
                 f"{self.scope_path}.results: {self.api_method_name} of {self.updated.scope_path} returns "
@@ -122,12 +121,12 @@ class IterativeOptimization(Component):
 
     @graph_fn(host=True, spaces=_order_space, shares=())
     def _order(self, records: Any) -> np.ndarray:
-        """Which records each minibatch has, ``[updates, M]``."""
+        """The indices of the records of each minibatch, ``[updates, M]``."""
         number = len(leaves_of(records)[0])
         size = number // self.num_minibatches
         if size == 0:
             raise InputError(
-                f"{self.scope_path}: {number} records are fewer than the {self.num_minibatches} minibatches of an epoch"
+                f"{self.scope_path}: expected at least {self.num_minibatches} records, given {number}"
             )
         rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
         used = size * self.num_minibatches
@@ -141,7 +140,7 @@ class IterativeOptimization(Component):
 
     @graph_fn(returns=3)
     def _start(self, ops: Any) -> Any:
-        """Sums of the numbers, how many updates there were, and whether to stop."""
+        """Sums of the numbers, the number of updates, and whether to stop."""
         return ops.zeros((len(self.results),)), ops.zeros((), dtype="int64"), ops.zeros((), dtype="bool")
 
     @graph_fn(returns=3)
@@ -151,7 +150,7 @@ class IterativeOptimization(Component):
 
     @graph_fn
     def _averages(self, ops: Any, collected: Any) -> Any:
-        """``[updates]`` of each number ``-> []``, and how many updates there were."""
+        """``[updates]`` of each number ``-> []``, and the number of updates."""
         self._check_numbers(collected, 1)
         means = {name: ops.mean(x) for name, x in zip(self.results, collected, strict=True)}
         return {**means, "num_updates": ops.full((), self.num_epochs * self.num_minibatches, dtype="int64")}
@@ -171,12 +170,12 @@ class IterativeOptimization(Component):
 
 
 def _stop(given: Any, results: list[str], where: str) -> tuple[int | None, float]:
-    """The position of the number that decides, and its limit."""
+    """The index of the number that decides, and its limit."""
     if given is None:
         return None, 0.0
     if not isinstance(given, Sequence) or len(given) != 2 or not isinstance(given[1], int | float):
         raise SpecError(f"{where}: expected a pair of a name and a limit, or None, given {given!r}")
     name, limit = given
     if name not in results:
-        raise SpecError(f"{where}: {name!r} is none of results. {nearest(str(name), results)}")
+        raise SpecError(f"{where}: {name!r} is not in results. {nearest(str(name), results)}")
     return results.index(name), float(limit)

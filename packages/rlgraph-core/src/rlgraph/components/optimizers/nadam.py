@@ -13,13 +13,13 @@ from rlgraph.spaces import FloatBox
 
 
 class Nadam(Adam):
-    """Adam with Nesterov momentum (Dozat, 2016, Algorithm 2, as `torch.optim.NAdam` has it).
+    """Adam with Nesterov momentum (Dozat, 2016, Algorithm 2, as in `torch.optim.NAdam`).
 
-    The momentum begins at half of `beta1` and comes up to it: ``beta1 (1 - 0.5 * 0.96^(momentum_decay * step))``.
+    The momentum starts at half of `beta1` and rises to it: ``beta1 (1 - 0.5 * 0.96^(momentum_decay * step))``.
 
     Args:
         learning_rate: as in `Optimizer`.
-        momentum_decay: how fast the momentum comes up; 0.004 is the paper's, 1 that of Keras.
+        momentum_decay: how fast the momentum rises; 0.004 in the paper, 1 in Keras.
         scope: name among its siblings.
         kwargs: `beta1`, `beta2` and `epsilon` as in `Adam`; limits on the gradients and `non_finite` as in `Optimizer`.
     """

@@ -1,4 +1,4 @@
-"""What optimizers share: the step as wiring, the learning rate, clipping, gradients that are not finite, statistics."""
+"""The base class of optimizers: step, learning rate, clipping, non-finite gradients, statistics."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ NON_FINITE = ("ignore", "skip", "error")
 
 
 class Optimizer(Component):
-    """Base class of optimizers: what they do is the graph function `_apply`, which writes the variables and its slots.
+    """Base class of optimizers; sub-classes define `_apply`, which writes the variables and their slots.
 
-    One optimizer steps one list of variables. At most one of the three limits is given; all of them are limits on the
-    gradients, not on the step.
+    One optimizer steps one list of variables. At most one of the three limits may be given; they limit the
+    gradients, not the step.
 
     Args:
-        learning_rate: step size; a number, or a schedule of one (see `Schedule.from_spec`): ``[1e-3, 1e-5]``. With a
-            schedule, a step needs the fraction of training that is done.
-        clip_grad_norm: largest L2 norm of all gradients together; all are scaled alike.
+        learning_rate: step size; a number or a schedule (see `Schedule.from_spec`): ``[1e-3, 1e-5]``. With a
+            schedule, a step needs the fraction of training done.
+        clip_grad_norm: largest L2 norm of all gradients together; all are scaled by one factor.
         clip_grad_norm_per_variable: largest L2 norm of the gradient of each variable; each is scaled on its own.
         clip_grad_value: largest size of an element of a gradient; each element is clipped on its own.
-        non_finite: what happens where a gradient holds NaN or infinity. ``"ignore"``: nothing is looked at, and the
-            variables become NaN; free of cost. ``"skip"``: variables and slots stay as they were, and the step counts
-            in the variable ``skipped``. ``"error"``: the same, and a `NumericalError` names component and variable.
+        non_finite: what to do if a gradient holds NaN or infinity. ``"ignore"``: no check, so the variables become NaN;
+            free of cost. ``"skip"``: variables and slots do not change, and the variable ``skipped`` counts the step.
+            ``"error"``: the same, and a `NumericalError` names component and variable.
         scope: name among its siblings.
     """
 
@@ -93,7 +93,7 @@ class Optimizer(Component):
         self.create_slots(variables)
 
     def create_slots(self, variables: Any) -> None:
-        """Declare what the rule remembers of `variables`, with `get_slots` and `get_variable`."""
+        """Declare the slots of `variables`, with `get_slots` and `get_variable`."""
 
     # Wiring.
 
@@ -102,15 +102,15 @@ class Optimizer(Component):
         """One step on `variables` (of ``component.variables()``) down the gradient of the scalar `loss`.
 
         Args:
-            variables: what to step; of several components ``a.variables() + b.variables()``.
+            variables: the variables to update; for several components ``a.variables() + b.variables()``.
             loss: a float without axes.
-            time_percentage: the fraction of training done, []; only needed where the learning rate is a schedule.
+            time_percentage: the fraction of training done, []; only needed if the learning rate is a schedule.
         """
         self._step(variables, gradients(loss, variables), time_percentage)
 
     @rlgraph_api
     def calculate_gradients(self, variables: Any, loss: Any) -> Any:
-        """The gradients of the scalar `loss` by `variables`, for the methods below; nothing is clipped yet."""
+        """The gradients of the scalar `loss` by `variables`, before clipping, for the methods below."""
         return gradients(loss, variables)
 
     @rlgraph_api
@@ -120,7 +120,7 @@ class Optimizer(Component):
 
     @rlgraph_api
     def get_gradient_statistics(self, grads: Any) -> Any:
-        """What `grads` of `calculate_gradients` are like before they are clipped.
+        """Statistics of `grads` from `calculate_gradients` before clipping.
 
         Returns:
             A dict of floats []: ``global_norm``, the L2 norm of all together; ``clipped``, the fraction of all elements
@@ -133,7 +133,7 @@ class Optimizer(Component):
         if not self.learning_rate.is_constant:
             if time_percentage is None:
                 raise AssemblyError(
-                    f"{self.scope_path} needs time_percentage, the fraction of training done, with every step: the "
+                    f"{self.scope_path} needs time_percentage, the fraction of training done, at every step: the "
                     f"learning rate is {self.learning_rate}"
                 )
             rate = self._get_learning_rate(time_percentage)
@@ -158,16 +158,16 @@ class Optimizer(Component):
         Args:
             ops: operations of the backend.
             variables, gradients: blocks.
-            learning_rate: [], or None where it is constant.
-            finite: [] bool, whether anything is to be written, or None: in any case.
+            learning_rate: [], or None if it is constant.
+            finite: [] bool, whether to write; None: always.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no rule: give it a graph function _apply")
+        raise NotImplementedError(f"{type(self).__name__} has no rule: add a graph function _apply")
 
     @graph_fn(returns=2)
     def _are_finite(self, ops: Any, gradients: Any) -> tuple[Any, Any]:
-        """``[]``: all are; ``[V]``: which of the variables' gradients are, or of the blocks, where none will be named.
+        """Whether gradients are finite: ``[]`` for all together, ``[V]`` per variable, or per block if none is named.
 
-        Counts the step if it is to be left out.
+        Counts the step if it is skipped.
         """
         pieces = list(gradients)
         if self.non_finite == "error":
@@ -184,8 +184,8 @@ class Optimizer(Component):
             component = names[0].rpartition("/")[0]
             raise NumericalError(
                 f"{self.scope_path}: the gradient by {names[0]} (component {component}) is not finite; {len(names)} of "
-                f"{len(finite)} variables have such gradients: {', '.join(names)}. The step was left out. Lower the "
-                "learning rate, set clip_grad_norm, or look for losses, rewards and states that are very large"
+                f"{len(finite)} variables have such gradients: {', '.join(names)}. The step was skipped. Lower the "
+                "learning rate, set clip_grad_norm, or look for very large losses, rewards and states"
             )
 
     @graph_fn
@@ -203,16 +203,16 @@ class Optimizer(Component):
     # Plain functions on tensors.
 
     def prepared(self, ops: Any, gradients: Sequence[Any], learning_rate: Any) -> tuple[Sequence[Any], Any]:
-        """What a rule begins with: (gradients, learning rate), clipped and filled in."""
+        """The inputs of a rule: (gradients, learning rate), clipped and filled in."""
         rate = self.learning_rate.value(0.0) if learning_rate is None else learning_rate
         return self.clipped(ops, gradients), rate
 
     def write(self, ops: Any, finite: Any, target: Any, value: Any) -> None:
-        """Write `value` into the variable or block `target`, unless `finite` is given and false."""
+        """Write `value` into the variable or block `target` unless `finite` is false."""
         ops.assign(target, value if finite is None else ops.where(finite, value, target))
 
     def clipped(self, ops: Any, gradients: Sequence[Any]) -> Sequence[Any]:
-        """Blocks of gradients within the limit."""
+        """Blocks of gradients, clipped to the limit."""
         if self.clip_grad_norm is not None:
             return clip_by_global_norm(ops, gradients, self.clip_grad_norm)
         if self.clip_grad_value is not None:
@@ -226,7 +226,7 @@ class Optimizer(Component):
         ]
 
     def _get_clipped_fraction(self, ops: Any, gradients: Sequence[Any], pieces: Sequence[Any]) -> Any:
-        """``[]``: the fraction of all elements that `clipped` changes, where no scale is within 1e-6 of the limit."""
+        """``[]``: the fraction of all elements that `clipped` changes; scales within 1e-6 of the limit do not count."""
         size = float(sum(self.stepped.values()))
         if self.clip_grad_norm is not None:
             return ops.astype(global_norm(ops, gradients) > self.clip_grad_norm, "float")
@@ -240,7 +240,7 @@ class Optimizer(Component):
         return ops.sum(ops.stack(over)) / size
 
     def _pieces(self, blocks: Sequence[Any]) -> Iterator[list[Any]]:
-        """Each block as the list of its variables' elements: a block holds one or more, in the order of the names."""
+        """Each block as the list of its variables' elements: a block holds one or more, ordered by name."""
         sizes = iter(self.stepped.values())
         for block in blocks:
             pieces, start = [], 0

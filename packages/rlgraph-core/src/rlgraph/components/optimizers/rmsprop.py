@@ -13,16 +13,16 @@ from rlgraph.core.specs.spec_types import ScheduleSpec
 
 
 class RMSProp(Optimizer):
-    """RMSProp (Tieleman and Hinton, 2012, as `torch.optim.RMSprop` has it); centered as in Graves (2013).
+    """RMSProp (Tieleman and Hinton, 2012, as in `torch.optim.RMSprop`); centered as in Graves (2013).
 
     Args:
         learning_rate: as in `Optimizer`.
         decay: decay rate of the means, in [0, 1).
         epsilon: added to the root of the mean square.
-        momentum: share of the former steps that is kept, in [0, 1).
+        momentum: decay rate of the former steps, in [0, 1).
         centered: divide by the standard deviation of the gradient instead of its root mean square.
-        epsilon_inside_root: add `epsilon` in the root, as TensorFlow and so A3C, IMPALA and RLgraph 0.5 do. It makes
-            much of a difference where `epsilon` is large: with their 0.1 the divisor is at least 0.32.
+        epsilon_inside_root: add `epsilon` inside the root, as TensorFlow and so A3C, IMPALA and RLgraph 0.5 do. It
+            matters if `epsilon` is large: with their 0.1 the divisor is at least 0.32.
         scope: name among its siblings.
         kwargs: limits on the gradients and `non_finite`, as in `Optimizer`.
     """

@@ -12,11 +12,11 @@ from rlgraph.core.specs.spec_types import ScheduleSpec
 
 
 class SGD(Optimizer):
-    """Stochastic gradient descent, with momentum if asked for (Sutskever et al., 2013, as `torch.optim.SGD` has it).
+    """Stochastic gradient descent, optionally with momentum (Sutskever et al., 2013, as in `torch.optim.SGD`).
 
     Args:
         learning_rate: as in `Optimizer`.
-        momentum: share of the former steps that is kept, in [0, 1).
+        momentum: decay rate of the former steps, in [0, 1).
         nesterov: look ahead along the momentum; needs a momentum above 0.
         scope: name among its siblings.
         kwargs: limits on the gradients and `non_finite`, as in `Optimizer`.
@@ -33,7 +33,7 @@ class SGD(Optimizer):
         self.momentum = check_number(momentum, f"{scope}.momentum", least=0, below=1)
         self.nesterov = nesterov
         if nesterov and not self.momentum:
-            raise SpecError(f"{scope}.nesterov: expected a momentum above 0 with it, given {momentum!r}")
+            raise SpecError(f"{scope}.nesterov: expected a momentum above 0, given {momentum!r}")
         super().__init__(learning_rate, scope=scope, **kwargs)
 
     def create_slots(self, variables: Any) -> None:

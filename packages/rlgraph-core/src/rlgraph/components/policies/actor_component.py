@@ -1,4 +1,4 @@
-"""What acts: preprocessing, a policy and an exploration."""
+"""Actors: preprocessing, a policy and an exploration."""
 
 from __future__ import annotations
 
@@ -18,22 +18,21 @@ PROBABILITIES = "get_preprocessed_state_action_and_action_probs"
 
 
 class ActorComponent(Component):
-    """Preprocesses states, asks a policy, and explores.
+    """Preprocesses states, gets actions from a policy, and explores.
 
-    Its API methods return dicts; with a recurrent policy there are ``internal_states`` among what goes in and comes
-    out, whose Space is `internal_states_space`.
+    Its API methods return dicts. With a recurrent policy, arguments and results include ``internal_states``, whose
+    Space is `internal_states_space`.
 
     Args:
         preprocessor_spec: a list of preprocessing layers, or a mapping of them by the parts of the state; None: none.
-        policy_spec: the policy; a spec without ``type`` is one of a `Policy`.
-        exploration_spec: the exploration; None: the actions are those of the policy, which samples or not as it was
-            made.
-        action_space: of one action, for specs of policy and exploration; default: that of the policy.
+        policy_spec: the policy; a spec without ``type`` describes a `Policy`.
+        exploration_spec: the exploration; None: the policy's own actions, sampled or not as it is configured.
+        action_space: the Space of one action, for specs of policy and exploration; default: that of the policy.
         scope: name among its siblings.
 
     Raises:
-        SpecError: a wrong spec; a component that is no policy; an exploration of action values, and a policy that has
-            none.
+        SpecError: an invalid spec; a component that is not a policy; an exploration of action values with a policy
+            without action values.
     """
 
     def __init__(
@@ -63,7 +62,7 @@ class ActorComponent(Component):
         )
         if self.exploration is not None and self.exploration.explores == "q_values" and not self.has_values:
             raise SpecError(
-                f"{where}: {self.exploration!r} explores action values, and {self.policy!r} has none"
+                f"{where}: {self.exploration!r} explores action values, which {self.policy!r} does not have"
             )
         self.softmax = Softmax()
         boxes = self.policy.action_space.flatten().values()
@@ -96,13 +95,13 @@ class ActorComponent(Component):
         """``{"preprocessed_state", "action"}``, and ``"internal_states"`` of a recurrent policy.
 
         Args:
-            states: ``[B, ...]``, as the environments give them.
-            other_nn_inputs: a Dict of what the policy is given beside a preprocessed Dict, such as the previous action.
+            states: ``[B, ...]``, as the environments return them.
+            other_nn_inputs: a Dict of further inputs of the policy, such as the previous action.
             time_percentage: the fraction of training done, []; for an exploration that changes over time.
-            use_exploration: False: what the policy prefers, without exploration and without samples; a bool in Python,
-                or a tensor []. Default: true.
-            internal_states: of the policy, ahead of this step; default: zeros.
-            env_indices: int [B], which environments the states come from, for preprocessing that remembers.
+            use_exploration: False: the policy's greedy actions, without exploration and sampling; a Python bool or a
+                tensor []. Default: true.
+            internal_states: of the policy, before this step; default: zeros.
+            env_indices: int [B], the environments of the states, for stateful preprocessing.
             action_mask: which of categorical actions are possible, bool ``[B, ..., A]`` (or a container), for policy
                 and exploration; default: all.
         """
@@ -127,8 +126,8 @@ class ActorComponent(Component):
     ) -> Any:
         """As `get_preprocessed_state_and_action`, and ``"action_probs" [B, ..., A]`` of every action.
 
-        Of a container action they are a container. This method exists if all parts of an action are integers, and the
-        policy draws them.
+        For a container action they are a container. This method exists if all parts of an action are integers drawn
+        by the policy.
         """
         acted = self.get_preprocessed_state_and_action(
             states,
@@ -151,10 +150,10 @@ class ActorComponent(Component):
         return self.preprocessor.preprocess(states, *given)
 
     def _preferred(self, inputs: Any, use_exploration: Any, **given: Any) -> Any:
-        """What the policy returns."""
+        """The policy's result."""
         if self.has_values:
             return self.policy.get_q_values_and_action(inputs, **given)
-        # With an exploration it is the policy's choice as well: samples with noise on top, if it was made so.
+        # An exploration also works on samples, if the policy draws them.
         if use_exploration is None or isinstance(use_exploration, bool):
             deterministic: Any = True if use_exploration is False else None
         else:
@@ -168,11 +167,11 @@ class ActorComponent(Component):
         takes = inspect.signature(self.exploration.api_methods()["get_action"]).parameters
         if time_percentage is None and takes["time_percentage"].default is inspect.Parameter.empty:
             raise AssemblyError(
-                f"{self.scope_path}: {self.exploration!r} explores less and less: give time_percentage, the fraction "
-                "of training that is done"
+                f"{self.scope_path}: {self.exploration!r} changes over training: pass time_percentage, the fraction "
+                "of training done"
             )
         given = preferred["q_values"] if self.exploration.explores == "q_values" else action
-        # Switched off, an exploration draws nothing, and forgets nothing.
+        # A disabled exploration neither draws nor changes its state.
         return self.exploration.get_action(given, time_percentage, use_exploration, **masks)
 
     @graph_fn
@@ -187,15 +186,15 @@ class ActorComponent(Component):
             or states.keys() & others.keys()
         ):
             raise SpaceError(
-                "other_nn_inputs: expected a Dict beside preprocessed states that are a Dict of "
-                "other parts: all parts become one Dict for the policy"
+                "other_nn_inputs: expected a Dict, and preprocessed states that are a Dict with "
+                "other keys: both are merged into one Dict for the policy"
             )
         return {**states, **others}
 
 
 @rlgraph_api(name="reset")
 def _reset(actor: ActorComponent, env_indices: Any) -> None:
-    """The environments ``env_indices [N]`` begin new episodes, for preprocessing and explorations that remember."""
+    """Reset stateful preprocessing and exploration of the environments ``env_indices [N]``, at starts of episodes."""
     if actor.preprocessor is not None and actor.preprocessor.has_state:
         actor.preprocessor.reset(env_indices)
     if actor.exploration is not None and "reset" in actor.exploration.api_methods():
@@ -203,7 +202,7 @@ def _reset(actor: ActorComponent, env_indices: Any) -> None:
 
 
 def _masks(action_mask: Any) -> dict[str, Any]:
-    """The argument, if there is one: a policy or exploration that knows no masks is used without."""
+    """The argument, if given; a policy or exploration without masks is then called without it."""
     return {} if action_mask is None else {"action_mask": action_mask}
 
 

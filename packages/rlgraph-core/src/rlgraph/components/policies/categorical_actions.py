@@ -1,4 +1,4 @@
-"""Actions of which every part is one of several."""
+"""Categorical actions: numbers of categories, masks."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from rlgraph.spaces import BoolBox, IntBox, Space
 
 
 def categories(action_space: Space, where: str) -> dict[str, int]:
-    """Path of every leaf of an action Space -> the number of actions each of its elements is chosen from.
+    """Path of every leaf of an action Space -> the number of actions of each of its elements.
 
-    Where elements differ, ``IntBox([3, 5])``, it is the largest of their numbers (see `choices`).
+    If elements differ, as in ``IntBox([3, 5])``, it is the largest number (see `choices`).
 
     Raises:
-        SpecError: a leaf is no `IntBox` with categories and no `BoolBox`; names it.
+        SpecError: a leaf, named in the message, is neither an `IntBox` with categories nor a `BoolBox`.
     """
     found = {}
     for path, box in action_space.flatten().items():
@@ -32,7 +32,7 @@ def categories(action_space: Space, where: str) -> dict[str, int]:
 
 
 def choices(box: Any) -> Any:
-    """The number of actions of each element of a leaf: one for all, or an array of its shape where they differ."""
+    """The number of actions of each element of a leaf: one for all, or an array of its shape if they differ."""
     return 2 if isinstance(box, BoolBox) else box.high
 
 

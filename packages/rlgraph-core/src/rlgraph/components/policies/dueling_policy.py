@@ -69,7 +69,7 @@ class DuelingPolicy(QPolicy):
         return self.as_action_values(q_values)
 
     def preferences_of(self, features: Any) -> Any:
-        """The advantages: the value of a state is the same for all actions (Wang et al., 2016, section 3)."""
+        """The advantages, which order actions as Q does (Wang et al., 2016, section 3)."""
         return self.as_action_values(self._advantages(features))
 
     def _advantages(self, features: Any) -> dict[str, Any]:

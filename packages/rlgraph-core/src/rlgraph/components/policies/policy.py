@@ -16,29 +16,29 @@ from rlgraph.spaces import Dict, Space
 
 
 class Policy(Component):
-    """A network, action adapters that make the parameters of distributions of its features, and these distributions.
+    """A stochastic policy: a network, action adapters and distributions.
 
     Actions may be integers, bools, floats with and without bounds, and Dicts and Tuples of them; the parts of a
     container are independent given the state.
 
-    Every API method returns a dict. With a recurrent network it has the ``"internal_states"`` behind the last step as
-    well; their Space is `internal_states_space`. States of the environment ``[B, ...]`` are one step, with a time rank,
-    in either order, they are sequences, and so is what comes out. All methods take:
+    Every API method returns a dict. With a recurrent network it includes the ``"internal_states"`` after the last
+    step; their Space is `internal_states_space`. States of the environment ``[B, ...]`` are one step; with a time rank,
+    in either order, they are sequences, and so are the results. All methods take:
 
-    * ``internal_states``: of the recurrent layers ahead of the first step; default: zeros.
-    * ``sequence_length``: int [B], how many steps of each sequence count; default: all.
+    * ``internal_states``: of the recurrent layers before the first step; default: zeros.
+    * ``sequence_length``: int [B], number of valid steps of each sequence; default: all.
     * ``resets``: bool, one per step, where an episode begins; default: nowhere.
 
     Args:
         network_spec: the network (instance, list of layer specs, or spec).
         action_space: of one action.
         action_adapter_spec: arguments for all action adapters, such as ``pre_network_spec``.
-        deterministic: `get_action` gives the modes of the distributions if it is not told otherwise; else samples.
-        distributions_spec: which distributions (see `choose_adapter`).
+        deterministic: default of `get_action`: modes of the distributions instead of samples.
+        distributions_spec: the distributions (see `choose_adapter`).
         scope: name among its siblings.
 
     Raises:
-        SpecError: an action for which there is no distribution, or a wrong spec.
+        SpecError: an action without a matching distribution, or an invalid spec.
         SpaceError: internal states for a network without recurrent layers; actions with other parts than those of
             `action_space`, or integers beyond theirs.
     """
@@ -73,14 +73,14 @@ class Policy(Component):
     def get_nn_outputs(
         self, nn_inputs: Any, internal_states: Any = None, sequence_length: Any = None, resets: Any = None
     ) -> Any:
-        """``{"nn_outputs": [B, N]}``, the features of states ``nn_inputs [B, ...]``."""
+        """``{"nn_outputs": [B, N]}``, the features of the states ``nn_inputs [B, ...]``."""
         return features_of(self.network, nn_inputs, internal_states, sequence_length, resets)
 
     @rlgraph_api
     def get_adapter_outputs(
         self, nn_inputs: Any, internal_states: Any = None, sequence_length: Any = None, resets: Any = None
     ) -> Any:
-        """``{"adapter_outputs", "nn_outputs"}``: what the action layers put out, a container for such actions."""
+        """``{"adapter_outputs", "nn_outputs"}``: the outputs of the action layers, a container for such actions."""
         features = features_of(self.network, nn_inputs, internal_states, sequence_length, resets)
         return {
             "adapter_outputs": self.action_adapter.get_adapter_outputs(features["nn_outputs"]),
@@ -122,8 +122,8 @@ class Policy(Component):
 
         Args:
             nn_inputs: states ``[B, ...]``.
-            deterministic: modes instead of samples: true or false in Python, or a bool tensor, [] or [B]; default: as
-                the policy was made.
+            deterministic: modes instead of samples: a Python bool or a bool tensor, [] or [B]; default: the policy's
+                own setting.
             action_mask: as in `get_adapter_outputs_and_parameters`.
             internal_states, resets: see the class.
         """
@@ -186,9 +186,9 @@ class Policy(Component):
         sequence_length: Any = None,
         resets: Any = None,
     ) -> Any:
-        """``{"log_likelihood_per_part", "nn_outputs"}``: as `get_log_likelihood`, of each part of an action its own.
+        """``{"log_likelihood_per_part", "nn_outputs"}``: as `get_log_likelihood`, for each part of an action.
 
-        It has the structure of the action, with ``[B]`` for each part, as ``PPOLoss(ratio_of="part")`` wants it.
+        It has the structure of the action, with ``[B]`` for each part, as ``PPOLoss(ratio_of="part")`` expects it.
         """
         features, parameters = self.parameters_of(
             nn_inputs, action_mask, internal_states, sequence_length, resets
@@ -219,7 +219,7 @@ class Policy(Component):
         sequence_length: Any = None,
         resets: Any = None,
     ) -> tuple[dict[str, Any], Any]:
-        """What the network gives (``"nn_outputs"``, and states), and parameters; for use in API methods."""
+        """The network's results (``"nn_outputs"``, and states), and parameters; for use in API methods."""
         outputs = self.get_adapter_outputs_and_parameters(
             nn_inputs, action_mask, internal_states, sequence_length, resets
         )

@@ -1,4 +1,4 @@
-"""A policy that is greedy in its action values."""
+"""A greedy policy on action values."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from rlgraph.spaces import Dict, Space
 
 
 class QPolicy(Component):
-    """A network and linear heads: one value per action.
+    """A network with linear heads: one value per action.
 
     A container action has a head for each part, and action values of its structure: ``[B, A]`` for an ``IntBox(A)``,
-    ``[B, 2]`` for a `BoolBox`, ``[B, k, A]`` for an ``IntBox(A, shape=(k,))``. Of ``IntBox([3, 5])`` they are ``[B, 2,
-    5]``, and those of actions that there are not are -inf.
+    ``[B, 2]`` for a `BoolBox`, ``[B, k, A]`` for an ``IntBox(A, shape=(k,))``. For ``IntBox([3, 5])`` they are
+    ``[B, 2, 5]``, with -inf for actions that do not exist.
 
-    What `action_mask`, bool, does not allow is never the greedy action. Masks have the shape of the action values, and
-    the ranks of the states; of a container action they are a container, of some parts or all. Elements whose mask
-    allows nothing have all actions that there are. Action values are those of the network, with a mask or without.
+    Actions that `action_mask` (bool) forbids are never the greedy action. Masks have the shape of the action values and
+    the ranks of the states; for a container action they are a container of some or all parts. Elements whose mask
+    allows nothing have all existing actions. Masks do not change the action values.
 
-    States with a time rank, in either order, are sequences. A recurrent network begins them with `internal_states`
-    (default: zeros), and begins anew where `resets`, bool per step, says so; `sequence_length`, int [B], is how many of
-    the steps count. The states behind the last step are among the results; `internal_states_space` is their Space.
+    States with a time rank, in either order, are sequences. A recurrent network starts from `internal_states`
+    (default: zeros) and restarts where `resets`, bool per step, is true; `sequence_length`, int [B], is the number of
+    valid steps. The states after the last step are among the results; `internal_states_space` is their Space.
 
     Args:
         network_spec: the network (instance, list of layer specs, or spec).
@@ -40,7 +40,7 @@ class QPolicy(Component):
         scope: name among its siblings.
 
     Raises:
-        SpecError: no Space, or an action without categories.
+        SpecError: `action_space` is not a Space, or an action is not categorical.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class QPolicy(Component):
         super().__init__(self.network, *heads, scope=scope, **kwargs)
 
     def make_heads(self) -> list[Component]:
-        """The components behind the network."""
+        """The components after the network."""
         self.q_heads = self.linear_heads("q-values")
         return list(self.q_heads.values())
 
@@ -100,15 +100,15 @@ class QPolicy(Component):
         return {"q_values": q_values, "action": self._greedy(q_values, action_mask), **features}
 
     def q_values_of(self, features: Any) -> Any:
-        """Action values by the features that the network gives, for use in API methods."""
+        """Action values from the network's features, for use in API methods."""
         return self.as_action_values(self.head_outputs(self.q_heads, features))
 
     def preferences_of(self, features: Any) -> Any:
-        """What orders the actions of a state as their values do, for use in API methods; by default the values."""
+        """Scores that order the actions of a state as their values do, for use in API methods; default: the values."""
         return self.q_values_of(features)
 
     def as_action_values(self, q_values: dict[str, Any]) -> Any:
-        """Values by path in the structure of an action, for use in API methods; -inf where there is no such action."""
+        """Values by path in the structure of an action, for use in API methods; -inf for actions that do not exist."""
         existing = {
             path: self._without_missing(values, path) if self.differs(path) else values
             for path, values in q_values.items()
@@ -125,7 +125,7 @@ class QPolicy(Component):
         return ops.arange(self.categories[path]) < ops.reshape(numbers, (*self.boxes[path].shape, 1))
 
     def head_outputs(self, heads: dict[str, Dense], features: Any) -> dict[str, Any]:
-        """What each head says, for use in API methods: by path, ``[B, ..., A]``."""
+        """The output of each head, for use in API methods: by path, ``[B, ..., A]``."""
         outputs = {path: head.call(features) for path, head in heads.items()}
         return {
             path: self._split(output, path) if self.boxes[path].shape else output
@@ -165,7 +165,7 @@ class QPolicy(Component):
 
     @graph_fn(flatten_ops=True, space_of="action_mask")
     def _masked(self, ops: Any, space: Space, preferences: Any, action_mask: Any) -> Any:
-        """Both by path; what is not allowed is below all that is: ``[B, ..., A] -> [B, ..., A]``."""
+        """Both by path; forbidden actions get values below all allowed ones: ``[B, ..., A] -> [B, ..., A]``."""
         check_masks(space, self.mask_shapes)
         masked = dict(preferences)
         for path, mask in action_mask.items():

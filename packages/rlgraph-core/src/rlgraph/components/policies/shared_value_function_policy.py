@@ -1,4 +1,4 @@
-"""A policy whose network serves a value function as well."""
+"""A policy that shares its network with a value function."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlgraph.core.specs.spec_types import InitializerSpec, NetworkSpec, SpaceSpe
 
 
 class SharedValueFunctionPolicy(Policy):
-    """A `Policy` with one more linear layer behind its network, whose output is the value of a state.
+    """A `Policy` with an additional linear layer after its network for the value of a state.
 
     Args:
         network_spec: the network of both.
@@ -21,7 +21,7 @@ class SharedValueFunctionPolicy(Policy):
         value_biases_spec: initializer of its biases; False for none.
         value_activation: its activation, None for none.
         scope: name among its siblings.
-        kwargs: of `Policy`.
+        kwargs: other arguments of `Policy`.
 
     Raises:
         SpecError: as `Policy`.

@@ -1,4 +1,4 @@
-"""Limits of values."""
+"""Clipping of values."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from rlgraph.spaces import BoxSpace, FloatBox, IntBox, SpaceError
 
 
 class Clip(PreprocessLayer):
-    """Values limited to ``[min, max]``; the dtype stays.
+    """Clips values to ``[min, max]``; the dtype stays.
 
     Args:
         min, max: the limits, both inclusive.
         scope: name among its siblings.
 
     Raises:
-        SpecError: no numbers, or `min` is not below `max`.
-        SpaceError: bools or text, or integers and limits that are none.
+        SpecError: the limits are not numbers, or `min` is not below `max`.
+        SpaceError: bools or text, or integers with fractional limits.
     """
 
     def __init__(self, min: float = 0.0, max: float = 1.0, scope: str = "clip", **kwargs: Any):
@@ -36,7 +36,7 @@ class Clip(PreprocessLayer):
             raise SpaceError(f"{self.scope_path}: expected numbers, given {box!r}")
         if not (self.min.is_integer() and self.max.is_integer()):
             raise SpaceError(
-                f"{self.scope_path}: integers have no limits {self.min} and {self.max}, given {box!r}; "
+                f"{self.scope_path}: expected integer limits, given {self.min} and {self.max} for {box!r}; "
                 "put a convert_type with to_dtype 'float' in front"
             )
         return IntBox(int(self.min), int(self.max) + 1, shape=box.shape, dtype=box.dtype, **options)

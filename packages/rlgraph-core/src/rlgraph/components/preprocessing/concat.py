@@ -1,4 +1,4 @@
-"""The parts of a container in one tensor."""
+"""Concatenates the parts of a container."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from rlgraph.spaces import BoxSpace, FloatBox, Space, SpaceError, from_spec
 
 
 class Concat(PreprocessLayer):
-    """All leaves of a container behind each other along one axis, in the order of their paths.
+    """Concatenates all leaves of a container along one axis, in the order of their paths.
 
-    They are floats whose shapes differ in that axis at most (see `Reshape` and `ConvertType`). A single tensor stays as
-    it is. Several tensors are one container: ``concat.call((a, b))``.
+    They are floats whose shapes differ in that axis at most (see `Reshape` and `ConvertType`). A single tensor does
+    not change. Several tensors are one container: ``concat.call((a, b))``.
 
     Args:
-        axis: the axis, batch and time rank not counted; below 0 from the back.
+        axis: the axis, not counting batch and time rank; negative from the end.
         dict_keys: paths of the leaves to take, in this order; default: all.
         scope: name among its siblings.
 
     Raises:
-        SpecError: `dict_keys` is no list of paths, is empty, or names one twice.
-        SpaceError: the leaves do not fit together or are no floats, or there is no such leaf or axis.
+        SpecError: `dict_keys` is not a list of different paths, or is empty.
+        SpaceError: the leaves do not fit together or are not floats, or a leaf or axis is unknown.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Concat(PreprocessLayer):
         super().__init__(scope=scope, **kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> LayerOutput:
-        """As of every layer; several inputs, ``Concat()(a, b)``, are one container."""
+        """As for every layer; several inputs, ``Concat()(a, b)``, are one container."""
         return (
             super().__call__(args if len(args) > 1 else args[0], **kwargs)
             if args
@@ -62,7 +62,7 @@ class Concat(PreprocessLayer):
         shapes = {path: leaf.shape for path, leaf in leaves.items()}
         rank = max(map(len, shapes.values()), default=0)
         if not -rank <= self.axis < rank:
-            raise SpaceError(f"{self.scope_path}: there is no axis {self.axis} in the shapes {shapes}")
+            raise SpaceError(f"{self.scope_path}: unknown axis {self.axis} in the shapes {shapes}")
         axis = self.axis % rank
         others = {shape[:axis] + shape[axis + 1 :] for shape in shapes.values()}
         if len(others) != 1 or len({len(shape) for shape in shapes.values()}) != 1:
@@ -73,7 +73,7 @@ class Concat(PreprocessLayer):
         return FloatBox(shape=(*other[:axis], size, *other[axis:]), **space.ranks.options())
 
     def preprocessed_box(self, box: BoxSpace) -> BoxSpace:
-        """`box`: a single tensor stays as it is."""
+        """`box`: a single tensor does not change."""
         return box
 
     @rlgraph_api
@@ -84,7 +84,7 @@ class Concat(PreprocessLayer):
     @graph_fn(flatten_ops=True)
     def _call(self, ops: Any, inputs: Any) -> Any:
         parts, rank = list(self._taken(inputs).values()), next(iter(self.boxes.values())).rank
-        # From the back, where batch and time ranks do not count.
+        # From the end, so that batch and time ranks do not count.
         return parts[0] if len(parts) == 1 else ops.concat(parts, axis=self.axis % rank - rank)
 
     def _taken(self, leaves: dict[str, Any]) -> dict[str, Any]:
@@ -94,6 +94,6 @@ class Concat(PreprocessLayer):
         for path in self.dict_keys:
             if path not in leaves:
                 raise SpaceError(
-                    f"{self.scope_path}.dict_keys: there is no leaf {path!r}. {nearest(path, leaves)}"
+                    f"{self.scope_path}.dict_keys: unknown leaf {path!r}. {nearest(path, leaves)}"
                 )
         return {path: leaves[path] for path in self.dict_keys}

@@ -1,4 +1,4 @@
-"""The parts of a container, one by one."""
+"""Splits a container into its parts."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from rlgraph.spaces import Dict, Space, SpaceError, Tuple, from_spec
 
 
 class ContainerSplitter(PreprocessLayer):
-    """The parts of a Dict or Tuple in a given order; parts may be containers themselves.
+    """Splits a Dict or Tuple into its parts in a given order; parts may be containers themselves.
 
-    In wiring, ``first, second = splitter.call(container)``. In a stack, a tuple of them goes on. In a specification the
-    order stands in ``_args``.
+    In wiring, ``first, second = splitter.call(container)``. A stack passes on a tuple of them. In a specification,
+    ``_args`` holds the order.
 
     Args:
-        output_order: the keys of a Dict, or the positions in a Tuple, of the parts that come out.
-        tuple_length: in place of an order, the length of a Tuple, all of which comes out.
+        output_order: the keys of a Dict, or the positions in a Tuple, of the returned parts.
+        tuple_length: instead of an order, the length of a Tuple whose items are all returned.
         scope: name among its siblings.
 
     Raises:
-        SpecError: neither an order nor a length, or both; a part that is named twice; keys and positions.
-        SpaceError: no Dict with these keys, or no Tuple with these positions or of that length.
+        SpecError: neither an order nor a length, or both; a duplicate part; keys mixed with positions.
+        SpaceError: not a Dict with these keys, or not a Tuple with these positions or of that length.
     """
 
     def __init__(

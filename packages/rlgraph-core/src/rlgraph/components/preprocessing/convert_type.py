@@ -1,4 +1,4 @@
-"""Conversion to another dtype."""
+"""Converts the dtype."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DTYPES = {
 
 
 class ConvertType(PreprocessLayer):
-    """The same values in another dtype; a fraction is cut off where integers come out.
+    """Converts values to another dtype; conversion to integers truncates fractions.
 
     Args:
         to_dtype: ``"float"``, ``"float32"`` and ``"float64"`` all mean the float type of the execution

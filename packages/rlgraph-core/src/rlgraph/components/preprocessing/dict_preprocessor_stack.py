@@ -11,7 +11,7 @@ from rlgraph.spaces import Dict, Space, SpaceError, Tuple, from_spec
 
 
 class DictPreprocessorStack(Component):
-    """A `PreprocessorStack` of its own for each part of a container state; what has none stays as it is.
+    """Applies a separate `PreprocessorStack` to each part of a container state; other parts stay unchanged.
 
     Args:
         preprocessors: path of a part (``"image"``, ``"camera/image"``, ``"0"`` for the first of a `Tuple`) -> a
@@ -19,11 +19,11 @@ class DictPreprocessorStack(Component):
         scope: name among its siblings.
 
     Attributes:
-        has_state: whether a layer remembers what it was given; then ``preprocess`` needs ``env_indices``.
+        has_state: whether a layer keeps state; then ``preprocess`` needs ``env_indices``.
 
     Raises:
-        SpecError: no mapping of paths, a path inside of another one, or a spec that is wrong (named by its path).
-        SpaceError: the state has no such part.
+        SpecError: not a mapping of paths, a path inside another one, or an invalid spec (named by its path).
+        SpaceError: the state lacks a part.
     """
 
     def __init__(self, preprocessors: Mapping[str, Any], scope: str = "preprocessor", **kwargs: Any):
@@ -40,7 +40,7 @@ class DictPreprocessorStack(Component):
 
     @classmethod
     def from_spec(cls, spec: Any, *, path: str = "", **kwargs: Any) -> Self:
-        """As `Specifiable.from_spec`; a mapping without ``type`` is one of paths."""
+        """As `Specifiable.from_spec`; a mapping without ``type`` is `preprocessors`."""
         if isinstance(spec, Mapping) and not spec.keys() & {"type", "preprocessors"}:
             spec = {"preprocessors": {key: _stack(s, key, f"{path}.{key}") for key, s in spec.items()}}
         return super().from_spec(spec, path=path, **kwargs)
@@ -49,16 +49,16 @@ class DictPreprocessorStack(Component):
         self.get_preprocessed_space(input_spaces["inputs"])
 
     def get_preprocessed_space(self, space: Any) -> Space:
-        """The Space of what comes out if `space` goes in.
+        """The output Space for the input Space `space`.
 
         Raises:
-            SpaceError: there is no part for one of the stacks, or a layer cannot take the Space it gets.
+            SpaceError: the part of a stack is missing, or a layer does not accept its Space.
         """
         space = from_spec(space)
         if not isinstance(space, Dict | Tuple):
             raise SpaceError(
                 f"{self.scope_path}: expected a Dict or Tuple with {list(self.stacks)}, given {space!r}; "
-                "for a single Space give a list of layers"
+                "for a single Space pass a list of layers"
             )
         for path, stack in self.stacks.items():
             try:
@@ -82,7 +82,7 @@ class DictPreprocessorStack(Component):
 
     @rlgraph_api
     def reset(self, env_indices: Any) -> Any:
-        """The environments ``env_indices [N]`` begin new episodes."""
+        """Reset the state of the environments ``env_indices [N]``, which begin new episodes."""
         for stack in self.stacks.values():
             if stack.has_state:
                 stack.reset(env_indices)
@@ -99,7 +99,7 @@ def _keys(path: str) -> list[str | int]:
 
 
 def _replaced(container: Any, keys: list[str | int], part: Any) -> Any:
-    """`container`, with `part` where `keys` lead to; a plain dict or tuple."""
+    """`container` with `part` at the path `keys`, as a plain dict or tuple."""
     if not keys:
         return part
     first, *rest = keys
@@ -113,7 +113,7 @@ def _check_disjoint(paths: list[str], where: str) -> None:
     for outer in paths:
         for inner in paths:
             if inner.startswith(f"{outer}/"):
-                raise SpecError(f"{where}: {inner!r} lies inside of {outer!r}; name each part once")
+                raise SpecError(f"{where}: {inner!r} is inside {outer!r}; name each part once")
 
 
 def _stack(spec: Any, path: str, where: str) -> PreprocessorStack:

@@ -18,7 +18,7 @@ class Divide(PreprocessLayer):
         scope: name among its siblings.
 
     Raises:
-        SpecError: divisor is no finite number other than 0.
+        SpecError: divisor is not a finite number other than 0.
     """
 
     def __init__(self, divisor: float, scope: str = "divide", **kwargs: Any):

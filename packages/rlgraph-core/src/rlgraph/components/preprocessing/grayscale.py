@@ -1,4 +1,4 @@
-"""Colours to shades of grey."""
+"""Conversion of colours to grey values."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from rlgraph.spaces import BoxSpace, FloatBox, IntBox, SpaceError
 class GrayScale(PreprocessLayer):
     """The weighted sum of the channels, ``[B, ..., C] -> [B, ...]``; integers are rounded and keep their dtype.
 
-    A sum outside of the dtype's range becomes the nearest end of it: 255 or 0 where the channels are bytes.
+    A sum outside the dtype's range is clipped, for bytes to 0 or 255.
 
     Args:
         weights: one weight per channel; default: 0.299, 0.587, 0.114 for red, green and blue (ITU-R BT.601, as OpenCV,
             Pillow and ALE).
-        keep_rank: ``[B, ..., 1]`` comes out.
+        keep_rank: return ``[B, ..., 1]``.
         scope: name among its siblings.
 
     Raises:
-        SpecError: weights that are no numbers.
-        SpaceError: no last axis of one channel per weight, or neither integers nor floats.
+        SpecError: the weights are not numbers.
+        SpaceError: the last axis does not have one channel per weight, or the inputs are neither integers nor floats.
     """
 
     def __init__(

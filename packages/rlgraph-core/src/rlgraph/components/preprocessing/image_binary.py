@@ -1,4 +1,4 @@
-"""Images in black and white."""
+"""Converts images to black and white."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from rlgraph.spaces import BoxSpace, IntBox
 
 
 class ImageBinary(PreprocessLayer):
-    """1 where the sum of a pixel's channels is above a threshold, else 0: ``[B, H, W, C] -> [B, H, W]``, uint8.
+    """Returns 1 where the sum of a pixel's channels is above a threshold, else 0: ``[B, H, W, C] -> [B, H, W]``, uint8.
 
     Images without channels, ``[B, H, W]``, keep their shape.
 
     Args:
         threshold: the largest sum that is black, in the units of the image.
-        keep_rank: ``[B, H, W, 1]`` comes out where channels come in.
+        keep_rank: return ``[B, H, W, 1]`` for inputs with channels.
         scope: name among its siblings.
 
     Raises:
-        SpecError: threshold is no finite number.
-        SpaceError: no images [H, W] or [H, W, C].
+        SpecError: threshold is not a finite number.
+        SpaceError: the inputs are not images [H, W] or [H, W, C].
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What the layers for images share."""
+"""Checks and conversions of layers for images."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def check_image(box: BoxSpace, where: str) -> tuple[int, int]:
     """Height and width of an image ``[H, W]`` or ``[H, W, C]``.
 
     Raises:
-        SpaceError: it is none, or its values are neither integers nor floats.
+        SpaceError: it is not an image, or its values are neither integers nor floats.
     """
     if not isinstance(box, IntBox | FloatBox) or box.rank not in (2, 3):
         raise SpaceError(f"{where}: expected images [H, W] or [H, W, C] of numbers, given {box!r}")
@@ -21,9 +21,9 @@ def check_image(box: BoxSpace, where: str) -> tuple[int, int]:
 
 
 def in_dtype_of(ops: Any, box: BoxSpace, values: Any) -> Any:
-    """Floats `values` in the dtype of `box`; where it holds integers, the nearest one in the dtype's range."""
+    """Floats `values` in the dtype of `box`; rounded and limited to the range of an integer dtype."""
     if not isinstance(box, IntBox):
         return values
     info = np.iinfo(box.dtype)
-    # The largest of 32 and 64 bits is no float of single precision: the float above it would not fit.
+    # Single precision cannot represent the largest 32- and 64-bit integers; the next float would overflow.
     return ops.astype(ops.clip(ops.round(values), info.min, info.max - (info.max >> 24)), box.dtype)

@@ -1,4 +1,4 @@
-"""A part of an image."""
+"""Cropping of images."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlgraph.spaces import BoxSpace, SpaceError
 
 
 class ImageCrop(PreprocessLayer):
-    """The rows ``y`` to ``y + height - 1`` and columns ``x`` to ``x + width - 1``, with or without channels behind.
+    """Crops images to the rows ``y`` to ``y + height - 1`` and columns ``x`` to ``x + width - 1``.
 
     Args:
         x, y: the first column and row, from 0 at the top left.
@@ -21,7 +21,7 @@ class ImageCrop(PreprocessLayer):
 
     Raises:
         SpecError: a size below 1, or a first column or row below 0.
-        SpaceError: no images [H, W] or [H, W, C], or the part does not lie inside.
+        SpaceError: the inputs are not images [H, W] or [H, W, C], or the part exceeds them.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class ImageCrop(PreprocessLayer):
         if self.y + self.height > height or self.x + self.width > width:
             raise SpaceError(
                 f"{self.scope_path}: rows {self.y} to {self.y + self.height - 1} and columns {self.x} to "
-                f"{self.x + self.width - 1} do not lie inside of {box!r}"
+                f"{self.x + self.width - 1} exceed {box!r}"
             )
         return with_shape(box, (self.height, self.width, *box.shape[2:]))
 

@@ -1,4 +1,4 @@
-"""Images in another size."""
+"""Resizing of images."""
 
 from __future__ import annotations
 
@@ -15,21 +15,20 @@ INTERPOLATIONS = ("area", "bilinear", "nearest")
 
 
 class ImageResize(PreprocessLayer):
-    """``[B, H, W] -> [B, height, width]``, with or without channels behind; integers are rounded and keep their dtype.
+    """``[B, H, W] -> [B, height, width]``, channels are optional; integers are rounded and keep their dtype.
 
-    The centre of pixel i of n lies at ``(i + 0.5) / n`` (half-pixel centres, no aligned corners). ``"area"`` takes the
-    mean of all that a new pixel covers (as OpenCV's INTER_AREA where the image shrinks); ``"bilinear"`` interpolates
-    between the four nearest centres (INTER_LINEAR, no smoothing); ``"nearest"`` takes the pixel that a new centre
-    falls into.
+    The centre of pixel i of n is at ``(i + 0.5) / n`` (half-pixel centres, no aligned corners). ``"area"``
+    averages the area of a new pixel (as OpenCV's INTER_AREA when the image shrinks); ``"bilinear"`` interpolates
+    between the four nearest centres (INTER_LINEAR, no smoothing); ``"nearest"`` takes the pixel at the new centre.
 
     Args:
         width, height: the new size.
-        interpolation: one of these.
+        interpolation: ``"area"``, ``"bilinear"`` or ``"nearest"``.
         scope: name among its siblings.
 
     Raises:
         SpecError: a size below 1, or an unknown interpolation.
-        SpaceError: no images [H, W] or [H, W, C].
+        SpaceError: the inputs are not images [H, W] or [H, W, C].
     """
 
     def __init__(

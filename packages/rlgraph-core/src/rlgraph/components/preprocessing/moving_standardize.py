@@ -1,4 +1,4 @@
-"""Mean 0 and standard deviation 1, by what was seen so far."""
+"""Standardization by running mean and standard deviation."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ class MovingStandardize(StatefulLayer):
     """``(x - mean) / sqrt(variance + epsilon)``, elementwise, with mean and variance of all states so far.
 
     All environments share them, the states of a call are counted before they are standardized, and a reset keeps
-    them: they tell of the environment, not of an episode. The variance is that of the population; the moments are
+    them, since they describe the environment, not an episode. The variance is that of the population; the moments are
     merged as by Chan et al. (1983), eq. 1.5, https://doi.org/10.1080/00031305.1983.10483115. They live on the
-    host, in NumPy and double precision. Inside of `frozen`, as an evaluation is, states are standardized and not
+    host, in NumPy and double precision. Inside `frozen`, as in evaluations, states are standardized but not
     counted.
 
     Args:
-        epsilon: keeps what never changes at 0; not below 0.
-        num_environments: for how many environments there is room.
+        epsilon: keeps constant elements at 0; at least 0.
+        num_environments: largest number of environments.
         scope: name among its siblings.
 
     Raises:
         SpecError: `epsilon` is below 0.
         SpaceError: text.
-        InputError: an environment that there is no room for, or that is named twice in one call.
+        InputError: an environment index is out of range, or occurs twice in one call.
     """
 
     def __init__(
@@ -43,12 +43,12 @@ class MovingStandardize(StatefulLayer):
     ):
         super().__init__(num_environments, scope=scope, **kwargs)
         self.epsilon = check_number(epsilon, f"{scope}.epsilon", least=0)
-        #: Whether states are counted; a list, since all views of a component share it.
+        #: Whether to count states; a list, since all views of a component share it.
         self._counts = [True]
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """Inside of it nothing is learned, by no executor of this component."""
+        """Context in which the statistics do not change, in any executor of this component."""
         before, self._counts[0] = self._counts[0], False
         try:
             yield
@@ -77,7 +77,7 @@ class MovingStandardize(StatefulLayer):
 
     @rlgraph_api
     def reset(self, env_indices: Any) -> Any:
-        """The environments ``env_indices [N]`` begin new episodes; what was learned of them stays."""
+        """The environments ``env_indices [N]`` begin new episodes; the statistics stay."""
         return self._reset(env_indices)
 
     @graph_fn(
@@ -99,7 +99,7 @@ class MovingStandardize(StatefulLayer):
             mean += share * difference
             variance += share * (inputs.var(axis=0) - variance + (1.0 - share) * difference**2)
         elif not count:
-            return inputs  # nothing is known yet
+            return inputs  # no statistics yet
         return (inputs - mean) / np.sqrt(variance + self.epsilon)
 
     @graph_fn(host=True, returns=0, spaces=())

@@ -18,7 +18,7 @@ class Multiply(PreprocessLayer):
         scope: name among its siblings.
 
     Raises:
-        SpecError: factor is no finite number.
+        SpecError: factor is not a finite number.
     """
 
     def __init__(self, factor: float, scope: str = "multiply", **kwargs: Any):

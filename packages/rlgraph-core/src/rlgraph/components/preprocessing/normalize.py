@@ -1,4 +1,4 @@
-"""Values between 0 and 1."""
+"""Normalization of values to 0..1."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SMALL = 1e-8
 class Normalize(PreprocessLayer):
     """``(x - min(x)) / (max(x) - min(x))``, over all elements of one item; integers become floats first.
 
-    Where all elements are equal, zeros come out.
+    If all elements are equal, the output is zero.
 
     Args:
         scope: name among its siblings.

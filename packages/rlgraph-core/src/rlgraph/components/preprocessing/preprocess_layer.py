@@ -1,4 +1,4 @@
-"""The base of preprocessing layers."""
+"""The base classes of preprocessing layers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from rlgraph.spaces.errors import mismatch
 
 
 class PreprocessLayer(Component):
-    """One step of preprocessing, applied to every leaf of what it is given.
+    """A step of preprocessing, applied to every leaf of its input.
 
     A layer without state has an API method ``call(inputs)``; one with state ``call(inputs, env_indices)`` and
     ``reset(env_indices)`` (see `StatefulLayer`).
 
     Attributes:
-        has_state: whether it remembers what it was given.
+        has_state: whether it keeps state of past inputs.
         boxes: the leaves of its input Space by path, once it is built; with the ranks of the first call.
     """
 
@@ -37,10 +37,10 @@ class PreprocessLayer(Component):
         return self.boxes[key].with_extra_ranks(space.batch_rank, space.time_rank, space.time_major)
 
     def get_preprocessed_space(self, space: Any) -> Space:
-        """The Space of what comes out if `space` goes in; the ranks stay as they are.
+        """The output Space for the input Space `space`; ranks do not change.
 
         Raises:
-            SpaceError: the layer cannot take such a Space, with the path of the leaf.
+            SpaceError: the layer does not accept such a Space; names the path of the leaf.
         """
         return from_spec(space).map(self._preprocessed_leaf)
 
@@ -53,14 +53,16 @@ class PreprocessLayer(Component):
 
     def preprocessed_box(self, box: BoxSpace) -> BoxSpace:
         """`get_preprocessed_space` of a leaf; a layer for whole containers has its own `get_preprocessed_space`."""
-        raise NotImplementedError(f"{type(self).__name__} says nothing of the Space that comes out")
+        raise NotImplementedError(
+            f"{type(self).__name__} does not define its output Space: implement preprocessed_box"
+        )
 
 
 class StatefulLayer(PreprocessLayer):
-    """A layer with something to remember of each of up to `num_environments` environments.
+    """A layer with state for each of up to `num_environments` environments.
 
     Args:
-        num_environments: for how many environments there is room; their indices are 0 to ``num_environments - 1``.
+        num_environments: largest number of environments; their indices are 0 to ``num_environments - 1``.
         scope: name among its siblings.
     """
 
@@ -82,34 +84,34 @@ class StatefulLayer(PreprocessLayer):
             raise mismatch("env_indices", "IntBox(add_batch_rank=True), one for each state", repr(indices))
 
     def rows_of(self, env_indices: np.ndarray, number: int) -> slice | np.ndarray:
-        """What to index host variables ``[num_environments, ...]`` with; a slice for neighbours in order.
+        """The index into host variables ``[num_environments, ...]``; a slice for consecutive indices.
 
         Raises:
-            InputError: there are not `number` indices, one is out of range, or one comes twice.
+            InputError: the number of indices is not `number`, or one is out of range or duplicate.
         """
         given: list[int] = env_indices.tolist()
         if len(given) != number:
             raise InputError(
-                f"{self.scope_path}: {number} states and {len(given)} env_indices; each state needs one"
+                f"{self.scope_path}: expected {number} env_indices, one per state, given {len(given)}"
             )
         self.check_range(given)
         if given and given == list(range(given[0], given[0] + number)):
             return slice(given[0], given[0] + number)
         if len(set(given)) != number:
-            raise InputError(f"{self.scope_path}: env_indices name an environment twice in one call: {given}")
+            raise InputError(f"{self.scope_path}: expected different env_indices in one call, given {given}")
         return env_indices
 
     def check_range(self, given: list[int]) -> None:
         """Raise `InputError` if an index is out of range."""
         if given and not 0 <= min(given) <= max(given) < self.num_environments:
             raise InputError(
-                f"{self.scope_path}: env_indices must lie in 0..{self.num_environments - 1}, given {given}; "
-                "num_environments= of the layer says for how many environments there is room"
+                f"{self.scope_path}: expected env_indices in 0..{self.num_environments - 1}, given {given}; "
+                "increase num_environments of the layer"
             )
 
 
 def float_bounds(box: BoxSpace) -> tuple[Any, Any]:
-    """The bounds of a leaf, both inclusive, as floats or arrays of them; None where there is none."""
+    """The bounds of a leaf, both inclusive, as floats or arrays of them; None without a bound."""
     if isinstance(box, IntBox):
         high = None if box.high is None else np.asarray(box.high, np.float64) - 1.0
         return _plain(box.low), _plain(high)

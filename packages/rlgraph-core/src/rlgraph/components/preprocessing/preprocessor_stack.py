@@ -1,4 +1,4 @@
-"""Preprocessing layers, one after the other."""
+"""Preprocessing layers in sequence."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from rlgraph.spaces import Space, from_spec
 
 
 class PreprocessorStack(Component):
-    """Preprocessing layers applied one after the other, to every leaf of a container state alike.
+    """Applies preprocessing layers in sequence, to every leaf of a container state.
 
     Args:
-        layers: `PreprocessLayer` objects or specs of them; none: what comes in goes out.
+        layers: `PreprocessLayer` objects or their specs; without layers the inputs are returned.
         scope: name among its siblings.
 
     Attributes:
-        has_state: whether a layer remembers what it was given; then ``preprocess`` needs ``env_indices``.
+        has_state: whether a layer keeps state; then ``preprocess`` needs ``env_indices``.
 
     Raises:
-        SpecError: a spec that is wrong (named by its position), or a layer that does no preprocessing.
+        SpecError: an invalid spec (named by its position), or a layer that is not a preprocessing layer.
     """
 
-    spec_hint = "layers stand in a list, a single one too"
+    spec_hint = "write layers as a list, even a single one"
 
     def __init__(self, layers: Sequence[Any] = (), scope: str = "preprocessor", **kwargs: Any):
         if isinstance(layers, str) or not isinstance(layers, Sequence):
@@ -44,10 +44,10 @@ class PreprocessorStack(Component):
         return super().from_spec(spec, path=path, **kwargs)
 
     def get_preprocessed_space(self, space: Any) -> Space:
-        """The Space of what comes out if `space` goes in.
+        """The output Space for the input Space `space`.
 
         Raises:
-            SpaceError: a layer cannot take the Space it gets; named with its scope.
+            SpaceError: a layer, named by its scope, does not accept its input Space.
         """
         space = from_spec(space)
         for layer in self.layers:
@@ -59,7 +59,7 @@ class PreprocessorStack(Component):
         """``inputs [B, ...]``, and ``env_indices [B]`` if the stack has state."""
         if self.has_state and env_indices is None:
             raise AssemblyError(
-                f"{self.scope_path}.preprocess needs env_indices: a layer of it remembers something of each environment"
+                f"{self.scope_path}.preprocess needs env_indices, since one of its layers keeps state per environment"
             )
         for layer in self.layers:
             inputs = layer.call(inputs, env_indices) if layer.has_state else layer.call(inputs)
@@ -67,7 +67,7 @@ class PreprocessorStack(Component):
 
     @rlgraph_api
     def reset(self, env_indices: Any) -> Any:
-        """The environments ``env_indices [N]`` begin new episodes."""
+        """Reset the state of the environments ``env_indices [N]``, which begin new episodes."""
         for layer in self.layers:
             if layer.has_state:
                 layer.reset(env_indices)

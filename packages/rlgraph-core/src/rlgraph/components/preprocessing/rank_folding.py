@@ -1,4 +1,4 @@
-"""Batch and time rank in one axis, and back."""
+"""Folds batch and time rank into one axis, and back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def folded(box: BoxSpace, where: str) -> BoxSpace:
     """The Space with batch and time in one batch rank.
 
     Raises:
-        SpaceError: it has not both.
+        SpaceError: one of the ranks is missing.
     """
     if not (box.has_batch_rank and box.has_time_rank):
         raise SpaceError(f"{where}: folding needs a Space with batch rank and time rank, given {box!r}")
@@ -32,7 +32,7 @@ def unfolded(box: BoxSpace, steps: bool | int, time_major: bool, where: str) -> 
     if steps is True or not batch:
         return box.with_extra_ranks(True, steps, time_major)
     if batch % steps:
-        raise SpaceError(f"{where}: {batch} items are no whole number of {steps} steps, given {box!r}")
+        raise SpaceError(f"{where}: {batch} items are not a multiple of {steps} steps, given {box!r}")
     return box.with_extra_ranks(batch // steps, steps, time_major)
 
 
@@ -46,5 +46,5 @@ def rank_sizes(box: BoxSpace) -> list[int]:
 
 
 def _fixed(rank: bool | int | str) -> int:
-    """The size of a rank, 0 if it has no fixed one."""
+    """The size of a rank, 0 if it is not fixed."""
     return 0 if isinstance(rank, bool | str) else rank

@@ -1,4 +1,4 @@
-"""Other axes as batch and time rank."""
+"""Reinterprets axes as batch and time rank."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from rlgraph.spaces import BoxSpace, Space, SpaceError
 
 
 class RankReinterpreter(PreprocessLayer):
-    """The same tensor; only what its leading axes are called is another: ``[B, 4, ...]`` with 4 steps of time, say.
+    """Reinterprets leading axes as batch and time rank, without changing the tensor: ``[B, 4, ...]`` as 4 time steps.
 
-    An axis of a fixed size may become a rank or stop being one. One whose size only run time knows stays what it is.
+    An axis of a fixed size may become a rank or cease to be one. An axis of unknown size keeps its role.
 
     Args:
-        batch_rank: which axis of the tensor is the batch, 0 or 1; None: there is no batch.
-        time_rank: which axis is the time, 0 or 1; None: there is no time.
+        batch_rank: the batch axis, 0 or 1; None: no batch.
+        time_rank: the time axis, 0 or 1; None: no time.
         scope: name among its siblings.
 
     Raises:
-        SpecError: no such axes.
-        SpaceError: an axis of unknown size would be called something else, or there are too few axes.
+        SpecError: invalid axes.
+        SpaceError: an axis of unknown size would change its role, or too few axes.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class RankReinterpreter(PreprocessLayer):
         for axis, (role, size) in enumerate(axes):
             if role != self.roles.get(axis, "") and isinstance(size, bool | str):
                 raise SpaceError(
-                    f"{self.scope_path}: axis {axis}, the {role} rank, has no fixed size, so it stays what it is; "
+                    f"{self.scope_path}: axis {axis}, the {role} rank, has no fixed size and cannot change its role; "
                     f"given {box!r}"
                 )
         ranks = {role: axes[axis][1] for axis, role in self.roles.items()}
@@ -63,7 +63,7 @@ class RankReinterpreter(PreprocessLayer):
 
     @rlgraph_api
     def call(self, inputs: Any) -> Any:
-        """``inputs [...]``, a tensor or a container; the same comes out."""
+        """``inputs [...]``, a tensor or a container; returned unchanged."""
         return self._call(inputs)
 
     @graph_fn(flatten_ops=True, split_ops=True, add_auto_key_as_first_param=True, space_of="inputs")

@@ -1,4 +1,4 @@
-"""Another shape; categories as one-hot vectors; batch and time in one axis or in two."""
+"""Reshaping, one-hot encoding, and folding of batch and time."""
 
 from __future__ import annotations
 
@@ -17,21 +17,20 @@ class Reshape(PreprocessLayer):
     """``[B, ...] -> [B, *new_shape]``; batch and time rank stay, unless they are folded or unfolded.
 
     Args:
-        new_shape: the shape without batch and time rank; one size may be -1, for what is left.
-        flatten: ``[B, N]`` comes out.
+        new_shape: the shape without batch and time rank; one size may be -1, which is inferred.
+        flatten: return ``[B, N]``.
         flatten_categories: an `IntBox` with categories becomes one-hot floats, ``[B, ...] -> [B, ..., categories]``,
-            before the shape changes. Default, with `flatten`: for a single category (a Space without axes), where there
-            is nothing else to flatten.
+            before the shape changes. Default, with `flatten`: only for a single category (a Space without axes).
         fold_time_rank: ``[B, T, ...] -> [B * T, ...]``, time-major or not.
         unfold_time_rank: ``[B * T, ...] -> [B, T, ...]``; a number is T, True takes B and T from the second argument of
             `call`.
-        time_major: with a number of steps, ``[T, B, ...]`` comes out; with True the order is that of the second
-            argument, which this must agree with.
+        time_major: with a number of steps, return ``[T, B, ...]``; with True the order must be that of the second
+            argument.
         scope: name among its siblings.
 
     Raises:
-        SpecError: nothing to do, or what excludes each other.
-        SpaceError: the shape does not fit, there are no categories, or no ranks to fold or unfold.
+        SpecError: nothing to do, or conflicting arguments.
+        SpaceError: the shape does not fit, or categories or ranks to fold or unfold are missing.
     """
 
     def __init__(
@@ -47,16 +46,16 @@ class Reshape(PreprocessLayer):
     ):
         if new_shape is None and not (flatten or flatten_categories or fold_time_rank or unfold_time_rank):
             raise SpecError(
-                f"{scope}: give new_shape, or one of flatten, flatten_categories, fold_time_rank, unfold_time_rank"
+                f"{scope}: expected new_shape, or one of flatten, flatten_categories, fold_time_rank, unfold_time_rank"
             )
         if new_shape is not None and flatten:
-            raise SpecError(f"{scope}: give new_shape or flatten=True, not both")
+            raise SpecError(f"{scope}: expected new_shape or flatten=True, given both")
         if fold_time_rank and unfold_time_rank:
-            raise SpecError(f"{scope}: give fold_time_rank or unfold_time_rank, not both")
+            raise SpecError(f"{scope}: expected fold_time_rank or unfold_time_rank, given both")
         self.new_shape = None if new_shape is None else _shape(new_shape, f"{scope}.new_shape")
         self.flatten, self.flatten_categories = flatten, flatten_categories
         self.fold_time_rank, self.time_major = fold_time_rank, bool(time_major)
-        #: Steps, True for as many as the second argument of `call` has.
+        #: Number of steps; True for that of the second argument of `call`.
         self.unfold_time_rank = (
             unfold_time_rank
             if isinstance(unfold_time_rank, bool)
@@ -81,9 +80,9 @@ class Reshape(PreprocessLayer):
         """``inputs [B, ...]``, a tensor or a container ``-> [B, *new_shape]``.
 
         Args:
-            inputs: what is reshaped.
+            inputs: tensors to reshape.
             input_before_time_rank_folding: a tensor ``[B, T, ...]`` or ``[T, B, ...]``, with
-                ``unfold_time_rank=True``: its number of steps comes out.
+                ``unfold_time_rank=True``: it defines the number of steps.
         """
         if self.unfold_time_rank is True and input_before_time_rank_folding is None:
             raise AssemblyError(
@@ -97,7 +96,7 @@ class Reshape(PreprocessLayer):
         box = self.box_of(key, space)
         output = self.preprocessed_box(box)
         if self.unfold_time_rank is True:
-            # The number of steps decides, so that the batch may be any.
+            # The number of steps is fixed, so that the batch size may vary.
             leading = [ops.shape(before)[0], -1] if output.time_major else [-1, ops.shape(before)[1]]
         elif self.fold_time_rank or self.unfold_time_rank:
             leading = rank_sizes(output)

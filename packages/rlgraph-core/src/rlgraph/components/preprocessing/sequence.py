@@ -1,4 +1,4 @@
-"""The last states of each environment, stacked."""
+"""Stacks the last states of each environment."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from rlgraph.spaces import BoolBox, BoxSpace, Space, SpaceError
 
 
 class Sequence(StatefulLayer):
-    """The last `sequence_length` states of each environment, the oldest first ("frame stack", Mnih et al., 2015).
+    """Stacks the last `sequence_length` states of each environment, oldest first ("frame stack", Mnih et al., 2015).
 
     The first state after a reset fills the whole sequence. It lives on the host, in NumPy.
 
     Args:
-        sequence_length: how many states.
-        add_rank: stack them along a new last axis, ``[B, ...] -> [B, ..., sequence_length]``; False: put them behind
-            each other along the last axis, ``[B, ..., C] -> [B, ..., sequence_length * C]``.
-        num_environments: for how many environments there is room.
+        sequence_length: number of states.
+        add_rank: stack them along a new last axis, ``[B, ...] -> [B, ..., sequence_length]``; False:
+            concatenate them along the last axis, ``[B, ..., C] -> [B, ..., sequence_length * C]``.
+        num_environments: largest number of environments.
         scope: name among its siblings.
 
     Raises:
-        SpaceError: text; a Space without axes, and `add_rank` is False.
-        InputError: an environment that there is no room for, or that is named twice in one call.
+        SpaceError: text; a Space without axes while `add_rank` is False.
+        InputError: an environment index is out of range, or occurs twice in one call.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Sequence(StatefulLayer):
 
     @rlgraph_api
     def reset(self, env_indices: Any) -> Any:
-        """The environments ``env_indices [N]`` begin new episodes."""
+        """Reset the sequences of the environments ``env_indices [N]``, which begin new episodes."""
         return self._reset(env_indices)
 
     @graph_fn(
@@ -84,8 +84,8 @@ class Sequence(StatefulLayer):
         rows = self.rows_of(env_indices, len(inputs))
         slots, is_filled = self.slots[key], self.is_filled[key]
         newest = inputs[..., None] if self.add_rank else inputs
-        stacked = slots[rows]  # neighbours are seen in place, others are copied
-        # Everything moves one state to the front; what that brings in from the next pixel is overwritten.
+        stacked = slots[rows]  # a view of consecutive environments, else a copy
+        # Shift everything by one state; values from the next pixel are overwritten.
         step, flat = newest.shape[-1], stacked.reshape(-1)
         flat[:-step] = flat[step:]
         stacked[..., -step:] = newest
@@ -95,7 +95,7 @@ class Sequence(StatefulLayer):
             is_filled[rows] = True
         if not isinstance(rows, slice):
             slots[rows] = stacked
-        return stacked  # the plan copies it where a later call could change what somebody still has
+        return stacked  # the plan copies it if a later call could change it
 
     @graph_fn(host=True, returns=0, spaces=())
     def _reset(self, env_indices: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""Batch and time rank in another order."""
+"""Swaps batch and time rank."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from rlgraph.spaces import BoxSpace, Space, SpaceError
 
 
 class Transpose(PreprocessLayer):
-    """``[B, T, ...] -> [T, B, ...]`` or back; what has the wanted order stays as it is.
+    """``[B, T, ...] -> [T, B, ...]`` or back; inputs in the wanted order do not change.
 
     Args:
         output_is_time_major: the time rank comes first; False: the batch rank.
         scope: name among its siblings.
 
     Raises:
-        SpaceError: there are no two ranks.
+        SpaceError: the inputs lack batch or time rank.
     """
 
     def __init__(self, output_is_time_major: bool = True, scope: str = "transpose", **kwargs: Any):

@@ -1,4 +1,4 @@
-"""Environments for components, from instances, specs and functions."""
+"""Creates environments for components from instances, specs and functions."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from rlgraph.core.protocols import Environment
 from rlgraph.core.specs.imports import is_import_path
 from rlgraph.core.specs.specifiable import call_checked, plain_copy
 
-#: What an environment has at least.
+#: The required attributes of an environment.
 PARTS = ("state_space", "action_space", "reset", "step")
-#: The methods of one, which a class that is imported has before it is called.
+#: The required methods, which are checked on an imported class before it is called.
 METHODS = ("reset", "step", "terminate")
 
 
 def make_environments(spec: Any, number: int | None, where: str) -> list[Environment]:
-    """The environments that a spec means.
+    """Build the environments of a spec.
 
     Args:
         spec: an instance, a registered name, a mapping with ``type`` (a name, a class, or "module:Class") and
             arguments, a function that returns an instance; or a list of those, one for each environment.
-        number: how many; None for one, or as many as are listed.
-        where: the place of the spec; named in errors.
+        number: number of environments; None for one, or as many as listed.
+        where: name of the spec, for errors.
 
     Raises:
         SpecError: none of these, a vector of environments, environments of different Spaces, or one instance for
@@ -48,7 +48,7 @@ def make_environments(spec: Any, number: int | None, where: str) -> list[Environ
 
 
 def name_of(environment: Any) -> str:
-    """What messages call an environment."""
+    """The name of an environment in messages."""
     return str(getattr(environment, "name", type(environment).__name__))
 
 

@@ -1,4 +1,4 @@
-"""Many steps of environments in one call."""
+"""Steps environments many times in one call."""
 
 from __future__ import annotations
 
@@ -18,50 +18,50 @@ from rlgraph.core.specs.spec_types import ComponentSpec, SpaceSpec
 from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, IntBox, Space, SpaceError, from_spec
 from rlgraph.spaces.errors import mismatch
 
-#: The API methods an actor is asked with, the first that it has, if nobody says which.
+#: Default API methods of actors; the first existing one is used.
 ACTOR_METHODS = ("get_preprocessed_state_and_action", "get_action", "get_deterministic_action")
-#: What the actor may be asked with beside states.
+#: Optional arguments of the actor beside states.
 HANDED = ("internal_states", "time_percentage", "use_exploration")
-#: What it returns that has a place of its own.
+#: Results of the actor with a fixed meaning.
 KNOWN = ("action", "internal_states")
 
 
 class EnvironmentStepper(Component):
-    """Acts `num_steps` times in an environment, or in several in turn, in one call.
+    """Acts `num_steps` times in one or several environments in one call.
 
     The environments are stepped on the host; the actor is computed by the backend. An **actor** is any component with
-    an API method whose first argument are states ``[N, ...]``, one row per environment, and which returns a dict with
+    an API method whose first argument is states ``[N, ...]``, one row per environment, and which returns a dict with
     ``action [N, ...]``: a policy, an actor component. If the method has arguments ``internal_states``,
-    ``time_percentage`` or ``use_exploration``, it is given them. If the actor has an API method ``reset(env_indices)``,
+    ``time_percentage`` or ``use_exploration``, it receives them. If the actor has an API method ``reset(env_indices)``,
     it is called with the environments whose episodes begin.
 
-    Environments go on from call to call. One that ends is reset in the same step; then what is remembered of its
-    episode (internal states, previous action and reward) is zero. No checkpoint knows where environments are, so it is
-    a reset point: behind a load all of them begin anew, with seeds from this component's stream. A run that goes on
-    behind a save is the same as one that is resumed from it if it calls `reset` there. Small networks act fastest with
-    ``execution_spec={"acting_methods": ["step"]}``, whatever the backend is.
+    Environments continue from call to call. One that ends is reset in the same step; the state of its episode (internal
+    states, previous action and reward) is then zero. Checkpoints do not contain environments, so a checkpoint is a
+    reset point: after a load all environments restart, with seeds from this component's stream. A run that continues
+    after a save equals a run resumed from it if it calls `reset` there. Small networks act fastest with
+    ``execution_spec={"acting_methods": ["step"]}``, on every backend.
 
     Args:
         environment_spec: an environment, its registered name, a mapping with ``type`` and arguments, a function that
             returns one; or a list of those.
         actor_component_spec: the actor, or its spec.
-        num_steps: how often to act, T.
+        num_steps: number of steps, T.
         num_environments: N; then results are ``[T, N, ...]``. None: one environment, and results are ``[T, ...]``.
-        internal_states_space: of what the actor remembers from step to step, without ranks; the actor is then given
+        internal_states_space: Space of the actor's internal states, without ranks; the actor then receives
             ``internal_states [N, ...]``, zeros at first, and returns them. Default: the actor's own
-            ``internal_states_space``, as recurrent policies have it.
-        add_previous_action_to_state, add_previous_reward_to_state: the actor is given a dict of the state (the parts of
+            ``internal_states_space``, as in recurrent policies.
+        add_previous_action_to_state, add_previous_reward_to_state: the actor receives a dict of the state (the parts of
             a Dict; else ``state``) and ``previous_action`` or ``previous_reward``, zeros where an episode begins.
-        extra_returns: what else of the actor's returns to collect, such as ``log_likelihood``.
+        extra_returns: further results of the actor to collect, such as ``log_likelihood``.
         actor_method: the actor's API method; default: the first it has of `ACTOR_METHODS`.
         scope: name among its siblings.
 
     Raises:
-        SpecError: what is no environment, or a vector of them; an actor without such a method; a number below 1.
-        AssemblyError: the actor returns no dict, or lacks a part.
-        SpaceError: its actions have other parts than those of the environment, or are floats where these are none.
-        InputError: a state that is not in its Space, a reward that is not finite. All that comes out of an environment
-            names environment and step.
+        SpecError: not an environment, or a vector of environments; an actor without the method; a number below 1.
+        AssemblyError: the actor's result is not a dict, or lacks a key.
+        SpaceError: the actions' parts differ from those of the environment, or are floats instead of integers or bools.
+        InputError: a state outside its Space, or a reward that is not finite. All errors of environments name the
+            environment and the step.
     """
 
     def __init__(
@@ -110,14 +110,14 @@ class EnvironmentStepper(Component):
         """Act `num_steps` times.
 
         Args:
-            time_percentage: the fraction of training done, []; for an actor that takes it.
-            use_exploration: bool [], for an actor that takes it.
+            time_percentage: the fraction of training done, []; for an actor that accepts it.
+            use_exploration: bool [], for an actor that accepts it.
 
         Returns:
-            A dict of ``states [T + 1, N, ...]`` (``states[t]`` is what was acted on at t), ``actions``, ``rewards``,
+            A dict of ``states [T + 1, N, ...]`` (the actor's input at t is ``states[t]``), ``actions``, ``rewards``,
             ``terminated``, ``truncated``, ``next_states`` (those that actions led to, before any reset: ``[T, N, ...]``
-            each); with internal states ``internal_states [T + 1, N, ...]``, those that came with ``states``; and
-            `extra_returns` ``[T, N, ...]``. Of one environment without the axis N.
+            each); with internal states ``internal_states [T + 1, N, ...]``, which belong to ``states``; and
+            `extra_returns` ``[T, N, ...]``. For one environment without the axis N.
         """
         settings = {"time_percentage": time_percentage, "use_exploration": use_exploration}
 
@@ -135,14 +135,14 @@ class EnvironmentStepper(Component):
 
     @rlgraph_api
     def reset(self) -> Any:
-        """The next call of `step` begins new episodes in all environments."""
+        """Make the next call of `step` begin new episodes in all environments."""
         self._reset()
 
     def after_load(self) -> None:
         self.rollout.begins_anew = True
 
     def terminate(self) -> None:
-        """Release what the environments hold."""
+        """Release the environments' resources."""
         for environment in self.environments:
             environment.terminate()
 
@@ -154,7 +154,7 @@ class EnvironmentStepper(Component):
             actor.reset(self._begun())
 
     def _ask(self, present: Any, settings: Mapping[str, Any]) -> Any:
-        """What the actor returns."""
+        """The actor's result."""
         states = present["states"]
         if self.added:
             space = self.rollout.state_space
@@ -186,7 +186,7 @@ class EnvironmentStepper(Component):
         return returned
 
     def _present_spaces(self, *_: Any) -> dict[str, Any]:
-        """The Spaces of what the actor acts on."""
+        """The Spaces of the actor's inputs."""
         number = len(self.environments)
         previous = {"previous_action": self.rollout.action_space, "previous_reward": FloatBox()}
         spaces = {
@@ -223,7 +223,7 @@ class EnvironmentStepper(Component):
         return self.rollout.begin(self.num_steps, self._float_dtype, self.rng)  # type: ignore[attr-defined]
 
     def _following_spaces(self, action: Space, *_: Any) -> dict[str, Any]:
-        """As `_present_spaces`, if the environments take such actions."""
+        """As `_present_spaces`, after a check that the environments accept such actions."""
         wanted, given = self.rollout.action_space, action.without_ranks()
         boxes, expected = given.flatten(), wanted.flatten()
         if boxes.keys() != expected.keys() or any(
@@ -259,7 +259,7 @@ def _space(spec: Any, where: str) -> Space | None:
 
 
 def _method(actor: Component, name: str | None, where: str) -> str:
-    """The API method to ask `actor` with."""
+    """The API method of `actor` to call."""
     known = actor.api_methods()
     found = next((each for each in ([name] if name else ACTOR_METHODS) if each in known), None)
     if found is None:
@@ -269,7 +269,7 @@ def _method(actor: Component, name: str | None, where: str) -> str:
 
 
 def _item(space: Space) -> Space:
-    """Of a Space of collected rows ``[T, N, ...]``, that of one item."""
+    """The Space of one item of collected rows ``[T, N, ...]``."""
 
     def item(_: str, box: BoxSpace) -> BoxSpace:
         shape: tuple[Any, ...] = box.get_shape(True, True)

@@ -1,4 +1,4 @@
-"""What happens in environments that are stepped in turn, written down in arrays."""
+"""Records the steps of environments in arrays."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ Arrays = dict[str, np.ndarray]
 
 
 class Rollout:
-    """The last steps of N environments, and where these are now.
+    """The last steps of N environments, and their present states.
 
-    An environment that ends is reset in the same step; the state that it ended in is kept. What environments return is
-    held against their state Space until they have ended their first episode.
+    An environment that ends is reset in the same step; its final state is kept. States are checked
+    against the state Space until an environment has ended its first episode.
 
     Args:
-        environments: of equal Spaces.
-        internal_states_space: of what the actor remembers; None: nothing.
-        added: what else the actor is given, ``"previous_action"`` and ``"previous_reward"``.
-        tells_begun: somebody asks for `begun`.
-        where: who asks; named in errors.
+        environments: environments of equal Spaces.
+        internal_states_space: Space of the actor's internal states; None: none.
+        added: further inputs of the actor, ``"previous_action"`` and ``"previous_reward"``.
+        tells_begun: whether `begun` is used.
+        where: the caller; named in errors.
     """
 
     def __init__(
@@ -44,26 +44,26 @@ class Rollout:
         self.state_space = environments[0].state_space.without_ranks()
         self.action_space = environments[0].action_space.without_ranks()
         self.internal_space = internal_states_space
-        #: Where the environments are, and what is remembered of their episodes: rows by leaf; None: nowhere.
+        #: Present states of the environments and their episodes: rows by leaf; None: not started.
         self.present: dict[str, Arrays] | None = None
         #: The environments whose episodes began with the last step.
         self.begun: list[int] = []
         self.tells_begun = tells_begun
-        #: The next steps begin new episodes, wherever the environments are.
+        #: Whether the next steps begin new episodes in all environments.
         self.begins_anew = False
         self.unproven = set(range(self.number))
-        #: Steps of each environment in earlier calls, and where among all its steps its episode began.
+        #: Steps of each environment in earlier calls, and the step at which its episode began.
         self.clock, self.began = 0, [0] * self.number
         self.rewards: list[float] = []
         self.numbers: list[Any] = []
 
     def begin(self, num_steps: int, dtype: str, rng: np.random.Generator) -> Any:
-        """Make room for `num_steps` steps from here, in new arrays; new episodes where none are under way.
+        """Allocate arrays for `num_steps` steps; begin episodes where none are under way.
 
         Returns:
-            What the actor acts on, a dict of rows ``[N, ...]``: ``states``, and what there is of ``internal_states``,
-            ``previous_action`` and ``previous_reward``. ``turns.send((actions, internal_states))`` is a step, and gives
-            what it acts on next.
+            The actor's inputs, a dict of rows ``[N, ...]``: ``states``, and if used ``internal_states``,
+            ``previous_action`` and ``previous_reward``. ``turns.send((actions, internal_states))`` does a step and
+            returns the next inputs.
         """
         rows = (num_steps + 1, self.number)
         self.states, self.internals = (
@@ -113,7 +113,7 @@ class Rollout:
             found["internal_states"] = self.internal_space.unflatten_sample(self.internals)
         return found
 
-    # The loops; where they yield it is the actor's turn.
+    # The loops; they yield to the actor.
 
     def _run(self, num_steps: int, previous: dict[str, Arrays]) -> Generator[Any, Any, None]:
         self.present = None  # until all steps are through
@@ -151,9 +151,9 @@ class Rollout:
         yield self._leave(num_steps, previous)
 
     def _run_alone(self, num_steps: int) -> Generator[Any, Any, None]:
-        """The same for what `_is_simple`: every look-up beside the environment would be felt.
+        """The same for the case `_is_simple`, where lookups outside the environment would take noticeable time.
 
-        What is written at every step has its place and its list already.
+        All lists that a step writes are looked up in advance.
         """
         self.present, step, unproven = None, self.environments[0].step, self.unproven
         keep_action, keep_reward, states = self.numbers.append, self.rewards.append, self.states[""]
@@ -187,14 +187,14 @@ class Rollout:
         return self.number == 1 and is_number and "" in self.states and not remembers
 
     def _leave(self, num_steps: int, previous: dict[str, Arrays]) -> dict[str, Any]:
-        """Keep where the environments are for the next call; what the actor would act on."""
+        """Keep the present states for the next call; return the actor's next inputs."""
         following = {"states": self.states, "internal_states": self.internals}
         last = {n: {path: rows[-1].copy() for path, rows in each.items()} for n, each in following.items()}
         self.present = {**last, **previous}
         return self._given(num_steps, previous)
 
     def _given(self, t: int, previous: Mapping[str, Arrays]) -> dict[str, Any]:
-        """What the actor acts on at t."""
+        """The actor's inputs at t."""
         given = {"states": row_of(self.state_space, self.states, t)}
         for name in self.added:
             space = self.action_space if name == "previous_action" else None
@@ -204,9 +204,9 @@ class Rollout:
         return given
 
     def _splitter(self) -> Callable[[int, Any], Sequence[Any]]:
-        """Writes down the actions of a step and gives that of each environment.
+        """Records the actions of a step and returns that of each environment.
 
-        Numbers are Python's, which environments are fastest with.
+        Numbers are Python's, with which environments are fastest.
         """
         if isinstance(self.action_space, BoxSpace):
             rows, keep = self.actions[""], self.numbers.extend
@@ -233,7 +233,7 @@ class Rollout:
 
         return split_parts
 
-    # What is remembered of an episode ends with it.
+    # The state of an episode ends with it.
 
     def _keep(self, t: int, internal_states: Any, ended: list[int]) -> None:
         assert self.internal_space is not None
@@ -256,7 +256,7 @@ class Rollout:
     # One environment.
 
     def _end(self, t: int, index: int, state: Any, terminated: bool, truncated: bool) -> None:
-        """Note an end, and keep the last state of the episode, which the environment may overwrite."""
+        """Record an end, and keep the last state of the episode, which the environment may overwrite."""
         self.terminated[t, index], self.truncated[t, index] = terminated, truncated
         leaves = self.state_space.flatten_sample(state)
         self.final_states.append((t, index, {path: np.array(value) for path, value in leaves.items()}))
@@ -300,7 +300,7 @@ def zeros(space: Space | None, ranks: tuple[int, ...], dtype: str) -> Arrays:
 
 
 def row_of(space: Space, arrays: Arrays, t: int) -> Any:
-    """What an element of a Space is at t."""
+    """The element of a Space at t."""
     if "" in arrays:
         return arrays[""][t]
     return space.unflatten_sample({path: rows[t] for path, rows in arrays.items()})

@@ -1,7 +1,7 @@
 """Checkpoints: a directory of safetensors and one JSON manifest. Nothing executable is ever loaded.
 
-A checkpoint is written aside, synced to disk and renamed, so a failed save leaves the old one as it was. It is read in
-the other order: the manifest, the headers of its files, their checksums, and only then values.
+A checkpoint is written to a temporary directory, synced to disk and renamed, so a failed save leaves the old one
+unchanged. `load` reads the manifest, the headers of the files, their checksums, and only then values.
 """
 
 from rlgraph.core.checkpoint.finding import find_checkpoint, last_valid_checkpoint

@@ -1,4 +1,4 @@
-"""Files of a checkpoint: what may be opened, and what is on disk for certain."""
+"""Opens regular files of a checkpoint, and syncs folders to disk."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import BinaryIO
 
 from rlgraph.core.errors import CheckpointError
 
-#: Not through links, and without waiting for somebody to write into a pipe.
+#: Does not follow links or wait for a writer of a pipe.
 _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 
 
 def open_regular(file: Path, *, missing: str = "") -> BinaryIO:
-    """`file` for reading, unbuffered.
+    """Open `file` for unbuffered reading.
 
     Args:
-        file: which.
-        missing: what to say if it does not exist.
+        file: the file.
+        missing: message if it does not exist.
 
     Raises:
         CheckpointError: it is missing, or not a regular file: a link, a pipe, a device, a directory.
@@ -38,7 +38,7 @@ def open_regular(file: Path, *, missing: str = "") -> BinaryIO:
 
 
 def make_folder(folder: Path) -> None:
-    """Make `folder` and those above it that are missing, so that a power failure does not take them back."""
+    """Create `folder` and its missing parents, and sync them to disk."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     for path in reversed(missing):
         path.mkdir(exist_ok=True)
@@ -46,8 +46,8 @@ def make_folder(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the names in `folder` are on disk."""
-    if os.name != "posix":  # elsewhere a folder cannot be opened
+    """Sync the directory entries of `folder` to disk."""
+    if os.name != "posix":  # other systems cannot open a folder
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:

@@ -1,4 +1,4 @@
-"""Which checkpoint is the last one that can be relied on, also where a save was cut off between two renames."""
+"""Finds the last valid checkpoint, even if a save was cut off between two renames."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from rlgraph.core.checkpoint.manifest import MANIFEST
 from rlgraph.core.checkpoint.reading import Checkpoint
 from rlgraph.core.errors import CheckpointError, CheckpointWarning
 
-#: What a save works with beside its target: the new state, and the old one on its way out.
+#: Suffixes of the temporary directories of a save: the new and the old checkpoint.
 _ASIDE = re.compile(r"\.(?P<target>.+)\.[0-9a-f]+\.(new|old)")
 
 
 def aside_names(target: Path) -> tuple[Path, Path]:
-    """Where a save puts the new state until it is complete, and the old one until the new one is in place."""
+    """Temporary paths of a save: of the incomplete new checkpoint, and of the old one during the renames."""
     token = secrets.token_hex(4)
     return target.with_name(f".{target.name}.{token}.new"), target.with_name(f".{target.name}.{token}.old")
 
 
 def leftovers(target: Path) -> list[Path]:
-    """What saves of `target` that were cut off have left, newest first."""
+    """The directories left by interrupted saves of `target`, newest first."""
     return _newest_first([path for path in _entries(target.parent) if _target_of(path) == target.name])
 
 
 def remove_leftovers(target: Path) -> None:
-    """Remove what saves that were cut off have left; what cannot be removed is left to the next save."""
+    """Remove the directories of interrupted saves; the next save retries if that fails."""
     for path in leftovers(target):
         _, away = aside_names(target)
         try:
-            # First out of the way: whoever may still be writing there is told so, and cannot complete a torso.
+            # Rename first, so that a process that still writes there fails instead of completing a partial checkpoint.
             path.rename(away)
         except OSError:
             continue
@@ -42,10 +42,10 @@ def remove_leftovers(target: Path) -> None:
 
 
 def find_checkpoint(directory: str | Path) -> Path:
-    """Where to read the checkpoint `directory` from: there; or what a save left that was cut off between two renames.
+    """The path to read the checkpoint `directory` from, which may be left by a save cut off between two renames.
 
     Warns:
-        CheckpointWarning: it is not there itself.
+        CheckpointWarning: `directory` itself is missing.
     """
     target = Path(directory)
     if os.path.exists(target):
@@ -63,19 +63,19 @@ def last_valid_checkpoint(
     prefer: str | None = None,
     find_problem: Callable[[Path], str] | None = None,
 ) -> Path:
-    """The newest whole checkpoint in `folder`: all files are there and fit their checksums.
+    """The newest valid checkpoint in `folder`: all files exist and match their checksums.
 
     Args:
-        folder: where checkpoints are, each a directory. What saves that were cut off have left counts where there is
-            nothing else of that name.
-        prefer: name of one that is taken if it is whole, however old.
-        find_problem: says what is wrong with a checkpoint, the empty text if nothing is; default: damage only.
+        folder: a directory of checkpoints. Directories left by interrupted saves count if there is nothing else of that
+            name.
+        prefer: name of a checkpoint that is selected if it is valid, regardless of its age.
+        find_problem: returns the problem of a checkpoint, or an empty string; default: damage only.
 
     Raises:
-        CheckpointError: there is none; says what is wrong with those that are there.
+        CheckpointError: no valid checkpoint; gives the problems of the others.
 
     Warns:
-        CheckpointWarning: about each that would have come first and is damaged, and why.
+        CheckpointWarning: for each newer checkpoint that is damaged, with the reason.
     """
     folder = Path(folder)
     newest = _newest_first(_candidates(folder))
@@ -98,11 +98,11 @@ def _warn(text: str, *, stacklevel: int = 3) -> None:
 
 
 def _cut_off(target: str, path: Path) -> str:
-    return f"checkpoint {target} is missing, a save of it was cut off; taken is what it left: {path}"
+    return f"checkpoint {target} is missing because a save was cut off; using {path}, which that save left"
 
 
 def problem_with(directory: Path) -> str:
-    """What is wrong with a checkpoint; empty if nothing is."""
+    """The problem of a checkpoint; empty if it is valid."""
     try:
         with Checkpoint(directory) as checkpoint:
             checkpoint.verify()
@@ -122,7 +122,7 @@ def _candidates(folder: Path) -> list[Path]:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """What is in `folder`; nothing if that cannot be said: reading a checkpoint there tells why."""
+    """The entries of `folder`; empty if it cannot be listed, since reading the checkpoint reports the reason."""
     try:
         return list(folder.iterdir())
     except OSError:
@@ -139,7 +139,7 @@ def _newest_first(paths: list[Path]) -> list[Path]:
 
 
 def _time(path: Path) -> int:
-    """When a checkpoint was completed: its manifest comes last, and no rename touches it."""
+    """The time of completion: that of the manifest, which is written last and not changed by renames."""
     for place in (path / MANIFEST, path):
         try:
             return place.stat(follow_symlinks=False).st_mtime_ns

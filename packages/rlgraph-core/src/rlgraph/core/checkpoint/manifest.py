@@ -1,4 +1,4 @@
-"""The manifest of a checkpoint: what it holds, by what it was written, and the checksums of its files."""
+"""The manifest of a checkpoint: contents, origin, and checksums of the files."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class Manifest:
-    """The content of a manifest. What is None was not recorded by the format it was written in.
+    """The content of a manifest. Values that its format did not record are None.
 
     Attributes:
-        facts: what was given to `GraphExecutor.save`.
+        facts: the facts given to `GraphExecutor.save`.
         streams: scope -> state of the NumPy generator that draws there.
-        choices: `GraphExecutor.choices` when it was written; an execution spec takes them.
+        choices: `GraphExecutor.choices` at that time, for an execution spec.
         dtype, seed: of the execution spec.
         backend: name of the backend.
         contract: version of the contract of operations.
@@ -58,14 +58,14 @@ assert set(_TYPES) == {each.name for each in fields(Manifest)}
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write the manifest of the checkpoint in `folder`, and wait until it is on disk.
+    """Write the manifest of the checkpoint in `folder`, and sync it to disk.
 
     Raises:
-        CheckpointError: something in it is no JSON.
+        CheckpointError: a value cannot be written as JSON.
     """
     file = folder / MANIFEST
     given = {"format": FORMAT, "version": FORMAT_VERSION, **vars(manifest)}
-    # As it will be read: tuples are lists then, and keys text.
+    # As it will be read: with lists instead of tuples and strings as keys.
     content = from_json(file, to_json(file, given))
     text = to_json(file, {**content, "checksum": _checksum(file, content)}, indent=2)
     with file.open("wb") as handle:
@@ -78,12 +78,12 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest of the checkpoint in `folder`, in the present format.
 
     Raises:
-        CheckpointError: it is missing, damaged, or of a newer format; says what to install then.
+        CheckpointError: it is missing, damaged, or of a newer format.
     """
     file = folder / MANIFEST
     content = from_json(file, _text(file))
     if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
-        raise CheckpointError(f"{file} is no manifest of an RLgraph checkpoint")
+        raise CheckpointError(f"{file} is not the manifest of an RLgraph checkpoint")
     _check_version(file, content)
     if content["version"] > 1 and content.pop("checksum", None) != _checksum(
         file, {"format": FORMAT, **content}
@@ -96,7 +96,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _text(file: Path) -> bytes:
-    with open_regular(file, missing=f"{file.parent} is no checkpoint: it has no {MANIFEST}") as handle:
+    with open_regular(file, missing=f"{file.parent} is not a checkpoint: it has no {MANIFEST}") as handle:
         size = os.fstat(handle.fileno()).st_size
         check_size(file, size)
         try:
@@ -106,7 +106,7 @@ def _text(file: Path) -> bytes:
 
 
 def _checksum(file: Path, content: Any) -> str:
-    """Of the content, whatever the spaces and line ends between its parts."""
+    """The checksum of the content, independent of white space."""
     return hashlib.sha256(to_json(file, content)).hexdigest()
 
 
@@ -127,7 +127,7 @@ def _check_version(file: Path, content: Mapping[str, Any]) -> None:
 def _check_content(file: Path, content: Mapping[str, Any]) -> None:
     for key in sorted(content.keys() | _TYPES.keys()):
         if key not in _TYPES:
-            raise CheckpointError(f"{file} is damaged: it has {reprlib.repr(key)}, which is no part of it")
+            raise CheckpointError(f"{file} is damaged: it has the unknown key {reprlib.repr(key)}")
         if key not in content or type(content[key]) not in _TYPES[key]:
             given = reprlib.repr(content[key]) if key in content else "missing"
             raise CheckpointError(
@@ -135,9 +135,9 @@ def _check_content(file: Path, content: Mapping[str, Any]) -> None:
             )
     for scope, state in content["streams"].items():
         if not isinstance(state, dict):
-            raise CheckpointError(f"{file} is damaged: the stream {reprlib.repr(scope)} is no mapping")
+            raise CheckpointError(f"{file} is damaged: the stream {reprlib.repr(scope)} is not a mapping")
     for name, digest in content["files"].items():
         if not _FILE_NAME.fullmatch(name):
-            raise CheckpointError(f"{file} names {reprlib.repr(name)}, which is no file of a checkpoint")
+            raise CheckpointError(f"{file} names {reprlib.repr(name)}, which is not a file of a checkpoint")
         if not isinstance(digest, str) or not _SHA256.fullmatch(digest):
             raise CheckpointError(f"{file} is damaged: the checksum of {name} is {reprlib.repr(digest)}")

@@ -1,4 +1,4 @@
-"""Older formats of the manifest, brought up to the present one step by step."""
+"""Converts older formats of the manifest to the present one, step by step."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 
 def _from_1(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Format 1 did not say by what a checkpoint was written, and had no checksum of the manifest itself."""
+    """Format 1 recorded no origin of a checkpoint, and no checksum of the manifest."""
     unknown = dict.fromkeys(("backend", "contract", "dtype", "rlgraph_core", "seed"))
     return {**unknown, "choices": {}, **manifest}
 
 
-#: Format version -> function that gives the manifest as the next version has it.
+#: Format version -> function that converts a manifest to the next version.
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1}
 
 
 def migrated(manifest: dict[str, Any], to: int) -> dict[str, Any]:
-    """`manifest` in format `to`, from whatever older format it says it has."""
+    """Convert `manifest` from its own format to the format `to`."""
     while manifest["version"] < to:
         version = manifest["version"]
         manifest = {**MIGRATIONS[version](manifest), "version": version + 1}

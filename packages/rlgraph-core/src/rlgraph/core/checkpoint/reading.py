@@ -1,4 +1,4 @@
-"""An open checkpoint, and whether it fits what it shall be read into."""
+"""Opens a checkpoint and checks that it fits its target."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.core.checkpoint.tensor_file import TensorEntry, TensorFile
 from rlgraph.core.errors import CheckpointError
 
-#: Names in one message at most.
+#: Maximum number of names in a message.
 _NAMED = 5
 
 
 class Checkpoint:
-    """An open checkpoint; a context manager. Its manifest and headers are consistent, no value has been read.
+    """An open checkpoint with consistent manifest and headers; no value has been read. A context manager.
 
     Attributes:
-        directory: where it is.
+        directory: its directory.
         manifest: its `Manifest`.
         files: file name without suffix -> `TensorFile`.
 
@@ -51,14 +51,14 @@ class Checkpoint:
         """The file `stem`.
 
         Raises:
-            CheckpointError: the checkpoint has none.
+            CheckpointError: the checkpoint has no such file.
         """
         if stem not in self.files:
             raise CheckpointError(f"checkpoint {self.directory} has no {stem}.safetensors")
         return self.files[stem]
 
     def verify(self, stems: Iterable[str] | None = None) -> None:
-        """Compare the checksums of these files; default: of all.
+        """Verify the checksums of these files; default: all.
 
         Raises:
             CheckpointError: a file is damaged.
@@ -68,10 +68,10 @@ class Checkpoint:
             file.verify(self.manifest.files[file.path.name])
 
     def require_facts(self, facts: Mapping[str, Any]) -> None:
-        """Check that it has `facts` of the same names and types; where one is None here it may be anything there.
+        """Check that it has `facts` of the same names and types; None here allows any type.
 
         Raises:
-            CheckpointError: one is missing or of another type.
+            CheckpointError: a fact is missing or of another type.
         """
         there = self.manifest.facts
         if lacking := sorted(facts.keys() - there.keys()):
@@ -91,11 +91,11 @@ class Checkpoint:
 
         Args:
             stem: the file.
-            expected: what it must have. Floating numbers may be of another width.
-            below: only arrays whose names begin with this are looked at.
+            expected: the expected arrays. Float widths may differ.
+            below: check only arrays whose names begin with this.
 
         Raises:
-            CheckpointError: something is missing, not expected, or of another shape or dtype.
+            CheckpointError: an array is missing, unexpected, or of another shape or dtype.
         """
         entries = {n: e for n, e in self.file(stem).entries.items() if n.startswith(below)}
         missing, extra = expected.keys() - entries.keys(), entries.keys() - expected.keys()
@@ -118,7 +118,7 @@ def _difference(entry: TensorEntry, shape: tuple[int, ...], dtype: np.dtype[Any]
 
 
 def _names(names: Collection[str], others: Collection[str] = ()) -> str:
-    """The shortest paths of `names`, each with the name among `others` that is most like it."""
+    """The shortest paths of `names`, each with the closest name among `others`."""
     shown = []
     for name in sorted(names, key=lambda name: (name.count("/"), name))[:_NAMED]:
         close = difflib.get_close_matches(name, others, n=1)

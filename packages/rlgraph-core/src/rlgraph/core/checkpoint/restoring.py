@@ -1,4 +1,4 @@
-"""From an open checkpoint into a storage: everything is compared and verified before anything is written."""
+"""Restores a checkpoint into a storage; everything is verified before anything is written."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from rlgraph.core.graph.variables import Variable
 
 
 def streams_stem(backend: str) -> str:
-    """Where a checkpoint has the backend's own random streams: no other backend can go on with them."""
+    """The file of a backend's own random streams, which no other backend can continue."""
     return f"streams_{backend}"
 
 
 class Restoring:
-    """What of a checkpoint goes into a storage; it fits, and its checksums are right.
+    """The verified values of a checkpoint for a storage.
 
-    Tensor variables are in memory already. Host variables may be many gigabytes: they are read into the arrays that
-    are there, the file being open since its checksum was compared.
+    Tensor variables are in memory already. Host variables may be many gigabytes: they are read directly into the
+    existing arrays, from the file that was verified and is still open.
 
     Args:
-        checkpoint: where from.
-        storage: where to.
-        variables: what to restore.
-        below: what the names of these variables begin with; of others it does not matter whether they are there.
+        checkpoint: the source.
+        storage: the target.
+        variables: the variables to restore.
+        below: prefix of the names of these variables; other names in the checkpoint are ignored.
 
     Raises:
         CheckpointError: something is damaged or does not fit.
@@ -44,7 +44,7 @@ class Restoring:
         self._parts: dict[str, list[Variable]] = {}
         if tensors or not below:
             self._parts["variables"] = tensors
-        # A checkpoint may be without host variables: then they stay. A component that has no others needs them.
+        # Without host variables in the checkpoint they keep their values, unless the component has no other variables.
         if ("host" in checkpoint.files and (host or not below)) or not self._parts:
             self._parts["host"] = host
         for stem, part in self._parts.items():
@@ -61,10 +61,10 @@ class Restoring:
         return value
 
     def add_streams(self, backend: str, names: Collection[str]) -> None:
-        """Restore random streams too: those of NumPy called `names`, and the backend's own if it has written them.
+        """Restore random streams too: the NumPy streams `names`, and the backend's own if it wrote them.
 
         Raises:
-            CheckpointError: their states are damaged or none of this backend.
+            CheckpointError: a state is damaged or of another backend.
         """
         stem = streams_stem(backend)
         if stem in self._checkpoint.files:
@@ -79,8 +79,8 @@ class Restoring:
                 self._streams[name] = self._checked_state(name, state)
 
     def _checked_state(self, name: str, state: Mapping[str, Any]) -> Mapping[str, Any]:
-        """`state` if a generator takes it, and gives it back."""
-        generator = np.random.default_rng(0).bit_generator  # of the kind that storages have
+        """`state` if a generator accepts and returns it."""
+        generator = np.random.default_rng(0).bit_generator  # the kind of generator in storages
         try:
             generator.state = state
             valid = generator.state == state
@@ -94,10 +94,10 @@ class Restoring:
         return state
 
     def write(self) -> None:
-        """Write everything.
+        """Write all values.
 
         Raises:
-            CheckpointError: the backend refuses the states of its streams (then nothing changes), or the file of host
+            CheckpointError: the backend refuses the states of its streams (nothing changes), or the file of host
                 variables can no longer be read.
         """
         self._write_tensor_streams()
@@ -126,5 +126,5 @@ class Restoring:
                 file.read_into(variable.name, self._storage.host[variable.name])
         except CheckpointError as error:
             raise CheckpointError(
-                f"{error}. Its checksum was right a moment ago; host variables have in part been replaced: load again"
+                f"{error}. Host variables are partly replaced: load a valid checkpoint"
             ) from error

@@ -1,4 +1,4 @@
-"""JSON as checkpoints have it: of limited size, finite, without doubled keys. What is written can be read."""
+"""JSON of checkpoints: limited size, finite numbers, unique keys."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ LIMIT = 1 << 24
 
 
 def to_json(where: object, content: Any, *, indent: int | None = None) -> bytes:
-    """`content` as text, keys sorted.
+    """`content` as JSON text with sorted keys.
 
     Raises:
-        CheckpointError: it cannot be kept as JSON, or is too large to be read again.
+        CheckpointError: it cannot be written as JSON, or is too large to be read.
     """
     try:
         text = json.dumps(content, indent=indent, sort_keys=True, allow_nan=False).encode()
@@ -28,10 +28,10 @@ def to_json(where: object, content: Any, *, indent: int | None = None) -> bytes:
 
 
 def from_json(where: object, text: bytes) -> Any:
-    """The content of `text`.
+    """Parse `text`.
 
     Raises:
-        CheckpointError: it is no JSON, has a key twice, a number that is not finite, or is nested too deeply.
+        CheckpointError: invalid JSON, a duplicate key, a number that is not finite, or too deep nesting.
     """
     check_size(where, len(text))
     try:
@@ -41,10 +41,10 @@ def from_json(where: object, text: bytes) -> Any:
 
 
 def check_size(where: object, size: int) -> None:
-    """Refuse more than `LIMIT` bytes of JSON, best before they are read.
+    """Refuse more than `LIMIT` bytes of JSON, before they are read.
 
     Raises:
-        CheckpointError: they are more.
+        CheckpointError: there are more bytes.
     """
     if size > LIMIT:
         raise CheckpointError(f"{where} has {size:,} bytes of JSON, at most {LIMIT:,} are read")
@@ -54,9 +54,9 @@ def _mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     mapping = dict(pairs)
     if len(mapping) < len(pairs):
         (twice, _), *_ = Counter(key for key, _ in pairs).most_common(1)
-        raise ValueError(f"the key {reprlib.repr(twice)} is there twice")
+        raise ValueError(f"duplicate key {reprlib.repr(twice)}")
     return mapping
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")

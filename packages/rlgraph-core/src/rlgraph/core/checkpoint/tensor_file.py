@@ -1,4 +1,4 @@
-"""Safetensors: named arrays in one file, written and read as streams, so that gigabytes need no second copy.
+"""Safetensors files: named arrays, written and read as streams without a second copy.
 
 The format (https://huggingface.co/docs/safetensors): eight bytes with the length of a JSON header, little endian; the
 header, ``name -> {"dtype", "shape", "data_offsets"}``; the values, one array after the other.
@@ -21,7 +21,7 @@ from rlgraph.core.checkpoint.files import open_regular
 from rlgraph.core.checkpoint.strict_json import check_size, from_json, to_json
 from rlgraph.core.errors import CheckpointError
 
-#: NumPy's name of a dtype -> that of the format. Values are little endian.
+#: NumPy dtype -> name in the format. Values are little endian.
 TAGS = {
     "bool": "BOOL",
     **{f"int{bits}": f"I{bits}" for bits in (8, 16, 32, 64)},
@@ -36,7 +36,7 @@ _MAX_RANK, _MAX_ELEMENTS = 32, 2**59
 
 @dataclass(frozen=True)
 class TensorEntry:
-    """What a header says of one array: `start` counts from the beginning of the values."""
+    """The header entry of one array; `start` is relative to the beginning of the values."""
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
@@ -53,18 +53,20 @@ class TensorEntry:
 
 
 def write_tensors(file: Path, arrays: Mapping[str, np.ndarray]) -> str:
-    """Write `arrays` and wait until they are on disk; returns the SHA-256 of the file.
+    """Write `arrays`, sync them to disk, and return the SHA-256 of the file.
 
     Raises:
-        CheckpointError: an array has a dtype that the format does not have.
+        CheckpointError: an array has an unsupported dtype.
         OSError: as `open` and `write`.
     """
-    # Wide elements first: then all of them are aligned.
+    # Wide elements first, so that all are aligned.
     named = sorted(arrays.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))
     header, position = {}, 0
     for name, array in named:
         if array.dtype.name not in TAGS:
-            raise CheckpointError(f"variable {name!r} has dtype {array.dtype}, which checkpoints do not keep")
+            raise CheckpointError(
+                f"variable {name!r} has dtype {array.dtype}, which checkpoints do not support"
+            )
         offsets = [position, position + array.nbytes]
         header[name] = {"dtype": TAGS[array.dtype.name], "shape": array.shape, "data_offsets": offsets}
         position += array.nbytes
@@ -81,16 +83,16 @@ def write_tensors(file: Path, arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def _bytes(array: np.ndarray) -> Any:
-    """The memory of `array`, row by row; a copy only where it lies in another order."""
+    """The memory of `array` in row-major order; a copy only if its order differs."""
     little = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
     return little.reshape(-1).view(np.uint8).data
 
 
 class TensorFile:
-    """An open file of arrays whose header is known to be consistent; no value has been read.
+    """An open file of arrays with a consistent header; no value has been read.
 
     Attributes:
-        entries: name -> what is there.
+        entries: name -> header entry.
 
     Raises:
         CheckpointError: it is missing, not a regular file, or its header is wrong.
@@ -110,7 +112,7 @@ class TensorFile:
         self._handle.close()
 
     def _read_header(self) -> dict[str, TensorEntry]:
-        # The length is compared before it is believed: it may claim anything.
+        # Check the length before using it, since it may be wrong.
         if self._size < 8:
             raise self._damaged("it is shorter than the length of a header")
         length = int.from_bytes(self._read(0, 8), "little")
@@ -120,9 +122,9 @@ class TensorFile:
         self._values = 8 + length
         header = from_json(f"the header of {self.path}", self._read(8, length))
         if not isinstance(header, dict):
-            raise self._damaged("its header is no mapping")
+            raise self._damaged("its header is not a mapping")
         header.pop("__metadata__", None)
-        # Core 0.1 wrote a slash behind the names of some variables.
+        # Core 0.1 wrote a slash after the names of some variables.
         entries = {name.removesuffix("/"): self._entry(name, content) for name, content in header.items()}
         position = 0
         for name, entry in sorted(entries.items(), key=lambda item: (item[1].start, item[1].stop)):
@@ -131,7 +133,7 @@ class TensorFile:
             position = entry.stop
         if position != self._size - self._values:
             raise self._damaged(
-                f"its header tells of {position:,} bytes of values, there are {self._size - self._values:,}"
+                f"its header expects {position:,} bytes of values, it has {self._size - self._values:,}"
             )
         return entries
 
@@ -150,10 +152,10 @@ class TensorFile:
         raise self._damaged(f"{reprlib.repr(name)} is {reprlib.repr(content)}")
 
     def verify(self, digest: str) -> None:
-        """Compare the checksum of the whole file.
+        """Verify the checksum of the whole file.
 
         Raises:
-            CheckpointError: it is another one.
+            CheckpointError: it differs.
         """
         found = hashlib.sha256()
         for start in range(0, self._size, _CHUNK):
@@ -175,7 +177,7 @@ class TensorFile:
             CheckpointError: the file cannot be read to its end; part of it may be in `array`.
         """
         flat, position = array.reshape(-1, copy=False), 0
-        with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite
+        with np.errstate(over="ignore"):  # float32 overflow becomes infinite
             for piece in self._pieces(self.entries[name]):
                 flat[position : position + len(piece)] = piece
                 position += len(piece)
@@ -186,7 +188,7 @@ class TensorFile:
         for position in range(start, stop, _CHUNK):
             content = self._read(position, min(_CHUNK, stop - position))
             if entry.dtype == np.bool_:
-                # Whatever is no zero is true; a bool made of another byte would be neither.
+                # Any byte except 0 is true; NumPy bools must be 0 or 1.
                 yield np.frombuffer(content, np.uint8) != 0
             else:
                 yield np.frombuffer(content, entry.dtype.newbyteorder("<"))

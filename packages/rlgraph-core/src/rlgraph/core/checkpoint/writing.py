@@ -1,4 +1,4 @@
-"""Writing a checkpoint: aside first, then in the place of the old one."""
+"""Writes a checkpoint to a temporary directory, then replaces the old one."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from rlgraph.core.ops.contract import CONTRACT_VERSION
 def write_checkpoint(
     directory: str | Path, arrays: Mapping[str, Mapping[str, np.ndarray]], manifest: Manifest
 ) -> Path:
-    """Write a checkpoint directory, replacing the one that is there only when the new one is complete.
+    """Write a checkpoint directory, which replaces an existing one only when complete.
 
     Args:
-        directory: where it shall be. Of a link, what it points to is replaced.
+        directory: the directory; for a link, its target is replaced.
         arrays: file stem -> name -> array; one safetensors file each.
-        manifest: what else is to be kept; its files and versions are filled in.
+        manifest: the manifest; its files and versions are filled in.
 
     Raises:
-        CheckpointError: it cannot be written, or what is there is no checkpoint; what was there is untouched.
+        CheckpointError: a write failed, or `directory` is not a checkpoint; an existing directory is unchanged.
     """
     target = Path(os.path.realpath(directory))
     try:
@@ -40,7 +40,7 @@ def write_checkpoint(
     except OSError as error:
         raise CheckpointError(
             f"checkpoint {target} could not be written: {error}{_space_needed(error, arrays)}. "
-            "What was there is as it was"
+            "An earlier checkpoint is unchanged"
         ) from error
     remove_leftovers(target)
     return target
@@ -58,30 +58,28 @@ def _write(target: Path, arrays: Mapping[str, Mapping[str, np.ndarray]], manifes
         sync_folder(aside)
         _swap(aside, target, old)
     finally:
-        # Also after Ctrl-C; after success there is nothing left of it.
+        # Also after Ctrl-C; after success it does not exist any more.
         shutil.rmtree(aside, ignore_errors=True)
 
 
 def _installed_version() -> str | None:
     try:
         return version("rlgraph-core")
-    except PackageNotFoundError:  # run from sources that are not installed
+    except PackageNotFoundError:  # running from sources without an installation
         return None
 
 
 def _check_place(target: Path) -> None:
-    """A checkpoint is replaced as a whole: nothing else may be lost that way."""
+    """Refuse to replace a directory that is not a checkpoint."""
     is_folder = target.is_dir()
     if (is_folder and any(target.iterdir()) and not (target / MANIFEST).exists()) or (
         target.exists() and not is_folder
     ):
-        raise CheckpointError(
-            f"{target} is there and is no checkpoint: it would be replaced. Give a directory of its own"
-        )
+        raise CheckpointError(f"{target} exists and is not a checkpoint: give another directory")
 
 
 def _swap(aside: Path, target: Path, old: Path) -> None:
-    """Put `aside` in the place of `target`; a directory cannot be renamed over another, so the old one steps back."""
+    """Replace `target` by `aside`; the old directory is renamed first, since renames cannot replace directories."""
     try:
         if target.exists():
             target.rename(old)
@@ -99,4 +97,4 @@ def _space_needed(error: OSError, arrays: Mapping[str, Mapping[str, np.ndarray]]
     if error.errno not in (errno.ENOSPC, errno.EDQUOT):
         return ""
     size = sum(array.nbytes for named in arrays.values() for array in named.values())
-    return f" (it takes {size / 1e6:,.1f} MB beside the old one)"
+    return f" (it needs {size / 1e6:,.1f} MB in addition to the old one)"

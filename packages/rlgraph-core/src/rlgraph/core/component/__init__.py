@@ -1,4 +1,4 @@
-"""Phase one: components, composed as Python objects."""
+"""Components: composition, API methods, graph functions and variables."""
 
 from rlgraph.core.component.component import Component
 from rlgraph.core.component.decorators import ApiMethod, BoundApiMethod, GraphFunction, graph_fn, rlgraph_api

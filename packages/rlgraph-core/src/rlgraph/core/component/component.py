@@ -1,4 +1,4 @@
-"""The unit everything is built from: a component owns variables, wires in API methods, computes in graph functions."""
+"""Component, the base class of layers, losses, memories, policies and algorithms."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ P = ParamSpec("P")
 
 
 class NotConstructed(AssemblyError, AttributeError):
-    """A component is used whose class has a constructor that does not call the one of `Component`, or too late."""
+    """A constructor does not call that of `Component`, or calls it too late."""
 
 
 def _names_checked(construct: Callable[P, None]) -> Callable[P, None]:
-    """A constructor that says which class was given an argument that it does not take, and what it takes."""
+    """A constructor that reports unknown arguments with the class and its known arguments."""
 
     @wraps(construct)
     def checked(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -41,24 +41,23 @@ def _names_checked(construct: Callable[P, None]) -> Callable[P, None]:
 
 
 class Component(Composition):
-    """A piece of an algorithm that can be built and tested alone from Spaces.
+    """A part of an algorithm that can be built and tested alone from Spaces.
 
     Args:
         sub_components: the components it is composed of; their scopes must differ.
         scope: its name among its siblings and in the names of its variables.
         trainable: False freezes its variables and those of everything below it.
-        device: where it lives, in the backend's words: one device, or ``{"variables": ..., "ops": ...}``. What it
-            does not say is as its parent says.
-        switched_off_apis: names of API methods that are left out: not assembled with a root, and not to be called.
+        device: a device name of the backend, or ``{"variables": ..., "ops": ...}``; default: that of the parent.
+        switched_off_apis: names of API methods that are neither assembled nor callable.
         expose_apis: as in `add_components`.
 
     Raises:
-        SpecError: an argument by a name that no constructor of its class takes.
-        AssemblyError: a scope that is none, or what `add_components` refuses.
+        SpecError: an unknown argument.
+        AssemblyError: an invalid scope, or invalid sub-components.
     """
 
     registry_group: ClassVar[str] = "rlgraph.components"
-    #: Whether calls of one API method may differ in batch and time ranks; False: the build refuses it.
+    #: Whether calls of one API method may differ in batch and time ranks; if False, the build refuses it.
     ranks_may_differ: ClassVar[bool] = True
 
     @_names_checked
@@ -102,22 +101,22 @@ class Component(Composition):
             raise AttributeError(f"{self!r} has no API method or attribute {name!r}. {nearest(name, known)}")
 
     def __call__(self, *args: Any, **kwargs: Any) -> LayerOutput:
-        """What the API method `call` will return for Spaces and outputs of other components, as data for a network.
+        """Describe a call of the API method `call` with Spaces and outputs of other layers, for a network.
 
-        ``NeuralNetwork(inputs=states, outputs=Dense(2)(Dense(64)(states)))``. The component is called as often as it
-        stands there, always with the same variables.
+        ``NeuralNetwork(inputs=states, outputs=Dense(2)(Dense(64)(states)))``. A component may be called several times,
+        with the same variables.
 
         Raises:
-            AssemblyError: it has no API method `call` or takes other inputs, or one is neither Space nor output.
+            AssemblyError: there is no API method `call`, it takes other inputs, or one is neither Space nor output.
         """
         return call_layer(self, args, kwargs)
 
     def copy(self, *, scope: str | None = None, trainable: bool | None = None) -> Self:
-        """An unbuilt twin with the same configuration and variables of its own.
+        """An unbuilt copy with the same configuration and its own variables.
 
         Args:
-            scope: the twin's scope.
-            trainable: False makes a frozen twin, e.g. a target network.
+            scope: scope of the copy.
+            trainable: False makes a frozen copy, e.g. a target network.
         """
         if any(component.declared_variables for component in self.walk()):
             raise AssemblyError(f"{self.scope_path} is built already: copy a component before it is built")
@@ -125,7 +124,7 @@ class Component(Composition):
         twin.scope = scope or self.scope
         twin.scope_path = twin.scope
         for component in twin.walk():
-            # A copy's variables keep a buffer of their own, so that synchronising it is one operation.
+            # The variables of a copy have their own buffer, so that synchronising it is one operation.
             component._role = f"copy:{twin.scope}"
             if trainable is not None:
                 component.trainable = trainable
@@ -137,7 +136,7 @@ class Component(Composition):
         """Called once the Spaces of all API arguments are known. Raise `SpaceError` if they do not fit.
 
         Args:
-            input_spaces: argument name -> Space; ``method.argument`` as well where two methods disagree.
+            input_spaces: argument name -> Space; also ``method.argument`` if two methods differ.
             action_space: the action Space of the build, if it has one.
         """
 
@@ -145,10 +144,10 @@ class Component(Composition):
         """Called after `check_input_spaces`. Declare variables here with `get_variable`."""
 
     def after_load(self) -> None:
-        """Called when a checkpoint was loaded, into the variables of this component too.
+        """Called after a checkpoint was loaded into the variables of this component.
 
-        For what a component keeps outside of variables, such as environments: it no longer belongs to their values.
-        Nothing else runs meanwhile.
+        Reset state outside of variables here, such as environments, since it no longer fits the loaded values. Nothing
+        else runs meanwhile.
         """
 
     @classmethod
@@ -171,13 +170,13 @@ class Component(Composition):
         """Declare a variable; assign the result to an attribute and use that attribute in graph functions.
 
         Args:
-            name: name within this component; of a leaf ``f"{name}/{path}"``, also where its path is empty.
+            name: name within this component; for a leaf ``f"{name}/{path}"``, even if its path is empty.
             space: a Space (or a spec of one) with a fixed shape and no ranks.
-            initializer: a number, a name such as ``"glorot_uniform"``, ``f(shape, dtype, rng) -> array``, or what
-                else `resolve_initializer` takes.
+            initializer: a number, a name such as ``"glorot_uniform"``, ``f(shape, dtype, rng) -> array``, or another
+                spec of `resolve_initializer`.
             trainable: default: as the component, for floats.
-            host: a NumPy array for this component's host functions, read and written directly; the only kind of
-                variable whose Space may ask for float64, whatever the execution computes in.
+            host: a NumPy array for this component's host functions, read and written directly; only such a variable
+                can be float64 independently of the execution's dtype.
 
         Raises:
             BuildError: the name is taken or empty, or the Space has no fixed shape.
@@ -192,7 +191,7 @@ class Component(Composition):
             raise BuildError(f"variable {path} is declared twice")
         if not isinstance(box, BoxSpace) or box.has_batch_rank or box.has_time_rank:
             raise BuildError(f"variable {path} needs a Space with a fixed shape and no ranks, given {box!r}")
-        # What a host function computes in double precision stays so; everything else has the dtype of the execution.
+        # Host variables keep double precision; all others have the dtype of the execution.
         keeps = host and box.dtype == "float64"
         spec = TensorSpec.from_space(box, "float64" if keeps else self._float_dtype)
         may_train = spec.is_float and not host
@@ -204,11 +203,11 @@ class Component(Composition):
         return variable
 
     def get_slots(self, name: str, variables: VariableList, *, initializer: float = 0.0) -> Slots:
-        """Declare one variable beside each of `variables` (an optimizer's moments), on its device.
+        """Declare one variable for each of `variables` (e.g. an optimizer's moments), on the same device.
 
         Args:
-            name: name within this component, in front of the names of `variables`.
-            variables: what they belong to.
+            name: name within this component, before the names of `variables`.
+            variables: the variables that they belong to.
             initializer: their starting value, a number.
         """
         slots = []
@@ -226,6 +225,6 @@ class Component(Composition):
         """All variables of this component and those below, sorted by scoped name; for use in API methods.
 
         Args:
-            trainable_only: without what an optimizer does not step: frozen variables, counters, running means.
+            trainable_only: only variables that an optimizer steps: no frozen variables, counters, running means.
         """
         return current_trace(f"{self.scope_path}.variables()").variables_of(self, trainable_only)

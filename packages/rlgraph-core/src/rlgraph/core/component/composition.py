@@ -1,4 +1,4 @@
-"""Composition: components inside components, and what a component class is made of."""
+"""Composition: sub-components of a component, and the API methods and graph functions of its class."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ M = TypeVar("M", bound=Member)
 
 
 class Composition(Specifiable):
-    """The part of `Component` that knows its members and the components it is made of."""
+    """Base of `Component` that holds its members and sub-components."""
 
     scope: str
     scope_path: str
     trainable: bool
     sub_components: dict[str, Self]
     switched_off_apis: frozenset[str]
-    #: Scope of a sub-component -> the API methods of this component that only pass on to it.
+    #: Scope of a sub-component -> the API methods of this component that forward to it.
     exposed_apis: dict[str, list[str]]
 
     # Members.
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Check the members of a class, and give those with `name=` their name.
+        """Check the members of a class, and rename those with `name=`.
 
-        An API method or graph function is overridden by one of its kind in a sub-class, as in Python everywhere.
+        A sub-class may override an API method or graph function only by a member of the same kind.
 
         Raises:
-            AssemblyError: one is overridden by something else, or two of them have one name.
+            AssemblyError: a member is overridden by something else, or two members have one name.
         """
         super().__init_subclass__(**kwargs)
         for attribute, member in list(vars(cls).items()):
@@ -49,15 +49,15 @@ class Composition(Specifiable):
                 setattr(cls, member.name, member)
 
     def add_member(self, member: Member) -> None:
-        """Give this one instance an API method or graph function: it gets a class of its own.
+        """Add an API method or graph function to this instance, by giving it its own class.
 
         Raises:
-            AssemblyError: it has an attribute of that name.
+            AssemblyError: an attribute of that name exists.
         """
         kind = type(self)
         known = vars(self).get(member.name, getattr(kind, member.name, None))
         _check_free(getattr(self, "scope_path", kind.__qualname__), member, known)
-        # A property of the class, not of the instance, so that copies have it and `self` is theirs.
+        # A property of the class, not of the instance, so that copies have it with their own `self`.
         self.__class__ = type(kind.__name__, (kind,), {member.name: member, "__module__": kind.__module__})
 
     @classmethod
@@ -87,7 +87,7 @@ class Composition(Specifiable):
 
     @classmethod
     def _member(cls, kind: type[M], name: str) -> M:
-        # One of many is asked for by its name: to look for all of them would be much of the time of a build.
+        # Look up one name: collecting all members would take much of the time of a build.
         member = getattr(cls, name, None)
         if not isinstance(member, kind) or member.options.name not in (None, name):
             raise KeyError(name)
@@ -96,16 +96,16 @@ class Composition(Specifiable):
     # Sub-components.
 
     def add_components(self, *components: Composition, expose_apis: Expose = ()) -> None:
-        """Compose further components; only before assembly.
+        """Add sub-components; only before assembly.
 
         Args:
-            components: the components; one and the same component may be composed in several places. It is then
-                counted once, under the scope of the first, and its variables are shared.
-            expose_apis: API methods of `components` that become API methods of this component as well: a name,
-                several names, or their names -> what they are called here.
+            components: the components; a component may be added in several places. It then has the scope of the first
+                place, and its variables are shared.
+            expose_apis: API methods of `components` that become API methods of this component: a name, several
+                names, or a mapping of their names to the names here.
 
         Raises:
-            AssemblyError: not a component, a scope that is taken, or an API method that is not there.
+            AssemblyError: not a component, a scope that is taken, or an unknown API method.
         """
         for component in components:
             if not isinstance(component, Composition):
@@ -138,15 +138,15 @@ class Composition(Specifiable):
             self.expose_api(component, theirs, ours)
 
     def expose_api(self, component: Composition, theirs: str, ours: str) -> None:
-        """Give this component an API method `ours` that passes on to `theirs` of a sub-component."""
+        """Add an API method `ours` that forwards to `theirs` of a sub-component."""
         self.add_member(_forwarding(component.scope, component.api_method(theirs), ours))
         self.exposed_apis.setdefault(component.scope, []).append(ours)
 
     def get_sub_component_by_name(self, name: str) -> Self:
-        """The sub-component of that scope; ``a/b`` is ``b`` inside of ``a``.
+        """The sub-component with that scope; ``a/b`` is ``b`` inside ``a``.
 
         Raises:
-            AssemblyError: there is none; names the nearest.
+            AssemblyError: unknown scope; names the nearest.
         """
         component = self
         for scope in name.split("/"):
@@ -162,10 +162,10 @@ class Composition(Specifiable):
         return list(self.walk())[1:]
 
     def remove_sub_component_by_name(self, name: str) -> Self:
-        """Take a sub-component out and return it; only before assembly. Names as in `get_sub_component_by_name`.
+        """Remove and return a sub-component; only before assembly. Names as in `get_sub_component_by_name`.
 
         Raises:
-            AssemblyError: there is none, or its API methods are exposed.
+            AssemblyError: unknown scope, or its API methods are exposed.
         """
         component = self.get_sub_component_by_name(name)
         path, _, scope = name.rpartition("/")

@@ -1,4 +1,4 @@
-"""The two decorators a component is written with: `rlgraph_api` wires, `graph_fn` computes."""
+"""The decorators of a component's methods: `rlgraph_api` for wiring, `graph_fn` for computations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlgraph.core.graph.trace import bind_arguments, current_trace
 
 
 class Member:
-    """What the two decorators make of a function: a part of a component class that is known by name."""
+    """A decorated method of a component class: an API method or a graph function."""
 
     kind: str
 
@@ -41,7 +41,7 @@ class ApiMethod(Member):
 
     Attributes:
         function: the decorated function.
-        must_be_complete: its arguments must have Spaces before the component's variables are created.
+        must_be_complete: the component's variables are created only when its arguments have Spaces.
     """
 
     kind = "API method"
@@ -61,7 +61,7 @@ class ApiMethod(Member):
 
 
 class BoundApiMethod:
-    """``component.method``: callable while assembling, and a name for executors and tests."""
+    """``component.method``: callable during assembly, and a name for executors and tests."""
 
     def __init__(self, method: ApiMethod, component: Any):
         self.method = method
@@ -82,18 +82,18 @@ class GraphFunction(Member):
     Attributes:
         function: ``f(self, ops, *tensors)``; a host function is ``f(self, *arrays)``.
         returns: declared number of outputs.
-        host: plain NumPy in, NumPy out; never differentiated.
-        spaces: Spaces of the outputs where they cannot be inferred (host and kernel-only functions): a Space, a tuple
-            of Spaces, or ``f(self, *input_spaces)`` returning that.
-        per_variable: lists of variables come variable by variable, not in blocks.
-        space_of: the argument whose Space, as it is in each call, comes before the first argument.
-        writes: of a function without a body, the variables that its kernels write: names of attributes that hold them,
-            or ``f(self, *input_spaces)`` returning the variables.
-        draws: of a function without a body, whether its kernels draw random numbers; or ``f(self, *input_spaces)``.
-        shares: of a function without a body, the variables whose memory its outputs may share, in the form of `writes`;
-            None: all that it can read. Of a host function ``()``: its outputs are new arrays at every call.
+        host: plain Python on NumPy arrays; never differentiated.
+        spaces: Spaces of the outputs if they cannot be inferred (host and kernel-only functions): a Space, a tuple of
+            Spaces, or ``f(self, *input_spaces)`` returning these.
+        per_variable: lists of variables are passed variable by variable, not in blocks.
+        space_of: the argument whose Space in the present call is passed before the first argument.
+        writes: for a function without a body, the variables that its kernels write: names of attributes that hold
+            them, or ``f(self, *input_spaces)`` returning the variables.
+        draws: for a function without a body, whether its kernels draw random numbers; or ``f(self, *input_spaces)``.
+        shares: for a function without a body, the variables whose memory its outputs may share, in the form of
+            `writes`; None: all that it can read. For a host function ``()``: its outputs are new arrays at every call.
         kernels: backend name -> native implementation with the same arguments.
-        make_fast: what `fast_path` has declared.
+        make_fast: the function declared by `fast_path`.
     """
 
     kind = "graph function"
@@ -133,10 +133,10 @@ class GraphFunction(Member):
 
     def _check_takes_ops(self) -> None:
         second = list(self.signature.parameters.values())[1:2]
-        # One that begins with an underscore is not used. Of *args it is said at the call that tensors have names.
+        # A leading underscore means unused. *args are reported at the call.
         if not any(p.name == "ops" or p.name.startswith("_") or p.kind is p.VAR_POSITIONAL for p in second):
             raise AssemblyError(
-                f"graph function {self.function.__qualname__}{self.signature}: its first parameter behind self is "
+                f"graph function {self.function.__qualname__}{self.signature}: its first parameter after self is "
                 "ops, the operations that it computes with: f(self, ops, *tensors)"
             )
 
@@ -158,21 +158,21 @@ class GraphFunction(Member):
 
     @property
     def kernels_only(self) -> bool:
-        """Whether there is no single source: backends bring their kernels."""
+        """Whether it has kernels but no body."""
         return self.is_empty and bool(self.kernels)
 
     @property
     def key(self) -> str:
-        """The name under which a backend may offer a kernel: ``module:Class.function``."""
+        """The key of a backend's kernel for it: ``module:Class.function``."""
         return f"{self.function.__module__}:{self.function.__qualname__}"
 
     def kernel(self, backend: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Declare a native implementation for one backend; it takes the same arguments.
 
-        A function whose body is ``...`` has kernels only. It declares its outputs' `spaces`, its component can be built
-        on these backends alone, and its kernels may read the component's variables, write those that `writes` declares,
-        and draw if `draws` says so. A batch or time rank of its outputs is that of the first argument that has one,
-        unless the Space names another.
+        A function with the body ``...`` has only kernels. It declares the `spaces` of its outputs, and its component
+        can be built only on these backends. Its kernels may read the component's variables, write those in `writes`,
+        and draw if `draws` is set. A batch or time rank of its outputs is that of the first argument with one, unless
+        the Space names another.
         """
 
         def register(implementation: Callable[..., Any]) -> Callable[..., Any]:
@@ -182,19 +182,19 @@ class GraphFunction(Member):
         return register
 
     def fast_path(self, make: Callable[[Any], Callable[..., bool] | None]) -> Any:
-        """Declare how to do the work of a host function without outputs before anything was looked at.
+        """Declare a fast path of a host function without outputs, which runs before the arguments are checked.
 
-        For what is called so often that the checks of its arguments cost as much as its work. Where an API method of
-        the root does nothing else, its arguments go there first, as they came.
+        For functions that are called so often that the checks cost as much as their work. If an API method of the root
+        only calls this function, its unchecked arguments go to the fast path first.
 
         Args:
-            make: ``make(self) -> f``, called once for every program, or None for no fast path. ``f(*leaves) -> bool``
-                is given the leaves of all arguments, in the order of their Spaces, under the lock of the component. It
-                has to make sure itself that they are what it can take, and says whether it has done the work. False:
-                nothing has happened, and they are checked, converted, and given to the function.
+            make: called once per program as ``make(self) -> f``; returns None for no fast path. ``f(*leaves) -> bool``
+                gets the leaves of all arguments, in the order of their Spaces, under the lock of the component. It
+                must check them itself, and returns whether it did the work. After False the arguments are checked,
+                converted, and passed to the function as usual.
 
         Raises:
-            AssemblyError: the function has outputs, or is no host function.
+            AssemblyError: the function has outputs, or is not a host function.
         """
         if not self.host or self.returns:
             raise AssemblyError(
@@ -206,23 +206,23 @@ class GraphFunction(Member):
 
     @property
     def tensor_parameters(self) -> list[inspect.Parameter]:
-        """The parameters behind ``self`` (and ``ops``)."""
+        """The parameters after ``self`` (and ``ops``)."""
         parameters = list(self.signature.parameters.values())
         return parameters[1:] if self.host else parameters[2:]
 
     @cached_property
     def keywords(self) -> frozenset[str]:
-        """The parameters that are given by name only."""
+        """The keyword-only parameters."""
         return frozenset(p.name for p in self.tensor_parameters if p.kind is p.KEYWORD_ONLY)
 
     @cached_property
     def key_parameter(self) -> str | None:
-        """The parameter that gets the flat key of a split call, if it wants one."""
+        """The parameter for the flat key of a split call, if any."""
         return self.tensor_parameters[0].name if self.options.add_auto_key_as_first_param else None
 
     @cached_property
     def space_parameter(self) -> str | None:
-        """The parameter that gets the Space of the argument `space_of`, if it wants one."""
+        """The parameter for the Space of the argument `space_of`, if any."""
         position = int(self.options.add_auto_key_as_first_param)
         return None if self.space_of is None else self.tensor_parameters[position].name
 
@@ -244,7 +244,7 @@ class GraphFunction(Member):
             for name in list(arguments)[:leading]:
                 arguments.pop(name)
             for name in reversed(list(arguments)):
-                # What is None by default and not given is not in the plan: Python fills it in.
+                # Omitted arguments with the default None are not in the plan: Python fills them in.
                 if arguments[name] is not None or self.signature.parameters[name].default is not None:
                     break
                 arguments.pop(name)
@@ -275,21 +275,21 @@ def rlgraph_api(
     component: Any = None,
     **options: Any,
 ) -> Any:
-    """Make a method an API method: the only door between components. Its body wires and never computes.
+    """Make a method an API method, which other components call. Its body connects calls and never computes.
 
     Args:
         function: the method.
-        must_be_complete: False lets the component's variables be created before this method's arguments have
-            Spaces (for methods that only look at what exists).
+        must_be_complete: if False, the component's variables can be created before this method's arguments have Spaces
+            (for methods that only read existing variables).
         returns: the number of values it returns; checked at assembly. Default: not checked.
-        name: the name it is known under; default: the function's.
-        component: give the method to this one instance instead of to a class; for use in its ``__init__``.
+        name: its name; default: the function's.
+        component: add the method to this instance instead of to a class; for use in its ``__init__``.
         flatten_ops, split_ops, add_auto_key_as_first_param: as in `graph_fn`, for dict and tuple literals and for
-            arguments of the root: whether what a graph function returns is a container is known at the build only.
+            arguments of the root; whether a graph function returns a container is known only at the build.
         requires_variable_completeness: its graph functions wait until the component and all below have their
             variables.
-        ok_to_overwrite: with `component=` or `name=`: it may replace an API method of the same name. A method that
-            overrides one of a base class, as in Python everywhere, needs no permission.
+        ok_to_overwrite: with `component=` or `name=`: it may replace an API method of the same name. Methods of
+            sub-classes may always override those of base classes.
     """
 
     def decorate(decorated: Callable[..., Any]) -> Any:
@@ -332,44 +332,44 @@ def graph_fn(
     component: Any = None,
     **options: Any,
 ) -> Any:
-    """Make a method a graph function: ``f(self, ops, *tensors)``, the only place where numbers are computed.
+    """Make a method a graph function, ``f(self, ops, *tensors)``, which computes with tensors.
 
     Args:
         function: the method.
-        returns: number of outputs; 0 for a function that is called for its writes only. Default: 1.
-        host: the function is plain Python, ``f(self, *arrays)`` on NumPy arrays, for work that does not belong into
-            a tensor graph. It may draw from ``self.rng`` and write its host variables. One of them runs at a time; to
+        returns: number of outputs; 0 for a function that only writes. Default: 1.
+        host: the function is plain Python, ``f(self, *arrays)`` on NumPy arrays, for work outside the tensor graph. It
+            may draw from ``self.rng`` and write host variables. One host function per component runs at a time; to
             wait for another one it calls ``self.condition.wait_for(...)``, which lets others run meanwhile.
             ``self.use_kernels`` is the option of the execution spec.
-        spaces: the outputs' Spaces, where they cannot be inferred: required for host functions and functions of
-            kernels only. A Space, a tuple of Spaces, or a function ``f(self, *input_spaces)``. In that tuple a
-            dict or tuple of Spaces stands for one output that is a container; their ranks may differ. A host function
-            that takes and returns derivatives, as one flat array, declares ``lambda self, gradients: gradients``.
-        per_variable: a list of variables comes variable by variable, each in its own shape, not in flat blocks.
-        writes: the variables that the kernels of a function without a body write: names of attributes that hold them
-            (a variable, or a list or dict of variables), or a function ``f(self, *input_spaces)`` giving the variables.
-            Of a body it is seen what it writes.
-        draws: the kernels of a function without a body draw random numbers, with ``ops`` or from ``ops.stream``; or
-            a function ``f(self, *input_spaces)`` saying whether.
-        shares: the variables whose memory the outputs of a function without a body may share, in the form of `writes`;
-            None: all that it can read. What may be seen to change is copied. Of a host function ``()``: its outputs are
-            new arrays at every call; else what is handed on is copied.
-        space_of: the name of an argument: its Space in this very call comes before the first argument (behind the path
-            of a split call, and then of the leaf). Calls may differ in batch and time ranks, and a tensor has only a
-            number of axes: the Space says which of them is time. Elementwise bounds are not in it.
-        name: the name it is known under; default: the function's.
-        component: give the function to this one instance instead of to a class; for use in its ``__init__``.
-        flatten_ops: True, or names of arguments: a container arrives as a dict of its leaves by path
-            (``{"a/b": ..., "c": ...}``, a single tensor as ``{"": ...}``). A dict that is returned with such keys is
-            nested again.
+        spaces: Spaces of the outputs; required for host functions and functions with only kernels. A Space, a tuple of
+            Spaces, or a function ``f(self, *input_spaces)``. In a tuple, a dict or tuple of Spaces is one output that
+            is a container; their ranks may differ. A host function that takes and returns derivatives, as one flat
+            array, declares ``lambda self, gradients: gradients``.
+        per_variable: lists of variables are passed variable by variable, each in its own shape, not in flat blocks.
+        writes: for a function without a body, the variables that its kernels write: names of attributes that hold them
+            (a variable, or a list or dict of variables), or a function ``f(self, *input_spaces)`` returning the
+            variables. The writes of a body are inferred.
+        draws: for a function without a body, whether its kernels draw random numbers, with ``ops`` or from
+            ``ops.stream``; or a function ``f(self, *input_spaces)`` returning that.
+        shares: for a function without a body, the variables whose memory its outputs may share, in the form of
+            `writes`; None: all that it can read. Outputs are copied if a later write could change them. For a host
+            function ``()``: its outputs are new arrays at every call, so they need not be copied.
+        space_of: the name of an argument: its Space in the present call is passed before the first argument (after the
+            path of a split call; it is then the Space of the leaf). Calls may differ in batch and time ranks, and only
+            the Space tells which axis is time. It has no elementwise bounds.
+        name: its name; default: the function's.
+        component: add the function to this instance instead of to a class; for use in its ``__init__``.
+        flatten_ops: True, or names of arguments: a container is passed as a dict of its leaves by path
+            (``{"a/b": ..., "c": ...}``, a single tensor as ``{"": ...}``). A returned dict with such keys is nested
+            again.
         split_ops: with `flatten_ops`: the function is called once per path, and each of its outputs is merged into
-            a container of that structure. An argument that is no container is given to every call.
+            a container of that structure. Arguments that are not containers are passed to every call.
         add_auto_key_as_first_param: with `split_ops`: the path comes before the first argument.
         requires_variable_completeness: it waits until the component and all below have their variables.
         ok_to_overwrite: as in `rlgraph_api`.
 
     Raises:
-        AssemblyError: its first parameter behind ``self`` is not ``ops``, or an option that cannot be.
+        AssemblyError: its first parameter after ``self`` is not ``ops``, or an option is invalid.
     """
 
     def decorate(decorated: Callable[..., Any]) -> Any:
@@ -389,7 +389,7 @@ def _documented() -> None:
 
 
 def _placed(member: Member, component: Any) -> Any:
-    """The member for a class body to hold; or, for one component, what its attribute is."""
+    """The member for a class body, or the attribute of a single component."""
     if component is None:
         return member
     component.add_member(member)

@@ -1,6 +1,6 @@
-"""Starting values of variables. Drawn on the host, so that every backend starts from the same numbers.
+"""Initializers of variables, drawn on the host so that every backend starts from the same numbers.
 
-An `Initializer` is ``f(shape, dtype, rng) -> array``. The functions here make one from its parameters; specs name them.
+An `Initializer` is ``f(shape, dtype, rng) -> array``. The functions here return one; specs refer to them by name.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from rlgraph.core.specs.specifiable import call_checked
 def _fans(shape: tuple[int, ...]) -> tuple[int, int]:
     """(inputs, outputs) of weights: the last two axes are [in, out], those before them the window of a filter.
 
-    An output of a filter ``[h, w, C, O]`` is made of ``h * w * C`` inputs. Where there is one axis only, it counts as
-    both.
+    An output of a filter ``[h, w, C, O]`` has ``h * w * C`` inputs. A single axis counts as both.
     """
     if len(shape) < 2:
         size = int(np.prod(shape, dtype=np.int64))
@@ -97,7 +96,7 @@ def normal(mean: float = 0.0, stddev: float = 0.05) -> Initializer:
 
 
 def truncated_normal(mean: float = 0.0, stddev: float = 0.05) -> Initializer:
-    """Normal, drawn again wherever it lies more than two standard deviations from the mean."""
+    """Normal; values more than two standard deviations from the mean are drawn again."""
 
     def initializer(shape: tuple[int, ...], dtype: str, rng: np.random.Generator) -> np.ndarray:
         values = rng.standard_normal(shape)
@@ -109,7 +108,7 @@ def truncated_normal(mean: float = 0.0, stddev: float = 0.05) -> Initializer:
 
 
 def orthogonal(gain: float = 1.0) -> Initializer:
-    """`gain` times a matrix [all axes but the last, last] with orthonormal columns, or rows where there are fewer
+    """`gain` times a matrix [all axes but the last, last] with orthonormal columns, or rows if these are fewer
     (Saxe et al., 2014)."""
 
     def initializer(shape: tuple[int, ...], dtype: str, rng: np.random.Generator) -> np.ndarray:
@@ -126,7 +125,7 @@ def orthogonal(gain: float = 1.0) -> Initializer:
 
 
 def constant(value: Any) -> Initializer:
-    """Every element is `value`; an array gives every element its own.
+    """A constant, or an array with a value per element.
 
     Raises:
         SpecError: when called for a variable of another kind.
@@ -167,16 +166,16 @@ INITIALIZERS: dict[str, Callable[..., Initializer]] = {
 
 
 def resolve_initializer(spec: Any, where: str = "initializer") -> Initializer:
-    """The initializer a spec means.
+    """The initializer of a spec.
 
     Args:
         spec: a number or bool for all elements, or an array (nested lists) of the variable's shape; a name; a mapping
             of ``type`` (a name) and its parameters, e.g. ``{"type": "truncated_normal", "stddev": 0.1}``; or a
             function ``f(shape, dtype, rng) -> array``.
-        where: where the spec stands; named in errors.
+        where: the place of the spec, for errors.
 
     Raises:
-        SpecError: none of these; an unknown name or parameter.
+        SpecError: an invalid value, or an unknown name or parameter.
     """
     if isinstance(spec, str):
         return _made(spec, {}, where, where)

@@ -1,6 +1,6 @@
-"""Calls of layers outside of any assembly, ``Dense(64)(states)``: the plain data that a network is made of.
+"""Calls of layers outside of assembly, such as ``Dense(64)(states)``, which describe a network as plain data.
 
-Nothing is computed or traced. A call holds its component and what it is given; its output can be given to other calls.
+Nothing is computed or traced. A call holds its component and its arguments; its output can be passed to other calls.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class LayerCall:
 
 @dataclass(frozen=True, eq=False)
 class LayerOutput:
-    """What a call of a layer returns, or what a network is given; or a part of it.
+    """The output of a layer call or the input of a network, or a part of it.
 
     Attributes:
-        call: the call; None: what the network is given.
-        path: which part of it: positions and keys.
+        call: the call; None for the network's input.
+        path: positions and keys of the part.
     """
 
     call: LayerCall | None
@@ -42,7 +42,7 @@ class LayerOutput:
     def __getitem__(self, key: str | int) -> LayerOutput:
         return LayerOutput(self.call, (*self.path, key))
 
-    # How many parts there are is known when a graph is assembled.
+    # The number of parts is known only at assembly.
     __iter__ = None
 
     def __repr__(self) -> str:
@@ -51,14 +51,14 @@ class LayerOutput:
 
 
 def call_layer(layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> LayerOutput:
-    """The output of `layer` for Spaces and outputs of other layers, given as to its API method `call`.
+    """The output of `layer` for the arguments of its API method `call`: Spaces and outputs of other layers.
 
     Raises:
-        AssemblyError: it has no such API method or takes other inputs, or one is neither Space nor output.
+        AssemblyError: there is no such API method, it takes other inputs, or one is neither Space nor output.
     """
     if "call" not in layer.api_methods():
         raise AssemblyError(
-            f"{layer!r} has no API method 'call': it is no layer that can be called with Spaces. "
+            f"{layer!r} has no API method 'call': only layers with one can be called with Spaces. "
             f"It has {', '.join(layer.api_methods()) or 'none'}"
         )
     where = f"{layer.scope_path}.call"
@@ -78,7 +78,7 @@ def call_layer(layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lay
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """What stands in the dict, list and tuple literals of `value`; Spaces are leaves."""
+    """The leaves of the dict, list and tuple literals of `value`; Spaces are leaves."""
     if isinstance(value, Mapping) and not isinstance(value, Space):
         for item in value.values():
             yield from leaves(item)

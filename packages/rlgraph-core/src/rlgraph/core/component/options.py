@@ -1,4 +1,4 @@
-"""The options that API methods and graph functions share, checked where they are written."""
+"""Options of API methods and graph functions, checked at decoration."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any, TypeAlias, TypeVar
 from rlgraph.core.errors import AssemblyError, nearest
 
 T = TypeVar("T")
-#: What is declared of a graph function: a value, or ``f(self, *input_spaces)`` giving it.
+#: A declared property of a graph function: a value, or ``f(self, *input_spaces)`` returning it.
 Declared: TypeAlias = T | Callable[..., T]
 
 
 @dataclass(frozen=True)
 class Options:
-    """What a decorator was given; see `rlgraph_api` and `graph_fn` for the meaning.
+    """The options of a decorator; see `rlgraph_api` and `graph_fn`.
 
     Attributes:
-        name: the name it is known under, if not the function's own.
+        name: its name, if not the function's.
         returns: declared number of outputs.
-        flatten_ops: True, or the names of the arguments whose containers arrive as flat dicts.
+        flatten_ops: True, or the names of arguments whose containers are passed as flat dicts.
         split_ops: call the function once per leaf.
         add_auto_key_as_first_param: with `split_ops`, the flat key comes first.
         requires_variable_completeness: wait for the variables of the component and all below.
@@ -41,10 +41,10 @@ class Options:
 
         Args:
             function: the function.
-            leading: the number of its parameters that are no values (``self``, ``ops``).
+            leading: number of its parameters that are not values (``self``, ``ops``).
 
         Raises:
-            AssemblyError: an option that cannot be.
+            AssemblyError: an invalid option.
         """
         where = function.__qualname__
         if self.returns is not None and (type(self.returns) is not int or self.returns < 0):
@@ -65,11 +65,11 @@ class Options:
         for name in [] if isinstance(self.flatten_ops, bool) else self.flatten_ops:
             if name not in names:
                 raise AssemblyError(
-                    f"{where}: flatten_ops names {name!r}, which is no argument. {nearest(name, names)}"
+                    f"{where}: flatten_ops names {name!r}, which is not an argument. {nearest(name, names)}"
                 )
 
     def flattens(self, argument: str) -> bool:
-        """Whether containers given for `argument` arrive flat."""
+        """Whether containers for `argument` are flattened."""
         return self.flatten_ops if isinstance(self.flatten_ops, bool) else argument in self.flatten_ops
 
 
@@ -78,17 +78,17 @@ def check_effects(function: Callable[..., Any], seen: bool, **effects: Any) -> N
 
     Args:
         function: the function.
-        seen: its effects are seen anyway.
-        effects: what is declared, by option.
+        seen: its effects are inferred.
+        effects: the declared effects, by option.
 
     Raises:
-        AssemblyError: effects are declared where they are seen, or in another form.
+        AssemblyError: effects are declared although they are inferred, or in an invalid form.
     """
     where = function.__qualname__
     for name, declared in effects.items():
         if seen and declared not in (None, False, ()):
             raise AssemblyError(
-                f"{where}: {name}= declares what the kernels of a function without a body do; of this one it is seen"
+                f"{where}: {name}= is only for functions without a body; the effects of this one are inferred"
             )
         if isinstance(declared, str):
             raise AssemblyError(

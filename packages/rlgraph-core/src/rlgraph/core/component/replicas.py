@@ -1,4 +1,4 @@
-"""What replicas of an update compute besides the update: parts of a batch, and the whole of what came of them."""
+"""Computations of replicas around an update: splitting batches and combining results."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from rlgraph.core.graph.passes.replica_copies import Replication
 
 
 def replication(devices: Sequence[str]) -> Replication | None:
-    """How updates are shared by replicas on these devices; None without any."""
+    """The settings for replicas on these devices; None without replicas."""
     return Replication(tuple(devices), Replicas(scope="replicas")) if devices else None
 
 
 class Replicas(Component):
-    """The graph functions that tie replicas together. A pass calls them; nobody composes this component.
+    """The graph functions that connect replicas. A pass calls them; the component is never composed.
 
-    A size is a number, or a tensor where a backend traces; both can be added, multiplied and divided.
+    A size is a number, or a tensor on backends that trace; both can be added, multiplied and divided.
     """
 
     @graph_fn
     def _split(self, ops: Any, x: Any, axis: int, parts: int) -> Any:
-        """`x` cut along `axis` into `parts` parts of nearly equal size, the larger ones first.
+        """Split `x` along `axis` into `parts` parts of nearly equal size, larger ones first.
 
-        A batch with fewer items than parts leaves no part empty: those that would be are the last item once more,
-        and their share is 0. What is computed of nothing would be NaN, or an error.
+        Parts that would be empty repeat the last item with share 0, since results of an empty batch are NaN or an
+        error.
         """
         start, found = 0, []
         for size in _sizes(ops.shape(x)[axis], parts):
@@ -47,24 +47,24 @@ class Replicas(Component):
 
     @graph_fn
     def _weigh(self, ops: Any, x: Any, share: Any) -> Any:
-        """A number of one part, as what it adds to the number of the whole."""
+        """The contribution of a part's number to that of the whole batch."""
         return x * share
 
     @graph_fn
     def _sum(self, ops: Any, *parts: Any) -> Any:
-        """Numbers, or lists of derivatives, added up."""
+        """The sum of numbers or of lists of derivatives."""
         if isinstance(parts[0], list | tuple):
             return [reduce(add, blocks) for blocks in zip(*parts, strict=True)]
         return reduce(add, parts)
 
     @graph_fn
     def _join(self, ops: Any, axis: int, like: Any, like_axis: int, *parts: Any) -> Any:
-        """The parts one after the other along `axis`, as many items as `like` has along `like_axis`."""
+        """Concatenate the parts along `axis`, up to the size of `like` along `like_axis`."""
         return ops.concat(parts, axis)[_along(axis, 0, ops.shape(like)[like_axis])]
 
 
 def _sizes(total: Any, parts: int) -> list[Any]:
-    """The sizes of `parts` parts, as `numpy.array_split` has them."""
+    """The sizes of `parts` parts, as in `numpy.array_split`."""
     return [(total + (parts - 1 - part)) // parts for part in range(parts)]
 
 

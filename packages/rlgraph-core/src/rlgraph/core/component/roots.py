@@ -1,4 +1,4 @@
-"""Several roots in one graph: they share components and variables, and are built and executed together."""
+"""Several roots in one graph, which share components and variables."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from rlgraph.core.errors import AssemblyError
 
 
 class Roots(Component):
-    """A root made of roots; its API methods are theirs.
+    """A root that combines several roots and their API methods.
 
-    A method keeps its name if no other root has one of that name; else the root's scope stands in front of it:
+    A method keeps its name if the name is unique; otherwise it is prefixed with the root's scope:
     ``actor_get_weights``, ``learner_get_weights``.
 
     Args:
-        roots: components with different scopes; what one and the same component is composed in is shared.
+        roots: components with different scopes; components that are part of several roots are shared.
 
     Raises:
-        AssemblyError: none, one of them twice, or two of one scope.
+        AssemblyError: no roots, a duplicate root, or two roots with one scope.
     """
 
     def __init__(self, roots: Sequence[Component]):
         if not roots:
-            raise AssemblyError("several roots were asked for, and none was given")
+            raise AssemblyError("expected at least one root, given an empty list")
         twice = next((root for root, number in Counter(roots).items() if number > 1), None)
         if twice is not None:
             raise AssemblyError(f"the root {twice.scope!r} is given twice: give it once")
@@ -45,5 +45,5 @@ class Roots(Component):
             self.expose_api(root, name, exposed)
 
     def name_of(self, method: BoundApiMethod) -> str:
-        """What ``root.method`` of one of the roots is called here."""
+        """The name here of ``root.method`` of one of the roots."""
         return self.names.get((method.component.scope, method.name), method.name)

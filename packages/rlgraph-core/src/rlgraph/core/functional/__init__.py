@@ -1,1 +1,1 @@
-"""Numerics that have a name in the literature: pure functions ``f(ops, ...)``, the shapes first, the paper beside."""
+"""Formulas from the literature as pure functions ``f(ops, ...)``, with shapes and papers."""

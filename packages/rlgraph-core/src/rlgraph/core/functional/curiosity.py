@@ -1,4 +1,4 @@
-"""Rewards for what cannot be predicted yet. Items have any number of axes, ``[...]``: ``[B]``, ``[T, B]``."""
+"""Intrinsic rewards of the curiosity module. Items have any number of axes, ``[...]``: ``[B]``, ``[T, B]``."""
 
 from __future__ import annotations
 

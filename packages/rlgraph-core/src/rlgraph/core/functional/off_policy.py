@@ -1,4 +1,4 @@
-"""Off-policy evaluation: what a target policy would have got, of steps that a behaviour policy did.
+"""Off-policy evaluation: returns of a target policy from steps of a behaviour policy.
 
 Time is the first axis. ``discounts [T, ...]`` are 0 where the episode terminated; ``ends [T, ...]`` (bool) are the last
 steps of fragments that were cut elsewhere than in the last row, for example by a time limit.
@@ -13,12 +13,12 @@ from rlgraph.core.functional.sequences import values_of_next_states
 Tensor = Any
 
 #: Logarithms of ratios are taken to be at most this: a guard of the numbers, at a ratio of 5e8. From 88 on the ratio is
-#: infinite in single precision, and a derivative that is 0 times that is none.
+#: infinite in single precision, and 0 times infinity is not a valid derivative.
 MAX_LOG_RATIO = 20.0
 
 
 def importance_ratios(ops: Any, log_probs: Tensor, behaviour_log_probs: Tensor) -> Tensor:
-    """``rho = pi(a|s) / mu(a|s)`` of the actions that were done: logarithms ``[...] -> [...]``.
+    """``rho = pi(a|s) / mu(a|s)`` of the actions taken: logarithms ``[...] -> [...]``.
 
     Logarithms of ratios above `MAX_LOG_RATIO` count as that, so ratios and their derivatives are finite.
     """
@@ -55,7 +55,7 @@ def v_trace(
         discounts: discounts; 0 where the episode terminated.
         rewards: rewards.
         values: ``V(s_t)``.
-        next_values: ``V(s_{t+1})``: the `values` of the next row, and behind the last the bootstrap value.
+        next_values: ``V(s_{t+1})``: the `values` of the next row, and after the last the bootstrap value.
         rho_bar: limit of the ratios of the TD errors; decides which policy's value is found. None: no limit.
         c_bar: limit of the ratios of the trace; decides how fast. None: no limit.
         rho_bar_pg: limit of the ratios of the advantages. None: no limit.
@@ -100,14 +100,14 @@ def retrace(
         ratios: importance ratios ``pi(a_t|s_t) / mu(a_t|s_t)``.
         discounts: discounts; 0 where the episode terminated.
         rewards: rewards.
-        q_values: ``Q(s_t, a_t)`` of what was done.
+        q_values: ``Q(s_t, a_t)`` of the actions taken.
         next_values: the mean of ``Q(s_{t+1}, a)`` over the actions of the target policy.
         lambda_: factor of the traces.
         ends: last steps of fragments.
     """
     errors = rewards + discounts * next_values - q_values
     traces = lambda_ * ops.minimum(ratios, 1.0)
-    # The trace of a step is that of the one behind it; behind the last there is none.
+    # The trace of a step uses that of the next step; the last step has none.
     traces = discounts * ops.concat([traces[1:], traces[-1][None]], axis=0)
     if ends is not None:
         traces = ops.where(ends, 0.0, traces)

@@ -110,7 +110,7 @@ def adamw(
     """One Adam step with decoupled weight decay: the new (variable, first moment, second moment).
 
     Loshchilov and Hutter (2019), Algorithm 2, https://arxiv.org/abs/1711.05101, with the decay multiplied by the
-    learning rate, as `torch.optim.AdamW` has it: ``learning_rate * weight_decay`` of a variable is taken off.
+    learning rate, as in `torch.optim.AdamW`: ``learning_rate * weight_decay`` of a variable is taken off.
     """
     decayed = variable * (1.0 - learning_rate * weight_decay)
     return adam(
@@ -136,7 +136,7 @@ def nadam(
 
     Dozat (2016), Algorithm 2, https://openreview.net/forum?id=OM0jvwB8jIp57ZJjtNEZ, with the schedule of its section on
     initialisation bias: ``momentum_t = beta1 (1 - 0.5 * 0.96^(t * momentum_decay))`` (`nadam_momentum`), and epsilon
-    outside of the root, as `torch.optim.NAdam` has it.
+    outside of the root, as in `torch.optim.NAdam`.
 
     Args:
         momentum_product: [], ``momentum_1 * ... * momentum_t`` with this step's.

@@ -1,4 +1,4 @@
-"""Policy-gradient losses: what is minimised, per item.
+"""Policy-gradient losses per item, to be minimised.
 
 Items have any number of axes, ``[...]``: ``[B]``, ``[T, B]``.
 """

@@ -41,7 +41,7 @@ def double_q_next_values(ops: Any, q_next: Tensor, q_next_target: Tensor) -> Ten
 
 
 def expected_next_values(ops: Any, q_next: Tensor, probabilities: Tensor) -> Tensor:
-    """The mean value over what the policy would do: ``q_next [B, ..., A], probabilities [B, ..., A] -> [B, ...]``.
+    """The expected value under the policy: ``q_next [B, ..., A], probabilities [B, ..., A] -> [B, ...]``.
 
     Expected Sarsa, van Seijen et al. (2009), https://doi.org/10.1109/ADPRL.2009.4927542.
     """
@@ -58,9 +58,9 @@ def branching_td_errors(
     *,
     shared_target: bool = False,
 ) -> Tensor:
-    """TD errors of actions of D parts, each with action values of its own: ``[B, D]``.
+    """TD errors of actions of D parts, each with separate action values: ``[B, D]``.
 
-    Shapes: ``taken [B, D]`` (values of what was done), ``rewards [B], terminals [B], next_values [B, D], discount`` a
+    Shapes: ``taken [B, D]`` (values of the actions), ``rewards [B], terminals [B], next_values [B, D], discount`` a
     number, ``[]`` or ``[B]``. Tavakoli et al. (2018), https://arxiv.org/abs/1711.08946, "Temporal-difference target":
     each part has a target of its own, or all share the one with the mean of the parts' next values.
     """

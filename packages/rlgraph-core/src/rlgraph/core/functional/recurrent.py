@@ -71,7 +71,7 @@ def gru_step(
         h_t = (1 - z) * n + z * h_tm1
 
     The gated unit of Cho et al. (2014), https://arxiv.org/abs/1406.1078, in the form of its first version
-    (https://arxiv.org/abs/1406.1078v1): the reset gate ``r`` acts behind the matrix product, so one product is enough.
+    (https://arxiv.org/abs/1406.1078v1): the reset gate ``r`` acts after the matrix product, so one product is enough.
     `torch.nn.GRU`, Keras (`reset_after=True`) and cuDNN compute this one. In the later version it acts on ``h_tm1``.
 
     Args:
@@ -101,12 +101,12 @@ def unroll(
 
     Args:
         ops: the backend's operations.
-        step: gives the states behind a step; the last of them is the output of the step.
+        step: returns the states after a step; the last of them is the output of the step.
         xs: the inputs of the steps.
-        states: the states ahead of the first step.
-        sequence_length: int [B], how many steps of each sequence count; None: all. Outputs behind them are zero, and
-            the states returned are those behind the last of them.
-        resets: bool [T, B], the steps ahead of which the states become zero; None: none.
+        states: the states before the first step.
+        sequence_length: int [B], number of valid steps of each sequence; None: all. Outputs after them are zero, and
+            the states returned are those after the last valid step.
+        resets: bool [T, B], the steps before which the states are zeroed; None: none.
     """
     items = {"x": xs}
     if sequence_length is not None:

@@ -1,17 +1,17 @@
 """Returns and advantages of trajectories, time along the first axis.
 
 All functions take ``rewards [T, ...]`` of steps and ``next_values [T, ...]``, the values of the states that these steps
-led to (`sequences.values_of_next_states` makes them of the values of the states). Two things may happen behind a step,
-and they are not the same:
+led to (`sequences.values_of_next_states` computes them from the values of the states). A step may
+end in two different ways:
 
 * The episode **terminated** (``terminated [T, ...]``, bool): nothing follows; the value of the next state, which must
   be finite, counts for 0.
-* The fragment **ends** (``ends [T, ...]``, bool; also the last row): a time limit, or there are no more data. The value
-  of the next state stands for what would have followed.
+* The fragment **ends** (``ends [T, ...]``, bool; also the last row): a time limit, or the end of the data. The value
+  of the next state replaces what would have followed.
 
-``[...]`` is a batch of trajectories side by side, ``[T, B]``, or nothing: ``[N]`` holds them one after the other.
-``discount`` is a number or ``[T, ...]``. All functions have derivatives; who takes their results as fixed targets stops
-them.
+``[...]`` is a batch of trajectories side by side, ``[T, B]``, or empty: ``[N]`` holds concatenated trajectories.
+``discount`` is a number or ``[T, ...]``. All functions have derivatives; stop the gradients of
+results that are fixed targets.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ def discounted_returns(
     discount: Any,
     ends: Tensor | None = None,
 ) -> Tensor:
-    """The discounted rewards up to the end of the episode, or of the fragment and the value of the state behind it.
+    """The discounted rewards up to the end of the episode, or of the fragment and the value of the state after it.
 
-    Shapes: all ``[T, ...] -> [T, ...]``; of `next_values` only those behind fragments matter. Sutton and Barto (2018),
+    Shapes: all ``[T, ...] -> [T, ...]``; of `next_values` only those after fragments matter. Sutton and Barto (2018),
     eq. 3.8.
     """
     return lambda_returns(ops, rewards, next_values, terminated, discount, 1.0, ends)

@@ -1,4 +1,4 @@
-"""Rewards of different tasks brought to one scale."""
+"""Rescaling of rewards to a common scale."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Tensor = Any
 def soft_asymmetric(ops: Any, rewards: Tensor) -> Tensor:
     """``5 tanh(r / 5)``, and 0.3 of that where r is negative: ``[...] -> [...]``.
 
-    As the authors of IMPALA have it in their code, https://github.com/google-deepmind/scalable_agent; of the kind of
+    As in the code of the authors of IMPALA, https://github.com/google-deepmind/scalable_agent; of the kind of
     the "optimistic asymmetric clipping" of Espeholt et al. (2018), https://arxiv.org/abs/1802.01561.
     """
     squeezed = 5.0 * ops.tanh(rewards / 5.0)

@@ -1,4 +1,4 @@
-"""Several sequences in one tensor, time along the first axis.
+"""Several sequences in one tensor, with time along the first axis.
 
 Rows are steps: ``[N]``, sequence after sequence, or ``[T, B]``, B of them side by side. ``ends`` is true at the last
 step of each sequence; one that ends with the tensor needs no mark.
@@ -12,7 +12,7 @@ Tensor = Any
 
 
 def sequence_lengths(ops: Any, ends: Tensor) -> Tensor:
-    """How many steps each sequence has: ``ends [N] (bool) -> [S] (int64)``."""
+    """The length of each sequence: ``ends [N] (bool) -> [S] (int64)``."""
     last_or_end = ~ops.pad(~ends[:-1], ((0, 1),))
     counts = ops.boolean_mask(1 + ops.arange(ops.shape(ends)[0]), last_or_end)
     return counts - ops.pad(counts[:-1], ((1, 0),))
@@ -40,9 +40,9 @@ def values_of_next_states(
 
     Args:
         ops: the operations.
-        values: values of the states in which the steps were done ``[T, ...]``.
-        bootstrap_values: values of the states behind the sequences: behind the last step, ``[...]``; or of the state
-            behind each step, ``[T, ...]``, of which only those at the ends of sequences are used.
+        values: values of the states in which the actions were taken ``[T, ...]``.
+        bootstrap_values: values of the states after the sequences: after the last step, ``[...]``; or of the state
+            after each step, ``[T, ...]``, of which only those at the ends of sequences are used.
         ends: last steps of sequences ``[T, ...]`` (bool). If there are any but the last row, `bootstrap_values` must
             be ``[T, ...]``.
     """

@@ -67,7 +67,7 @@ def discrete_sac_actor_loss(ops: Any, q_values: Sequence[Tensor], log_probs: Ten
 def sac_alpha_loss(ops: Any, alpha: Tensor, log_probs: Tensor, target_entropy: float) -> Tensor:
     """``-alpha (log pi(a|s) + H)``: ``alpha [], log_probs [B] -> [B]``; eq. 18.
 
-    Above the wanted entropy alpha falls. No gradient flows into the policy. With ``log(alpha)`` for `alpha` it is what
+    Above the target entropy alpha falls. No gradient flows into the policy. With ``log(alpha)`` for `alpha` it is what
     the authors' code minimised: of the same sign, and as steep where alpha is small.
     """
     return -alpha * ops.stop_gradient(log_probs + target_entropy)

@@ -13,9 +13,9 @@ Tensor = Any
 def smoothed_actions(
     ops: Any, actions: Tensor, noise: Tensor, noise_clip: float, low: Any, high: Any
 ) -> Tensor:
-    """``clip(a + clip(noise, -c, c), low, high)``: what the target policy does, smoothed.
+    """``clip(a + clip(noise, -c, c), low, high)``: the smoothed actions of the target policy.
 
-    Shapes: ``actions [B, ...], noise [B, ...]`` (drawn with the wanted deviation), `low` and `high` numbers or
+    Shapes: ``actions [B, ...], noise [B, ...]`` (already scaled), `low` and `high` numbers or
     ``[...] -> [B, ...]``. Fujimoto et al. (2018), eq. 14, and section 5.3.
     """
     moved = actions + ops.clip(noise, -noise_clip, noise_clip)
@@ -23,7 +23,7 @@ def smoothed_actions(
 
 
 def clipped_double_q(ops: Any, q_values: Sequence[Tensor]) -> Tensor:
-    """The smallest of what several critics say: each ``[...] -> [...]``. Fujimoto et al. (2018), eq. 10."""
+    """The smallest of the values of several critics: each ``[...] -> [...]``. Fujimoto et al. (2018), eq. 10."""
     smallest = q_values[0]
     for values in q_values[1:]:
         smallest = ops.minimum(smallest, values)

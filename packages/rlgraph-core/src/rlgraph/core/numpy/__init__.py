@@ -1,1 +1,1 @@
-"""The NumPy backend: forward only, needs no framework, the reference all others are held against."""
+"""The NumPy backend: forward only, needs no framework, the reference for all others."""

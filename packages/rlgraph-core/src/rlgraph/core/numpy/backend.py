@@ -1,4 +1,4 @@
-"""Lowering to NumPy: the emitted source is the program."""
+"""The NumPy backend, which runs the emitted source unchanged."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ class NumpyStorage(Storage):
 
 
 class BorrowedStorage(NumpyStorage):
-    """Another backend's variables, for acting plans on NumPy: its memory where it can be had, else fresh copies.
+    """Another backend's variables, for acting plans on NumPy: its memory if it is accessible, else fresh copies.
 
     Args:
-        owner: whose variables they are.
-        read: the groups that are read; only their copies are kept fresh.
+        owner: the storage that owns the variables.
+        read: the groups that are read; only their copies are updated.
     """
 
     def __init__(self, owner: Storage, read: set[str]):
@@ -78,10 +78,10 @@ class BorrowedStorage(NumpyStorage):
         self._refreshing = threading.Lock()
 
     def refresh(self) -> None:
-        """Bring the copies up to date if the owner was written since."""
+        """Update the copies if the owner was written since."""
         if self.version != self.owner.version:
             with self._refreshing:
-                # Another write may come while copying: then the version is an old one, and the next call copies again.
+                # If the owner is written while copying, the version is outdated and the next call copies again.
                 version = self.owner.version
                 for name in self.copied:
                     self.groups[name][...] = self.owner.read_group(name)
@@ -89,7 +89,7 @@ class BorrowedStorage(NumpyStorage):
 
 
 class NumpyBackend(Backend):
-    """Runs plans as they were emitted."""
+    """Runs plans unchanged."""
 
     name = "numpy"
     capabilities = frozenset[str]()
@@ -108,6 +108,6 @@ class NumpyBackend(Backend):
 
 
 class ActingBackend(NumpyBackend):
-    """NumPy as the actor of another backend: the one that is called at every step has kernels."""
+    """NumPy as the acting backend of another backend, with kernels since it runs at every step."""
 
     kernels = ACTING

@@ -1,4 +1,4 @@
-"""What the registry knows of the NumPy backend."""
+"""The registry's entry of the NumPy backend."""
 
 from rlgraph.core.backend import BackendDescriptor
 from rlgraph.core.ops.contract import CONTRACT_VERSION

@@ -12,7 +12,7 @@ Array = Any
 
 
 class Elementwise:
-    """The families elementwise and nn without what folds axes."""
+    """The families elementwise and nn, except operations that reduce axes."""
 
     logical_and = staticmethod(np.logical_and)
     logical_or = staticmethod(np.logical_or)

@@ -20,7 +20,7 @@ class Gathers:
     @staticmethod
     def take_along_axis(x: Array, indices: Array, axis: int = -1) -> Array:
         _refuse_negative(indices, "take_along_axis")
-        if x.ndim == 2 and axis in (-1, 1):  # what `np.take_along_axis` does, in a third of its time
+        if x.ndim == 2 and axis in (-1, 1):  # the same as `np.take_along_axis`, in a third of its time
             return x[np.arange(len(x))[:, None], indices]
         return np.take_along_axis(x, indices, axis=axis)
 
@@ -58,8 +58,8 @@ class Gathers:
 
 
 def _refuse_negative(indices: Array, operation: str) -> None:
-    """Raise `IndexError` for what NumPy would count from the back, and other libraries refuse."""
-    # Of a few numbers `argmin` is found in a third of the time of `min`.
+    """Raise `IndexError` for negative indices, which NumPy counts from the end and other libraries refuse."""
+    # For a few numbers `argmin` takes a third of the time of `min`.
     least = indices.item(indices.argmin()) if indices.size else 0
     if least < 0:
-        raise IndexError(f"ops.{operation}: indices are not counted from the back, given {least}")
+        raise IndexError(f"ops.{operation}: expected indices >= 0, given {least}")

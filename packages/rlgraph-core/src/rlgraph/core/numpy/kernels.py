@@ -1,8 +1,8 @@
 """Faster versions of graph functions for acting on NumPy, by the key of the function they replace.
 
-The NumPy backend itself runs the single source alone, since it is what all others are held against. A program that
-acts for another backend is called at every step of an environment: there a few Python calls are felt. A kernel is a
-maker, given the component's view and `ops`, as those of the other backends are.
+The NumPy backend itself runs the single source alone, since it is the reference for all others. A program that
+acts for another backend runs at every environment step, where a few Python calls matter. A kernel is a
+maker, given the component's view and `ops`, like those of the other backends.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ Array = np.ndarray[Any, Any]
 
 
 def dense(self: Any, ops: Any) -> Callable[[Array], Array]:
-    """`Dense._call`, in place, with what it needs looked up already.
+    """`Dense._call`, in place, with all lookups done in advance.
 
-    Operands of one shape cost NumPy a third of what broadcast ones cost; most calls are of one row, so biases and zeros
+    Operands of one shape cost NumPy a third of broadcast ones; most calls are of one row, so biases and zeros
     are rows.
     """
     weights, biases = self.weights, self.biases

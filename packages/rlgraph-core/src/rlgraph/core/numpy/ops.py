@@ -1,4 +1,4 @@
-"""The contract on NumPy arrays. Strictness is the build's business: the abstract evaluation has checked it before."""
+"""The contract on NumPy arrays. It does not check arguments: the abstract evaluation at build time has done so."""
 
 from __future__ import annotations
 

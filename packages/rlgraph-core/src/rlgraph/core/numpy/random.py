@@ -45,7 +45,7 @@ class NumpyRandom:
         return self.stream.permutation(n)
 
     def random_categorical(self, logits: Array) -> Array:
-        # Gumbel's trick: the largest of the logits, each with noise of its own (Maddison et al., 2014).
+        # Gumbel's trick: the largest of the logits, each with its own noise (Maddison et al., 2014).
         return np.asarray((logits + self.stream.gumbel(size=logits.shape)).argmax(-1))
 
     def random_bernoulli(self, p: Array) -> Array:

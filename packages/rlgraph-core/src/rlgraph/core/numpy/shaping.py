@@ -66,7 +66,7 @@ class Shaping:
 
 
 class Creation:
-    """The family creation, and what else is given a dtype.
+    """The family creation, and other operations with a dtype argument.
 
     Args:
         float_dtype: the execution's floating dtype.

@@ -1,4 +1,4 @@
-"""Special functions in float64; NumPy has none of them."""
+"""Special functions in float64 that NumPy lacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rules ask of their arguments."""
+"""Checks of the arguments of operations."""
 
 from __future__ import annotations
 

@@ -18,10 +18,10 @@ from rlgraph.core.ops.dims import SymbolicDim
 #: The version of the contract. A backend declares the one it was written for.
 CONTRACT_VERSION = "0.2"
 
-#: What a tensor can hold; ``"float"`` in an operation means the execution's floating dtype.
+#: The dtypes of tensors; ``"float"`` in an operation means the execution's floating dtype.
 DTYPES = ("float16", "float32", "float64", "uint8", "int16", "int32", "int64", "bool")
 
-#: Stands in a rule's result for a size that only the values decide; each evaluation puts a symbol of its own there.
+#: A size in a rule's result that depends on values; each evaluation replaces it by a new symbol.
 DATA_DEPENDENT = SymbolicDim.symbol("?")
 
 

@@ -1,8 +1,8 @@
 """Control flow over data inside a graph function, for pure numerics.
 
 The functions given to these operations take and return tensors, or nested dicts and tuples of tensors; they may use
-all tensors around them, and are differentiable. They neither write nor draw: for that there are `loop` and `branch`
-in API methods. Their rules evaluate each function on what it is given at run time; a carried value keeps its shape
+all tensors around them, and are differentiable. They neither write nor draw; use `loop` and `branch` in API methods
+for that. Their rules evaluate each function on what it is given at run time; a carried value keeps its shape
 and dtype.
 """
 
@@ -91,7 +91,7 @@ def scan(
 def map_(body: Callable[[Nested], Nested], xs: Nested, axis: int = 0) -> Nested:
     """``body(x)`` for each slice `x` of `xs` along `axis`, stacked along `axis`.
 
-    Operations on whole tensors are faster; this is for what cannot be written so.
+    Operations on whole tensors are faster; use this only where they are not possible.
     """
     items, size = _slices("ops.map", xs, axis)
     return map_nested(partial(_stacked, "ops.map", size, axis), body(items))
@@ -145,7 +145,7 @@ def _flows(value: Nested) -> list[Any]:
 
 
 def _slices(name: str, xs: Nested, axis: int) -> tuple[Nested, int | SymbolicDim]:
-    """One slice of `xs`, and how many there are."""
+    """One slice of `xs`, and the number of slices."""
     tensors = [_tensor(f"{name}: xs", leaf) for leaf in leaves_of(xs)]
     if isinstance(axis, bool) or not isinstance(axis, int) or axis < 0:
         raise InferenceError(f"{name}: axis must be an integer >= 0, given {axis!r}")

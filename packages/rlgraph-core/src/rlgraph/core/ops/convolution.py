@@ -1,6 +1,6 @@
 """Operations that slide a window over images ``[N, H, W, C]``, and that resize them. Heights and widths are fixed.
 
-Padding is ``"valid"`` (none) or ``"same"``: ``ceil(size / stride)`` windows, centred, an odd element of padding behind.
+Padding is ``"valid"`` (none) or ``"same"``: ``ceil(size / stride)`` windows, centred, an odd element at the end.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _known_padding(name: str, padding: str) -> None:
 def _windows(
     name: str, x: TensorSpec, window: tuple[int, int], strides: Pair, padding: str
 ) -> tuple[int, int]:
-    """How many windows there are along height and width."""
+    """The numbers of windows along height and width."""
     _known_padding(name, padding)
     sizes, steps = _image(name, x), _pair(name, "strides", strides)
     if padding == "same":
@@ -132,8 +132,8 @@ def resize(
 ) -> TensorSpec:
     """Images ``[N, H, W, C]`` as ``[N, *size, C]``.
 
-    The centre of pixel i lies at ``(i + 0.5) / H``. "nearest" takes the pixel that a new centre falls into, "bilinear"
-    interpolates between the nearest centres, "area" takes the mean of what a new pixel covers.
+    The centre of pixel i lies at ``(i + 0.5) / H``. "nearest" takes the pixel at the new centre, "bilinear"
+    interpolates between the nearest centres, "area" averages the area of a new pixel.
     """
     _image("resize", x)
     if method not in ("bilinear", "nearest", "area"):

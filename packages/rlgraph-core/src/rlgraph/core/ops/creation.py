@@ -71,7 +71,7 @@ def eye(rows: int, columns: int | None = None, dtype: str | None = None) -> Tens
 
 @operation("creation")
 def arange(start: int, stop: int | None = None, step: int = 1, dtype: str = "int64") -> TensorSpec:
-    """The integers from `start` up to but not including `stop`, or from 0 up to `start` if it stands alone.
+    """The integers from `start` up to but not including `stop`, or from 0 up to `start` if `stop` is omitted.
 
     Sizes may come from ``ops.shape`` where `step` is 1.
     """

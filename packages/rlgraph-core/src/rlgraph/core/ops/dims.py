@@ -1,4 +1,4 @@
-"""Sizes that are not known before run time: integer polynomials in named symbols.
+"""Symbolic sizes, known only at run time: integer polynomials in named symbols.
 
 `B` is the batch, `T` the time rank; host and data-dependent outputs bring fresh symbols. A `Dim` is an `int`
 wherever it can be, so fixed shapes stay plain tuples of integers.

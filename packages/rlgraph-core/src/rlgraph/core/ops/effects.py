@@ -1,4 +1,4 @@
-"""What a graph function does besides computing its outputs: recorded while it is evaluated, never declared."""
+"""Effects of graph functions (reads, writes, draws), recorded during evaluation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _STREAM = "/~stream"
 def stream_name(scope: str) -> str:
     """The name of the stream from which the graph functions of the component at `scope` draw.
 
-    A draw is a write to it: it changes what the next one gives. The tilde keeps the name apart from variables.
+    A draw is a write to it, since it changes the next draw. The tilde distinguishes the name from variables.
     """
     return scope + _STREAM
 
@@ -60,12 +60,12 @@ class Effects:
 
     @property
     def pure(self) -> bool:
-        """Nothing but the outputs is left behind."""
+        """Whether the function has no effects but its outputs."""
         return not self.writes and not self.host
 
 
 def together(effects: Iterable[Effects]) -> Effects:
-    """What several calls do, one after the other; nothing is said of outputs."""
+    """The combined effects of several calls in sequence, without outputs."""
     several = list(effects)
 
     def union(attribute: str) -> frozenset[str]:
@@ -127,6 +127,6 @@ class EffectRecorder:
         if self.region:
             raise InferenceError(
                 f"{operation} inside {self.region}: control flow in a graph function is pure numerics, without writes "
-                "and draws. Write or draw before or behind it (ops.scan can go over drawn values), "
+                "and draws. Write or draw before or after it (ops.scan can go over drawn values), "
                 "or put the control flow around graph functions, with `loop` or `branch` in an API method"
             )

@@ -61,7 +61,7 @@ def common_dtype(*operands: Operand) -> str:
         }[dtype[0]]
         if not fits and isinstance(scalar, SymbolicDim):
             raise InferenceError(
-                f"the size {scalar} is no number for {tensors[0]}: sizes go where shapes are asked for; "
+                f"the size {scalar} cannot be a number for {tensors[0]}: use sizes only in shapes; "
                 "to count with one, take ops.sum(ops.ones_like(x))"
             )
         if not fits:

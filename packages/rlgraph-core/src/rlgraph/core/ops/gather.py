@@ -1,4 +1,4 @@
-"""Operations that pick elements by index."""
+"""Operations that select elements by index."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def one_hot(indices: TensorSpec, depth: int, dtype: str | None = None) -> Tensor
 def boolean_mask(x: TensorSpec, mask: TensorSpec) -> TensorSpec:
     """The slices of `x` where `mask` is true: ``x [S..., ...], mask [S...] -> [N, ...]``.
 
-    N is a size of its own, the same one for all that the same mask was applied to in one graph function.
+    N is a new size, equal for all tensors to which one graph function applies the same mask.
     """
     require_bool("boolean_mask", mask)
     rank = len(mask.shape)
@@ -60,7 +60,7 @@ def boolean_mask(x: TensorSpec, mask: TensorSpec) -> TensorSpec:
 def segment_sum(values: TensorSpec, segment_ids: TensorSpec, num_segments: int) -> TensorSpec:
     """Sums of the slices with the same id: ``values [N, ...], segment_ids [N] -> [num_segments, ...]``.
 
-    Ids lie in ``[0, num_segments)``, in any order; a segment without a slice is 0.
+    Ids are in ``[0, num_segments)``, in any order; a segment without a slice is 0.
     """
     require_number("segment_sum", values)
     require_indices("segment_sum", segment_ids)

@@ -1,4 +1,4 @@
-"""What all backends agree on about images: padding, and how a resized row is made of the old one."""
+"""Definitions for images that all backends share: padding and resizing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def as_pair(value: Pair) -> tuple[int, int]:
 
 
 def same_padding(size: int, window: int, stride: int) -> tuple[int, int]:
-    """How many elements ``padding="same"`` adds in front and behind."""
+    """The numbers of elements that ``padding="same"`` adds before and after."""
     total = max((-(-size // stride) - 1) * stride + window - size, 0)
     return total // 2, total - total // 2
 

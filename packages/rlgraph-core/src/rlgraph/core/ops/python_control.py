@@ -1,4 +1,4 @@
-"""The control flow of backends whose operations compute at once: Python's own."""
+"""Control flow in Python, for backends that compute eagerly."""
 
 from __future__ import annotations
 

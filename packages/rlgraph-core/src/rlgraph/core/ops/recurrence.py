@@ -1,4 +1,4 @@
-"""The recurrence behind discounted returns and their relatives."""
+"""The linear recurrence of discounted returns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def linear_recurrence(
 ) -> TensorSpec:
     """``y_t = x_t + d_t * y_{t-1}`` along `axis`, with `initial` (default 0) in front of the first.
 
-    With `reverse`, ``y_t = x_t + d_t * y_{t+1}`` with `initial` behind the last: with rewards and ``gamma * (1 -
+    With `reverse`, ``y_t = x_t + d_t * y_{t+1}`` with `initial` after the last: with rewards and ``gamma * (1 -
     terminated)`` these are discounted returns, with TD errors and ``gamma * lambda`` the advantages of GAE.
 
     ``x [T, ...]``, `d` a number or what broadcasts to the shape of `x`, ``initial [...]`` without the axis.

@@ -1,4 +1,4 @@
-"""Operations that fold axes away."""
+"""Operations that reduce axes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def normalize_axis(axis: int, rank: int, name: str) -> int:
     """A non-negative axis.
 
     Raises:
-        InferenceError: there is no such axis.
+        InferenceError: unknown axis.
     """
     if isinstance(axis, bool) or not isinstance(axis, int) or not -rank <= axis < rank:
         raise InferenceError(f"ops.{name}: axis {axis!r} does not exist in a tensor of rank {rank}")
@@ -81,7 +81,7 @@ def any_(x: TensorSpec, axis: Axis = None, keepdims: bool = False) -> TensorSpec
 
 @operation("reduction")
 def count_nonzero(x: TensorSpec, axis: Axis = None, keepdims: bool = False) -> TensorSpec:
-    """How many elements (int64) over `axis` are not 0 or False."""
+    """The number of elements (int64) over `axis` that are not 0 or False."""
     shape = reduced_shape(x.shape, axis, keepdims, "count_nonzero")
     total = product(x.shape)
     return TensorSpec(shape, "int64", 0, None if isinstance(total, SymbolicDim) else total + 1)

@@ -1,4 +1,4 @@
-"""Operations that rearrange elements."""
+"""Operations that change shapes or rearrange elements."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _divide(
 
 
 def _part_of_axis(axes: list[int | SymbolicDim], wanted: list[int | SymbolicDim]) -> int | SymbolicDim | None:
-    """What -1 stands for where one open axis is split and all others stay; else None."""
+    """The size of -1 if one open axis is split and all others stay; else None."""
     while axes and wanted and axes[-1] == wanted[-1]:
         axes.pop(), wanted.pop()
     if len(axes) != 1 or not isinstance(axes[0], SymbolicDim) or -1 not in wanted:
@@ -87,7 +87,7 @@ def permute_dims(x: TensorSpec, axes: Sequence[int]) -> TensorSpec:
     rank = len(x.shape)
     positions = [normalize_axis(axis, rank, "permute_dims") for axis in axes]
     if sorted(positions) != list(range(rank)):
-        raise InferenceError(f"ops.permute_dims: {tuple(axes)} is no order of the {rank} axes of {x}")
+        raise InferenceError(f"ops.permute_dims: {tuple(axes)} is not an order of the {rank} axes of {x}")
     return x.with_shape(tuple(x.shape[p] for p in positions))
 
 
@@ -103,7 +103,7 @@ def moveaxis(x: TensorSpec, source: int, destination: int) -> TensorSpec:
 
 @operation("shaping", view=True)
 def flatten(x: TensorSpec, start_axis: int = 0) -> TensorSpec:
-    """`x` with `start_axis` and all axes behind it made one, in row-major order."""
+    """`x` with `start_axis` and all later axes merged into one, in row-major order."""
     position = normalize_axis(start_axis, len(x.shape), "flatten")
     return x.with_shape((*x.shape[:position], product(x.shape[position:])))
 
@@ -146,7 +146,7 @@ def _per_axis(name: str, parameter: str, x: TensorSpec, values: Sequence[Any]) -
 
 @operation("shaping")
 def concat(arrays: Sequence[TensorSpec], axis: int = 0) -> TensorSpec:
-    """The `arrays` one after the other along `axis`."""
+    """The `arrays` concatenated along `axis`."""
     _same_kind("concat", arrays)
     first = arrays[0]
     position = normalize_axis(axis, len(first.shape), "concat")
@@ -230,13 +230,13 @@ def repeat(x: TensorSpec, repeats: int, axis: int) -> TensorSpec:
 
 @operation("shaping")
 def pad(x: TensorSpec, padding: Sequence[tuple[int, int]], value: float = 0) -> TensorSpec:
-    """`x` with `value` around it: for each axis how many elements in front and how many behind."""
+    """`x` padded with `value`: `padding` has for each axis the numbers of elements before and after."""
     _per_axis("pad", "padding", x, padding)
     common_dtype(x, bool(value) if x.dtype == "bool" and value in (0, 1) else value)
     shape: list[int | SymbolicDim] = []
     for size, pair in zip(x.shape, padding, strict=True):
         if not isinstance(pair, list | tuple) or len(pair) != 2:
-            raise InferenceError(f"ops.pad: padding must be pairs (in front, behind), given {padding!r}")
+            raise InferenceError(f"ops.pad: padding must be pairs (before, after), given {padding!r}")
         front, behind = (require_whole("pad", "a number of elements", count) for count in pair)
         shape.append(size + front + behind)
     return _with_value(x, value).with_shape(tuple(shape))

@@ -1,4 +1,4 @@
-"""Operations that bring elements into order. Equal elements keep the order they had, in both directions."""
+"""Operations that sort elements, stably in both directions."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def top_k(x: TensorSpec, k: int, axis: int = -1) -> tuple[TensorSpec, TensorSpec
 def searchsorted(x1: TensorSpec, x2: TensorSpec, side: str = "left") -> TensorSpec:
     """Where (int64) the elements of `x2` belong in the ascending ``x1 [N]``.
 
-    With ``side="left"`` before equal elements, with ``"right"`` behind them.
+    With ``side="left"`` before equal elements, with ``"right"`` after them.
     """
     require_number("searchsorted", x1, x2)
     common_dtype(x1, x2)

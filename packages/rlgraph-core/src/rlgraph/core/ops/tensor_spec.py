@@ -1,4 +1,4 @@
-"""What is known of a tensor before anything runs: shape, dtype and bounds."""
+"""The build-time description of a tensor: shape, dtype and bounds."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class TensorSpec:
         """The Space of such tensors. Leading sizes that are unknown, or fixed by ranks, become batch and time ranks.
 
         Raises:
-            ValueError: a size behind the first two is unknown.
+            ValueError: a size after the first two is unknown.
         """
         ranks: list[int | SymbolicDim] = []
         shape = list(self.shape)

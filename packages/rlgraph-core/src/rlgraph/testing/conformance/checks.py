@@ -1,4 +1,4 @@
-"""What a check is, and the backend it is made for."""
+"""Checks, and the backend under test."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rlgraph.core.ops import CONTRACT_VERSION, OPERATIONS
 
 @dataclass(frozen=True)
 class Subject:
-    """The backend under test, by name; everything goes through the door that users take.
+    """The backend under test, by name. Checks use what users use.
 
     Attributes:
         backend: its registered name.
-        device: where everything is placed of which a check does not say where; empty: nobody says anything.
+        device: device of everything that a check does not place; empty: the backend decides.
     """
 
     backend: str
@@ -59,6 +59,7 @@ class Check:
         operations: those the contract must have for it.
         unless: capabilities that make it pointless.
         placed: it makes sense on a device, too.
+        reason: gives another reason why the check does not concern a subject; empty if it does.
     """
 
     section: str
@@ -68,6 +69,7 @@ class Check:
     operations: frozenset[str] = frozenset()
     unless: frozenset[str] = frozenset()
     placed: bool = True
+    reason: Callable[[Subject], str] = lambda _: ""
 
     @property
     def id(self) -> str:
@@ -84,11 +86,9 @@ class Check:
         if subject.device and not self.placed:
             return "it is asked where nothing is placed"
         unknown = sorted(self.operations - OPERATIONS.keys())
-        return (
-            f"contract {CONTRACT_VERSION} has no {', '.join(f'ops.{name}' for name in unknown)}"
-            if unknown
-            else ""
-        )
+        if unknown:
+            return f"contract {CONTRACT_VERSION} has no {', '.join(f'ops.{name}' for name in unknown)}"
+        return self.reason(subject)
 
 
 #: All checks, in the order of their declaration; `load_checks` fills it.
@@ -106,16 +106,19 @@ def check(
     """Declare the decorated function as a check, called like the function."""
 
     def declare(function: Callable[[Subject], None]) -> Callable[[Subject], None]:
-        needs = {"capabilities": capabilities, "operations": operations, "unless": unless}
-        sets = {what: frozenset(needed) for what, needed in needs.items()}
-        CHECKS.append(Check(section, function.__name__, function, **sets, placed=placed))
+        needs, kinds, against = frozenset(capabilities), frozenset(operations), frozenset(unless)
+        CHECKS.append(Check(section, function.__name__, function, needs, kinds, against, placed))
         return function
 
     return declare
 
 
 def check_each(
-    section: str, items: Mapping[str, Any], *, capabilities: Callable[[Any], Iterable[str]] = lambda _: ()
+    section: str,
+    items: Mapping[str, Any],
+    *,
+    capabilities: Callable[[Any], Iterable[str]] = lambda _: (),
+    reason: Callable[[Subject, Any], str] = lambda _subject, _item: "",
 ) -> Callable[[Callable[[Subject, Any], None]], Callable[[Subject, Any], None]]:
     """Declare a check per item, called like the item; the decorated function takes the item as well.
 
@@ -123,16 +126,17 @@ def check_each(
         section: what they belong to.
         items: name -> item.
         capabilities: gives what the check of an item needs.
+        reason: gives another reason why the check of an item does not concern a subject; empty if it does.
     """
 
     def declare(function: Callable[[Subject, Any], None]) -> Callable[[Subject, Any], None]:
         for name, item in items.items():
-            run = partial(_run_with, function, item)
-            CHECKS.append(Check(section, name, run, frozenset(capabilities(item))))
+            run, why = (partial(_call_with, called, item) for called in (function, reason))
+            CHECKS.append(Check(section, name, run, frozenset(capabilities(item)), reason=why))
         return function
 
     return declare
 
 
-def _run_with(function: Callable[[Subject, Any], None], item: Any, subject: Subject) -> None:
-    function(subject, item)
+def _call_with(function: Callable[[Subject, Any], Any], item: Any, subject: Subject) -> Any:
+    return function(subject, item)

@@ -86,7 +86,7 @@ def run_conformance(
     Args:
         backend: its registered name.
         only: sections, or checks as ``section/name``; none for all.
-        device: where everything is placed, ``cuda:0`` say; empty: nobody says anything.
+        device: device of everything, e.g. ``cuda:0``; empty: the backend decides.
         report: called with each outcome as it comes.
 
     Raises:
@@ -117,7 +117,7 @@ class BackendConformance:
 
     #: The registered name of the backend.
     backend: str
-    #: Where everything is placed; empty: nobody says anything.
+    #: Device of everything; empty: the backend decides.
     device: str = ""
 
     def pytest_generate_tests(self, metafunc: Any) -> None:

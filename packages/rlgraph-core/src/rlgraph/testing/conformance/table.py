@@ -72,7 +72,7 @@ def cases_of(component: str) -> dict[str, Case]:
 def checks_of(component: str) -> dict[str, list[str]]:
     """Column -> the checks of it, as ``section/name``."""
     cases = cases_of(component)
-    forward = {name: f"{'kernels' if case.trains else 'components'}/{name}" for name, case in cases.items()}
+    forward = {name: f"components/{name}" for name in cases}
     derived = [f"derivatives/{name}" for name, case in cases.items() if case.is_derived]
     return {
         "forward": list(forward.values()),

@@ -94,9 +94,17 @@ class Piece(Component):
     def step(self, derivatives):
         return self._step(self.variables(), derivatives)
 
+    @api
+    def draw(self, x):
+        return self._draw(x)
+
     @graph_fn
     def _scale(self, ops, x, factor):
         return x * factor
+
+    @graph_fn
+    def _draw(self, ops, x):
+        return x + ops.random_uniform((2,))
 
     @graph_fn
     def _parts(self, ops, x):

@@ -26,6 +26,10 @@ def test_what_writes_or_runs_on_the_host_lives_with_all_it_needs(plan):
     assert made.host_components == {"q"}
 
 
+def test_an_unused_draw_stays_since_later_numbers_depend_on_it(plan):
+    assert plan.after(plan(lambda p, q, x: (p.draw(x), x)[1])) == ["p._draw"]
+
+
 def test_a_part_of_a_container_keeps_its_producer(plan):
     assert plan.after(plan(lambda p, q, x: {"a": {"b": (p.pure(x),)}})) == ["p._pure"]
 

@@ -1,1 +1,1 @@
-"""Segments as compiled programs: traced with their gradients and writes, compiled ahead of time, kept on disk."""
+"""Compiled segments: traced with gradients and writes, compiled ahead of time, cached on disk."""

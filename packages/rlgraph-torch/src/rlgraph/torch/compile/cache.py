@@ -1,4 +1,4 @@
-"""Compiled programs on disk. They are executable code: their folder belongs to the user alone."""
+"""Cache of compiled programs on disk. They are executable code, so only the user may write to their folder."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ LIBRARY, DESCRIPTION = "program.so", "program.json"
 
 
 def cache_folder() -> Path:
-    """``torch`` below ``RLGRAPH_CACHE``, by default ``~/.rlgraph/compiled``; made if it is not there.
+    """``torch`` in ``RLGRAPH_CACHE``, by default ``~/.rlgraph/compiled``; created if missing.
 
     Raises:
         RLGraphError: it cannot be made, it belongs to another user, or others may write there.
     """
     given = os.environ.get("RLGRAPH_CACHE")
-    # The compiler works elsewhere, where a relative path would be another one.
+    # The compiler runs in another folder, where a relative path would change its meaning.
     root = (Path(given) if given else Path.home() / ".rlgraph" / "compiled").absolute()
     folder = root / "torch"
     for place in (root, folder):
@@ -58,7 +58,7 @@ class Cache:
     """Compiled programs by key.
 
     Args:
-        folder: where they are, a folder per program.
+        folder: contains a folder per program.
     """
 
     def __init__(self, folder: Path):
@@ -85,9 +85,9 @@ class Cache:
             return None
 
     def store(self, key: str, write: Callable[[Path], None]) -> Path:
-        """Let `write` make the library, and keep it under `key`; returns where it is.
+        """Store the library that `write` makes under `key`; returns its path.
 
-        It is made aside and renamed when it is complete; of several processes that do the same, the first one's stays.
+        It is written to a temporary folder and renamed when complete; of several processes, the first one wins.
         """
         aside = Path(tempfile.mkdtemp(prefix=".new-", dir=self.folder))
         try:

@@ -1,4 +1,4 @@
-"""What makes a program of a traced graph: AOTInductor, or inductor itself where the graph calls custom operations."""
+"""Compilers of traced graphs: AOTInductor, or inductor for graphs with custom operations."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from torch.fx import GraphModule
 
 from rlgraph.torch.optimizers import flushes_denormals
 
-#: A program: tensors in, tensors out; buffers of groups among its inputs are written in place.
+#: A program maps tensors to tensors, and writes the group buffers among its inputs in place.
 Program = Callable[[list[Tensor]], Sequence[Tensor]]
 
 
 def missing_compiler() -> str | None:
-    """The C++ compiler that is not there; None if there is one."""
+    """The names of the missing C++ compiler; None if one exists."""
     from torch._inductor import config  # takes its time
 
     names = [name for name in config.cpp.cxx if name]
@@ -29,7 +29,7 @@ def missing_compiler() -> str | None:
 
 
 def compile_library(graph: GraphModule, inputs: Sequence[Tensor], library: Path) -> None:
-    """Compile `graph` into the shared library `library`; what is left of that lies in the folder above it."""
+    """Compile `graph` into the shared library `library`; other files of the compiler stay in its folder."""
     with _quietly(library.parent.parent):
         import torch._inductor
 
@@ -38,7 +38,7 @@ def compile_library(graph: GraphModule, inputs: Sequence[Tensor], library: Path)
 
 def load_library(library: Path) -> Program:
     """The program in a library."""
-    # What `torch._inductor.aoti_load_package` ends in, without its look at the structure of the inputs at every call.
+    # Inside of `torch._inductor.aoti_load_package`, without its check of the input structure at every call.
     runner = torch._C._aoti.AOTIModelContainerRunnerCpu(str(library), 1)
 
     def run(inputs: list[Tensor]) -> Sequence[Tensor]:
@@ -54,7 +54,7 @@ def load_library(library: Path) -> Program:
 
 
 def compile_here(graph: GraphModule, inputs: Sequence[Tensor], folder: Path) -> Program:
-    """Compile `graph` for this process alone."""
+    """Compile `graph` for this process only."""
     with _quietly(folder), torch.no_grad():
         from torch._inductor.compile_fx import compile_fx
 
@@ -69,7 +69,7 @@ def compile_here(graph: GraphModule, inputs: Sequence[Tensor], folder: Path) -> 
 
 @contextmanager
 def _quietly(folder: Path) -> Iterator[None]:
-    """Inductor's own files in `folder`, unless somebody wants them elsewhere; its warnings are not for our users."""
+    """Put inductor's files into `folder` unless the environment names another one; silence its warnings."""
     from torch._inductor.runtime.cache_dir_utils import default_cache_dir
 
     key = "TORCHINDUCTOR_CACHE_DIR"
@@ -77,7 +77,7 @@ def _quietly(folder: Path) -> Iterator[None]:
     if before in (
         None,
         default_cache_dir(),
-    ):  # which inductor sets by itself: a folder that others may foresee
+    ):  # inductor's default is a folder that others can predict
         os.environ[key] = str(folder / "inductor")
     try:
         with warnings.catch_warnings():

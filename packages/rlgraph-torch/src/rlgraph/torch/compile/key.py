@@ -1,4 +1,4 @@
-"""The key of a compiled program: the traced graph, and everything it was compiled with."""
+"""The key of a compiled program: a digest of the traced graph and of all that affects its compilation."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from torch import Tensor
 from torch._subclasses import FakeTensor
 from torch.fx import GraphModule
 
-#: Another number when the same graph is compiled in another way (see `rlgraph.torch.compile.compilers`).
+#: Increase when the same graph is compiled in another way (see `rlgraph.torch.compile.compilers`).
 FORMAT = 2
 
 
 def key_of_graph(graph: GraphModule, inputs: Sequence[Tensor]) -> str | None:
-    """The key of a traced graph for inputs of these sizes; None where it holds a tensor whose values cannot be told."""
+    """The key of a traced graph for inputs of these sizes; None if it holds a tensor with unreadable values."""
     digest = hashlib.sha256(f"{FORMAT}\n{environment()}\n".encode())
     for tensor in inputs:
         digest.update(_kind(tensor).encode())
@@ -45,8 +45,8 @@ def _kind(tensor: Tensor) -> str:
 
 
 def environment() -> str:
-    """What a program depends on beside what it computes: versions, the processor, threads, settings of inductor."""
-    # Where inductor works it writes there by itself, and says nothing.
+    """What else a program depends on: versions, the processor, threads, settings of inductor."""
+    # Inductor sets its own cache folder there, which does not affect the program.
     settings = sorted(
         item
         for item in os.environ.items()
@@ -69,7 +69,7 @@ def environment() -> str:
 
 @cache
 def _processor() -> str:
-    """The machine, and the instructions its processor has."""
+    """The machine and the instruction sets of its processor."""
     flags: Callable[[str], bool] = lambda line: line.startswith(("flags", "Features", "model name"))  # noqa: E731
     cpuinfo = Path("/proc/cpuinfo")
     lines = filter(flags, cpuinfo.read_text().splitlines()) if cpuinfo.exists() else ()

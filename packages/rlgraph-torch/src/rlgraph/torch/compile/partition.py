@@ -1,7 +1,7 @@
-"""Segments in pieces: a loop around an update runs in Python, and what is inside of it is one compiled program.
+"""Splits segments: a loop around an update runs in Python, and its body is one compiled program.
 
-Unrolled, sixteen minibatches would be sixteen times the code, half a minute of compiling, and 2 % faster. So a segment
-is cut at the loops and branches in which something is differentiated. The pieces hand tensors over.
+Unrolling sixteen minibatches would be sixteen times the code, half a minute of compiling, and only 2 % faster. So a
+segment is split at the loops and branches that contain derivatives. The pieces exchange tensors.
 
 Before::
 
@@ -52,14 +52,14 @@ Pieces = tuple["Segment | Around", ...]
 
 @dataclass(frozen=True)
 class Around:
-    """A loop or branch that runs in Python, and the pieces of its regions."""
+    """A loop or branch that runs in Python, with the pieces of its regions."""
 
     node: Loop | Branch
     regions: tuple[Pieces, ...]
 
 
 def cut(plan: Plan, segment: Segment) -> Pieces:
-    """A segment in pieces; the segment itself where nothing is to be cut, or cannot be."""
+    """The pieces of a segment; the segment itself if it needs no split or cannot be split."""
     results = Pack(
         tuple, tuple((i, Ref(leaf.source, leaf.path)) for i, (leaf, _) in enumerate(segment.outputs))
     )
@@ -94,7 +94,7 @@ def _cut(
 
 
 def segments_of(pieces: Pieces) -> Iterator[Segment]:
-    """All segments among `pieces`, those inside of loops and branches too."""
+    """All segments in `pieces`, including those inside loops and branches."""
     for piece in pieces:
         if isinstance(piece, Segment):
             yield piece
@@ -104,7 +104,7 @@ def segments_of(pieces: Pieces) -> Iterator[Segment]:
 
 
 def _may_be_cut(plan: Plan, pieces: Pieces) -> bool:
-    """Whether no list of derivatives crosses a border: only tensors can. Derivatives never do, the build sees to it."""
+    """Whether no list of derivatives crosses a border, since only tensors can."""
     for piece in segments_of(pieces):
         inside = {node.id for node in walk_nodes(piece.nodes)}
         for ref in (ref for node in piece.nodes for _, e in arguments_of(node) for ref in references(e)):
@@ -124,7 +124,7 @@ def emit_pieces(
     """The function that runs the pieces of a segment: arrays in, arrays out.
 
     Args:
-        plan, segment: what was cut.
+        plan, segment: the split segment.
         pieces: its pieces.
         lowered: name of a piece -> its program, tensors in and tensors out.
         dialect: how the backend emits segments.

@@ -1,4 +1,4 @@
-"""A segment that is compiled when it is first called, for the sizes of that call."""
+"""Compiles a segment in its first call, for the sizes of that call."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ Emit = Callable[[Segment, Dialect], Lowered]
 
 @dataclass(frozen=True)
 class Border:
-    """What comes and goes: arrays, or tensors. Programs are compiled for contiguous ones.
+    """Inputs and outputs of a program: arrays or tensors. Programs require contiguous tensors.
 
     Attributes:
         to_tensor: makes a contiguous tensor.
-        receive: source of that, from a name.
-        give: source of what goes, from the name of a tensor.
-        namespace: what these refer to.
+        receive: source code that converts a named input.
+        give: source code that converts a named output.
+        namespace: the names that this code uses.
     """
 
     to_tensor: Callable[[Any], Tensor]
@@ -65,7 +65,7 @@ TENSORS = Border(torch.Tensor.contiguous, "{}.contiguous()".format, str, {})
 
 
 class NotCompiled(Exception):
-    """Why a segment runs as it was emitted."""
+    """Why a segment runs uncompiled."""
 
 
 class Compiler:
@@ -74,7 +74,7 @@ class Compiler:
     Args:
         dialect: how the backend emits segments.
         float_dtype: the execution's floating dtype.
-        choices: where it is written down what became of a method, and where it says so already.
+        choices: records how each method was compiled; existing entries are followed.
         profiler: shows compiled programs in profiles.
     """
 
@@ -85,12 +85,12 @@ class Compiler:
         self.cache = Cache(cache_folder())
 
     def lower(self, plan: Plan, segment: Segment, storage: TorchStorage, emit: Emit) -> Lowered:
-        """A function that compiles the segment, or each piece of it that is differentiated, in its first call.
+        """A function that compiles the segment, or each of its pieces with derivatives, in its first call.
 
         Args:
-            plan, segment: what is compiled.
+            plan, segment: the segment.
             storage: the variables.
-            emit: makes the function that runs a segment as it is, in a dialect; for calls of other sizes, too.
+            emit: makes the uncompiled function of a segment in a dialect; also used for calls of other sizes.
         """
         pieces = cut(plan, segment)
         if pieces == (segment,):
@@ -113,9 +113,9 @@ class Compiler:
         """A function that records the segment as a CUDA graph in its first call.
 
         Args:
-            plan, segment: what is recorded.
+            plan, segment: the segment.
             storage: the variables.
-            eager: runs the segment as it is.
+            eager: runs the segment without a recording.
             compute: computes it with tensors on the GPU.
         """
 
@@ -140,7 +140,7 @@ class Compiler:
         return eager
 
     def _name(self, plan: Plan, segment: Segment) -> str:
-        """The name of a choice: the method's for the first that is compiled of it."""
+        """The name of a choice: that of the method for its first program."""
         name = f"compile:{plan.name}"
         if self._named.setdefault(name, segment.name) != segment.name:
             name = f"{name}/{segment.name}"
@@ -153,7 +153,7 @@ class Compiler:
         eager: Lowered,
         make: Callable[[Sequence[Any]], tuple[Lowered, str]],
     ) -> Lowered:
-        """What `make` gives for the values of the first call, and how it was made; `eager` if it cannot be made."""
+        """Calls the function that `make` returns for the first call's values; `eager` if that fails."""
         name = self._name(plan, segment)
         if self.choices.get(name, "").startswith("eager"):
             return eager
@@ -187,9 +187,7 @@ class Compiler:
         tensors = [border.to_tensor(value) for value in values]
         try:
             traced = Tracer(plan, segment, storage, self.dialect, self.float_dtype).trace(tensors)
-        except (
-            Exception
-        ) as error:  # whatever a user's function does that a tensor without a value does not allow
+        except Exception as error:  # any error: user code may need the values of tensors
             raise NotCompiled(f"it cannot be traced ({_first_line(error)})") from error
         how, program = self._program(traced, storage, tensors)
         bordered = _bordered(plan, segment, storage, eager, border, values, program, traced.inputs)
@@ -198,7 +196,7 @@ class Compiler:
     def _program(
         self, traced: Traced, storage: TorchStorage, tensors: Sequence[Tensor]
     ) -> tuple[str, Program]:
-        """How a program of the graph was made, and the program: that on disk, or a new one."""
+        """The program of the graph, from disk or new, and how it was made."""
         examples = [
             *(tensors[i] for i in traced.inputs.arrays),
             *(storage.groups[name] for name in traced.inputs.groups),
@@ -214,15 +212,15 @@ class Compiler:
                 return "inductor", compile_here(traced.graph, examples, self.cache.folder)
             library = self.cache.store(key, partial(compile_library, traced.graph, examples))
             return "aoti", load_library(library)
-        except Exception as error:  # of a compiler that we do not know
+        except Exception as error:  # any error: the compiler is third-party code
             raise NotCompiled(f"the compiler failed ({_first_line(error)})") from error
 
 
 def _loaded(library: Path) -> Program:
-    """A program that was found on disk."""
+    """Load a program from disk."""
     try:
         return load_library(library)
-    except Exception as error:  # a disk that no code may be run from, a system library that is not there
+    except Exception as error:  # e.g. a disk mounted without execute permission, or a missing system library
         raise NotCompiled(f"{library} cannot be loaded ({_first_line(error)})") from error
 
 
@@ -240,7 +238,7 @@ def _bordered(
     program: Program,
     inputs: Inputs,
 ) -> Lowered:
-    """The function around a program: looks at the sizes, draws, and takes what comes across the border."""
+    """The function around a program: checks sizes, draws random numbers, converts inputs and outputs."""
     namespace = {**border.namespace, "eager": eager}
     function = SourceFunction(f"{plan.name}__{segment.name}__compiled", namespace=namespace)
     names = function.parameters = [function.local(leaf) for leaf, _ in segment.inputs]

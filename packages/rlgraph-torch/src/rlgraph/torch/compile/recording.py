@@ -1,8 +1,7 @@
-"""CUDA graphs: what a segment does on a GPU is recorded in its first call, and played back from then on.
+"""CUDA graphs: a segment is recorded on a GPU in its first call and replayed from then on.
 
-For small networks most of the time on a GPU goes into launching one kernel after the other; a recording is launched as
-a whole. It reads its inputs where they lay when it was recorded, writes the variables where they are, and leaves its
-outputs in the same place every time.
+Small networks spend most of their GPU time on launching single kernels; a recording is launched at once. It reads its
+inputs from fixed memory, writes the variables in place, and writes its outputs to fixed memory.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from rlgraph.torch.storage import TorchStorage
 
 Lowered = Callable[..., tuple[Any, ...]]
 
-#: Libraries make themselves at home in the first calls, which must not be recorded.
+#: Libraries initialize themselves in the first calls, which must not be recorded.
 WARM_UP = 3
 
 
@@ -37,7 +36,7 @@ def why_not(plan: Plan, segment: Segment) -> str:
 
 
 def _devices(plan: Plan, segment: Segment) -> set[str]:
-    """Where a segment computes, and where its variables are."""
+    """The devices on which a segment computes, and those of its variables."""
     built = plan.built
     calls = [node for node in walk_nodes(segment.nodes) if isinstance(node, GraphFunctionCall)]
     return {
@@ -54,11 +53,11 @@ def recorded(
     eager: Lowered,
     arrays: Sequence[np.ndarray],
 ) -> Lowered:
-    """A segment as a recording, for the sizes of `arrays`; calls of other sizes are `eager`.
+    """Record a segment for the sizes of `arrays`; calls of other sizes are `eager`.
 
     Args:
-        plan, segment: what is recorded.
-        storage: the variables; they are as before when it is done, whether it succeeds or not.
+        plan, segment: the segment.
+        storage: the variables; their values are restored after recording, even if it fails.
         compute: the segment as a function of tensors on its GPU.
         eager: the segment as a function of arrays.
         arrays: inputs.
@@ -88,10 +87,10 @@ def recorded(
 def record(
     compute: Callable[[], Sequence[Tensor]], device: str
 ) -> tuple[Callable[[], None], Sequence[Tensor]]:
-    """What plays `compute`, and the tensors in which the results are then.
+    """A function that replays `compute`, and the tensors that hold its results.
 
     Raises:
-        RuntimeError: it waits for the GPU somewhere, to look at a value for instance.
+        RuntimeError: it waits for the GPU, for instance to read a value.
     """
     with torch.cuda.device(device):
         stream = torch.cuda.Stream()

@@ -1,14 +1,13 @@
-"""What inductor would compute slowly, in a form that it computes fast.
+"""Rewrites operations that inductor compiles to slow code.
 
-**Products.** A product of matrices is a call of BLAS, and one with a short axis (a layer of four inputs, one of two
-actions) costs as much there as one sixteen times its size. Written as multiplications and a sum it is a loop, and is
-fused with what is around it.
+**Products.** A matrix product is a call of BLAS. A product with a short axis (a layer with four inputs or two actions)
+costs as much there as one sixteen times its size. Written as multiplications and a sum, it becomes a loop that inductor
+fuses with its neighbours.
 
-**Biases.** Added by BLAS they are one more pass over the result; behind it they are in the loop of the activation.
+**Biases.** BLAS adds them in one more pass over the result; added separately, they are part of the activation's loop.
 
-**Numbers.** Inductor writes what a number is computed of into the loops of those who use it. The compiler cannot take
-that out again, since the arrays that are written there might be where the number comes from: powers and roots of a
-single number, computed once for every eight elements.
+**Numbers.** Inductor inlines the computation of a single number into the loops that use it. The compiler cannot hoist
+it, since the loop might write to its source: it would compute powers and roots again for every eight elements.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ from torch.fx import GraphModule, Node
 
 aten = torch.ops.aten
 
-#: The longest axis that is short, and the multiplications from which on BLAS is faster all the same.
+#: Maximum length of a short axis, and the number of multiplications from which BLAS is faster anyway.
 SHORT, LARGE = 8, 65536
 
 
 def product(a: Tensor, b: Tensor) -> Tensor:
-    """`aten.mm`, if it is small and one of its axes is short; else BLAS does it."""
+    """`aten.mm` if it is small and has a short axis; else left to BLAS."""
     (rows, inner), columns = a.shape, b.shape[1]
     if min(rows, inner, columns) > SHORT or rows * inner * columns > LARGE or not a.is_floating_point():
         return NotImplemented
@@ -39,14 +38,14 @@ def product(a: Tensor, b: Tensor) -> Tensor:
 
 
 def affine(biases: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """`aten.addmm`, with the biases apart."""
+    """`aten.addmm` with a separate addition of the biases."""
     if beta != 1 or alpha != 1:
         return NotImplemented
-    # Behind another axis: inductor would put the two together again.
+    # With another axis, since inductor would merge the two again.
     return (torch.mm(a, b).unsqueeze(0) + biases).squeeze(0)
 
 
-#: Operation -> what is traced instead of it; NotImplemented: the operation.
+#: Operation -> its replacement, which returns NotImplemented to keep the operation.
 DECOMPOSITIONS: dict[Any, Callable[..., Tensor]] = {aten.mm.default: product, aten.addmm.default: affine}
 
 
@@ -65,13 +64,13 @@ def _by_rows(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _stored(x: Tensor) -> Tensor:
-    """A copy in rows, in memory: a view by strides is one of something that is there."""
+    """A row-major copy that is materialized, since a strided view needs memory."""
     copy = x.clone(memory_format=torch.contiguous_format)
     return torch.as_strided(copy, copy.shape, copy.stride())
 
 
 def store_numbers(module: GraphModule) -> None:
-    """Compute every number once that larger tensors are computed of."""
+    """Materialize single numbers that larger tensors are computed from."""
     graph = module.graph
     for node in list(graph.nodes):
         larger = [user for user in node.users if user.op == "call_function" and not _is_number(user)]
@@ -94,7 +93,7 @@ def _is_number(node: Node) -> bool:
 
 
 def _is_computed_number(node: Node) -> bool:
-    """Neither a constant nor a view of what is in memory already."""
+    """Whether it is neither a constant nor a view of existing memory."""
     target = node.target
     return (
         _is_number(node)

@@ -1,9 +1,8 @@
-"""A segment as one graph of aten operations, its gradients and its writes to variables included.
+"""Traces a segment to one graph of aten operations, including its gradients and writes to variables.
 
-The emitted source of the segment is run once on tensors that stand for its inputs. The buffers of the groups are
-inputs too, which the graph writes in place; a variable is a view of its buffer there, as it is at run time. Random
-numbers are inputs as well: what is drawn depends on shapes alone, so it can be drawn ahead, in the same order from the
-same streams.
+The emitted source of the segment runs once on fake tensors. The group buffers are inputs that the graph writes
+in place; a variable is a view of its buffer, as at run time. Random numbers are inputs as well: they depend only on
+shapes, so they can be drawn before the program runs, in the same order from the same streams.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from rlgraph.torch.storage import TorchStorage
 
 @dataclass(frozen=True)
 class Draw:
-    """Random numbers that a program needs: from which stream, and what to draw (see `rlgraph.torch.random.DRAWS`)."""
+    """Random numbers that a program needs: the stream and the draw (see `rlgraph.torch.random.DRAWS`)."""
 
     stream: str
     kind: str
@@ -37,11 +36,11 @@ class Draw:
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a program takes, in this order.
+    """The inputs of a program, in this order.
 
     Attributes:
         arrays: positions among the segment's inputs.
-        groups: names of groups, whose buffers it reads and writes.
+        groups: names of the groups whose buffers it reads and writes.
         draws: random numbers.
     """
 
@@ -52,20 +51,20 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Traced:
-    """A segment as a graph, and what that takes."""
+    """The graph of a segment and its inputs."""
 
     graph: GraphModule
     inputs: Inputs
 
     @property
     def has_custom_operations(self) -> bool:
-        """Whether it calls operations that are not torch's own."""
+        """Whether it calls custom operations."""
         calls = (node.target for node in self.graph.graph.nodes if node.op == "call_function")
         return any(getattr(target, "namespace", "aten") not in ("aten", "prims") for target in calls)
 
 
 class TracedOps(TorchOps):
-    """The contract while a segment is traced: draws are noted down, and made by somebody else."""
+    """The operations during tracing: draws are recorded and become inputs."""
 
     stream: Any  # its name
 
@@ -80,7 +79,7 @@ class TracedOps(TorchOps):
 
 
 def tracing_dialect(dialect: Dialect) -> Dialect:
-    """`dialect` with tensors at the border."""
+    """`dialect` with tensors as inputs and outputs."""
     return replace(
         dialect,
         receive="received({})".format,
@@ -102,7 +101,7 @@ class Tracer:
     """Traces one segment.
 
     Args:
-        plan, segment: what is traced.
+        plan, segment: the segment.
         storage: the variables.
         dialect: how the backend emits segments.
         float_dtype: the execution's floating dtype.
@@ -116,10 +115,10 @@ class Tracer:
         self.groups = sorted(segment.reads | segment.writes)
 
     def trace(self, arrays: Sequence[Tensor]) -> Traced:
-        """The segment for inputs of these sizes.
+        """Trace the segment for inputs of these sizes.
 
         Raises:
-            Exception: whatever is raised by what cannot be traced, a decision about the value of a tensor mostly.
+            Exception: any error of code that cannot be traced, mostly a branch on the value of a tensor.
         """
         noted: list[Draw] = []
         graph = self._graph(arrays, noted, ())
@@ -173,7 +172,7 @@ class Tracer:
 
 
 def _drop_unused_inputs(module: GraphModule, number: int) -> list[int]:
-    """Take out those of the first `number` inputs that nothing uses; returns the positions of all that are left."""
+    """Remove unused inputs among the first `number`; returns the positions of the remaining inputs."""
     module.graph.eliminate_dead_code()
     left = []
     for position, node in enumerate(module.graph.find_nodes(op="placeholder")):

@@ -1,5 +1,5 @@
-"""Probability distributions as pure functions: densities, entropies, divergences and what makes samples of noise.
+"""Probability distributions as pure functions: densities, entropies, divergences and sampling from noise.
 
-Unless a function says otherwise it is elementwise: what it returns has the shape of its arguments, and whoever calls it
-sums over the axes of one action.
+Functions are elementwise unless documented otherwise: the result has the shape of the arguments, and the caller sums
+over the axes of one action.
 """

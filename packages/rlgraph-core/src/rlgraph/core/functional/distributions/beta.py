@@ -46,7 +46,7 @@ def beta_kl(ops: Any, alpha: Tensor, beta: Tensor, other_alpha: Tensor, other_be
 
     ``log(B(a_q, b_q) / B(a_p, b_p)) + (a_p - a_q) psi(a_p) + (b_p - b_q) psi(b_p) - (a_p - a_q + b_p - b_q) psi(a_p +
     b_p)`` (https://en.wikipedia.org/wiki/Beta_distribution). Its terms cancel each other almost wholly where p is close
-    to q; what rounding leaves below 0, which no divergence is, becomes 0.
+    to q; negative rounding errors become 0.
     """
     first, second = alpha - other_alpha, beta - other_beta
     divergence = (

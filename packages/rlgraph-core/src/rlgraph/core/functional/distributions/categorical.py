@@ -6,14 +6,15 @@ from typing import Any
 
 Tensor = Any
 
-#: The logit and the log-probability of what cannot happen. It is finite: ``0 * log(0)`` is 0, also in derivatives.
+#: The logit and the log-probability of impossible categories. It is finite, so that ``0 * log(0)`` is 0, also in
+#: derivatives.
 IMPOSSIBLE = -1e30
 
 
 def mask_logits(ops: Any, logits: Tensor, mask: Tensor) -> Tensor:
-    """`logits`, with what ``mask [..., A]`` (bool) does not allow made impossible: ``[..., A] -> [..., A]``.
+    """`logits` with the categories that ``mask [..., A]`` (bool) forbids made impossible: ``[..., A] -> [..., A]``.
 
-    No gradient flows into the logits of what is masked. A row that allows nothing is taken as one that allows
+    No gradient flows into the logits of masked categories. A row that allows nothing is taken as one that allows
     everything. Huang and Ontañón (2022), https://arxiv.org/abs/2006.14171.
     """
     nothing = ~ops.any(mask, axis=-1, keepdims=True)
@@ -31,7 +32,7 @@ def categorical_log_prob(ops: Any, values: Tensor, logits: Tensor) -> Tensor:
 
 
 def log_p_of(ops: Any, values: Tensor, log_p: Tensor) -> Tensor:
-    """What stands at the categories: ``values [...] (int64), log_p [..., A] -> [...]``."""
+    """The log-probabilities of the categories: ``values [...] (int64), log_p [..., A] -> [...]``."""
     return ops.squeeze(ops.take_along_axis(log_p, ops.expand_dims(values, -1), axis=-1), axis=-1)
 
 
@@ -48,7 +49,7 @@ def entropy_of_log_p(ops: Any, log_p: Tensor) -> Tensor:
 def categorical_kl(ops: Any, logits: Tensor, other_logits: Tensor) -> Tensor:
     """KL(p || q) ``= sum(p log(p / q))``: ``[..., A], [..., A] -> [...]`` (Kullback and Leibler, 1951).
 
-    What is impossible under p adds nothing; what is possible under p and impossible under q makes it 1e30 or so.
+    Categories impossible under p add nothing; those possible under p but impossible under q add about 1e30.
     """
     log_p, log_q = log_probabilities(ops, logits), log_probabilities(ops, other_logits)
     return ops.sum(ops.exp(log_p) * (log_p - log_q), axis=-1)

@@ -21,7 +21,7 @@ def to_half_line(ops: Any, x: Tensor, bound: Number, sign: Number) -> Tensor:
 
 
 def from_half_line(ops: Any, values: Tensor, bound: Number, sign: Number) -> Tensor:
-    """The inverse of `to_half_line`; what is nearer to the bound than `BORDER` is taken to be that far from it."""
+    """The inverse of `to_half_line`; values nearer to the bound than `BORDER` are treated as at that distance."""
     return ops.log(ops.maximum(sign * (values - bound), BORDER))
 
 
@@ -29,7 +29,7 @@ def log_normal_log_prob(ops: Any, x: Tensor, mean: Tensor, stddev: Tensor) -> Te
     """The log-density at ``to_half_line(x)`` where x has the distribution ``Normal(mean, stddev)``, elementwise.
 
     ``log Normal(x) - x``: the rule of changed variables, as the derivative of exp(x) is exp(x). Of values,
-    ``from_half_line(values)`` is x; who has drawn x itself loses no digit.
+    ``from_half_line(values)`` is x; pass the drawn x itself to keep full precision.
     https://en.wikipedia.org/wiki/Log-normal_distribution
     """
     return normal_log_prob(ops, x, mean, stddev) - x

@@ -32,7 +32,7 @@ def cholesky(ops: Any, matrices: Tensor) -> Tensor:
 def forward_substitution(ops: Any, lower: Tensor, right: Tensor) -> Tensor:
     """The solution x of ``lower @ x = right``, row by row: ``lower [..., D, D], right [..., D, K] -> [..., D, K]``.
 
-    Golub and Van Loan (2013), Algorithm 3.1.1. What `lower` has above its diagonal is not read.
+    Golub and Van Loan (2013), Algorithm 3.1.1. Elements of `lower` above the diagonal are not read.
     """
     rows: list[Tensor] = []
     for i in range(lower.shape[-1]):

@@ -23,7 +23,7 @@ def squash(ops: Any, x: Tensor, low: Bound, high: Bound) -> Tensor:
 
 
 def unsquash(ops: Any, values: Tensor, low: Bound, high: Bound) -> Tensor:
-    """The inverse of `squash`; what is nearer to a bound than `BORDER` is taken to be there."""
+    """The inverse of `squash`; values nearer to a bound than `BORDER` are treated as lying there."""
     unit = (values - low) / (0.5 * (high - low)) - 1.0
     return ops.atanh(ops.clip(unit, BORDER - 1.0, 1.0 - BORDER))
 
@@ -49,7 +49,7 @@ def squashed_normal_log_prob(
     """The log-density at ``squash(x)`` where x has the distribution ``Normal(mean, stddev)``, elementwise.
 
     ``log Normal(x) - log(1 - tanh(x)^2) - log((high - low) / 2)``: the rule of changed variables. Of values,
-    ``unsquash(values)`` is x; who has drawn x itself loses no digit.
+    ``unsquash(values)`` is x; pass the drawn x itself to keep full precision.
     """
     density = normal_log_prob(ops, x, mean, stddev) - log_tanh_derivative(ops, x)
     return density - log_half_range(ops, low, high)
@@ -58,7 +58,7 @@ def squashed_normal_log_prob(
 def squashed_normal_entropy(ops: Any, mean: Tensor, stddev: Tensor, low: Bound, high: Bound) -> Tensor:
     """``H(Normal) + E[log(1 - tanh(x)^2)] + log((high - low) / 2)``, elementwise.
 
-    There is no closed form for the expectation. The trapezoidal rule at `NODES` points gives it without noise, to 1e-6
+    The expectation has no closed form. The trapezoidal rule at `NODES` points computes it without noise, to 1e-6
     for standard deviations up to 3, and to 1e-3 at e^2 (Trefethen and Weideman, 2014, on its accuracy for analytic
     functions: https://doi.org/10.1137/130932132).
     """

@@ -39,7 +39,9 @@ CASES: dict[str, Case] = {
         )
     ),
     "categorical_distribution_adapter_masked": _case(
-        _adapter("categorical", IntBox(2, shape=(3,))), action_mask=BoolBox(shape=(3, 2), add_batch_rank=True)
+        _adapter("categorical", IntBox(2, shape=(3,))),
+        action_mask=BoolBox(shape=(3, 2), add_batch_rank=True),
+        adapter_outputs=FloatBox(shape=(6,), add_batch_rank=True),  # the ranks of the mask
     ),
     "gumbel_softmax_distribution_adapter": _case(_adapter("gumbel_softmax", IntBox(4))),
     "joint_action_adapter": _case(lambda: choose_adapter(PARTS)),
