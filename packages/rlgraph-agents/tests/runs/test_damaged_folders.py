@@ -1,9 +1,10 @@
 """Run folders that were damaged or tampered with: one message that names the place, or the result of a whole one."""
 
+import inspect
 import json
 import os
 import shutil
-from pathlib import Path
+import sys
 
 import pytest
 
@@ -400,10 +401,11 @@ def test_folders_that_contain_themselves(finished, tmp_path):
     assert list(find_runs(tmp_path)) == [finished]
 
 
-def test_folders_deeper_than_the_stack(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for _ in range(1100):
-        os.mkdir("a")
-        os.chdir("a")
-    os.chdir(tmp_path)
-    assert list(find_runs(Path("a"))) == []
+def test_folders_deeper_than_the_stack(tmp_path):
+    (tmp_path / "/".join(["a"] * 200)).mkdir(parents=True)
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack()) + 120)
+    try:
+        assert list(find_runs(tmp_path)) == []
+    finally:
+        sys.setrecursionlimit(limit)

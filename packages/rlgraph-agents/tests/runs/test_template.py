@@ -54,7 +54,7 @@ def test_comments(written):
     lines = written("CartPole-v1")[0].splitlines()
     assert lines[0] == "# yaml-language-server: $schema=run.schema.json"
     assert "# root of all random numbers" in lines
-    assert "# What is written down while the run goes on, besides metrics.csv and metrics.jsonl" in lines
+    assert "# Logging in addition to metrics.csv and metrics.jsonl" in lines
     assert "  num_envs: 1  # environments stepped together; an integer >= 1 and <= 10000" in lines
     for name in RunSpec.model_fields:
         (place,) = [number for number, line in enumerate(lines) if line.startswith(f"{name}:")]
