@@ -25,15 +25,15 @@ def main(options: argparse.Namespace) -> int:
     if package is None:
         say(f"No package {options.package}; there are: {', '.join(packages)}.")
         return 2
+    if options.version and version_numbers(options.version) <= version_numbers(package.version):
+        say(f"{package.name} is at {package.version}; expected a higher version, given {options.version}.")
+        return 2
     changelog = package.folder / "CHANGELOG.md"
     text = changelog.read_text(encoding="utf-8")
     if not unreleased(text):
         say(f"{changelog} has no entries under '{_UNRELEASED}': there is nothing to release.")
         return 1
     version = options.version or next_version(package.version, unreleased(text))
-    if version_numbers(version) <= version_numbers(package.version):
-        say(f"{package.name} is at {package.version}; expected a higher version, given {version}.")
-        return 2
     say(f"{package.name} {package.version} -> {version}")
     _replace(package.folder / "pyproject.toml", f'version = "{package.version}"', f'version = "{version}"')
     changelog.write_text(

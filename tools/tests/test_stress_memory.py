@@ -21,8 +21,8 @@ def test_it_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the lock of host functions something is wrong soon."""
     guard = GuardedStorage.guard
 
-    def without(self: GuardedStorage, plan: Any, step: Any, storage: Any) -> Any:
-        return None if isinstance(step, HostStep) else guard(self, plan, step, storage)
+    def without(self: GuardedStorage, step: Any, storage: Any) -> Any:
+        return None if isinstance(step, HostStep) else guard(self, step, storage)
 
     monkeypatch.setattr(GuardedStorage, "guard", without)
     assert any(Stress(MEMORIES["replay_memory"](), 4, 2).run(1.0).faults for _ in range(10))
