@@ -10,14 +10,14 @@ from pathlib import Path
 
 from devlib.environments import Environment, ensure
 from devlib.output import duration, heading, run, run_and_keep, say, table
-from devlib.project import ROOT, development_requirements, load_packages, with_siblings
+from devlib.project import ROOT, development_requirements, in_order, load_packages
 
 
 def development_environment() -> Environment:
     """Every package with every extra, editable, and the development tools; examples are tested in the matrix alone."""
-    packages = load_packages()
-    ours = [name for name, package in packages.items() if not package.is_example]
-    selection = {name: sorted(packages[name].extras) for name in with_siblings(ours, packages)}
+    # In this order, since pip looks elsewhere for a sibling with extras that it has not met yet.
+    ours = [package for package in in_order(load_packages()) if not package.is_example]
+    selection = {package.name: sorted(package.extras) for package in ours}
     return Environment("dev", selection, development_requirements())
 
 
