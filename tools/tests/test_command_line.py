@@ -30,9 +30,7 @@ def test_the_commands_of_the_guide(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert len(commands(GUIDE)) > 12
-    for arguments in commands(
-        GUIDE.replace(" 3000", " 600").replace("=3000", "=600").replace(" 4000", " 900")
-    ):
+    for arguments in commands(GUIDE):
         monkeypatch.setattr(sys, "argv", arguments)
         code = main()
         assert code == 0, f"{shlex.join(arguments)}\n{capsys.readouterr().err}"

@@ -117,7 +117,12 @@ def test_the_same_as_keras(kind):
 
 
 @pytest.mark.parametrize(
-    ("kind", "options"), [(LSTM, {}), (LSTM, {"use_peepholes": True, "cell_clip": 0.5}), (GRU, {})]
+    ("kind", "options"),
+    [
+        pytest.param(LSTM, {}, marks=pytest.mark.repetition),
+        (LSTM, {"use_peepholes": True, "cell_clip": 0.5}),
+        (GRU, {}),
+    ],
 )
 def test_xla_compiles_derivatives_through_time(kind, options):
     compiled, plain = build(kind, ["update"], **options), build(kind, **options)

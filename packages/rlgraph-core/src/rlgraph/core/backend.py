@@ -205,13 +205,13 @@ class Backend(Extensions, ABC):
         ops: the namespace that graph functions compute with: every operation of the contract
             (`rlgraph.core.ops.OPERATIONS`) on the framework's tensors, and ``shape(x)``.
         kernels: its native versions of graph functions, by the graph function's key.
-        linker_type: what `linker` makes.
     """
 
     name: str
     capabilities: frozenset[str]
     ops: Any
     kernels: Mapping[str, Callable[..., Any]] = MappingProxyType({})
+    #: What `linker` makes.
     linker_type: type[Linker] = Linker
 
     def __init__(self, execution: ExecutionSpec):

@@ -112,7 +112,7 @@ def advantages_by_hand(values, steps, next_values):
     return advantages
 
 
-@pytest.mark.parametrize("execution", [{}, pytest.param({"compile": True}, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("execution", [{}, pytest.param({"compile": True}, marks=pytest.mark.repetition)])
 def test_one_call_does_what_two_do(trainer, execution):
     steps = rollout()
     one = built(OneCall(), ROLLOUT, trainer, **execution)

@@ -15,8 +15,8 @@ from rlgraph.core.ops import Effects
 from rlgraph.tf.control import surrounding_graph
 from rlgraph.tf.handles import VariableHandle
 
-#: (elements, group size): at most so many elements are gathered from a group at least that large; otherwise the whole
-#: group is read once for all its variables.
+# (elements, group size): at most so many elements are gathered from a group at least that large; otherwise the whole
+# group is read once for all its variables.
 FEW, MANY = 64, 65536
 
 

@@ -200,14 +200,15 @@ def same_as_single_source(subject: Subject, case: Case) -> None:
 @check("kernels")
 def all_are_tried(subject: Subject) -> None:
     """Every kernel that the backend has for a shipped component is run by one of these checks."""
-    tried = set()
+    untried = {key for key in subject.create().kernels if key.startswith("rlgraph.components.")}
     for case in CASES.values():
+        if not untried:
+            break
         executor = subject.reference(case.make(), case.spaces)
         for method in case.methods:
             plan = executor.plan(method)
             for node in plan.nodes:
                 if isinstance(node, GraphFunctionCall):
                     component = plan.built.graph.components[node.component]
-                    tried.add(component.graph_functions()[node.function].key)
-    shipped = {key for key in subject.create().kernels if key.startswith("rlgraph.components.")}
-    assert not shipped - tried, f"no case runs the kernels {sorted(shipped - tried)}"
+                    untried.discard(component.graph_functions()[node.function].key)
+    assert not untried, f"no case runs the kernels {sorted(untried)}"

@@ -26,6 +26,7 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "gives targets, which have none": ("generalized_advantage_estimation", "v_trace_function"),
         "copies variables": ("synchronizer",),
         "changes dtypes": ("convert_type",),
+        "of the layers of small_impala_network": ("large_impala_network",),
     },
     "nested Space": {
         "one tensor": (

@@ -77,7 +77,7 @@ def _values(
     )
 
 
-def _impala(kind: Callable[..., Component], size: int, elements: int) -> Case:
+def _impala(kind: Callable[..., Component], size: int, elements: int | None = None) -> Case:
     """Sequences of everything; derivatives by some elements of all variables."""
     space = Dict(
         image=IntBox(256, shape=(size, size, 1), dtype="uint8"),
@@ -117,7 +117,7 @@ CASES: dict[str, Case] = {
         {"texts": TextBox(add_batch_rank=True, add_time_rank=True), "like": SEQUENCES},
         ("call",),
     ),
-    "large_impala_network": _impala(LargeIMPALANetwork, 8, elements=1),
+    "large_impala_network": _impala(LargeIMPALANetwork, 8),
     "small_impala_network": _impala(SmallIMPALANetwork, 20, elements=3),
     "multi_input_stream_network": Case(
         lambda: MultiInputStreamNeuralNetwork({"a": LAYERS, "b": None}, LAYERS),
