@@ -198,6 +198,13 @@ def test_a_space_without_counterpart(space, way_out):
         OpenAIGymEnv(Echo(gym_spaces.Dict(inner=space), gym_spaces.Discrete(2)))
 
 
+def test_arguments_of_gymnasium_in_a_spec():
+    env = make_environment(
+        {"type": "gym", "gym_env": "FrozenLake-v1", "desc": ["SF", "HG"], "is_slippery": False}
+    )
+    assert env.state_space == IntBox(4)
+
+
 def test_the_documents_spec():
     spec = {"type": "openai", "env_id": "CartPole-v1"}
     for given in (

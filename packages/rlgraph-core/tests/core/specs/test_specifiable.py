@@ -246,3 +246,15 @@ def test_mistakes_without_number():
     with pytest.raises(SpecError) as caught:
         Component.from_spec({"type": "dense", "units": "x" * 9000}, path="net")
     assert len(str(caught.value)) < 2100
+
+
+def test_further_arguments_of_a_constructor():
+    """Under another name than ``**kwargs`` they are its own, whatever the class above takes."""
+
+    class Further(Dense):
+        def __init__(self, units, **layer_names):
+            super().__init__(units)
+            self.layer_names = layer_names
+
+    made = Component.from_spec({"type": Further, "units": 3, "anything": 1})
+    assert made.layer_names == {"anything": 1}

@@ -14,6 +14,10 @@ _ENTRY = re.compile(r"^(?P<names>\*{0,2}[a-z_]\w*(?:, *\*{0,2}[a-z_]\w*)*) *(?:\
 _POINTER = re.compile(r"(?:see|as in) `(?P<place>\w+)`(?:\.|; (?P<more>.*)|$)")
 
 
+#: Names of ``**`` parameters that belong to the constructor of the class above.
+_HANDED_UP = ("kwargs", "options")
+
+
 @dataclass(frozen=True)
 class Parameters:
     """The parameters of a class's constructor, or of a function; their annotations are objects, not texts.
@@ -30,7 +34,11 @@ class Parameters:
 
 
 def parameters_of(target: Callable[..., Any]) -> Parameters:
-    """The parameters of `target`. A constructor with ``**kwargs`` is taken to hand them to the next class above."""
+    """The parameters of `target`.
+
+    A constructor hands ``**kwargs`` or ``**options`` to the next class above. Under any other name
+    (``**make_kwargs``) it takes further arguments itself, whatever they are called.
+    """
     named: dict[str, inspect.Parameter] = {}
     own: tuple[inspect.Parameter, ...] | None = None
     try:
@@ -40,8 +48,9 @@ def parameters_of(target: Callable[..., Any]) -> Parameters:
             for p in parameters:
                 if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY):
                     named.setdefault(p.name, p)
-            if not any(p.kind is p.VAR_KEYWORD for p in parameters):
-                return Parameters(own or (), named, is_open=False)
+            rest = next((p.name for p in parameters if p.kind is p.VAR_KEYWORD), None)
+            if rest not in _HANDED_UP:
+                return Parameters(own or (), named, is_open=rest is not None)
     except ValueError:  # a builtin that does not tell
         pass
     return Parameters(own or (), named, is_open=True)
