@@ -293,7 +293,7 @@ def test_specs():
     made = Component.from_spec({"type": "fifo_queue", "capacity": 10, "timeout": 2.5})
     assert (type(made), made.capacity, made.timeout) == (FIFOQueue, 10, 2.5)
     for timeout in (-1, float("nan"), float("inf"), "long", True):
-        with pytest.raises(SpecError, match=r"fifo-queue.timeout: expected seconds >= 0, or none"):
+        with pytest.raises(SpecError, match=r"fifo-queue.timeout: expected seconds >= 0, or None"):
             FIFOQueue(timeout=timeout)
     with pytest.raises(SpecError, match=r"fifo-queue.capacity: expected an integer >= 1, given 0"):
         FIFOQueue(0)
