@@ -14,6 +14,8 @@ import pytest
 
 from devlib.project import ROOT
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("poetry.core", reason="the wheel is built without a network")
 
 PAGE = ROOT / "docs" / "library" / "plug_ins.md"

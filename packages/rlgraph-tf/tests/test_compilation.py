@@ -18,6 +18,8 @@ from rlgraph.core import (
 from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.tf.backend import TfBackend
 
+pytestmark = pytest.mark.slow
+
 ROWS = FloatBox(shape=(3,), add_batch_rank=True)
 SPACES = {"x": ROWS, "n": IntBox(1, 9), "image": FloatBox(shape=(5, 5, 1), add_batch_rank=True)}
 

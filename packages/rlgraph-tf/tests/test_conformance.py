@@ -1,4 +1,8 @@
+import pytest
+
 from rlgraph.testing import BackendConformance
+
+pytestmark = pytest.mark.slow
 
 
 class TestTensorFlow(BackendConformance):

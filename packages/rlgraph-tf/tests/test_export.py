@@ -12,6 +12,8 @@ from rlgraph.components import Adam, Dense
 from rlgraph.core import CapabilityError, Component, GraphExecutor, graph_fn, rlgraph_api
 from rlgraph.spaces import Dict, FloatBox
 
+pytestmark = pytest.mark.slow
+
 ROWS = FloatBox(shape=(3,), add_batch_rank=True)
 
 

@@ -11,6 +11,8 @@ from rlgraph.components import GRU, LSTM, Adam
 from rlgraph.core import Component, GraphExecutor, gradients, graph_fn, rlgraph_api
 from rlgraph.spaces import FloatBox, IntBox, Tuple
 
+pytestmark = pytest.mark.slow
+
 STEPS, BATCH, SIZE, UNITS = 6, 4, 5, 7
 INPUTS = FloatBox(shape=(SIZE,), add_batch_rank=True, add_time_rank=True)
 STATE = FloatBox(shape=(UNITS,), add_batch_rank=True)

@@ -14,6 +14,8 @@ from rlgraph.torch.backend import TorchBackend
 from rlgraph.torch.ops import TorchOps
 from rlgraph.torch.storage import TorchStorage
 
+pytestmark = pytest.mark.slow
+
 
 class TestTorch(BackendConformance):
     backend = "torch"

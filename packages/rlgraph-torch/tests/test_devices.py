@@ -209,6 +209,7 @@ def test_devices_that_are_not_there():
     assert {group.device for group in made.built.layout.groups.values()} == {""}
 
 
+@pytest.mark.slow
 def test_the_conformance_suite_on_a_simulated_gpu(gpus):
     # Kernels make tensors themselves; single sources by operations, of which some components show enough.
     some = [f"components/{name}" for name in list(CASES)[::6]]

@@ -10,6 +10,8 @@ from rlgraph.core import CapabilityError
 from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.testing import installed_backends
 
+pytestmark = pytest.mark.slow
+
 BACKENDS = installed_backends()
 TRAINERS = installed_backends("gradients")
 needs_two = pytest.mark.skipif(len(BACKENDS) < 2, reason=f"only one backend is installed: {BACKENDS}")

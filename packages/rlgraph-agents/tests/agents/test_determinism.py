@@ -4,6 +4,10 @@ import json
 import runpy
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 PROGRAM = str(Path(__file__).with_name("determinism_run.py"))
 
 

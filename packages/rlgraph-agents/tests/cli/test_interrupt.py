@@ -11,6 +11,8 @@ import pytest
 
 from rlgraph.agents import Agent
 
+pytestmark = pytest.mark.slow
+
 
 def wait_for_report(process, file):
     """Until the first report is on disk."""

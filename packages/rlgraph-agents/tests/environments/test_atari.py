@@ -16,6 +16,8 @@ from rlgraph.environments import (  # noqa: E402
 )
 from rlgraph.environments.area_resize import AreaResize  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 PLAIN = {"max_num_noops": 0, "fire_reset": False}
 
 

@@ -23,6 +23,8 @@ from rlgraph.environments import (
 )
 from rlgraph.spaces import Dict, FloatBox, IntBox, Tuple
 
+pytestmark = pytest.mark.slow
+
 CARTPOLE = partial(make_environment, "CartPole-v1")
 
 

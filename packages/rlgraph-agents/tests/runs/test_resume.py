@@ -14,6 +14,8 @@ from rlgraph.runs import resume, run_differences, train
 from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.workers import Callback
 
+pytestmark = pytest.mark.slow
+
 
 class Crash(Callback):
     """Ends the process's part of the run after a report, as badly as one can inside of a process."""

@@ -9,6 +9,8 @@ import pytest
 from rlgraph.runs import resume, run_differences, train
 from rlgraph.workers import Callback
 
+pytestmark = pytest.mark.slow
+
 GRID = {
     "type": "grid_world",
     "world": "2x2",

@@ -12,6 +12,8 @@ from rlgraph.core import SpecError, registry
 from rlgraph.environments import DeterministicEnv, make_environment
 from rlgraph.workers import Callback, ParallelWorker, SingleThreadedWorker
 
+pytestmark = pytest.mark.slow
+
 COUNTING = {"type": "deterministic", "steps_to_terminal": 3, "reward_start": 1.0}
 #: One backend that learns will do; of those that are installed the last by name is PyTorch, the quickest to build.
 BACKEND = next(name for name in reversed(registry("rlgraph.backends").names()) if name != "numpy")

@@ -9,6 +9,8 @@ from rlgraph.spaces import FloatBox, SpaceError, TextBox, from_spec
 from rlgraph.testing.conformance.cases import CASES
 from rlgraph.testing.conformance.table import cases_of
 
+pytestmark = pytest.mark.slow
+
 #: What only moves values, whatever they are.
 MOVES = (
     "batch_splitter",

@@ -12,6 +12,8 @@ from rlgraph.core import Component, PerformanceWarning, SpecError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError
 from rlgraph.testing import ComponentTest
 
+pytestmark = pytest.mark.slow
+
 
 def image(*shape):
     return IntBox(0, 256, shape=shape, dtype="uint8")

@@ -14,6 +14,8 @@ from rlgraph.core.numpy.ops import NumpyOps
 from rlgraph.core.ops import map_nested
 from rlgraph.testing.conformance import load_checks
 
+pytestmark = pytest.mark.slow
+
 #: Sections that grow with the library: tables of operations, components and functions.
 TABLES = {"operations", "operators", "components", "derivatives", "kernels"}
 TABLES |= {"functional", "functional derivatives"}

@@ -8,6 +8,8 @@ import pytest
 from rlgraph.core.graph.emission import Linker, emit_segment
 from rlgraph.core.numpy.backend import DIALECT, NumpyBackend
 
+pytestmark = pytest.mark.slow
+
 SECTIONS = ("variables", "control", "loops", "graphs")
 
 
