@@ -189,7 +189,7 @@ def admits(requirement: str, version: str) -> bool:
     """Whether the range of `"name>=0.1,<0.2"` holds a version.
 
     Raises:
-        ValueError: a clause is none of `>=`, `<=`, `==`, `!=`, `<`, `>` and a version.
+        ValueError: a clause is not a version after `>=`, `<=`, `==`, `!=`, `<` or `>`.
     """
     found = version_numbers(version)
     for clause in re.sub(r"^\s*[A-Za-z0-9._-]+(\[[^]]*\])?", "", requirement.split(";")[0]).split(","):

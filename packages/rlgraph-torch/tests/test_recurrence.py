@@ -80,7 +80,7 @@ def test_what_is_traced_is_no_constant():
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("reverse", [False, True])
 def test_a_long_recurrence_and_its_derivative(reverse, axis):
-    """Factors of 0 cut it, whatever stands behind them."""
+    """A factor of 0 cuts off all later values."""
     rng = np.random.default_rng(0)
     x, d = rng.normal(size=(100, 3)), rng.uniform(0.5, 1.0, size=(100, 3)) * (rng.random((100, 3)) < 0.9)
     initial, weights = rng.normal(size=3), torch.tensor(rng.normal(size=(100, 3)))

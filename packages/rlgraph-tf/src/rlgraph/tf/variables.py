@@ -15,8 +15,7 @@ from rlgraph.core.ops import Effects
 from rlgraph.tf.control import surrounding_graph
 from rlgraph.tf.handles import VariableHandle
 
-# (elements, group size): at most so many elements are gathered from a group at least that large; otherwise the whole
-# group is read once for all its variables.
+# Up to FEW elements of a group of MANY or more are gathered. Otherwise the whole group is read, once for all variables.
 FEW, MANY = 64, 65536
 
 

@@ -14,7 +14,7 @@ from rlgraph.core.functional.distributions.categorical import IMPOSSIBLE
 nll_loss: Any = torch._C._nn.nll_loss_nd
 log_sigmoid: Any = torch.nn.functional.logsigmoid
 
-#: `nll_loss` ignores items of this category; no distribution has so many categories.
+#: `nll_loss` ignores items of this category, which is far above any real one.
 NO_CATEGORY = 2**62
 
 

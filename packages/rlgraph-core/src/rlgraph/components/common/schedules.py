@@ -62,7 +62,7 @@ class Schedule(ABC):
         `ApeXEpsilon`).
 
         Raises:
-            SpecError: `spec` is none of these.
+            SpecError: `spec` has another form.
         """
         if isinstance(spec, Schedule):
             return spec

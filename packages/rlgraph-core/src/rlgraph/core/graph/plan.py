@@ -154,11 +154,6 @@ class Plan:
     def needs_gradients(self) -> bool:
         return bool(self.slices)
 
-    @property
-    def host_components(self) -> frozenset[str]:
-        """Scopes of the components whose host functions it calls."""
-        return frozenset(s.node.component for s in walk_steps(self.steps) if isinstance(s, HostStep))
-
 
 def tensor_leaves(built: BuiltGraph, expressions: Iterable[Expression]) -> dict[Leaf, TensorSpec]:
     """All tensors that the expressions refer to, in order, as they cross the border of a segment."""

@@ -23,7 +23,6 @@ def test_what_writes_or_runs_on_the_host_lives_with_all_it_needs(plan):
     made = plan(wiring)
     assert plan.after(made) == ["p._weigh", "p._write", "p._pure", "q._host"]
     assert made.writes == {"p/w"}
-    assert made.host_components == {"q"}
 
 
 def test_an_unused_draw_stays_since_later_numbers_depend_on_it(plan):
@@ -100,7 +99,6 @@ def test_one_that_writes_lives_without_what_it_does_not_need(plan):
         ("Branch", ["q._pure"], ["q._host", "q._pure"]),
     ]
     assert made.writes == {"p/w"}
-    assert made.host_components == {"q"}
 
 
 def test_what_only_until_or_the_count_needs(plan):
