@@ -67,7 +67,7 @@ def parse_spec(model: type[S], spec: S | Mapping[str, Any] | None, path: str) ->
     if isinstance(spec, model):
         return spec
     if spec is not None and not isinstance(spec, Mapping):
-        raise SpecError(f"{path or 'document'}: expected a mapping, given {type(spec).__name__} {spec!r}")
+        raise SpecError(f"expected a mapping, given {type(spec).__name__} {spec!r}", path=path or "document")
     try:
         parsed = model.model_validate(dict(spec or {}))
     except ValidationError as error:

@@ -202,7 +202,7 @@ def agent_spec(agent: str, env: Any) -> dict[str, Any]:
         return preset(agent, str(name)) or {"type": agent}
     spec = read_spec_file(agent, "agent")
     if not isinstance(spec, dict):
-        raise SpecError(f"agent: {agent}: expected a mapping with 'type', given {spec!r}")
+        raise SpecError(f"{agent}: expected a mapping with 'type', given {spec!r}", path="agent")
     return spec
 
 

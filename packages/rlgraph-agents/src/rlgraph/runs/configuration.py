@@ -48,7 +48,7 @@ def read_document(source: str | Path | Mapping[str, Any]) -> dict[str, Any]:
     else:
         document = read_spec_file(source, "document")
     if not isinstance(document, dict):
-        raise SpecError(f"document: expected a mapping, given {type(document).__name__} {document!r}")
+        raise SpecError(f"expected a mapping, given {type(document).__name__} {document!r}", path="document")
     document.pop("$schema", None)
     if isinstance(document.get("agent"), str):
         document["agent"] = {"type": document["agent"]}
@@ -144,7 +144,7 @@ def _apply(document: dict[str, Any], override: str) -> None:
     """Replace one value, ``path=value``."""
     path, sign, text = override.partition("=")
     if not sign or not path.strip():
-        raise SpecError(f"{override}: expected path=value, such as optimizer_spec.learning_rate=1e-3")
+        raise SpecError("expected path=value, such as optimizer_spec.learning_rate=1e-3", path=override)
     value = parse_yaml(text, path, f"the value {text!r}")
     _set(document, _from_the_top(document, path.strip()), value)
 
@@ -161,7 +161,7 @@ def _from_the_top(document: Mapping[str, Any], path: str) -> list[str]:
         return ["agent", *parts]
     names = {**RunSpec.other_names, **getattr(target, "other_names", {})}
     raise SpecError(
-        f"{path}: there is no {parts[0]!r}. {offer(parts[0], [*RunSpec.model_fields, *keys], names)}"
+        f"there is no {parts[0]!r}. {offer(parts[0], [*RunSpec.model_fields, *keys], names)}", path=path
     )
 
 
@@ -172,7 +172,7 @@ def _set(document: dict[str, Any], parts: list[str], value: Any) -> None:
         key: Any = part
         if isinstance(node, list):
             if not part.isdigit() or int(part) >= len(node):
-                raise SpecError(f"{place}: expected a number below {len(node)}, given {part!r}")
+                raise SpecError(f"expected a number below {len(node)}, given {part!r}", path=place)
             key = int(part)
         if following is None:
             node[key] = value
@@ -184,7 +184,7 @@ def _set(document: dict[str, Any], parts: list[str], value: Any) -> None:
             is_gym = place == "environment" and following != "type"
             inner = _environment(inner) if is_gym else {"type": inner}
         elif not isinstance(inner, dict | list):
-            raise SpecError(f"{place}: {inner!r} has no {following!r}")
+            raise SpecError(f"{inner!r} has no {following!r}", path=place)
         node[key] = inner
         node = inner
 

@@ -80,14 +80,15 @@ class Specifiable:
             makes = callable(spec) and not isinstance(spec, Specifiable)
             if spec is not None and not (isinstance(spec, str) or makes):
                 raise SpecError(
-                    f"{where}: expected a {cls.__name__}, a mapping with 'type', a name, a file or a function; "
-                    f"given {type(spec).__name__} {spec!r}{cls._hint()}"
+                    f"expected a {cls.__name__}, a mapping with 'type', a name, a file or a function; "
+                    f"given {type(spec).__name__} {spec!r}{cls._hint()}",
+                    path=where,
                 )
             spec = {"type": spec}
         arguments = {key: plain_copy(value) for key, value in spec.items() if key not in ("type", "_args")}
         positional = spec.get("_args", ())
         if isinstance(positional, str) or not isinstance(positional, Sequence):
-            raise SpecError(f"{where}._args: expected a list of arguments, given {positional!r}")
+            raise SpecError(f"expected a list of arguments, given {positional!r}", path=f"{where}._args")
         kind = spec.get("type")
         target = cls._lookup(kind, where)
         name = kind if isinstance(kind, str) else None
@@ -96,7 +97,8 @@ class Specifiable:
         )
         if not isinstance(instance, cls):
             raise SpecError(
-                f"{where}: {target.__name__} returned {type(instance).__name__} {instance!r}, expected a {cls.__name__}"
+                f"{target.__name__} returned {type(instance).__name__} {instance!r}, expected a {cls.__name__}",
+                path=where,
             )
         return instance
 
@@ -127,10 +129,11 @@ class Specifiable:
         if isinstance(target, type):
             if not issubclass(target, cls):
                 raise SpecError(
-                    f"{where}.type: {name!r} is a {target.__name__}, expected a {cls.__name__}{cls._hint()}"
+                    f"{name!r} is a {target.__name__}, expected a {cls.__name__}{cls._hint()}",
+                    path=f"{where}.type",
                 )
         elif not callable(target):
-            raise SpecError(f"{where}.type: expected a name, a class or a function, given {name!r}")
+            raise SpecError(f"expected a name, a class or a function, given {name!r}", path=f"{where}.type")
         return target
 
 
