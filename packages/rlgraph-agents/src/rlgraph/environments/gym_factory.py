@@ -40,7 +40,7 @@ def gym_environment(
     else:
         env = _existing(given, limit, render_mode, kwargs)
     for at, wrapper in enumerate(_listed(wrappers)):
-        env = _wrapped(env, wrapper, f"OpenAIGymEnv: wrappers/{at}")
+        env = _wrapped(env, wrapper, f"OpenAIGymEnv.wrappers[{at}]")
     _no_autoreset(env)
     return env, frameskip or 1
 
@@ -67,7 +67,7 @@ def _spec(given: str | EnvSpec) -> EnvSpec:
             f"{given!r} names a module that is not installed: {error}.", path="OpenAIGymEnv"
         ) from error
     except gymnasium.error.Error as error:
-        raise SpecError(_unknown(gym_id)) from error
+        raise SpecError(_unknown(gym_id), path="OpenAIGymEnv") from error
 
 
 def _make(given: str | EnvSpec, limit: int | None, render_mode: str | None, kwargs: dict[str, Any]) -> GymEnv:
@@ -114,7 +114,7 @@ def _listed(wrappers: Any) -> Sequence[Any]:
 def _wrapped(env: GymEnv, spec: Any, path: str) -> GymEnv:
     """`env` inside the wrapper that `spec` describes."""
     if isinstance(spec, Mapping) and "type" in spec:
-        wrapper = _wrapper_class(spec["type"], f"{path}/type")
+        wrapper = _wrapper_class(spec["type"], f"{path}.type")
         arguments = {key: value for key, value in spec.items() if key != "type"}
         check_arguments(wrapper, arguments, path)
     elif isinstance(spec, str) or callable(spec):
@@ -172,6 +172,6 @@ def _unknown(gym_id: str) -> str:
     close = difflib.get_close_matches(gym_id.lower()[:100], lowered, n=1, cutoff=0.0)
     hint = f"The nearest is {known[lowered.index(close[0])]!r}. " if close else ""
     return (
-        f"OpenAIGymEnv: no environment {gym_id!r} is registered with Gymnasium. {hint}"
+        f"no environment {gym_id!r} is registered with Gymnasium. {hint}"
         "Write one that a package registers as 'module:id', for example 'ale_py:ALE/Pong-v5'."
     )

@@ -44,15 +44,12 @@ class SpecError(RLGraphError):
     Args:
         faults: the mistakes, usually one; a string is the text of a `Fault`.
         path: where the faults given as strings are.
-
-    Attributes:
-        located: whether the paths of the faults are places in the whole document.
+        located: whether the paths are places in the whole document; see `rlgraph.core.specs.spec_paths`.
     """
 
-    located = False
-
-    def __init__(self, *faults: Fault | str, path: str = ""):
+    def __init__(self, *faults: Fault | str, path: str = "", located: bool = False):
         super().__init__(*(Fault(fault, path) if isinstance(fault, str) else fault for fault in faults))
+        self.located = located
 
     @property
     def faults(self) -> tuple[Fault, ...]:

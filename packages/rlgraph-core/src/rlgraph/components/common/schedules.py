@@ -9,7 +9,7 @@ from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar
 
 from rlgraph.components.common.argument_checks import check_number, check_whole, is_number
-from rlgraph.core.errors import AssemblyError, InputError, SpecError, nearest, offer
+from rlgraph.core.errors import AssemblyError, Fault, InputError, SpecError, nearest, offer
 from rlgraph.core.registry import canonical
 from rlgraph.spaces import FloatBox
 from rlgraph.spaces.errors import mismatch
@@ -339,7 +339,7 @@ def _make(target: type[Any], arguments: Mapping[str, Any], path: str) -> Schedul
     try:
         schedule: Schedule = target(**arguments)
     except SpecError as error:
-        raise SpecError(f"{path}.{error}") from error
+        raise SpecError(*(Fault(fault.text, f"{path}.{fault.path}") for fault in error.faults)) from error
     return schedule
 
 
