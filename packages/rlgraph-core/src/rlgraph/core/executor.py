@@ -24,6 +24,7 @@ from rlgraph.core.export import choose_methods, write_export
 from rlgraph.core.graph import BuiltGraph, ComponentGraph, Plan, assemble, build, require_kernels
 from rlgraph.core.graph.devices import place, place_replicas
 from rlgraph.core.runtime.acting import choose_actor
+from rlgraph.core.runtime.flat_weights import FlatWeights
 from rlgraph.core.runtime.fused_calls import fused_calls
 from rlgraph.core.runtime.guarded_storage import GuardedStorage
 from rlgraph.core.runtime.programs import Programs
@@ -250,6 +251,11 @@ class GraphExecutor:
         arrays = checked_weights(self.built, values)
         with self.guarded.everything():
             self.storage.write_all(arrays)
+
+    def flat_weights(self, methods: Iterable[str]) -> FlatWeights:
+        """The tensor variables that these API methods read, as flat arrays that can be read and written quickly."""
+        names = frozenset().union(*(self.plan(method).reads for method in methods))
+        return FlatWeights(self.guarded, names)
 
     # Leaving.
 

@@ -130,6 +130,11 @@ class Component(Composition):
                 component.trainable = trainable
         return twin
 
+    @property
+    def is_copy(self) -> bool:
+        """Whether it is a copy of another component (see `copy`), or part of one."""
+        return self._role.startswith("copy:")
+
     # Build hooks.
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
