@@ -137,7 +137,9 @@ class GraphExecutor:
         for key, names in (("compile", compiled), ("acting_methods", execution.acting_methods)):
             for name in names:
                 if name not in methods:
-                    raise SpecError(f"execution_spec.{key}: no API method {name!r}. {nearest(name, methods)}")
+                    raise SpecError(
+                        f"no API method {name!r}. {nearest(name, methods)}", path=f"execution_spec.{key}"
+                    )
 
     @property
     def choices(self) -> dict[str, str]:

@@ -29,7 +29,7 @@ class PreprocessorStack(Component):
 
     def __init__(self, layers: Sequence[Any] = (), scope: str = "preprocessor", **kwargs: Any):
         if isinstance(layers, str) or not isinstance(layers, Sequence):
-            raise SpecError(f"{scope}.layers: expected a list of layer specs, given {layers!r}")
+            raise SpecError(f"expected a list of layer specs, given {layers!r}", path=f"{scope}.layers")
         self.layers: list[Any] = [_layer(spec, f"{scope}.layers[{i}]", i) for i, spec in enumerate(layers)]
         self.has_state = any(layer.has_state for layer in self.layers)
         if not self.has_state:
