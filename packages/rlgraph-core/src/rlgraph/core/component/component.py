@@ -25,6 +25,23 @@ class NotConstructed(AssemblyError, AttributeError):
     """A constructor does not call that of `Component`, or calls it too late."""
 
 
+class MissingAttribute(AttributeError):
+    """A component has no such API method or attribute.
+
+    The names that exist are compared when the message is read: `getattr` with a default and `hasattr` never read it.
+    """
+
+    name: str
+    obj: Any
+
+    def __str__(self) -> str:
+        known = [*self.obj.api_methods(), *(name for name in vars(self.obj) if not name.startswith("_"))]
+        return f"{self.obj!r} has no API method or attribute {self.name!r}. {nearest(self.name, known)}"
+
+    def __reduce__(self) -> tuple[type[AttributeError], tuple[str]]:
+        return AttributeError, (str(self),)
+
+
 def _names_checked(construct: Callable[P, None]) -> Callable[P, None]:
     """A constructor that reports unknown arguments with the class and its known arguments."""
 
@@ -97,8 +114,7 @@ class Component(Composition):
                 raise NotConstructed(
                     f"{type(self).__name__} has no {name!r}: its constructor has not called super().__init__(...) yet"
                 )
-            known = [*self.api_methods(), *(n for n in vars(self) if not n.startswith("_"))]
-            raise AttributeError(f"{self!r} has no API method or attribute {name!r}. {nearest(name, known)}")
+            raise MissingAttribute(name=name, obj=self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> LayerOutput:
         """Describe a call of the API method `call` with Spaces and outputs of other layers, for a network.
