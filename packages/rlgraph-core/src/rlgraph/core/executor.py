@@ -43,7 +43,9 @@ class GraphExecutor:
         backend: name of a backend; default: `rlgraph.core.default_backend`.
         execution_spec: `ExecutionSpec` or a mapping of its fields.
         contract: False keeps calls of API methods calls at run time (see `rlgraph.core.build`).
-        api_methods: the root's API methods that are built; default: all that are not switched off.
+        api_methods: the root's API methods that are built; default: all that are not switched off. Of the components
+            only those are built that these methods reach; scopes, starting values and random streams of these are as in
+            the full build.
 
     Attributes:
         statistics: cost and size of the build. ``assembly_seconds``, ``build_seconds`` (Spaces and
