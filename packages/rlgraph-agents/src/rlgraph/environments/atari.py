@@ -44,7 +44,7 @@ class AtariEnv(Environment):
         mode, difficulty: switches of the game; None: its defaults.
         max_episode_frames: frames after which a game is truncated (108,000 are half an hour); None: no limit.
         render_mode: "human" opens a window; otherwise `render` returns the screen in colours.
-        seed: the seed of the first reset, if that gets none.
+        seed: the seed of the first reset, unless `reset` is given one.
 
     Raises:
         SpecError: unknown game, mode or difficulty, a number out of range, or ale-py is missing.
@@ -175,7 +175,7 @@ class AtariEnv(Environment):
         }
 
     def set_state(self, state: Any) -> Array:
-        """Returns to the moment of `get_state`."""
+        """Restores a state from `get_state`; returns the state to act on."""
         self._ale.restoreState(ale_state(state["console"]))
         self._state = np.array(state["pictures"], np.uint8)
         self._rng.bit_generator.state = state["random"]

@@ -50,7 +50,7 @@ class DeterministicEnv(Environment):
         return np.array([self.state_start], np.float32)
 
     def step(self, action: Any) -> StepResult:
-        """Counts one further."""
+        """Counts one step; `action` has no effect."""
         if self._steps is None:
             raise EnvironmentFault(
                 f"{self.name}: the episode is over or has not begun; call reset() before step()."
@@ -69,6 +69,6 @@ class DeterministicEnv(Environment):
         return {"steps": self._steps}
 
     def set_state(self, state: Any) -> Any:
-        """Returns to the moment of `get_state`."""
+        """Restores a state from `get_state`; returns the state to act on."""
         self._steps = state["steps"]
         return np.array([self.state_start + (self._steps or 0)], np.float32)

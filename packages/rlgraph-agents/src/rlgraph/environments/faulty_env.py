@@ -42,7 +42,7 @@ class FaultyEnv(DeterministicEnv):
         return super().reset(seed)
 
     def step(self, action: Any) -> StepResult:
-        """Counts one further, or fails."""
+        """Counts one step, or fails."""
         result = super().step(action)
         step = result[0][0] - self.state_start
         if self._episode == self.fault_episode and step == self.fault_step:

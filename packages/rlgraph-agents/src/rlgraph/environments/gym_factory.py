@@ -27,7 +27,7 @@ def gym_environment(
     wrappers: Sequence[Any],
     kwargs: dict[str, Any],
 ) -> tuple[GymEnv, int]:
-    """The environment, and the repetitions of each action that are left to the caller.
+    """The environment, and the number of repetitions of each action left to the caller.
 
     Raises:
         SpecError: see `OpenAIGymEnv`.

@@ -30,8 +30,8 @@ class NativeVectorEnv(GymBatchEnv):
     env = NativeVectorEnv(gymnasium.vector.SyncVectorEnv([make] * 8))
     ```
 
-    The arrays returned are new in every step. All environments share the random numbers of the class: environment `i`
-    has no seed of its own.
+    The arrays returned are new in every step. All environments share the random numbers of the class: there is no
+    seed per environment.
 
     Args:
         environment: the id of an environment that has a vectorised class, or a vector environment.
@@ -126,5 +126,5 @@ def _autoreset_mode(environment: GymVectorEnv) -> AutoresetMode:
 
 
 def _entry(observations: Any, index: int) -> Any:
-    """The observation of one environment: of a batch, leaf by leaf, or of an array of observations."""
+    """The observation of one environment, from a batch or from an array of observations."""
     return map_rows(lambda leaf: leaf[index], observations)

@@ -24,7 +24,7 @@ class RandomEnv(Environment):
         reward_space: the scalar Space of rewards, or its shorthand; None: standard normal.
         terminal_prob: the probability that a step is the last of its episode.
         deterministic: the default of `seed` is 10, so that two environments give the same samples.
-        seed: the seed of the first reset, if that gets none.
+        seed: the seed of the first reset, unless `reset` is given one.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class RandomEnv(Environment):
         return {"random": self._rng.bit_generator.state, "state": self._state, "running": self._running}
 
     def set_state(self, state: Any) -> Any:
-        """Returns to the moment of `get_state`."""
+        """Restores a state from `get_state`; returns the state to act on."""
         self._rng.bit_generator.state = state["random"]
         self._state, self._running = state["state"], state["running"]
         return self._state

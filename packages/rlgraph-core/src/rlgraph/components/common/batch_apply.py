@@ -61,7 +61,7 @@ class BatchApply(TimeFolding):
 
     @rlgraph_api
     def call(self, inputs: Any) -> Any:
-        """``inputs [B, T, ...]``, or a container of such, ``->`` what the component returns, ``[B, T, ...]``."""
+        """``inputs [B, T, ...]``, or a container of such, ``->`` the component's result ``[B, T, ...]``."""
         outputs = getattr(self.applied, self.api_method_name)(self._fold_time(inputs))
         if isinstance(outputs, tuple):
             return tuple(self._unfold_time(output, inputs) for output in outputs)

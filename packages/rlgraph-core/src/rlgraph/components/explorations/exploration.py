@@ -27,7 +27,7 @@ class Exploration(Component):
 
     Args:
         action_space: the Space of one action.
-        amount: how much to explore, as a schedule over training.
+        amount: the amount of exploration, as a schedule over training.
         scope: name among its siblings.
 
     Raises:

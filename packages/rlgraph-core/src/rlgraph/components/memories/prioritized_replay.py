@@ -52,7 +52,7 @@ class PrioritizedReplay(Memory):
 
     Args:
         capacity: number of records kept.
-        alpha: how much priorities count; 0 draws uniformly.
+        alpha: exponent of the priorities; 0 draws uniformly.
         beta: exponent of the importance weights, 1 for full correction; a number, or a schedule over the fraction of
             training done (see `Schedule.from_spec`), in the paper ``[0.4, 1.0]``.
         epsilon: added to the errors, so that every record can be drawn.

@@ -26,7 +26,7 @@ class ActorComponent(Component):
     Args:
         preprocessor_spec: a list of preprocessing layers, or a mapping of them by the parts of the state; None: none.
         policy_spec: the policy; a spec without ``type`` describes a `Policy`.
-        exploration_spec: the exploration; None: the policy's own actions, sampled or not as it is configured.
+        exploration_spec: the exploration; None: the actions of the policy, sampled or greedy as configured.
         action_space: the Space of one action, for specs of policy and exploration; default: that of the policy.
         scope: name among its siblings.
 

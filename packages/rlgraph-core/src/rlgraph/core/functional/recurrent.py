@@ -42,7 +42,7 @@ def lstm_step(
         h_tm1: the output before the step.
         recurrent_weights: [U, 4 U].
         peepholes: [3, U]: ``p_i, p_f, p_o``; None: 0.
-        cell_clip: ``c_t`` is clipped to ``[-cell_clip, cell_clip]``; None: it is not.
+        cell_clip: ``c_t`` is clipped to ``[-cell_clip, cell_clip]``; None: no clipping.
     """
     gates = projected + ops.matmul(h_tm1, recurrent_weights)
     z_i, z_f, z_g, z_o = ops.split(gates, (h_tm1.shape[-1],) * 4, axis=-1)
@@ -72,7 +72,7 @@ def gru_step(
 
     The gated unit of Cho et al. (2014), https://arxiv.org/abs/1406.1078, in the form of its first version
     (https://arxiv.org/abs/1406.1078v1): the reset gate ``r`` acts after the matrix product, so one product is enough.
-    `torch.nn.GRU`, Keras (`reset_after=True`) and cuDNN compute this one. In the later version it acts on ``h_tm1``.
+    `torch.nn.GRU`, Keras (`reset_after=True`) and cuDNN use this form. In the later version ``r`` acts on ``h_tm1``.
 
     Args:
         ops: the backend's operations.
@@ -130,7 +130,7 @@ def unroll(
 
 
 def reset(ops: Any, states: tuple[Tensor, ...], resets: Tensor) -> tuple[Tensor, ...]:
-    """``states ([B, U], ...)``, zero where ``resets`` [B] says so."""
+    """``states ([B, U], ...)``, zeroed where ``resets`` [B] is true."""
     column = ops.expand_dims(resets, 1)
     return tuple(ops.where(column, 0.0, state) for state in states)
 
