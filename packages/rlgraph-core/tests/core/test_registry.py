@@ -1,5 +1,6 @@
 import json
 import sys
+from importlib.metadata import PathDistribution
 
 import pytest
 
@@ -46,6 +47,15 @@ def test_listing_imports_nothing(plugins):
         ("Good-One", "plug-good", "1.2")
     ]
     assert not {"plug_good", "plug_broken"} & set(sys.modules)
+
+
+def test_loading_reads_no_metadata(plugins, monkeypatch):
+    def read(self, filename):
+        raise AssertionError(f"{filename} was read")
+
+    monkeypatch.setattr(PathDistribution, "read_text", read)
+    assert plugins.names()
+    assert plugins.load("good_one") == "loaded"
 
 
 def test_loading(plugins):

@@ -72,7 +72,7 @@ class AtariEnv(Environment):
         _at_least(0, max_num_noops=max_num_noops)
         self.game = game_of(game)
         if not 0.0 <= sticky_actions <= 1.0:
-            raise SpecError(f"AtariEnv: sticky_actions is a probability, got {sticky_actions!r}.")
+            raise SpecError(f"sticky_actions is a probability, got {sticky_actions!r}.", path="AtariEnv")
         self._ale = console_with(self.game, mode, difficulty, max_episode_frames, render_mode)
         self._switched_on = self._ale.cloneState(include_rng=True)  # some games remember those played before
         self._rng = np.random.default_rng(seed)
@@ -234,12 +234,12 @@ class AtariEnv(Environment):
 def _at_least(least: int, **numbers: int) -> None:
     for name, number in numbers.items():
         if not isinstance(number, int) or number < least:
-            raise SpecError(f"AtariEnv: {name} is an integer >= {least}, got {number!r}.")
+            raise SpecError(f"{name} is an integer >= {least}, got {number!r}.", path="AtariEnv")
 
 
 def _size(given: int | tuple[int, int], shape: tuple[int, int]) -> tuple[int, int]:
     """Height and width of a state."""
     size = (given, given) if isinstance(given, int) else tuple(given)
     if len(size) != 2 or not all(0 < part <= whole for part, whole in zip(size, shape, strict=True)):
-        raise SpecError(f"AtariEnv: screen_size is one number or two, up to {shape}, got {given!r}.")
+        raise SpecError(f"screen_size is one number or two, up to {shape}, got {given!r}.", path="AtariEnv")
     return size[0], size[1]

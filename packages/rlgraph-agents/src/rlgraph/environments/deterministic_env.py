@@ -33,8 +33,9 @@ class DeterministicEnv(Environment):
     ) -> None:
         if steps_to_terminal < 1 or (steps_to_truncation is not None and steps_to_truncation < 1):
             raise SpecError(
-                "DeterministicEnv: an episode has at least one step, "
-                f"got steps_to_terminal={steps_to_terminal}, steps_to_truncation={steps_to_truncation}."
+                "an episode has at least one step, "
+                f"got steps_to_terminal={steps_to_terminal}, steps_to_truncation={steps_to_truncation}.",
+                path="DeterministicEnv",
             )
         super().__init__(FloatBox(shape=(1,)), IntBox(2))
         self.steps_to_terminal = steps_to_terminal

@@ -74,7 +74,8 @@ def _make_environment(spec: Any, path: str) -> Environment:
     if callable(spec):
         return make_environment(spec(), path=path)
     raise SpecError(
-        f"{path}: expected an environment, its name, a gymnasium id, or a mapping with 'type'; given {spec!r}"
+        f"expected an environment, its name, a gymnasium id, or a mapping with 'type'; given {spec!r}",
+        path=path,
     )
 
 
@@ -82,23 +83,24 @@ def _from_mapping(spec: Mapping[str, Any], path: str) -> Environment:
     known = registry("rlgraph.environments")
     if "type" not in spec:
         raise SpecError(
-            f"{path}: a mapping needs 'type', given {dict(spec)!r}. Known: {', '.join(known.names())}."
+            f"a mapping needs 'type', given {dict(spec)!r}. Known: {', '.join(known.names())}.", path=path
         )
     if is_envpool(spec):
         raise SpecError(
-            f"{path}: EnvPool makes several environments at once, and here single ones are needed; give the "
-            "gymnasium id of the game"
+            "EnvPool makes several environments at once, and here single ones are needed; give the "
+            "gymnasium id of the game",
+            path=path,
         )
     kind = spec["type"]
     arguments = {key: value for key, value in spec.items() if key != "type"}
     if not isinstance(kind, str) and not callable(kind):
-        raise SpecError(f"{path}.type: expected a name, a class or a function, given {kind!r}")
+        raise SpecError(f"expected a name, a class or a function, given {kind!r}", path=f"{path}.type")
     target = kind
     if isinstance(kind, str):
         target = known.resolve(kind, _is_environment_class, "an environment's class", where=f"{path}.type")
     environment = call_checked(target, (), arguments, path, name=str(kind))
     if not is_instance(environment):
-        raise SpecError(f"{path}.type: {kind!r} gives a {type(environment).__name__}, no Environment")
+        raise SpecError(f"{kind!r} gives a {type(environment).__name__}, no Environment", path=f"{path}.type")
     return _from_instance(environment, f"{path}.type")
 
 
@@ -115,7 +117,7 @@ def _from_instance(instance: Any, path: str) -> Environment:
     try:
         return ProtocolEnv(instance)
     except SpecError as error:
-        raise SpecError(f"{path}: {error}") from None
+        raise SpecError(str(error), path=path) from None
 
 
 def is_instance(spec: Any) -> bool:
@@ -161,7 +163,7 @@ def make_vector_env(
         return NativeVectorEnv(spec)
     if vectorization not in VECTORIZATIONS:
         raise SpecError(
-            f"vectorization: expected one of {', '.join(VECTORIZATIONS)}, given {vectorization!r}"
+            f"expected one of {', '.join(VECTORIZATIONS)}, given {vectorization!r}", path="vectorization"
         )
     if vectorization == "envpool" or (is_envpool(spec) and vectorization == "auto"):
         return _make_envpool(spec, num_envs)
@@ -185,7 +187,7 @@ def make_vector_env(
     if is_instance(spec):
         return SequentialVectorEnv(make_environments(spec, num_envs), validate, max_restarts)
     if num_envs < 1:
-        raise SpecError(f"num_envs: expected an integer >= 1, given {num_envs!r}")
+        raise SpecError(f"expected an integer >= 1, given {num_envs!r}", path="num_envs")
     return SequentialVectorEnv([partial(make_environment, spec)] * num_envs, validate, max_restarts)
 
 
@@ -227,7 +229,9 @@ def _make_envpool(spec: Any, num_envs: int) -> VectorEnv:
     if isinstance(spec, str):
         return EnvPoolVectorEnv(spec, num_envs)
     if not isinstance(spec, Mapping) or "task_id" not in spec:
-        raise SpecError(f"envpool: expected {{'type': 'envpool', 'task_id': ...}} or a task, given {spec!r}")
+        raise SpecError(
+            f"expected {{'type': 'envpool', 'task_id': ...}} or a task, given {spec!r}", path="envpool"
+        )
     arguments = {key: value for key, value in spec.items() if key != "type"}
     return EnvPoolVectorEnv(num_environments=num_envs, **arguments)
 
@@ -239,7 +243,7 @@ def make_environments(spec: Any, number: int) -> list[Environment]:
         SpecError: one instance for several environments.
     """
     if number < 1:
-        raise SpecError(f"num_envs: expected an integer >= 1, given {number!r}")
+        raise SpecError(f"expected an integer >= 1, given {number!r}", path="num_envs")
     if is_instance(spec) and number > 1:
         raise SpecError(
             f"num_envs={number} needs a spec or a function that makes environments, given one instance"

@@ -31,7 +31,7 @@ class FaultyEnv(DeterministicEnv):
         self, fault: str = "raise", fault_step: int = 1, fault_episode: int = 1, **arguments: Any
     ) -> None:
         if fault not in FAULTS:
-            raise SpecError(f"FaultyEnv: fault is one of {', '.join(FAULTS)}, given {fault!r}.")
+            raise SpecError(f"fault is one of {', '.join(FAULTS)}, given {fault!r}.", path="FaultyEnv")
         super().__init__(**arguments)
         self.fault, self.fault_step, self.fault_episode = fault, fault_step, fault_episode
         self._episode = -1

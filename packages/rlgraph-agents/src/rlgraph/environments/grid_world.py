@@ -236,4 +236,6 @@ def _action_space(action_type: str) -> Space:
 
 def _one_of(argument: str, value: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise SpecError(f"GridWorld: {argument} is one of {', '.join(map(repr, choices))}, got {value!r}.")
+        raise SpecError(
+            f"{argument} is one of {', '.join(map(repr, choices))}, got {value!r}.", path="GridWorld"
+        )

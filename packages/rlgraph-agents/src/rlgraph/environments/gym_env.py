@@ -62,10 +62,10 @@ class OpenAIGymEnv(Environment):
     ) -> None:
         if (gym_env is None) == (env_id is None):
             raise SpecError(
-                "OpenAIGymEnv: give gym_env (or env_id, the same), a registered id or an environment."
+                "give gym_env (or env_id, the same), a registered id or an environment.", path="OpenAIGymEnv"
             )
         if frameskip is not None and (not isinstance(frameskip, int) or frameskip < 1):
-            raise SpecError(f"OpenAIGymEnv: frameskip is an integer >= 1, got {frameskip!r}.")
+            raise SpecError(f"frameskip is an integer >= 1, got {frameskip!r}.", path="OpenAIGymEnv")
         render_mode = "human" if visualize and render_mode is None else render_mode
         made, self.frameskip = gym_environment(
             env_id if gym_env is None else gym_env,

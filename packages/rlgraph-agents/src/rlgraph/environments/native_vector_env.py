@@ -108,8 +108,8 @@ def vectorised_id(gym_id: str) -> bool:
 def _make(gym_id: str, number: int, kwargs: dict[str, Any]) -> GymVectorEnv:
     if not vectorised_id(gym_id):
         raise SpecError(
-            f"vectorization='native': Gymnasium has no vectorised class for {gym_id!r}; use 'sequential' or "
-            "'processes'."
+            f"Gymnasium has no vectorised class for {gym_id!r}; use 'sequential' or 'processes'.",
+            path="vectorization='native'",
         )
     return gymnasium.make_vec(gym_id, number, vectorization_mode="vector_entry_point", **kwargs)
 
@@ -121,7 +121,7 @@ def _autoreset_mode(environment: GymVectorEnv) -> AutoresetMode:
     except ValueError:
         known = ", ".join(f"AutoresetMode.{each.name}" for each in AutoresetMode)
         raise SpecError(
-            f"{environment}: expected one of {known} in metadata['autoreset_mode'], given {mode!r}."
+            f"expected one of {known} in metadata['autoreset_mode'], given {mode!r}.", path=str(environment)
         ) from None
 
 

@@ -89,7 +89,7 @@ class ProcessVectorEnv(VectorEnv):
     ) -> None:
         processes = _number_of_processes(processes, num_environments)
         if step_timeout is not None and step_timeout <= 0:
-            raise SpecError(f"step_timeout: expected seconds > 0 or None, given {step_timeout!r}")
+            raise SpecError(f"expected seconds > 0 or None, given {step_timeout!r}", path="step_timeout")
         self._spec = _pickled(environment)
         model = environment()
         self.state_space, self.action_space = model.state_space, model.action_space
@@ -453,7 +453,7 @@ class _Process:
 def _number_of_processes(processes: int | None, num_environments: int) -> int:
     for name, value in (("num_environments", num_environments), ("processes", processes)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-            raise SpecError(f"{name}: expected an integer >= 1, given {value!r}")
+            raise SpecError(f"expected an integer >= 1, given {value!r}", path=name)
     if processes is None:
         processes = max(1, (os.cpu_count() or 1) - 1)
     return min(processes, num_environments)
@@ -464,7 +464,8 @@ def _pickled(environment: Callable[[], Environment]) -> bytes:
         return pickle.dumps(environment)
     except Exception as error:
         raise SpecError(
-            f"processes: the environment cannot be sent to another process ({error}). Give a spec (an id, a name, a "
+            f"the environment cannot be sent to another process ({error}). Give a spec (an id, a name, a "
             "mapping) or a function at the top level of a module, not a lambda, an inner function or an existing "
-            "environment; vectorization='sequential' takes them all."
+            "environment; vectorization='sequential' takes them all.",
+            path="processes",
         ) from error

@@ -37,11 +37,11 @@ class RandomEnv(Environment):
         seed: int | None = None,
     ) -> None:
         if not 0.0 <= terminal_prob <= 1.0:
-            raise SpecError(f"RandomEnv: terminal_prob is a probability, got {terminal_prob}.")
+            raise SpecError(f"terminal_prob is a probability, got {terminal_prob}.", path="RandomEnv")
         super().__init__(Space.from_spec(state_space), Space.from_spec(action_space))
         self.reward_space = Space.from_spec(float if reward_space is None else reward_space)
         if np.shape(self.reward_space.sample(rng=np.random.default_rng(0))) != ():
-            raise SpecError(f"RandomEnv: reward_space is a scalar Space, got {self.reward_space!r}.")
+            raise SpecError(f"reward_space is a scalar Space, got {self.reward_space!r}.", path="RandomEnv")
         self.terminal_prob = terminal_prob
         self._rng = np.random.default_rng(FIXED_SEED if deterministic and seed is None else seed)
         self._state: Any = None

@@ -353,24 +353,27 @@ def _make(environments: Sequence[Environment | Callable[[], Environment]]) -> li
     """The environments, made by the functions among them; checks that they differ and have equal Spaces."""
     if not isinstance(environments, Sequence):
         raise SpecError(
-            "SequentialVectorEnv: environments is a list of environments or of functions that make them, "
-            f"got {type(environments).__name__}."
+            "environments is a list of environments or of functions that make them, "
+            f"got {type(environments).__name__}.",
+            path="SequentialVectorEnv",
         )
     made = [given() if callable(given) else given for given in environments]
     if not made:
-        raise SpecError("SequentialVectorEnv: needs at least one environment, got none.")
+        raise SpecError("needs at least one environment, got none.", path="SequentialVectorEnv")
     for index, environment in enumerate(made):
         if not isinstance(environment, Environment):
             raise SpecError(
-                f"SequentialVectorEnv: environment {index} is a {type(environment).__name__}, not an "
-                "Environment; wrap a gymnasium environment in OpenAIGymEnv."
+                f"environment {index} is a {type(environment).__name__}, not an "
+                "Environment; wrap a gymnasium environment in OpenAIGymEnv.",
+                path="SequentialVectorEnv",
             )
         if (fault := _other_spaces(made[0], index, environment)) is not None:
-            raise SpecError(f"SequentialVectorEnv: {fault}")
+            raise SpecError(f"{fault}", path="SequentialVectorEnv")
     if len({id(environment) for environment in made}) != len(made):
         raise SpecError(
-            "SequentialVectorEnv: one environment object was given more than once, each needs its own; "
-            "give functions: [lambda: MyEnv()] * n."
+            "one environment object was given more than once, each needs its own; "
+            "give functions: [lambda: MyEnv()] * n.",
+            path="SequentialVectorEnv",
         )
     return made
 

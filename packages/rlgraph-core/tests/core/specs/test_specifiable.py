@@ -242,7 +242,7 @@ def test_mistakes_without_number():
     """A few of them are told, however many there are, and soon."""
     with pytest.raises(SpecError) as caught:
         Component.from_spec({"type": "dense", "units": 3, **{f"unit{n}": 1 for n in range(5000)}}, path="net")
-    assert len(caught.value.args) == 20
+    assert len(caught.value.faults) == 20
     with pytest.raises(SpecError) as caught:
         Component.from_spec({"type": "dense", "units": "x" * 9000}, path="net")
     assert len(str(caught.value)) < 2100

@@ -38,13 +38,15 @@ class BatchApply(TimeFolding):
         self.applied = Component.from_spec(sub_component, path=f"{scope}.sub_component")
         if getattr(self.applied, "internal_states_space", None) is not None:
             raise SpecError(
-                f"{scope}.sub_component: {self.applied.scope} is recurrent and takes sequences directly"
+                f"{self.applied.scope} is recurrent and takes sequences directly",
+                path=f"{scope}.sub_component",
             )
         methods = self.applied.api_methods()
         if api_method_name not in methods:
             raise SpecError(
-                f"{scope}.api_method_name: {self.applied.scope} has no API method {api_method_name!r}. "
-                f"{nearest(str(api_method_name), methods)}"
+                f"{self.applied.scope} has no API method {api_method_name!r}. "
+                f"{nearest(str(api_method_name), methods)}",
+                path=f"{scope}.api_method_name",
             )
         self.api_method_name = api_method_name
         super().__init__(self.applied, scope=scope, **kwargs)

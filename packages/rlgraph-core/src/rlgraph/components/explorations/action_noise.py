@@ -28,8 +28,9 @@ class ActionNoise(Exploration):
         self.floats = {path: box for path, box in self.boxes.items() if isinstance(box, FloatBox)}
         if not self.floats:
             raise SpecError(
-                f"{scope}: expected an action with floats, given {self.action_space!r}; for categorical actions "
-                'use "epsilon_greedy" or "noisy_greedy"'
+                f"expected an action with floats, given {self.action_space!r}; for categorical actions "
+                'use "epsilon_greedy" or "noisy_greedy"',
+                path=scope,
             )
 
     @abstractmethod

@@ -56,7 +56,8 @@ class MultiLSTM(Component):
         for name, value in options.items():
             if isinstance(value, list | tuple) and len(value) != num_lstms:
                 raise SpecError(
-                    f"{scope}.{name}: expected one value, or {num_lstms}, one per layer, given {value!r}"
+                    f"expected one value, or {num_lstms}, one per layer, given {value!r}",
+                    path=f"{scope}.{name}",
                 )
         self.sources = _sources(skip_connections or (), num_lstms, f"{scope}.skip_connections")
         self.lstms = [
@@ -116,8 +117,9 @@ def _sources(connections: Sequence[Any], num_lstms: int, where: str) -> list[lis
     )
     if not is_list or len(connections) > num_lstms - 1:
         raise SpecError(
-            f"{where}: expected a list of at most {num_lstms - 1} entries, for the layers from the second on, each "
-            f"True or a list of bools, given {connections!r}"
+            f"expected a list of at most {num_lstms - 1} entries, for the layers from the second on, each "
+            f"True or a list of bools, given {connections!r}",
+            path=where,
         )
     sources = [[i] for i in range(num_lstms)]
     for i, entry in enumerate(connections, start=1):
@@ -127,7 +129,8 @@ def _sources(connections: Sequence[Any], num_lstms: int, where: str) -> list[lis
         ]
         if not sources[i] or (entry is not True and any(entry[i + 1 :])):
             raise SpecError(
-                f"{where}[{i - 1}]: expected True, or bools of which at least one of the first {i + 1} is True and no "
-                f"other (the inputs and the outputs of {i} layers), given {entry!r}"
+                f"expected True, or bools of which at least one of the first {i + 1} is True and no "
+                f"other (the inputs and the outputs of {i} layers), given {entry!r}",
+                path=f"{where}[{i - 1}]",
             )
     return sources

@@ -54,7 +54,7 @@ class FrameStack:
         names = [field.name for field in fields(FrameStack)]
         for name in given:
             if name not in names:
-                raise SpecError(f"{path}: unknown key {name!r}. {nearest(str(name), names)}")
+                raise SpecError(f"unknown key {name!r}. {nearest(str(name), names)}", path=path)
         given = {name: v.item() if isinstance(v, np.generic) else v for name, v in given.items()}
         if "fields" in given:
             given["fields"] = _names(given["fields"], path)
@@ -126,7 +126,7 @@ def _names(given: Any, path: str) -> tuple[str, ...]:
 
 def _check(path: str, expected: str, given: Any, fits: bool) -> None:
     if not fits:
-        raise SpecError(f"{path}: expected {expected}, given {given!r}")
+        raise SpecError(f"expected {expected}, given {given!r}", path=path)
 
 
 def _shown(leaves: Mapping[str, BoxSpace]) -> str:

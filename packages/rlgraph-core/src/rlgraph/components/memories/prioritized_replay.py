@@ -85,7 +85,8 @@ class PrioritizedReplay(Memory):
         self.beta.check_values(0.0, float("inf"), f"{scope}.beta")
         if max_weight_of not in MAX_WEIGHT_OF:
             raise SpecError(
-                f"{scope}.max_weight_of: given {max_weight_of!r}. {nearest(str(max_weight_of), MAX_WEIGHT_OF)}"
+                f"given {max_weight_of!r}. {nearest(str(max_weight_of), MAX_WEIGHT_OF)}",
+                path=f"{scope}.max_weight_of",
             )
         self.max_weight_of = max_weight_of
         self.frame_stack = FrameStack.from_spec(frame_stack, f"{scope}.frame_stack")

@@ -161,6 +161,7 @@ def check_state_keys(layers: Sequence[Any], where: str) -> None:
         other = scopes.setdefault(state_key(layer), layer.scope)
         if other != layer.scope:
             raise SpecError(
-                f"{where}: the internal states of {other!r} and {layer.scope!r} would both have the key "
-                f"{state_key(layer)!r}: give one layer another scope"
+                f"the internal states of {other!r} and {layer.scope!r} would both have the key "
+                f"{state_key(layer)!r}: give one layer another scope",
+                path=where,
             )

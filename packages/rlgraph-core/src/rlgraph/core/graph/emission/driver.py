@@ -88,9 +88,8 @@ class _Steps:
     ):
         self.function, self.plan, self.lowered, self.host_view = function, plan, lowered, host_view
         self.guard = guard
-        self.writer = Writer(
-            function, plan.built.values.__getitem__, self._scalar, self._tensor, self._copied, self._stack
-        )
+        text = partial(_driver_expression, plan, function=function)
+        self.writer = Writer(function, plan.built, text, self._copied, self._copied, self._stack)
 
     def emit_fast_path(self) -> None:
         """If the plan is one call whose function has a fast path, emit that first, before all checks."""
@@ -163,19 +162,6 @@ class _Steps:
             if output in self.plan.copies:
                 names = [self.function.local(leaf) for leaf, _ in self.writer.leaves(output)]
                 self.function.lines.extend(f"{name} = {self._copied(name)}" for name in names)
-
-    def _scalar(self, expression: Expression) -> str:
-        value = self.plan.built.value_of(expression)
-        if not isinstance(value, TensorSpec):
-            return repr(value)
-        kind = bool if value.dtype == "bool" else int
-        text = _driver_expression(self.plan, expression, self.function)
-        return f"{self.function.share(kind.__name__, kind)}({text})"
-
-    def _tensor(self, expression: Expression, spec: TensorSpec) -> str:
-        if isinstance(expression, Const):
-            return self._copied(self.function.bind("constant", np.asarray(expression.value, spec.dtype)))
-        return _driver_expression(self.plan, expression, self.function)
 
     def _copied(self, name: str) -> str:
         return f"{self.function.share('copy_array', np.array)}({name})"
