@@ -114,7 +114,7 @@ def import_class(place: str, accepts: Callable[[type], bool], expected: str, *, 
         raise SpecError(
             f"{where}: module {module!r} has no {attribute!r}. {nearest(attribute, public)}"
         ) from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise SpecError(f"{where}: {place!r} cannot be imported: {type(error).__name__}: {error}") from error
     if not isinstance(target, type) or not accepts(target):
         found = f"the class {target.__name__}" if isinstance(target, type) else f"a {type(target).__name__}"
