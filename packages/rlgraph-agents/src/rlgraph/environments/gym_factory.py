@@ -141,7 +141,7 @@ def _wrapped(env: GymEnv, spec: Any, path: str) -> GymEnv:
 def _check_frames(number: Any, where: str) -> None:
     """Refuse a stack that takes all memory when it is made."""
     if isinstance(number, int) and number > MAX_FRAMES:
-        raise SpecError(f"{where}: expected at most {MAX_FRAMES:,} frames, given {number:,}")
+        raise SpecError(f"expected at most {MAX_FRAMES:,} frames, given {number:,}", path=where)
 
 
 def _wrapper_class(name: Any, path: str) -> Callable[..., Any]:
