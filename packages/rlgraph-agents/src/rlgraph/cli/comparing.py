@@ -116,11 +116,11 @@ def _scale(text: str) -> tuple[str, tuple[float, float]]:
         low, high = map(float, ends.split(","))
     except ValueError:
         raise SpecError(
-            f"--normalize: expected ENV=LOW,HIGH such as CartPole-v1=0,500, given {text!r}"
+            f"expected ENV=LOW,HIGH such as CartPole-v1=0,500, given {text!r}", path="--normalize"
         ) from None
     if not name or low == high or not isfinite(high - low):
         raise SpecError(
-            f"--normalize: expected ENV=LOW,HIGH with two different finite returns, given {text!r}"
+            f"expected ENV=LOW,HIGH with two different finite returns, given {text!r}", path="--normalize"
         )
     return name, (low, high)
 
@@ -129,7 +129,7 @@ def _draw(comparison: Comparison, file: Path) -> None:
     from rlgraph.runs.comparison_picture import draw_comparison
 
     if file.suffix not in (".png", ".svg", ".pdf"):
-        raise SpecError(f"--picture: a picture is a .png, .svg or .pdf, given {file.name!r}")
+        raise SpecError(f"a picture is a .png, .svg or .pdf, given {file.name!r}", path="--picture")
     file.parent.mkdir(parents=True, exist_ok=True)
     draw_comparison(comparison, file)
 

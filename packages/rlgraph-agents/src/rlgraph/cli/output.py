@@ -15,17 +15,17 @@ from rich.console import Console, RenderableType
 from rich.markup import escape
 from rich.text import Text
 
-#: Control characters but tab and line feed, those that turn the direction of writing, and what is no character.
+#: Control characters except tab and line feed, direction marks, and code points that are no characters.
 _UNPRINTABLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def printable(text: str) -> str:
-    """`text` with its unprintable characters as escapes: names in somebody's files give a terminal no orders."""
+    """`text` with unprintable characters as escapes, so that names in files cannot control the terminal."""
     return _UNPRINTABLE.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 class Terminal(Console):
-    """A console that prints texts as `printable` makes them."""
+    """A console that prints texts through `printable`."""
 
     def render_str(self, text: str, **options: Any) -> Text:
         return super().render_str(printable(text), **options)

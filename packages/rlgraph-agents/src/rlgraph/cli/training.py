@@ -26,6 +26,7 @@ from rlgraph.cli.options import (
 )
 from rlgraph.cli.output import output
 from rlgraph.core import SpecError
+from rlgraph.core.errors import Fault
 
 PANEL = "Train"
 
@@ -161,14 +162,14 @@ def run_document(
     try:
         check(document)
     except SpecError as error:
-        raise SpecError(*(_as_written(str(fault), moved) for fault in error.args)) from None
+        raise SpecError(*(_as_written(fault, moved) for fault in error.faults)) from None
     document["backend"] = find_backend(document["backend"]).name  # an alias of it
     return document
 
 
-def _as_written(fault: str, moved: Iterable[str]) -> str:
+def _as_written(fault: Fault, moved: Iterable[str]) -> Fault:
     """A fault with the place of the value in the agent's spec, if it came from there."""
-    return f"agent.{fault}" if fault.partition(":")[0] in moved else fault
+    return Fault(fault.text, f"agent.{fault.path}") if fault.path in moved else fault
 
 
 def _say_once(document: dict[str, Any], threads: int | None, seed: int | None) -> list[str]:
@@ -202,7 +203,7 @@ def agent_spec(agent: str, env: Any) -> dict[str, Any]:
         return preset(agent, str(name)) or {"type": agent}
     spec = read_spec_file(agent, "agent")
     if not isinstance(spec, dict):
-        raise SpecError(f"agent: {agent}: expected a mapping with 'type', given {spec!r}")
+        raise SpecError(f"{agent}: expected a mapping with 'type', given {spec!r}", path="agent")
     return spec
 
 

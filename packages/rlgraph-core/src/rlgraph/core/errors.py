@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 #: Characters of one mistake that are shown.
@@ -21,23 +22,42 @@ class RLGraphError(Exception):
     failure: Any = None
 
 
+@dataclass(frozen=True)
+class Fault:
+    """One mistake in a configuration.
+
+    Attributes:
+        text: what was expected and what was given.
+        path: place of the wrong value, ``"agent.memory_spec.capacity"``; empty where it has none.
+    """
+
+    text: str
+    path: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.text}" if self.path else self.text
+
+
 class SpecError(RLGraphError):
     """A configuration is wrong: an unknown key or name, a value of the wrong type or range.
 
     Args:
-        faults: one text per mistake, ``"agent.memory_spec.capacity: expected ..., given ..."``.
-
-    Attributes:
-        located: whether every fault begins with its place in the whole document.
+        faults: the mistakes, usually one; a string is the text of a `Fault`.
+        path: where the faults given as strings are.
+        located: whether the paths are places in the whole document; see `rlgraph.core.specs.spec_paths`.
     """
 
-    located = False
+    def __init__(self, *faults: Fault | str, path: str = "", located: bool = False):
+        super().__init__(*(Fault(fault, path) if isinstance(fault, str) else fault for fault in faults))
+        self.located = located
 
-    def __init__(self, *faults: str):
-        super().__init__(*faults)
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """The mistakes."""
+        return self.args
 
     def __str__(self) -> str:
-        return "\n".join(map(_shortened, map(str, self.args)))
+        return "\n".join(_shortened(str(fault)) for fault in self.faults)
 
 
 def _shortened(fault: str) -> str:

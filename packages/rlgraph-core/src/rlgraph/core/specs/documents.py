@@ -88,9 +88,9 @@ def parse_json(text: str, where: str, what: str = "the text") -> Any:
     try:
         return json.loads(text, object_pairs_hook=_unique)
     except RecursionError:
-        raise SpecError(f"{where}: {what} is nested more than {MAX_DEPTH} levels deep") from None
+        raise SpecError(f"{what} is nested more than {MAX_DEPTH} levels deep", path=where) from None
     except ValueError as error:
-        raise SpecError(f"{where}: {what} is no valid JSON: {error}") from None
+        raise SpecError(f"{what} is no valid JSON: {error}", path=where) from None
 
 
 def parse_yaml(text: str, where: str, what: str = "the text") -> Any:
@@ -103,7 +103,8 @@ def parse_yaml(text: str, where: str, what: str = "the text") -> Any:
         import yaml
     except ImportError:
         raise SpecError(
-            f"{where}: {what} is YAML, which needs PyYAML: pip install rlgraph-core[yaml] (or write it as JSON)"
+            f"{what} is YAML, which needs PyYAML: pip install rlgraph-core[yaml] (or write it as JSON)",
+            path=where,
         ) from None
     try:
         return yaml.load(text, _yaml_loader())
@@ -111,9 +112,9 @@ def parse_yaml(text: str, where: str, what: str = "the text") -> Any:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or error
         place = "" if mark is None else f": line {mark.line + 1} column {mark.column + 1}"
-        raise SpecError(f"{where}: {what} is no valid YAML: {problem}{place}") from None
+        raise SpecError(f"{what} is no valid YAML: {problem}{place}", path=where) from None
     except ValueError as error:  # a number with thousands of digits
-        raise SpecError(f"{where}: {what} is no valid YAML: {error}") from None
+        raise SpecError(f"{what} is no valid YAML: {error}", path=where) from None
 
 
 def parse_toml(text: str, where: str, what: str = "the text") -> Any:
@@ -123,13 +124,13 @@ def parse_toml(text: str, where: str, what: str = "the text") -> Any:
         SpecError: it is no valid TOML.
     """
     if _DEEP_KEY.search(text):
-        raise SpecError(f"{where}: {what} is nested more than {MAX_DEPTH} levels deep")
+        raise SpecError(f"{what} is nested more than {MAX_DEPTH} levels deep", path=where)
     try:
         return tomllib.loads(text)
     except RecursionError:
-        raise SpecError(f"{where}: {what} is nested more than {MAX_DEPTH} levels deep") from None
+        raise SpecError(f"{what} is nested more than {MAX_DEPTH} levels deep", path=where) from None
     except ValueError as error:
-        raise SpecError(f"{where}: {what} is no valid TOML: {error}") from None
+        raise SpecError(f"{what} is no valid TOML: {error}", path=where) from None
 
 
 class _Reader:
@@ -145,19 +146,19 @@ class _Reader:
             file = folder / Path(name).expanduser()
             place = file.resolve()
         except (OSError, ValueError, RuntimeError) as error:  # no such user, a circle of links, a zero byte
-            raise SpecError(f"{where}: {str(name)!r} is no path of a file: {error}") from None
+            raise SpecError(f"{str(name)!r} is no path of a file: {error}", path=where) from None
         if file.suffix.lower() not in SUFFIXES:
             raise SpecError(
-                f"{where}: expected a file that ends in {', '.join(SUFFIXES)}, given {str(file)!r}"
+                f"expected a file that ends in {', '.join(SUFFIXES)}, given {str(file)!r}", path=where
             )
         if place in above:
-            raise SpecError(f"{where}: {str(file)!r} names itself")
+            raise SpecError(f"{str(file)!r} names itself", path=where)
         try:
             text = read_text(file)
         except FileNotFoundError:
-            raise SpecError(f"{where}: there is no file {str(file.absolute())!r}") from None
+            raise SpecError(f"there is no file {str(file.absolute())!r}", path=where) from None
         except (OSError, ValueError) as error:
-            raise SpecError(f"{where}: {str(file)!r} cannot be read: {error}") from None
+            raise SpecError(f"{str(file)!r} cannot be read: {error}", path=where) from None
         parse = {".json": parse_json, ".toml": parse_toml}.get(file.suffix.lower(), parse_yaml)
         content = parse(text, where, repr(str(file)))
         return self.copy(content, where, file.parent, (*above, place), depth, may_be_file=False)
@@ -168,9 +169,9 @@ class _Reader:
         """`value` with the names of files, where there may be some, replaced by what these hold."""
         self.values += 1
         if self.values > MAX_VALUES:
-            raise SpecError(f"{where}: the document has more than {MAX_VALUES:,} values")
+            raise SpecError(f"the document has more than {MAX_VALUES:,} values", path=where)
         if depth > MAX_DEPTH:
-            raise SpecError(f"{where}: the document is nested more than {MAX_DEPTH} levels deep")
+            raise SpecError(f"the document is nested more than {MAX_DEPTH} levels deep", path=where)
         if isinstance(value, dict):
             return {
                 _key(key, where): self.copy(
@@ -199,19 +200,19 @@ def _scalar(value: Any, where: str, from_file: bool) -> Any:
         value = value.item()
     if isinstance(value, str) and len(value) > MAX_TEXT:
         raise SpecError(
-            f"{where}: expected a text of at most {MAX_TEXT:,} characters, given one of {len(value):,}"
+            f"expected a text of at most {MAX_TEXT:,} characters, given one of {len(value):,}", path=where
         )
     if isinstance(value, int) and abs(value) > MAX_INTEGER:
-        raise SpecError(f"{where}: expected an integer of at most 64 bits, given a larger one")
+        raise SpecError("expected an integer of at most 64 bits, given a larger one", path=where)
     if from_file and not isinstance(value, str | int | float | bool | None):
-        raise SpecError(f"{where}: expected a value that JSON can hold, given a {type(value).__name__}")
+        raise SpecError(f"expected a value that JSON can hold, given a {type(value).__name__}", path=where)
     return value
 
 
 def _key(key: Any, where: str) -> str:
     if not isinstance(key, str) or len(key) > MAX_TEXT:
         given = f"a text of {len(key):,} characters" if isinstance(key, str) else repr(key)
-        raise SpecError(f"{where or 'document'}: expected keys that are short texts, given {given}")
+        raise SpecError(f"expected keys that are short texts, given {given}", path=where or "document")
     return key
 
 

@@ -84,9 +84,10 @@ def check_import(module: str, name: str, where: str) -> None:
     """Raise `SpecError` if `name`, which stands at `where`, may not import `module`."""
     if not _policy.get().permits(module):
         raise SpecError(
-            f"{where}: expected a registered name, given the import path {name!r}. Importing runs the code of "
+            f"expected a registered name, given the import path {name!r}. Importing runs the code of "
             f"{module!r}: if you trust it, allow it with --allow-imports {module} (in Python: "
-            f"rlgraph.core.allow_imports({module!r}))"
+            f"rlgraph.core.allow_imports({module!r}))",
+            path=where,
         )
 
 
@@ -108,17 +109,21 @@ def import_class(place: str, accepts: Callable[[type], bool], expected: str, *, 
     try:
         target = imported(f"{module}:{attribute}")
     except ModuleNotFoundError as error:
-        raise SpecError(f"{where}: {place!r} is no registered name, and nothing to import: {error}") from None
+        raise SpecError(
+            f"{place!r} is no registered name, and nothing to import: {error}", path=where
+        ) from None
     except AttributeError:
         public = [name for name in vars(sys.modules.get(module, object)) if not name.startswith("_")]
         raise SpecError(
-            f"{where}: module {module!r} has no {attribute!r}. {nearest(attribute, public)}"
+            f"module {module!r} has no {attribute!r}. {nearest(attribute, public)}", path=where
         ) from None
     except (Exception, SystemExit) as error:
-        raise SpecError(f"{where}: {place!r} cannot be imported: {type(error).__name__}: {error}") from error
+        raise SpecError(
+            f"{place!r} cannot be imported: {type(error).__name__}: {error}", path=where
+        ) from error
     if not isinstance(target, type) or not accepts(target):
         found = f"the class {target.__name__}" if isinstance(target, type) else f"a {type(target).__name__}"
-        raise SpecError(f"{where}: {place!r} is {found}, expected {expected}")
+        raise SpecError(f"{place!r} is {found}, expected {expected}", path=where)
     return target
 
 

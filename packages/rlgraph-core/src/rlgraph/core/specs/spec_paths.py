@@ -14,11 +14,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from rlgraph.core.errors import SpecError
+from rlgraph.core.errors import Fault, SpecError
 
 _INDEX = re.compile(r"\[\d+\]")
 _PART = re.compile(r"\[\d+\]|(?:(?!\[\d+\])[^.])+")
-_PREFIX = re.compile(r"(?P<place>[^\s:]+): ")
 
 
 @dataclass(frozen=True)
@@ -84,30 +83,29 @@ def _located(place: str) -> str | None:
 
 
 def located(error: SpecError, path: str, owner: str) -> SpecError:
-    """`error`, raised by the constructor at work, with the place in the document before every mistake.
+    """`error`, raised by the constructor at work, with the places of all faults in the document.
 
     Args:
         error: what was raised.
         path: the constructor's own place.
-        owner: its class, which a message may begin with.
+        owner: its class, which a fault may give as its place.
     """
     if error.located:
         return error
-    result = SpecError(*(_locate_fault(str(fault), path, owner) for fault in error.args))
-    result.located = True
+    result = SpecError(*(_locate_fault(fault, path, owner) for fault in error.faults), located=True)
     result.__notes__ = list(getattr(error, "__notes__", ()))
     return result
 
 
-def _locate_fault(fault: str, path: str, owner: str) -> str:
-    if fault.startswith((f"{path}.", f"{path}[", f"{path}: ")):
+def _locate_fault(fault: Fault, path: str, owner: str) -> Fault:
+    if fault.path == path or fault.path.startswith((f"{path}.", f"{path}[")):
         return fault
-    match = _PREFIX.match(fault)
-    if match is not None and (place := _located(match["place"])) is not None:
-        return f"{place}: {fault[match.end() :]}"
-    if match is not None and parts_of(match["place"])[0] in _frames.get()[-1].handed:
+    place = _located(fault.path)
+    if place is not None:
+        return Fault(fault.text, place)
+    if not _frames.get()[-1].handed.isdisjoint(parts_of(fault.path)[:1]):
         return fault
-    return f"{path}: {fault.removeprefix(f'{owner}: ')}"
+    return Fault(fault.text if fault.path == owner else str(fault), path)
 
 
 @contextmanager

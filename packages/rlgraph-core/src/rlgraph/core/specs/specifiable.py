@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from rlgraph.core.errors import SpecError, offer
+from rlgraph.core.errors import Fault, SpecError, offer
 from rlgraph.core.registry import registry
 from rlgraph.core.specs.argument_types import expectation, fits
 from rlgraph.core.specs.documents import is_spec_file, read_spec_file
@@ -80,14 +80,15 @@ class Specifiable:
             makes = callable(spec) and not isinstance(spec, Specifiable)
             if spec is not None and not (isinstance(spec, str) or makes):
                 raise SpecError(
-                    f"{where}: expected a {cls.__name__}, a mapping with 'type', a name, a file or a function; "
-                    f"given {type(spec).__name__} {spec!r}{cls._hint()}"
+                    f"expected a {cls.__name__}, a mapping with 'type', a name, a file or a function; "
+                    f"given {type(spec).__name__} {spec!r}{cls._hint()}",
+                    path=where,
                 )
             spec = {"type": spec}
         arguments = {key: plain_copy(value) for key, value in spec.items() if key not in ("type", "_args")}
         positional = spec.get("_args", ())
         if isinstance(positional, str) or not isinstance(positional, Sequence):
-            raise SpecError(f"{where}._args: expected a list of arguments, given {positional!r}")
+            raise SpecError(f"expected a list of arguments, given {positional!r}", path=f"{where}._args")
         kind = spec.get("type")
         target = cls._lookup(kind, where)
         name = kind if isinstance(kind, str) else None
@@ -96,7 +97,8 @@ class Specifiable:
         )
         if not isinstance(instance, cls):
             raise SpecError(
-                f"{where}: {target.__name__} returned {type(instance).__name__} {instance!r}, expected a {cls.__name__}"
+                f"{target.__name__} returned {type(instance).__name__} {instance!r}, expected a {cls.__name__}",
+                path=where,
             )
         return instance
 
@@ -127,10 +129,11 @@ class Specifiable:
         if isinstance(target, type):
             if not issubclass(target, cls):
                 raise SpecError(
-                    f"{where}.type: {name!r} is a {target.__name__}, expected a {cls.__name__}{cls._hint()}"
+                    f"{name!r} is a {target.__name__}, expected a {cls.__name__}{cls._hint()}",
+                    path=f"{where}.type",
                 )
         elif not callable(target):
-            raise SpecError(f"{where}.type: expected a name, a class or a function, given {name!r}")
+            raise SpecError(f"expected a name, a class or a function, given {name!r}", path=f"{where}.type")
         return target
 
 
@@ -176,7 +179,7 @@ def call_checked(
         *_type_faults(parameters, positional, {k: v for k, v in arguments.items() if k not in handed}, where),
     ]
     if faults:
-        raise _located(*faults)
+        raise SpecError(*faults, located=True)
     if is_recording():
         record(where, _amounts_to(name or place_of(target), parameters, positional, arguments, handed))
     with making(where, {*parameters.named, *arguments} - handed.keys(), handed):
@@ -187,9 +190,10 @@ def call_checked(
         except SpaceError:
             raise
         except TypeError as error:
-            raise _located(f"{where}: {_name(target)}: {error}") from error
+            raise SpecError(f"{_name(target)}: {error}", path=where, located=True) from error
         except REFUSALS as error:
-            raise _located(f"{where}: {_name(target)}: {type(error).__name__}: {error}") from error
+            text = f"{_name(target)}: {type(error).__name__}: {error}"
+            raise SpecError(text, path=where, located=True) from error
 
 
 def check_arguments(target: Callable[..., Any], arguments: Mapping[str, Any], where: str) -> None:
@@ -210,19 +214,14 @@ def place_of(target: Callable[..., Any]) -> str:
     return names[0] if names else place
 
 
-def _located(*faults: str) -> SpecError:
-    error = SpecError(*faults)
-    error.located = True
-    return error
-
-
 def _name_faults(
     target: Callable[..., Any], parameters: Parameters, arguments: Mapping[str, Any], where: str
-) -> Iterator[str]:
+) -> Iterator[Fault]:
     for key in arguments:
         if key not in parameters.named and not parameters.is_open:
             other_names = getattr(target, "other_names", {})
-            yield f"{where}.{key}: {_name(target)} has no such key. {offer(str(key), parameters.named, other_names)}"
+            text = f"{_name(target)} has no such key. {offer(str(key), parameters.named, other_names)}"
+            yield Fault(text, f"{where}.{key}")
 
 
 def _position_faults(
@@ -231,14 +230,12 @@ def _position_faults(
     positional: Sequence[Any],
     arguments: Mapping[str, Any],
     where: str,
-) -> list[str]:
+) -> list[Fault]:
     """Faults in the number of arguments by position, and what is required and not there."""
     places = [p for p in parameters.own if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     if len(positional) > len(places) and not any(p.kind is p.VAR_POSITIONAL for p in parameters.own):
-        return [
-            f"{where}._args: {_name(target)} takes at most {len(places)} arguments by position, "
-            f"given {len(positional)}"
-        ]
+        text = f"{_name(target)} takes at most {len(places)} arguments by position, given {len(positional)}"
+        return [Fault(text, f"{where}._args")]
     doubled = [p.name for p in places[: len(positional)] if p.name in arguments]
     named = [p for p in parameters.own if p.kind is p.KEYWORD_ONLY]
     missing = [
@@ -247,18 +244,18 @@ def _position_faults(
         if p.default is p.empty and p.name not in arguments
     ]
     return [
-        *(f"{where}.{name}: given twice, by name and in '_args'" for name in doubled),
-        *(f"{where}.{name}: missing; {_name(target)} requires it" for name in missing),
+        *(Fault("given twice, by name and in '_args'", f"{where}.{name}") for name in doubled),
+        *(Fault(f"missing; {_name(target)} requires it", f"{where}.{name}") for name in missing),
     ]
 
 
 def _type_faults(
     parameters: Parameters, positional: Sequence[Any], arguments: Mapping[str, Any], where: str
-) -> list[str]:
+) -> list[Fault]:
     annotations = {name: p.annotation for name, p in parameters.named.items()}
     by_position = _by_position(parameters, positional)
     return [
-        f"{where}.{name}: expected {expectation(annotations[name])}, given {value!r}"
+        Fault(f"expected {expectation(annotations[name])}, given {value!r}", f"{where}.{name}")
         for name, value in [*by_position.items(), *arguments.items()]
         if name in annotations and not fits(annotations[name], value)
     ]
