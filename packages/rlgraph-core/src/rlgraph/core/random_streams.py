@@ -35,7 +35,7 @@ class RandomStreams(dict[str, np.random.Generator]):
     """
 
     def __init__(self, seed: int | Sequence[int]):
-        words = list(seed) if isinstance(seed, list | tuple) else [seed]
+        words: list[Any] = list(seed) if isinstance(seed, list | tuple) else [seed]
         if not words or any(
             isinstance(word, bool) or not isinstance(word, int) or word < 0 for word in words
         ):
