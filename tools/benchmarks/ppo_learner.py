@@ -53,11 +53,11 @@ class Learner(Component):
     @rlgraph_api
     def step(self, records: Any) -> Any:
         log_probs, entropy, values = self.networks.evaluate(records["states"], records["actions"])
-        loss, _ = self.loss.loss(
+        losses = self.loss.loss(
             log_probs, records["log_probs"], values, records["values"], records["advantages"], entropy
         )
-        self.optimizer.step(self.networks.variables(), loss)
-        return {"loss": loss}
+        self.optimizer.step(self.networks.variables(), losses["loss"])
+        return {"loss": losses["loss"]}
 
 
 def make_executor(backend: str, **execution: Any) -> GraphExecutor:

@@ -82,7 +82,7 @@ class PPO(Component):
     @rlgraph_api
     def step(self, records):
         of_policy, of_values = self.memory(records, records["internal_states"] if self.recurrent else None)
-        loss, _ = self.loss.loss(
+        losses = self.loss.loss(
             self.policy.get_log_likelihood(records["states"], records["actions"], **of_policy)[
                 "log_likelihood"
             ],
@@ -92,8 +92,8 @@ class PPO(Component):
             records["advantages"],
             self.policy.get_entropy(records["states"], **of_policy)["entropy"],
         )
-        self.optimizer.step(self.policy.variables() + self.value_function.variables(), loss)
-        return {"loss": loss}
+        self.optimizer.step(self.policy.variables() + self.value_function.variables(), losses["loss"])
+        return losses
 
     @rlgraph_api
     def step_by_hand(self, fields, internal_states=None):

@@ -83,7 +83,8 @@ class IterativeOptimization(Component):
 
         Args:
             step: an API method of any component, the caller included, or a function of wiring: ``step(records)`` or
-                ``step(records, time_percentage)`` takes the fields of a minibatch and returns a dict of numbers ``[]``.
+                ``step(records, time_percentage)`` takes the fields of a minibatch and returns a dict of numbers ``[]``,
+                for example what a loss returns, whose ``loss_per_item`` is left out.
             records: a dict of fields ``[B, ...]``, or with a time rank.
             computed: further fields. What an update computes itself belongs here: the order of the records, drawn on
                 the host, then need not wait for it.
@@ -148,7 +149,7 @@ class IterativeOptimization(Component):
             raise AssemblyError(
                 f"{self.scope_path}.stop_if: {step} returns no {self.stop_if[0]!r}. {nearest(self.stop_if[0], numbers)}"
             )
-        return dict(sorted(numbers.items()))
+        return {name: number for name, number in sorted(numbers.items()) if name != "loss_per_item"}
 
     # Minibatches.
 
@@ -258,5 +259,5 @@ def _stop(given: Any, where: str) -> tuple[str, float] | None:
         return None
     fits = isinstance(given, Sequence) and len(given) == 2 and isinstance(given[1], int | float)
     if not fits or not isinstance(given[0], str):
-        raise SpecError(f"{where}: expected a pair of a name and a limit, or None, given {given!r}")
+        raise SpecError(f"expected a pair of a name and a limit, or None, given {given!r}", path=where)
     return given[0], float(given[1])
