@@ -548,3 +548,29 @@ def test_graph_functions_name_their_tensors(function):
 
     with pytest.raises(AssemblyError, match=r"root._f: a graph function takes no \*args or \*\*kwargs"):
         assemble(Root(scope="root"))
+
+
+def test_a_forgotten_return_is_named():
+    inner = Add(scope="inner")
+
+    def forgets(self, x):
+        inner.call(x)
+
+    message = (
+        r"root.run returns nothing, and its last call inner.call gives a value: .*rlgraph_api\(returns=0\)"
+    )
+    with pytest.raises(AssemblyError, match=message):
+        assemble(body(forgets, inner))
+
+    class Forgetful(Add):
+        @rlgraph_api
+        def call(self, x):
+            self._add(x, 1.0)
+
+    with pytest.raises(
+        AssemblyError, match=r"inner.call returns nothing, and its last call inner._add gives"
+    ):
+        assemble(body(lambda self, x: inner.call(x), inner := Forgetful(scope="inner")))
+    root = type("Root", (Component,), {"run": rlgraph_api(returns=0)(forgets)})
+    inner = Add(scope="inner")
+    assert assemble(root(inner, scope="root")).results_of("run") == Const(None)
