@@ -160,12 +160,15 @@ def test_a_part_that_a_result_does_not_have():
         return str(error.value).splitlines()[0]
 
     assert missing(lambda out: out["loglikelihood"]) == (
-        "root.run: there is no part 'loglikelihood': there are ['log_likelihood', 'nested']. "
+        "root.run: there is no part 'loglikelihood'; the parts are ['log_likelihood', 'nested']. "
         "Did you mean 'log_likelihood'?"
     )
-    assert missing(lambda out: out["nested"]["x"]) == "root.run: there is no part 'x': there are ['action']"
     assert (
-        missing(lambda out: out[0]) == "root.run: there is no part 0: there are ['log_likelihood', 'nested']"
+        missing(lambda out: out["nested"]["x"]) == "root.run: there is no part 'x'; the parts are ['action']"
+    )
+    assert (
+        missing(lambda out: out[0])
+        == "root.run: there is no part 0; the parts are ['log_likelihood', 'nested']"
     )
 
 
@@ -242,7 +245,7 @@ def test_parts_of_what_a_loop_carries():
         return loop(2, lambda i, carried: carried["sums"], {"sum": x})
 
     with pytest.raises(
-        AssemblyError, match=r"root.run: there is no part 'sums': there are \['sum'\]. Did you"
+        AssemblyError, match=r"root.run: there is no part 'sums'; the parts are \['sum'\]. Did you"
     ):
         assemble(body(run))
 
