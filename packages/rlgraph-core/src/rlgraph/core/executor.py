@@ -24,6 +24,7 @@ from rlgraph.core.export import choose_methods, write_export
 from rlgraph.core.graph import BuiltGraph, ComponentGraph, Plan, assemble, build, require_kernels
 from rlgraph.core.graph.devices import place, place_replicas
 from rlgraph.core.runtime.acting import choose_actor
+from rlgraph.core.runtime.flat_weights import FlatWeights
 from rlgraph.core.runtime.fused_calls import fused_calls
 from rlgraph.core.runtime.guarded_storage import GuardedStorage
 from rlgraph.core.runtime.programs import Programs
@@ -42,7 +43,9 @@ class GraphExecutor:
         backend: name of a backend; default: `rlgraph.core.default_backend`.
         execution_spec: `ExecutionSpec` or a mapping of its fields.
         contract: False keeps calls of API methods calls at run time (see `rlgraph.core.build`).
-        api_methods: the root's API methods that are built; default: all that are not switched off.
+        api_methods: the root's API methods that are built; default: all that are not switched off. Of the components
+            only those are built that these methods reach; scopes, starting values and random streams of these are as in
+            the full build.
 
     Attributes:
         statistics: cost and size of the build. ``assembly_seconds``, ``build_seconds`` (Spaces and
@@ -136,7 +139,9 @@ class GraphExecutor:
         for key, names in (("compile", compiled), ("acting_methods", execution.acting_methods)):
             for name in names:
                 if name not in methods:
-                    raise SpecError(f"execution_spec.{key}: no API method {name!r}. {nearest(name, methods)}")
+                    raise SpecError(
+                        f"no API method {name!r}. {nearest(name, methods)}", path=f"execution_spec.{key}"
+                    )
 
     @property
     def choices(self) -> dict[str, str]:
@@ -250,6 +255,11 @@ class GraphExecutor:
         arrays = checked_weights(self.built, values)
         with self.guarded.everything():
             self.storage.write_all(arrays)
+
+    def flat_weights(self, methods: Iterable[str]) -> FlatWeights:
+        """The tensor variables that these API methods read, as flat arrays that can be read and written quickly."""
+        names = frozenset().union(*(self.plan(method).reads for method in methods))
+        return FlatWeights(self.guarded, names)
 
     # Leaving.
 

@@ -45,8 +45,9 @@ class ContainerLoss(LossFunction):
             given = dict(_items(weights, f"{scope}.weights"))
             for key in given.keys() ^ self.losses.keys():
                 raise SpecError(
-                    f"{scope}.weights: expected a weight for each of {list(self.losses)}, given {weights!r}. "
-                    f"{nearest(str(key), map(str, self.losses))}"
+                    f"expected a weight for each of {list(self.losses)}, given {weights!r}. "
+                    f"{nearest(str(key), map(str, self.losses))}",
+                    path=f"{scope}.weights",
                 )
             self.weights = {
                 key: check_number(value, f"{scope}.weights.{key}") for key, value in given.items()
@@ -95,5 +96,5 @@ class ContainerLoss(LossFunction):
 def _items(spec: Any, where: str) -> list[tuple[Any, Any]]:
     """The items by key or position."""
     if isinstance(spec, str) or not isinstance(spec, Mapping | Sequence) or not spec:
-        raise SpecError(f"{where}: expected a dict or a list, given {spec!r}")
+        raise SpecError(f"expected a dict or a list, given {spec!r}", path=where)
     return list(spec.items() if isinstance(spec, Mapping) else enumerate(spec))

@@ -64,7 +64,8 @@ class DQNLoss(LossFunction):
     ):
         if td_aggregation not in TD_AGGREGATIONS:
             raise SpecError(
-                f"{scope}.td_aggregation: unknown {td_aggregation!r}. {nearest(str(td_aggregation), TD_AGGREGATIONS)}"
+                f"unknown {td_aggregation!r}. {nearest(str(td_aggregation), TD_AGGREGATIONS)}",
+                path=f"{scope}.td_aggregation",
             )
         self.discount = check_number(discount, f"{scope}.discount", least=0, most=1)
         self.double_q = double_q

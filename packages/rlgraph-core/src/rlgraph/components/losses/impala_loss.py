@@ -63,7 +63,7 @@ class IMPALALoss(PolicyGradientLoss):
     ):
         if reward_clipping not in REWARD_CLIPPINGS:
             hint = nearest(str(reward_clipping), REWARD_CLIPPINGS[1:])
-            raise SpecError(f"{scope}.reward_clipping: unknown {reward_clipping!r}. {hint}")
+            raise SpecError(f"unknown {reward_clipping!r}. {hint}", path=f"{scope}.reward_clipping")
         self.discount = check_number(discount, f"{scope}.discount", least=0, most=1)
         self.reward_clipping = reward_clipping
         self.rho_bar = check_limit(rho_bar, f"{scope}.rho_bar")

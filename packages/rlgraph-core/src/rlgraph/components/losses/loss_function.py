@@ -206,5 +206,5 @@ def read_schedule(spec: Any, where: str) -> Schedule:
     """
     schedule = Schedule.from_spec(spec, path=where)
     if min(schedule.value(0.0), schedule.value(1.0)) < 0.0:
-        raise SpecError(f"{where}: expected a number >= 0 or a schedule of numbers >= 0, given {spec!r}")
+        raise SpecError(f"expected a number >= 0 or a schedule of numbers >= 0, given {spec!r}", path=where)
     return schedule

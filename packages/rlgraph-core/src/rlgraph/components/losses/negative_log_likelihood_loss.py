@@ -38,8 +38,9 @@ class NegativeLogLikelihoodLoss(SupervisedLoss):
             self.distribution = Component.from_spec(distribution_spec, path=f"{scope}.distribution_spec")
             if "log_prob" not in self.distribution.api_methods():
                 raise SpecError(
-                    f"{scope}.distribution_spec: expected a component with an API method log_prob(parameters, values), "
-                    f"given {distribution_spec!r}"
+                    "expected a component with an API method log_prob(parameters, values), "
+                    f"given {distribution_spec!r}",
+                    path=f"{scope}.distribution_spec",
                 )
         super().__init__(average_time_steps, scope=scope, **kwargs)
         if self.distribution is not None:

@@ -66,7 +66,9 @@ class PPOLoss(PolicyGradientLoss):
         **kwargs: Any,
     ):
         if ratio_of not in RATIOS:
-            raise SpecError(f"{scope}.ratio_of: unknown {ratio_of!r}. {nearest(str(ratio_of), RATIOS)}")
+            raise SpecError(
+                f"unknown {ratio_of!r}. {nearest(str(ratio_of), RATIOS)}", path=f"{scope}.ratio_of"
+            )
         self.clip_ratio = read_schedule(clip_ratio, f"{scope}.clip_ratio")
         self.value_function_clipping = (
             None

@@ -69,7 +69,7 @@ class SACLoss(LossFunction):
     ):
         if temperature_loss not in TEMPERATURES:
             hint = nearest(str(temperature_loss), TEMPERATURES)
-            raise SpecError(f"{scope}.temperature_loss: unknown {temperature_loss!r}. {hint}")
+            raise SpecError(f"unknown {temperature_loss!r}. {hint}", path=f"{scope}.temperature_loss")
         self.target_entropy = None
         if target_entropy is not None:
             self.target_entropy = check_number(target_entropy, f"{scope}.target_entropy")

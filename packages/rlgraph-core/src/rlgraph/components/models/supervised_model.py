@@ -47,8 +47,9 @@ class SupervisedModel(Component):
         self.predictor = SupervisedPredictor.from_spec(predictor_spec, path=f"{scope}.predictor_spec")
         if loss_spec is None and self.predictor.distribution is None:
             raise SpecError(
-                f"{scope}: expected a loss_spec, such as {{'type': 'euclidian_distance_loss'}}, or a predictor with a "
-                "label_space, whose distribution defines the loss"
+                "expected a loss_spec, such as {'type': 'euclidian_distance_loss'}, or a predictor with a "
+                "label_space, whose distribution defines the loss",
+                path=scope,
             )
         self.loss: Any = (
             NegativeLogLikelihoodLoss(self.predictor.distribution, scope="loss")
