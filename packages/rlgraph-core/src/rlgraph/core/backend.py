@@ -98,10 +98,11 @@ class Storage(ABC):
         try:
             value = variable.initializer(variable.shape, variable.spec.dtype, rng)
         except SpecError as error:
-            raise SpecError(f"initializer of {variable.name}: {error}") from error
+            raise SpecError(str(error), path=f"initializer of {variable.name}") from error
         if np.shape(value) != variable.shape:
             raise SpecError(
-                f"initializer of {variable.name}: expected values of shape {variable.shape}, given {np.shape(value)}"
+                f"expected values of shape {variable.shape}, given {np.shape(value)}",
+                path=f"initializer of {variable.name}",
             )
         return np.array(value, variable.spec.dtype, order="C")
 

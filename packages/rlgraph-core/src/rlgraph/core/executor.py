@@ -25,6 +25,7 @@ from rlgraph.core.graph import BuiltGraph, ComponentGraph, Plan, assemble, build
 from rlgraph.core.graph.devices import place, place_replicas
 from rlgraph.core.random_streams import RandomStreams
 from rlgraph.core.runtime.acting import choose_actor
+from rlgraph.core.runtime.flat_weights import FlatWeights
 from rlgraph.core.runtime.fused_calls import fused_calls
 from rlgraph.core.runtime.guarded_storage import GuardedStorage
 from rlgraph.core.runtime.programs import Programs
@@ -139,7 +140,9 @@ class GraphExecutor:
         for key, names in (("compile", compiled), ("acting_methods", execution.acting_methods)):
             for name in names:
                 if name not in methods:
-                    raise SpecError(f"execution_spec.{key}: no API method {name!r}. {nearest(name, methods)}")
+                    raise SpecError(
+                        f"no API method {name!r}. {nearest(name, methods)}", path=f"execution_spec.{key}"
+                    )
 
     @property
     def choices(self) -> dict[str, str]:
@@ -269,6 +272,11 @@ class GraphExecutor:
         arrays = checked_weights(self.built, values)
         with self.guarded.everything():
             self.storage.write_all(arrays)
+
+    def flat_weights(self, methods: Iterable[str]) -> FlatWeights:
+        """The tensor variables that these API methods read, as flat arrays that can be read and written quickly."""
+        names = frozenset().union(*(self.plan(method).reads for method in methods))
+        return FlatWeights(self.guarded, names)
 
     # Leaving.
 

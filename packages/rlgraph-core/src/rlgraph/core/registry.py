@@ -159,12 +159,12 @@ class Registry:
             PluginError: registered by two distributions, or its import fails.
         """
         key = _key(name)
-        prefix = f"{where}: " if where else ""
         if key not in self._plugins:
-            raise SpecError(prefix + self._unknown(name))
+            raise SpecError(self._unknown(name), path=where)
         if key in self._objects:
             return self._objects[key]
         found = self._plugins[key]
+        prefix = f"{where}: " if where else ""
         if len(found) > 1:
             owners = " and ".join(plugin.origin for plugin in found)
             raise PluginError(
@@ -173,7 +173,7 @@ class Registry:
         (plugin,) = found
         try:
             target = imported(plugin.target)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise PluginError(
                 f"{prefix}{self.kind} {name!r} of {plugin.origin} cannot be loaded from {plugin.target}: "
                 f"{type(error).__name__}: {error}"

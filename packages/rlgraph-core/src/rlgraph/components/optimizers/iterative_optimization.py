@@ -58,11 +58,12 @@ class IterativeOptimization(Component):
         methods = self.updated.api_methods()
         if api_method_name not in methods:
             raise SpecError(
-                f"{scope}.api_method_name: {self.updated.scope} has no API method {api_method_name!r}. "
-                f"{nearest(str(api_method_name), methods)}"
+                f"{self.updated.scope} has no API method {api_method_name!r}. "
+                f"{nearest(str(api_method_name), methods)}",
+                path=f"{scope}.api_method_name",
             )
         if isinstance(results, str) or not results:
-            raise SpecError(f"{scope}.results: expected names of numbers, given {results!r}")
+            raise SpecError(f"expected names of numbers, given {results!r}", path=f"{scope}.results")
         self.results = list(results)
         self.stop_position, self.limit = _stop(stop_if, self.results, f"{scope}.stop_if")
         self.api_method_name = api_method_name
@@ -174,8 +175,8 @@ def _stop(given: Any, results: list[str], where: str) -> tuple[int | None, float
     if given is None:
         return None, 0.0
     if not isinstance(given, Sequence) or len(given) != 2 or not isinstance(given[1], int | float):
-        raise SpecError(f"{where}: expected a pair of a name and a limit, or None, given {given!r}")
+        raise SpecError(f"expected a pair of a name and a limit, or None, given {given!r}", path=where)
     name, limit = given
     if name not in results:
-        raise SpecError(f"{where}: {name!r} is not in results. {nearest(str(name), results)}")
+        raise SpecError(f"{name!r} is not in results. {nearest(str(name), results)}", path=where)
     return results.index(name), float(limit)
