@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rlgraph.core.errors import CapabilityError
-
-if TYPE_CHECKING:
-    from rlgraph.core.backend import Storage
-    from rlgraph.core.export import ExportedMethod
+from rlgraph.core.export import ExportedMethod
+from rlgraph.core.storage import Storage
 
 
 class Extensions:

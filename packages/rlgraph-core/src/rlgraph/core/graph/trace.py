@@ -36,6 +36,7 @@ from rlgraph.core.graph.nodes import (
     VariablesOf,
     descend,
     label,
+    references,
 )
 from rlgraph.spaces import Dict, Space, Tuple
 
@@ -265,7 +266,7 @@ class Trace:
         made: Iterable[Node | ApiCall] = (*self.nodes.values(), *self.calls.values())
         last = max((each for each in made if each.caller == call), key=lambda each: each.id, default=None)
         if isinstance(last, ApiCall):
-            gives, name = last.results != Const(None), f"{last.component}.{last.method}"
+            gives, name = any(True for _ in references(last.results)), f"{last.component}.{last.method}"
         elif isinstance(last, GraphFunctionCall):
             gives, name = last.returns > 0, label(last)
         else:
