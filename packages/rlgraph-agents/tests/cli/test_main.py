@@ -235,12 +235,12 @@ def test_graph_of_one_component_in_every_form(rlgraph, form, begin):
     [
         (["train", "--backend", "nmpy"], "SpecError: backend: unknown backend 'nmpy'. Did you mean 'numpy'?"),
         (["train", "--agent", "dqm"], "SpecError: agent.type: unknown agent 'dqm'. Did you mean 'dqn'?"),
-        (["train", "--agent", "missing.json"], "SpecError: agent: there is no file "),
+        (["train", "--agent", "missing.json"], "SpecError: agent: file "),
         (
             ["train", "--agent", "list.json"],
             "SpecError: agent: list.json: expected a mapping with 'type', given [1]",
         ),
-        (["train", "--agent", "broken.json"], "broken.json' is no valid JSON: "),
+        (["train", "--agent", "broken.json"], "broken.json' is not valid JSON: "),
         (
             ["train", "--agent", "execution.json"],
             "SpecError: agent.execution_spec: expected a mapping or null, given 'fast'",
@@ -261,12 +261,12 @@ def test_graph_of_one_component_in_every_form(rlgraph, form, begin):
         ),
         (["evaluate", "nowhere"], "RunFolderError: nowhere is not a run folder"),
         (["plan", "get_action"], "has no API method 'get_action'. Did you mean 'get_actions'?"),
-        (["plan", "get_actions", "--full", "--file", "p.pdf"], "a page is saved by its suffix"),
+        (["plan", "get_actions", "--full", "--file", "p.pdf"], "the suffix of a page must be"),
         (["plan", "get_actions", "--file", "p.md"], "--file writes the page of --full"),
         (["graph", "--method", "get_action"], "has no API method 'get_action'. Did you mean 'get_actions'?"),
         (["graph", "--scope", "polcy"], "has no component 'polcy'. Did you mean 'policy'?"),
         (["graph", "--depth", "0"], "depth: expected an integer >= 1 or None, given 0"),
-        (["graph", "--file", "g.jpg"], "a drawing is saved by its suffix"),
+        (["graph", "--file", "g.jpg"], "the suffix of a drawing must be"),
         (
             ["graph", "--agent", "dense.json", "--env", "grid_world"],
             "SpaceError: policy/network/dense-0",

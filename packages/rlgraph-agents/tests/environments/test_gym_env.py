@@ -172,7 +172,8 @@ def test_reward_and_flags_are_plain():
 )
 def test_unknown_id(gym_id, nearest):
     with pytest.raises(
-        SpecError, match=f"no environment '{gym_id}' is registered with Gymnasium.*nearest is '{nearest}'"
+        SpecError,
+        match=f"^OpenAIGymEnv: no environment '{gym_id}' is registered with Gymnasium.*nearest is '{nearest}'",
     ):
         OpenAIGymEnv(gym_id)
 
@@ -287,12 +288,16 @@ def test_wrappers_are_put_around_in_turn():
 @pytest.mark.parametrize(
     ("wrappers", "message"),
     [
-        (["TimeLimits"], r"wrappers/0: gymnasium.wrappers has no 'TimeLimits'. Did you mean 'TimeLimit'"),
-        ([{"type": "TimeLimit", "steps": 3}], r"wrappers/0.steps: TimeLimit has no such key"),
-        (["TimeLimit"], r"wrappers/0: 'TimeLimit' cannot wrap .*max_episode_steps"),
-        (["FlattenObservation", "nowhere:Class"], r"wrappers/1: 'nowhere:Class' is no registered name"),
-        ([3], r"wrappers/0: expected 'module:Class'"),
-        ([{"type": 3}], r"wrappers/0/type: expected the name of a wrapper, got 3"),
+        (["TimeLimits"], r"wrappers\[0\]: gymnasium.wrappers has no 'TimeLimits'. Did you mean 'TimeLimit'"),
+        ([{"type": "TimeLimit", "steps": 3}], r"wrappers\[0\].steps: TimeLimit has no such key"),
+        (
+            [{"type": "FrameStackObservation", "stack_size": 10**9}],
+            r"wrappers\[0\].stack_size: expected at most 1,000 frames, given 1,000,000,000",
+        ),
+        (["TimeLimit"], r"wrappers\[0\]: 'TimeLimit' cannot wrap .*max_episode_steps"),
+        (["FlattenObservation", "nowhere:Class"], r"wrappers\[1\]: 'nowhere:Class' is no registered name"),
+        ([3], r"wrappers\[0\]: expected 'module:Class'"),
+        ([{"type": 3}], r"wrappers\[0\].type: expected the name of a wrapper, got 3"),
         ([lambda env: 3], r"returns a int, expected a gymnasium.Env"),
         ("TimeLimit", r"wrappers is a list, got 'TimeLimit'"),
         ([gymnasium.wrappers.Autoreset], "Autoreset hides the final states of episodes; remove it"),
@@ -301,6 +306,13 @@ def test_wrappers_are_put_around_in_turn():
 def test_wrong_wrappers(wrappers, message):
     with pytest.raises(SpecError, match=message):
         OpenAIGymEnv("CartPole-v1", wrappers=wrappers)
+
+
+def test_the_place_of_a_wrong_wrapper():
+    """Its argument is called like one of the environment."""
+    spec = {"type": "gym", "gym_env": "CartPole-v1", "wrappers": [{"type": "TimeLimit", "frameskip": 3}]}
+    with pytest.raises(SpecError, match=r"^environment.wrappers\[0\].frameskip: TimeLimit has no such key"):
+        make_environment(spec)
 
 
 def test_environments_that_are_none():

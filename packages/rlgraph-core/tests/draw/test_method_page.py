@@ -18,7 +18,7 @@ def headings(page, level):
 def test_an_update(dqn):
     page = method_page(dqn, "update_from_memory")
     assert page.title == "dqn.update_from_memory"
-    assert headings(page, 2) == ["The plan", "What flows", "What is computed", "Numerics by name", "Papers"]
+    assert headings(page, 2) == ["Plan", "Values", "Functions", "Helper functions", "Papers"]
     text = page.text()
     assert "def update_from_memory(num_records):" in text
     # Each function once, however many components call it.
@@ -45,7 +45,7 @@ def test_every_value_of_the_plan_has_its_type(dqn):
 
 def test_a_plan_without_papers_and_helpers(two):
     page = method_page(two, "run")
-    assert headings(page, 2) == ["The plan", "What flows", "What is computed"]
+    assert headings(page, 2) == ["Plan", "Values", "Functions"]
     assert "return 2.0 * inputs" in page.text()
     assert Prose("`double` behind `adder`.") in page.blocks
 
@@ -113,7 +113,9 @@ def test_files(tmp_path, name, begin):
 
 
 def test_another_suffix(tmp_path):
-    with pytest.raises(RLGraphError, match=r"a page is saved by its suffix, .md, .html, .txt; given 'p.pdf'"):
+    with pytest.raises(
+        RLGraphError, match=r"the suffix of a page must be one of .md, .html, .txt, given 'p.pdf'"
+    ):
         PAGE.save(tmp_path / "p.pdf")
 
 

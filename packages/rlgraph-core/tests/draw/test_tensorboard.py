@@ -154,7 +154,7 @@ def test_without_tensorboard_it_says_what_to_install(two, tmp_path, monkeypatch)
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(
-        RLGraphError, match=r'tensorboard is not installed: pip install "rlgraph-core\[tensorboard\]"'
+        RLGraphError, match=r'tensorboard, which is not installed: pip install "rlgraph-core\[tensorboard\]"'
     ):
         write_tensorboard_graph(two, tmp_path)
     assert list(tmp_path.iterdir()) == []

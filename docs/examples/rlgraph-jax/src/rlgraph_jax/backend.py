@@ -139,7 +139,8 @@ def compiler_options(threads: int | None) -> dict[str, bool] | None:
     """
     if threads not in (None, 1):
         raise SpecError(
-            f"execution_spec.threads: JAX computes with one thread or with as many as the process has cores; expected "
-            f"1 or null, given {threads}"
+            "JAX computes with one thread or with as many as the process has cores; expected "
+            f"1 or null, given {threads}",
+            path="execution_spec.threads",
         )
     return {"xla_cpu_multi_thread_eigen": False} if threads == 1 else None

@@ -125,18 +125,18 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         env: Any = None,
     ):
         if acting not in ACT_ON:
-            raise SpecError(f"acting: expected 'auto', 'numpy' or 'backend', given {acting!r}")
+            raise SpecError(f"expected 'auto', 'numpy' or 'backend', given {acting!r}", path="acting")
         self.state_space, self.action_space = state_space, action_space
         self.env_spec = env
         if not isinstance(execution_spec, Mapping | None):
-            raise SpecError(f"execution_spec: expected a mapping, given {execution_spec!r}")
+            raise SpecError(f"expected a mapping, given {execution_spec!r}", path="execution_spec")
         execution = dict(execution_spec or {})
         if seed is not None:
             execution["seed"] = seed
         checked = ExecutionSpec.from_spec(execution)
         if checked.acting_methods or checked.act_on != "auto":
             raise SpecError(
-                "execution_spec: an agent names its acting_methods by itself; for act_on give acting="
+                "an agent names its acting_methods by itself; for act_on give acting=", path="execution_spec"
             )
         if _only_checked.get():
             raise _CheckedError
@@ -215,7 +215,8 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         if isinstance(spec, cls):
             if env is not None or kwargs:
                 raise SpecError(
-                    f"{path}: an agent that exists takes no further arguments, given {', '.join(kwargs) or 'env'}"
+                    f"an agent that exists takes no further arguments, given {', '.join(kwargs) or 'env'}",
+                    path=path,
                 )
             return spec
         if is_spec_file(spec):
@@ -224,7 +225,7 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         if isinstance(spec, str | type):
             spec = {"type": spec}
         if not isinstance(spec, Mapping):
-            raise SpecError(f"{path}: expected a mapping with 'type', a name or a file, given {spec!r}")
+            raise SpecError(f"expected a mapping with 'type', a name or a file, given {spec!r}", path=path)
         arguments = {key: plain_copy(value) for key, value in spec.items() if key != "type"}
         handed = {**kwargs, **_spaces(arguments, kwargs, env, path)}
         arguments = {key: value for key, value in arguments.items() if key not in handed}

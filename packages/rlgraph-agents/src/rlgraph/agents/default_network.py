@@ -70,8 +70,9 @@ def _refuse(space: Space, is_refused: bool, path: str = "") -> None:
     if is_refused:
         part = f" with {path!r}" if path else ""
         raise SpecError(
-            f"network_spec: there is no default network for states {space!r}{part}; give one, and where parts have to "
+            f"there is no default network for states {space!r}{part}; give one, and where parts have to "
             'be prepared preprocessing_spec by path, such as {"camera": [{"type": "divide", "divisor": 255}, '
             '{"type": "reshape", "flatten": true}]} with network_spec [{"type": "concat"}, {"type": "dense", '
-            '"units": 64, "activation": "relu"}]'
+            '"units": 64, "activation": "relu"}]',
+            path="network_spec",
         )

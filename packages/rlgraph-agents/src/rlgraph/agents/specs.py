@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
 from rlgraph.agents.other_names import IN_UPDATES
-from rlgraph.core.errors import SpecError, offer
+from rlgraph.core.errors import Fault, SpecError, offer
 from rlgraph.core.specs.argument_types import expectation
 from rlgraph.core.specs.spec_paths import join_parts, locate, record
 from rlgraph.core.specs.specifiable import MAX_FAULTS
@@ -67,25 +67,26 @@ def parse_spec(model: type[S], spec: S | Mapping[str, Any] | None, path: str) ->
     if isinstance(spec, model):
         return spec
     if spec is not None and not isinstance(spec, Mapping):
-        raise SpecError(f"{path or 'document'}: expected a mapping, given {type(spec).__name__} {spec!r}")
+        raise SpecError(f"expected a mapping, given {type(spec).__name__} {spec!r}", path=path or "document")
     try:
         parsed = model.model_validate(dict(spec or {}))
     except ValidationError as error:
         # A union says once for each of its members what is wrong.
-        faults = (_describe(model, path, e) for e in error.errors())
+        faults = (_fault(model, path, e) for e in error.errors())
         raise SpecError(*dict.fromkeys(islice(faults, MAX_FAULTS))) from None
     record(locate(path), parsed.model_dump())
     return parsed
 
 
-def _describe(model: type[Spec], path: str, error: Any) -> str:
+def _fault(model: type[Spec], path: str, error: Any) -> Fault:
     parts, owner, field = _place(model, error["loc"])
     place = join_parts(path, *parts)
     if error["type"] == "extra_forbidden":
-        return f"{place}: there is no such key. {offer(parts[-1], owner.model_fields, owner.other_names)}"
+        hint = offer(parts[-1], owner.model_fields, owner.other_names)
+        return Fault(f"there is no such key. {hint}", place)
     if error["type"] == "missing":
-        return f"{place}: missing; expected {expected(field)}"
-    return f"{place}: expected {expected(field)}, given {error['input']!r}"
+        return Fault(f"missing; expected {expected(field)}", place)
+    return Fault(f"expected {expected(field)}, given {error['input']!r}", place)
 
 
 def _place(model: type[Spec], location: tuple[Any, ...]) -> tuple[list[str], type[Spec], Any]:

@@ -116,11 +116,11 @@ def _scale(text: str) -> tuple[str, tuple[float, float]]:
         low, high = map(float, ends.split(","))
     except ValueError:
         raise SpecError(
-            f"--normalize: expected ENV=LOW,HIGH such as CartPole-v1=0,500, given {text!r}"
+            f"expected ENV=LOW,HIGH such as CartPole-v1=0,500, given {text!r}", path="--normalize"
         ) from None
     if not name or low == high or not isfinite(high - low):
         raise SpecError(
-            f"--normalize: expected ENV=LOW,HIGH with two different finite returns, given {text!r}"
+            f"expected ENV=LOW,HIGH with two different finite returns, given {text!r}", path="--normalize"
         )
     return name, (low, high)
 
@@ -129,7 +129,7 @@ def _draw(comparison: Comparison, file: Path) -> None:
     from rlgraph.runs.comparison_picture import draw_comparison
 
     if file.suffix not in (".png", ".svg", ".pdf"):
-        raise SpecError(f"--picture: a picture is a .png, .svg or .pdf, given {file.name!r}")
+        raise SpecError(f"a picture is a .png, .svg or .pdf, given {file.name!r}", path="--picture")
     file.parent.mkdir(parents=True, exist_ok=True)
     draw_comparison(comparison, file)
 
@@ -140,4 +140,9 @@ def _write_table(comparison: Comparison, file: Path) -> None:
     with file.open("w", newline="") as lines:
         table = csv.DictWriter(lines, rows[0])
         table.writeheader()
-        table.writerows(rows)
+        table.writerows({key: _as_text(cell) for key, cell in row.items()} for row in rows)
+
+
+def _as_text(cell: Any) -> Any:
+    """`cell`, with an apostrophe in front of a text that a spreadsheet would compute."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell

@@ -49,7 +49,7 @@ def init(
 
     schema_file = file.parent / SCHEMA_FILE
     if file.suffix not in (".yaml", ".yml"):
-        raise SpecError(f"{file}: expected the name of a .yaml, which can hold comments")
+        raise SpecError("expected the name of a .yaml, which can hold comments", path=str(file))
     if file.exists() and not force:
         raise SpecError(f"{file} exists already; give another name, or --force to replace it")
     text = config_template(agent, environment_spec(env), steps)

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
+from contextlib import ExitStack, contextmanager, redirect_stdout
+from typing import Any, TextIO
 
 from rich.console import Console, RenderableType
 from rich.markup import escape
 from rich.text import Text
 
-#: Control characters but tab and line feed, those that turn the direction of writing, and what is no character.
+#: Control characters except tab and line feed, direction marks, and code points that are no characters.
 _UNPRINTABLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def printable(text: str) -> str:
-    """`text` with its unprintable characters as escapes: names in somebody's files give a terminal no orders."""
+    """`text` with unprintable characters as escapes, so that names in files cannot control the terminal."""
     return _UNPRINTABLE.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 class Terminal(Console):
-    """A console that prints texts as `printable` makes them."""
+    """A console that prints texts through `printable`."""
 
     def render_str(self, text: str, **options: Any) -> Text:
         return super().render_str(printable(text), **options)
@@ -44,6 +46,24 @@ class Output:
     def reset(self) -> None:
         """Restore the defaults."""
         self.quiet = self.json = self.debug = False
+        self._results: TextIO | None = None
+
+    @contextmanager
+    def results_alone(self) -> Iterator[None]:
+        """Send everything but results to standard error, what environments and their processes print above all."""
+        with ExitStack() as stack:
+            self._results = stdout = sys.stdout
+            is_of_the_process = stdout is sys.__stdout__
+            if is_of_the_process:
+                stdout.flush()
+                descriptor = stdout.fileno()
+                self._results = stack.enter_context(
+                    os.fdopen(os.dup(descriptor), "w", encoding=stdout.encoding)
+                )
+                stack.callback(os.dup2, self._results.fileno(), descriptor)
+                os.dup2(sys.stderr.fileno(), descriptor)
+            stack.enter_context(redirect_stdout(sys.stderr))
+            yield
 
     @property
     def notes(self) -> Terminal:
@@ -64,7 +84,7 @@ class Output:
             wrap: allow line breaks in long lines of text.
         """
         if self.json:
-            print(json.dumps(_plain(data), indent=2))
+            print(json.dumps(_plain(data), indent=2), file=self._results, flush=True)
         elif isinstance(human, str):
             Terminal().print(human, highlight=False, markup=False, soft_wrap=not wrap)
         else:

@@ -26,6 +26,7 @@ from rlgraph.cli.options import (
 )
 from rlgraph.cli.output import output
 from rlgraph.core import SpecError
+from rlgraph.core.errors import Fault
 
 PANEL = "Train"
 
@@ -118,7 +119,7 @@ def resume(
     output.notes.print(f"resuming {escape(str(folder))}", highlight=False)
     with LiveProgress(output.notes) as progress:
         summary = resume_run(folder, steps=steps, callbacks=[progress])
-    return _report(summary)
+    return _report(summary, folder)
 
 
 def run_document(
@@ -161,14 +162,14 @@ def run_document(
     try:
         check(document)
     except SpecError as error:
-        raise SpecError(*(_as_written(str(fault), moved) for fault in error.args)) from None
+        raise SpecError(*(_as_written(fault, moved) for fault in error.faults)) from None
     document["backend"] = find_backend(document["backend"]).name  # an alias of it
     return document
 
 
-def _as_written(fault: str, moved: Iterable[str]) -> str:
+def _as_written(fault: Fault, moved: Iterable[str]) -> Fault:
     """A fault with the place of the value in the agent's spec, if it came from there."""
-    return f"agent.{fault}" if fault.partition(":")[0] in moved else fault
+    return Fault(fault.text, f"agent.{fault.path}") if fault.path in moved else fault
 
 
 def _say_once(document: dict[str, Any], threads: int | None, seed: int | None) -> list[str]:
@@ -202,7 +203,7 @@ def agent_spec(agent: str, env: Any) -> dict[str, Any]:
         return preset(agent, str(name)) or {"type": agent}
     spec = read_spec_file(agent, "agent")
     if not isinstance(spec, dict):
-        raise SpecError(f"agent: {agent}: expected a mapping with 'type', given {spec!r}")
+        raise SpecError(f"{agent}: expected a mapping with 'type', given {spec!r}", path="agent")
     return spec
 
 
@@ -228,20 +229,22 @@ def _train(spec: dict[str, Any], folder: Path) -> int:
     output.notes.print("{} learns {} on {}, seed {}".format(*words, spec.get("seed", 0)))
     with LiveProgress(output.notes) as progress:
         summary = run_training(spec, folder, [progress])
-    return _report(summary)
+    return _report(summary, folder)
 
 
-def _report(summary: Any) -> int:
+def _report(summary: Any, folder: Path) -> int:
     from rlgraph.cli.report import summary_data, summary_report
 
-    goes_on = [f"{_command('rlgraph')} resume {summary.folder}"] if summary.training.interrupted else []
+    goes_on = [f"{_command('rlgraph')} resume {folder}"] if summary.training.interrupted else []
     next_steps = [
         *goes_on,
-        f"{_command('rlgraph')} evaluate {summary.folder} --episodes 100",
-        f"{_command('tensorboard')} --logdir {summary.folder / 'tensorboard'}",
+        f"{_command('rlgraph')} evaluate {folder} --episodes 100",
+        f"{_command('tensorboard')} --logdir {folder / 'tensorboard'}",
         f"{_command('rlgraph')} plan update_from_memory --full",
     ]
-    output.result(summary_report(summary, [] if output.quiet else next_steps), summary_data(summary))
+    output.result(
+        summary_report(summary, folder, [] if output.quiet else next_steps), summary_data(summary, folder)
+    )
     return ExitCode.INTERRUPTED if summary.training.interrupted else ExitCode.DONE
 
 

@@ -1,4 +1,4 @@
-"""Environments: the contract, an adapter for Gymnasium, small worlds of our own, several at once."""
+"""Environments: the contract, adapters, built-in environments and vector environments."""
 
 from rlgraph.environments.atari import AtariEnv
 from rlgraph.environments.check_environment import Finding, check_environment

@@ -1,7 +1,7 @@
 """Downscaling of pictures by averaging areas, for the screens of Atari games.
 
 A pixel of the result is the mean of the area it covers, with fractions of pixels (OpenCV's INTER_AREA). This is a
-product with one matrix from the left and one from the right. Both are block-diagonal: 5 of 210 rows become 2, in 42
+product with one matrix on the left and one on the right. Both are block-diagonal: 5 of 210 rows become 2, in 42
 blocks; 40 of 160 columns become 21, in 4 blocks. Two products of such blocks take half the time of `cv2.resize`,
 without a dependency.
 """

@@ -44,7 +44,7 @@ class AtariEnv(Environment):
         mode, difficulty: switches of the game; None: its defaults.
         max_episode_frames: frames after which a game is truncated (108,000 are half an hour); None: no limit.
         render_mode: "human" opens a window; otherwise `render` returns the screen in colours.
-        seed: the seed of the first reset, if that gets none.
+        seed: the seed of the first reset, unless `reset` is given one.
 
     Raises:
         SpecError: unknown game, mode or difficulty, a number out of range, or ale-py is missing.
@@ -72,7 +72,7 @@ class AtariEnv(Environment):
         _at_least(0, max_num_noops=max_num_noops)
         self.game = game_of(game)
         if not 0.0 <= sticky_actions <= 1.0:
-            raise SpecError(f"AtariEnv: sticky_actions is a probability, got {sticky_actions!r}.")
+            raise SpecError(f"sticky_actions is a probability, got {sticky_actions!r}.", path="AtariEnv")
         self._ale = console_with(self.game, mode, difficulty, max_episode_frames, render_mode)
         self._switched_on = self._ale.cloneState(include_rng=True)  # some games remember those played before
         self._rng = np.random.default_rng(seed)
@@ -175,7 +175,7 @@ class AtariEnv(Environment):
         }
 
     def set_state(self, state: Any) -> Array:
-        """Returns to the moment of `get_state`."""
+        """Restores a state from `get_state`; returns the state to act on."""
         self._ale.restoreState(ale_state(state["console"]))
         self._state = np.array(state["pictures"], np.uint8)
         self._rng.bit_generator.state = state["random"]
@@ -234,12 +234,12 @@ class AtariEnv(Environment):
 def _at_least(least: int, **numbers: int) -> None:
     for name, number in numbers.items():
         if not isinstance(number, int) or number < least:
-            raise SpecError(f"AtariEnv: {name} is an integer >= {least}, got {number!r}.")
+            raise SpecError(f"{name} is an integer >= {least}, got {number!r}.", path="AtariEnv")
 
 
 def _size(given: int | tuple[int, int], shape: tuple[int, int]) -> tuple[int, int]:
     """Height and width of a state."""
     size = (given, given) if isinstance(given, int) else tuple(given)
     if len(size) != 2 or not all(0 < part <= whole for part, whole in zip(size, shape, strict=True)):
-        raise SpecError(f"AtariEnv: screen_size is one number or two, up to {shape}, got {given!r}.")
+        raise SpecError(f"screen_size is one number or two, up to {shape}, got {given!r}.", path="AtariEnv")
     return size[0], size[1]

@@ -22,7 +22,7 @@ def game_of(name: str) -> str:
     games = _games()
     spelled = stem.lower().replace("_", "").replace("-", "").replace(" ", "")
     if spelled not in games:
-        raise SpecError(f"AtariEnv: unknown game {name!r}. {nearest(stem.lower(), games.values())}")
+        raise SpecError(f"unknown game {name!r}. {nearest(stem.lower(), games.values())}", path="AtariEnv")
     return games[spelled]
 
 
@@ -44,9 +44,11 @@ def console_with(
         SpecError: unknown mode or difficulty, or a number out of range.
     """
     if max_frames is not None and max_frames < 1:
-        raise SpecError(f"AtariEnv: max_episode_frames is an integer >= 1 or None, got {max_frames!r}.")
+        raise SpecError(
+            f"max_episode_frames is an integer >= 1 or None, got {max_frames!r}.", path="AtariEnv"
+        )
     if render_mode not in (None, "rgb_array", "human"):
-        raise SpecError(f"AtariEnv: render_mode is 'rgb_array', 'human' or None, got {render_mode!r}.")
+        raise SpecError(f"render_mode is 'rgb_array', 'human' or None, got {render_mode!r}.", path="AtariEnv")
     ale_py = _ale_py()
     ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
     ale = ale_py.ALEInterface()
@@ -56,7 +58,7 @@ def console_with(
     ale.setBool("display_screen", render_mode == "human")
     rom = ale_py.roms.get_rom_path(game)
     if ale.isSupportedROM(rom) is None:  # loading it would end the process
-        raise SpecError(f"AtariEnv: the console plays no {game!r} for a single player.")
+        raise SpecError(f"the console plays no {game!r} for a single player.", path="AtariEnv")
     ale.loadROM(rom)
     if mode is not None:
         _known("modes", mode, ale.getAvailableModes(), game)
@@ -69,7 +71,7 @@ def console_with(
 
 def _known(name: str, given: int, values: list[int], game: str) -> None:
     if given not in values:
-        raise SpecError(f"AtariEnv: {game} has the {name} {sorted(values)}, got {given!r}.")
+        raise SpecError(f"{game} has the {name} {sorted(values)}, got {given!r}.", path="AtariEnv")
 
 
 def packed_state(ale: Any) -> np.ndarray[Any, Any]:

@@ -99,7 +99,7 @@ class _Check:
         self.found.append(Finding(level, check, f"{self.env.name}: {message}"))
 
     def guarded(self, check: str, look: Callable[[], None]) -> bool:
-        """Runs a check; an exception becomes a finding. Whether there was none."""
+        """Runs a check and turns an exception into a finding; returns whether there was none."""
         try:
             look()
         except EnvironmentFault as fault:
@@ -236,7 +236,7 @@ class _Check:
         return trace
 
     def _inner_state(self) -> None:
-        """Checks that `set_state` returns to the moment of `get_state`, if it is supported."""
+        """Checks that `set_state` restores the state of `get_state`, if it is supported."""
         self.env.reset(seed=SEED)
         state = self.env.get_state()
         if state is None:

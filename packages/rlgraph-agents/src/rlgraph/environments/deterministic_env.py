@@ -33,8 +33,9 @@ class DeterministicEnv(Environment):
     ) -> None:
         if steps_to_terminal < 1 or (steps_to_truncation is not None and steps_to_truncation < 1):
             raise SpecError(
-                "DeterministicEnv: an episode has at least one step, "
-                f"got steps_to_terminal={steps_to_terminal}, steps_to_truncation={steps_to_truncation}."
+                "an episode has at least one step, "
+                f"got steps_to_terminal={steps_to_terminal}, steps_to_truncation={steps_to_truncation}.",
+                path="DeterministicEnv",
             )
         super().__init__(FloatBox(shape=(1,)), IntBox(2))
         self.steps_to_terminal = steps_to_terminal
@@ -49,7 +50,7 @@ class DeterministicEnv(Environment):
         return np.array([self.state_start], np.float32)
 
     def step(self, action: Any) -> StepResult:
-        """Counts one further."""
+        """Counts one step; `action` has no effect."""
         if self._steps is None:
             raise EnvironmentFault(
                 f"{self.name}: the episode is over or has not begun; call reset() before step()."
@@ -68,6 +69,6 @@ class DeterministicEnv(Environment):
         return {"steps": self._steps}
 
     def set_state(self, state: Any) -> Any:
-        """Returns to the moment of `get_state`."""
+        """Restores a state from `get_state`; returns the state to act on."""
         self._steps = state["steps"]
         return np.array([self.state_start + (self._steps or 0)], np.float32)

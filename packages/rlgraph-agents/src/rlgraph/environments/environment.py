@@ -45,7 +45,7 @@ class Environment(ABC):
 
         Returns:
             `(state, reward, terminated, truncated, info)`: the state after the action, a finite number, two
-            bools (see the module), and a dict of anything else.
+            bools (see the module), and a dict with further information.
 
         Episodes and rewards for learning may differ from those of the task (Atari: a lost life, clipped rewards).
         Such an environment reports the task's in `info`: `episode_return` and `episode_length` in the step that
@@ -74,7 +74,7 @@ class Environment(ABC):
         return None
 
     def set_state(self, state: Any) -> Any:
-        """Returns to the moment of `get_state`; the state to act on."""
+        """Restores a state from `get_state`; returns the state to act on."""
         raise NotImplementedError(f"{self.name} cannot restore its state")
 
     def terminate(self) -> None:  # noqa: B027 - most environments hold nothing that needs releasing

@@ -119,7 +119,7 @@ class _Environments:
         try:
             answer = self._execute(command[:1], command[1:])
             return NOTHING_TO_REPORT if answer is None else self._pickled(answer)
-        except BaseException as error:  # none of Ctrl-C, which is ignored
+        except BaseException as error:  # also SystemExit; Ctrl-C is ignored
             return _failure(error, self.label)
 
     def _execute(self, kind: bytes, argument: bytes) -> Answer | None:

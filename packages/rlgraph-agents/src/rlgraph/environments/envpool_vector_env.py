@@ -62,7 +62,7 @@ class EnvPoolVectorEnv(GymBatchEnv):
             import envpool
         except ImportError as error:
             raise SpecError(
-                f"envpool: cannot be imported ({error}); `pip install rlgraph-agents[envpool]`"
+                f"cannot be imported ({error}); `pip install rlgraph-agents[envpool]`", path="envpool"
             ) from error
         options = self.options if seed is None else {**self.options, "seed": seed % 2**31}
         return envpool.make_gymnasium(self.task_id, num_envs=self.num_environments, **options)

@@ -1,4 +1,4 @@
-"""What environments raise, and how any error of an environment becomes such a fault."""
+"""The error of environments, and its construction from other errors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import traceback
 from rlgraph.core.errors import RLGraphError
 
 LONGEST_MESSAGE = 1000
-"""Characters of a message, or of a traceback's beginning and end, that come from an environment."""
+"""Maximum characters of an environment's message, and of the beginning and end of its traceback."""
 
 
 class EnvironmentFault(RLGraphError):
@@ -21,7 +21,7 @@ class EnvironmentFault(RLGraphError):
 
 
 def fault_of(error: BaseException, place: str, more: str = "") -> EnvironmentFault:
-    """A fault with the message of `error`, which an environment raised, and its place.
+    """A fault with the message of `error`, which an environment raised, and the place.
 
     Args:
         place: the environment, its index and the step.

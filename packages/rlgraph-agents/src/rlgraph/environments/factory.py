@@ -31,7 +31,7 @@ GYMNASIUM_TYPES = ("openai_gym", "openai", "gym")
 """Names of the adapter for Gymnasium."""
 
 NATIVE_FROM = 16
-"""With so many environments a vectorised class of Gymnasium's is faster than steps in turn (CartPole: 3 times)."""
+"""From this number of environments on, Gymnasium's vectorised classes are faster than a loop (CartPole: 3 times)."""
 
 
 @interruptible()
@@ -43,11 +43,11 @@ def make_environment(spec: Any, *, path: str = "environment") -> Environment:
             `reset`, `step` and `terminate` (`rlgraph.core.protocols.Environment`); a registered name, a gymnasium
             id such as ``"CartPole-v1"``, or a class, "module:Class"; a mapping with ``type`` (a registered name,
             "module:Class", or a class) and constructor arguments; or a class or function that returns one of these.
-        path: where the spec stands; named in errors.
+        path: place of the spec, for messages.
 
     Raises:
         SpecError: unknown type, id or argument; a module that may not be imported (`rlgraph.core.allow_imports`); an
-            object that lacks parts of an environment, with all of them.
+            object that lacks parts of an environment (names all of them).
         EnvironmentFault: the code of the environment raises any other error; the error is its cause.
     """
     try:
@@ -74,7 +74,8 @@ def _make_environment(spec: Any, path: str) -> Environment:
     if callable(spec):
         return make_environment(spec(), path=path)
     raise SpecError(
-        f"{path}: expected an environment, its name, a gymnasium id, or a mapping with 'type'; given {spec!r}"
+        f"expected an environment, its name, a gymnasium id, or a mapping with 'type'; given {spec!r}",
+        path=path,
     )
 
 
@@ -82,23 +83,24 @@ def _from_mapping(spec: Mapping[str, Any], path: str) -> Environment:
     known = registry("rlgraph.environments")
     if "type" not in spec:
         raise SpecError(
-            f"{path}: a mapping needs 'type', given {dict(spec)!r}. Known: {', '.join(known.names())}."
+            f"a mapping needs 'type', given {dict(spec)!r}. Known: {', '.join(known.names())}.", path=path
         )
     if is_envpool(spec):
         raise SpecError(
-            f"{path}: EnvPool makes several environments at once, and here single ones are needed; give the "
-            "gymnasium id of the game"
+            "EnvPool makes several environments at once, and here single ones are needed; give the "
+            "gymnasium id of the game",
+            path=path,
         )
     kind = spec["type"]
     arguments = {key: value for key, value in spec.items() if key != "type"}
     if not isinstance(kind, str) and not callable(kind):
-        raise SpecError(f"{path}.type: expected a name, a class or a function, given {kind!r}")
+        raise SpecError(f"expected a name, a class or a function, given {kind!r}", path=f"{path}.type")
     target = kind
     if isinstance(kind, str):
         target = known.resolve(kind, _is_environment_class, "an environment's class", where=f"{path}.type")
     environment = call_checked(target, (), arguments, path, name=str(kind))
     if not is_instance(environment):
-        raise SpecError(f"{path}.type: {kind!r} gives a {type(environment).__name__}, no Environment")
+        raise SpecError(f"{kind!r} gives a {type(environment).__name__}, no Environment", path=f"{path}.type")
     return _from_instance(environment, f"{path}.type")
 
 
@@ -107,7 +109,7 @@ def _is_environment_class(kind: type) -> bool:
 
 
 def _from_instance(instance: Any, path: str) -> Environment:
-    """An environment as it is, one of Gymnasium or of another class in its adapter."""
+    """`instance` itself if it is an `Environment`, else in the adapter for its class."""
     if isinstance(instance, Environment):
         return instance
     if isinstance(instance, gymnasium.Env):
@@ -115,16 +117,16 @@ def _from_instance(instance: Any, path: str) -> Environment:
     try:
         return ProtocolEnv(instance)
     except SpecError as error:
-        raise SpecError(f"{path}: {error}") from None
+        raise SpecError(str(error), path=path) from None
 
 
 def is_instance(spec: Any) -> bool:
-    """Whether `spec` is one environment, which cannot be made again and belongs to whoever gave it."""
+    """Whether `spec` is an existing environment, which cannot be made again and belongs to the caller."""
     return isinstance(spec, Environment | gymnasium.Env) or resembles_environment(spec)
 
 
 def is_vector_instance(spec: Any) -> bool:
-    """Whether `spec` is several environments, made already."""
+    """Whether `spec` is an existing vector environment."""
     return isinstance(spec, VectorEnv | gymnasium.vector.VectorEnv)
 
 
@@ -138,22 +140,22 @@ def make_vector_env(
     step_timeout: float | None = STEP_TIMEOUT,
     max_restarts: int = MAX_RESTARTS,
 ) -> VectorEnv:
-    """`num_envs` environments behind one `reset` and one `step`.
+    """A vector environment of `num_envs` environments.
 
     Args:
         spec: as `make_environment` takes it; a `gymnasium.vector.VectorEnv`; or ``{"type": "envpool", ...}``.
-        num_envs: how many.
-        vectorization: ``"sequential"``: one after another in this process; ``"processes"``: in processes of their own,
-            for steps that take longer than some 100 us; ``"native"``: by Gymnasium's vectorised class of the id;
-            ``"envpool"``: by EnvPool, the id being one of its tasks; ``"auto"``: native where nothing but an id was
-            given, it has such a class, and there are at least 16 environments; else sequential.
-        validate: hold every state and action against its Space.
-        processes: how many processes; None: as many as there are cores, less one.
-        step_timeout: seconds after which an environment in a process hangs; None: any time.
-        max_restarts: how often each environment may be replaced after a crash.
+        num_envs: number of environments.
+        vectorization: ``"sequential"``: one after another in this process; ``"processes"``: in worker processes, for
+            steps that take longer than about 100 us; ``"native"``: by Gymnasium's vectorised class of the id;
+            ``"envpool"``: by EnvPool, with the id as its task; ``"auto"``: native for a plain id that has such a
+            class, with at least 16 environments; else sequential.
+        validate: check every state and action against its Space.
+        processes: number of processes; None: the number of cores minus one.
+        step_timeout: seconds after which a step in a process counts as hanging; None: no limit.
+        max_restarts: maximum number of restarts of each environment after crashes.
 
     Raises:
-        SpecError: several are wanted from one instance; a kind of vectorization that does not fit.
+        SpecError: one instance for several environments; a vectorization that does not support `spec`.
     """
     if isinstance(spec, VectorEnv):
         return spec
@@ -161,7 +163,7 @@ def make_vector_env(
         return NativeVectorEnv(spec)
     if vectorization not in VECTORIZATIONS:
         raise SpecError(
-            f"vectorization: expected one of {', '.join(VECTORIZATIONS)}, given {vectorization!r}"
+            f"expected one of {', '.join(VECTORIZATIONS)}, given {vectorization!r}", path="vectorization"
         )
     if vectorization == "envpool" or (is_envpool(spec) and vectorization == "auto"):
         return _make_envpool(spec, num_envs)
@@ -185,7 +187,7 @@ def make_vector_env(
     if is_instance(spec):
         return SequentialVectorEnv(make_environments(spec, num_envs), validate, max_restarts)
     if num_envs < 1:
-        raise SpecError(f"num_envs: expected an integer >= 1, given {num_envs!r}")
+        raise SpecError(f"expected an integer >= 1, given {num_envs!r}", path="num_envs")
     return SequentialVectorEnv([partial(make_environment, spec)] * num_envs, validate, max_restarts)
 
 
@@ -193,7 +195,7 @@ def make_process_vector_env(spec: Any, num_envs: int, **options: Any) -> Process
     """Environments of `spec` in processes; `options` as of `ProcessVectorEnv`.
 
     Raises:
-        SpecError: an instance; what `ProcessVectorEnv` raises.
+        SpecError: `spec` is an instance; see also `ProcessVectorEnv`.
     """
     if is_instance(spec):
         raise SpecError("vectorization='processes' needs a spec or a function, given one instance")
@@ -201,13 +203,13 @@ def make_process_vector_env(spec: Any, num_envs: int, **options: Any) -> Process
 
 
 def _make_under(policy: ImportPolicy, spec: Any) -> Environment:
-    """An environment in another process, which imports what it may import here."""
+    """Make an environment in another process, under this process's import policy."""
     with using_import_policy(policy):
         return make_environment(spec)
 
 
 def _plain_id(spec: Any) -> tuple[str | None, dict[str, Any]]:
-    """The gymnasium id and the arguments of a spec that is nothing else; None: it is something else."""
+    """The Gymnasium id and the arguments of a spec that has only these; the id is None for other specs."""
     known = registry("rlgraph.environments")
     if isinstance(spec, str):
         return (None if spec in known else spec), {}
@@ -219,7 +221,7 @@ def _plain_id(spec: Any) -> tuple[str | None, dict[str, Any]]:
 
 
 def is_envpool(spec: Any) -> bool:
-    """Whether `spec` asks for EnvPool, which has several environments or none."""
+    """Whether `spec` asks for EnvPool, which makes only vector environments."""
     return isinstance(spec, Mapping) and spec.get("type") == "envpool"
 
 
@@ -227,7 +229,9 @@ def _make_envpool(spec: Any, num_envs: int) -> VectorEnv:
     if isinstance(spec, str):
         return EnvPoolVectorEnv(spec, num_envs)
     if not isinstance(spec, Mapping) or "task_id" not in spec:
-        raise SpecError(f"envpool: expected {{'type': 'envpool', 'task_id': ...}} or a task, given {spec!r}")
+        raise SpecError(
+            f"expected {{'type': 'envpool', 'task_id': ...}} or a task, given {spec!r}", path="envpool"
+        )
     arguments = {key: value for key, value in spec.items() if key != "type"}
     return EnvPoolVectorEnv(num_environments=num_envs, **arguments)
 
@@ -236,10 +240,10 @@ def make_environments(spec: Any, number: int) -> list[Environment]:
     """`number` environments from one spec.
 
     Raises:
-        SpecError: several are wanted from one instance.
+        SpecError: one instance for several environments.
     """
     if number < 1:
-        raise SpecError(f"num_envs: expected an integer >= 1, given {number!r}")
+        raise SpecError(f"expected an integer >= 1, given {number!r}", path="num_envs")
     if is_instance(spec) and number > 1:
         raise SpecError(
             f"num_envs={number} needs a spec or a function that makes environments, given one instance"

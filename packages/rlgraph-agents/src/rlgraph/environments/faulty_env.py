@@ -31,7 +31,7 @@ class FaultyEnv(DeterministicEnv):
         self, fault: str = "raise", fault_step: int = 1, fault_episode: int = 1, **arguments: Any
     ) -> None:
         if fault not in FAULTS:
-            raise SpecError(f"FaultyEnv: fault is one of {', '.join(FAULTS)}, given {fault!r}.")
+            raise SpecError(f"fault is one of {', '.join(FAULTS)}, given {fault!r}.", path="FaultyEnv")
         super().__init__(**arguments)
         self.fault, self.fault_step, self.fault_episode = fault, fault_step, fault_episode
         self._episode = -1
@@ -42,7 +42,7 @@ class FaultyEnv(DeterministicEnv):
         return super().reset(seed)
 
     def step(self, action: Any) -> StepResult:
-        """Counts one further, or fails."""
+        """Counts one step, or fails."""
         result = super().step(action)
         step = result[0][0] - self.state_start
         if self._episode == self.fault_episode and step == self.fault_step:

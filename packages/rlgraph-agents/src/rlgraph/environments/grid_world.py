@@ -66,7 +66,7 @@ class GridWorld(Environment):
             channel 2 the actor (255). Only "xy+orientation" shows where the actor looks.
         random_start: an episode begins on a random free field, start or fire, instead of the start.
         render_mode: what `render` returns: "text", or "rgb_array", `[rows * 32, columns * 32, 3]` uint8.
-        seed: the seed of the first reset, if that gets none.
+        seed: the seed of the first reset, unless `reset` is given one.
 
     Episodes have no limit of steps.
     """
@@ -142,7 +142,7 @@ class GridWorld(Environment):
         return {"at": self._at, "running": self._running, "random": self._rng.bit_generator.state}
 
     def set_state(self, state: Any) -> Any:
-        """Returns to the moment of `get_state`."""
+        """Restores a state from `get_state`; returns the state to act on."""
         self._at, self._running = state["at"], state["running"]
         self._rng.bit_generator.state = state["random"]
         return self._nodes[self._at].state
@@ -236,4 +236,6 @@ def _action_space(action_type: str) -> Space:
 
 def _one_of(argument: str, value: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise SpecError(f"GridWorld: {argument} is one of {', '.join(map(repr, choices))}, got {value!r}.")
+        raise SpecError(
+            f"{argument} is one of {', '.join(map(repr, choices))}, got {value!r}.", path="GridWorld"
+        )

@@ -18,7 +18,7 @@ ENDS = (HOLE, GOAL)
 
 
 class Place(NamedTuple):
-    """Where an actor stands, and where it looks."""
+    """The field and the direction of an actor."""
 
     x: int
     y: int

@@ -19,14 +19,14 @@ from rlgraph.spaces import BoxSpace, Dict, Space, Tuple
 
 
 class GymBatchEnv(VectorEnv):
-    """Environments that step in one call, and that the step after an end resets; see `VectorEnv`.
+    """Environments that step in one call; see `VectorEnv`.
 
     Every result is checked: its form, the shapes and kinds of numbers, finite rewards. Any error is an
-    `EnvironmentFault`; there are no restarts, since one environment cannot be replaced alone.
+    `EnvironmentFault`; there are no restarts, since single environments cannot be replaced.
 
     Args:
         gym_states, gym_actions: the spaces of one environment.
-        num_environments: how many.
+        num_environments: number of environments.
         force_float32: float64 in observations and actions becomes float32.
     """
 
@@ -54,11 +54,11 @@ class GymBatchEnv(VectorEnv):
 
     @abstractmethod
     def _reset(self, seed: int | None) -> Any:
-        """Begins an episode everywhere; the observations."""
+        """Begins an episode in every environment; returns the observations."""
 
     @abstractmethod
     def _step(self, actions: Any) -> Any:
-        """The result of a step as Gymnasium's vector environments give it."""
+        """The result of a step, in the form of Gymnasium's vector environments."""
 
     def reset(self, seed: int | None = None) -> Rows:
         """Begins an episode in every environment, also if one is running."""
@@ -110,7 +110,9 @@ class GymBatchEnv(VectorEnv):
             )
         observations, rewards, terminated, truncated, infos = result
         rewards = self._column("rewards", rewards, "fiub").astype(np.float64)
-        if not np.vdot(rewards, rewards) <= LARGEST_REWARD:  # a cheap check of all rewards; only then each
+        if (
+            not np.vdot(rewards, rewards) <= LARGEST_REWARD
+        ):  # a cheap check of all; only a failure checks each
             for index, reward in enumerate(rewards.tolist()):
                 if (fault := explain_number(reward)) is not None:
                     raise EnvironmentFault(f"environment {index}: {fault}.")

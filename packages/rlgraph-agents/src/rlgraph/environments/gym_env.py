@@ -28,7 +28,7 @@ class OpenAIGymEnv(Environment):
     Args:
         gym_env: a registered id ("CartPole-v1", "ale_py:ALE/Pong-v5"), a `gymnasium.Env` or an `EnvSpec`.
         max_episode_steps: steps after which an episode is truncated; None: the limit registered for the id.
-        seed: the seed of the first reset, if that gets none.
+        seed: the seed of the first reset, unless `reset` is given one.
         render_mode: as `gymnasium.make` takes it; only with an id.
         force_float32: float64 in observations and actions becomes float32.
         frameskip: repetitions of an action within one step; rewards are summed, the last state counts, and the end
@@ -62,10 +62,10 @@ class OpenAIGymEnv(Environment):
     ) -> None:
         if (gym_env is None) == (env_id is None):
             raise SpecError(
-                "OpenAIGymEnv: give gym_env (or env_id, the same), a registered id or an environment."
+                "give gym_env (or env_id, the same), a registered id or an environment.", path="OpenAIGymEnv"
             )
         if frameskip is not None and (not isinstance(frameskip, int) or frameskip < 1):
-            raise SpecError(f"OpenAIGymEnv: frameskip is an integer >= 1, got {frameskip!r}.")
+            raise SpecError(f"frameskip is an integer >= 1, got {frameskip!r}.", path="OpenAIGymEnv")
         render_mode = "human" if visualize and render_mode is None else render_mode
         made, self.frameskip = gym_environment(
             env_id if gym_env is None else gym_env,
@@ -137,7 +137,7 @@ class OpenAIGymEnv(Environment):
         return self.gym_env.step if self._untranslated else self.step
 
     def render(self) -> Any:
-        """What Gymnasium renders in the chosen `render_mode`."""
+        """The picture that Gymnasium renders in `render_mode`."""
         return self.gym_env.render()
 
     def get_state(self) -> dict[str, Any] | None:
@@ -149,7 +149,7 @@ class OpenAIGymEnv(Environment):
         return None if state is None else {**state, "running": self._running}
 
     def set_state(self, state: Any) -> Any:
-        """Returns to the moment of `get_state`."""
+        """Restores a state from `get_state`; returns the state to act on."""
         observation = set_gym_state(self.gym_env, state)
         self._running = state["running"]
         return self._to_state(observation)

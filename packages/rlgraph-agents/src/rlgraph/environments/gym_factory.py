@@ -17,6 +17,9 @@ from rlgraph.core.specs.specifiable import check_arguments
 
 GymEnv: TypeAlias = gymnasium.Env[Any, Any]
 
+#: The largest number of frames that a wrapper stacks; more are a mistake.
+MAX_FRAMES = 1000
+
 
 def gym_environment(
     given: Any,
@@ -27,7 +30,7 @@ def gym_environment(
     wrappers: Sequence[Any],
     kwargs: dict[str, Any],
 ) -> tuple[GymEnv, int]:
-    """The environment, and the repetitions of each action that are left to the caller.
+    """The environment, and the number of repetitions of each action left to the caller.
 
     Raises:
         SpecError: see `OpenAIGymEnv`.
@@ -40,7 +43,7 @@ def gym_environment(
     else:
         env = _existing(given, limit, render_mode, kwargs)
     for at, wrapper in enumerate(_listed(wrappers)):
-        env = _wrapped(env, wrapper, f"OpenAIGymEnv: wrappers/{at}")
+        env = _wrapped(env, wrapper, f"OpenAIGymEnv.wrappers[{at}]")
     _no_autoreset(env)
     return env, frameskip or 1
 
@@ -63,9 +66,11 @@ def _spec(given: str | EnvSpec) -> EnvSpec:
             importlib.import_module(module)
         return gymnasium.spec(gym_id)
     except ModuleNotFoundError as error:
-        raise SpecError(f"OpenAIGymEnv: {given!r} names a module that is not installed: {error}.") from error
+        raise SpecError(
+            f"{given!r} names a module that is not installed: {error}.", path="OpenAIGymEnv"
+        ) from error
     except gymnasium.error.Error as error:
-        raise SpecError(_unknown(gym_id)) from error
+        raise SpecError(_unknown(gym_id), path="OpenAIGymEnv") from error
 
 
 def _make(given: str | EnvSpec, limit: int | None, render_mode: str | None, kwargs: dict[str, Any]) -> GymEnv:
@@ -75,72 +80,84 @@ def _make(given: str | EnvSpec, limit: int | None, render_mode: str | None, kwar
         return gymnasium.make(given, max_episode_steps=limit, render_mode=render_mode, **kwargs)
     except gymnasium.error.DependencyNotInstalled as error:
         name = given if isinstance(given, str) else given.id
-        raise SpecError(f"OpenAIGymEnv: {name} needs a package that is not installed: {error}") from error
+        raise SpecError(
+            f"{name} needs a package that is not installed: {error}", path="OpenAIGymEnv"
+        ) from error
     except gymnasium.error.Error as error:
-        raise SpecError(f"OpenAIGymEnv: {error}") from error
+        raise SpecError(str(error), path="OpenAIGymEnv") from error
 
 
 def _existing(env: Any, limit: int | None, render_mode: str | None, kwargs: dict[str, Any]) -> GymEnv:
     """An existing environment, with a limit of steps."""
     if isinstance(env, gymnasium.vector.VectorEnv):
         raise SpecError(
-            "OpenAIGymEnv: one environment is needed, got a gymnasium.vector.VectorEnv; "
-            "make_vector_env makes several of one id."
+            "one environment is needed, got a gymnasium.vector.VectorEnv; "
+            "make_vector_env makes several of one id.",
+            path="OpenAIGymEnv",
         )
     if not isinstance(env, gymnasium.Env):
         raise SpecError(
-            f"OpenAIGymEnv: gym_env is a registered id, an EnvSpec or a gymnasium.Env, "
-            f"got {type(env).__name__}."
+            f"gym_env is a registered id, an EnvSpec or a gymnasium.Env, got {type(env).__name__}.",
+            path="OpenAIGymEnv",
         )
     unused = [*kwargs, *(["render_mode"] if render_mode is not None else [])]
     if unused:
         raise SpecError(
-            f"OpenAIGymEnv: {', '.join(unused)} can be given only with an id, not with an environment."
+            f"{', '.join(unused)} can be given only with an id, not with an environment.", path="OpenAIGymEnv"
         )
     return env if limit is None else gym_wrappers.TimeLimit(env, limit)
 
 
 def _listed(wrappers: Any) -> Sequence[Any]:
     if isinstance(wrappers, str) or not isinstance(wrappers, Sequence):
-        raise SpecError(f"OpenAIGymEnv: wrappers is a list, got {wrappers!r}.")
+        raise SpecError(f"wrappers is a list, got {wrappers!r}.", path="OpenAIGymEnv")
     return wrappers
 
 
 def _wrapped(env: GymEnv, spec: Any, path: str) -> GymEnv:
     """`env` inside the wrapper that `spec` describes."""
     if isinstance(spec, Mapping) and "type" in spec:
-        wrapper = _wrapper_class(spec["type"], f"{path}/type")
+        wrapper = _wrapper_class(spec["type"], f"{path}.type")
         arguments = {key: value for key, value in spec.items() if key != "type"}
         check_arguments(wrapper, arguments, path)
+        _check_frames(arguments.get("stack_size"), f"{path}.stack_size")
     elif isinstance(spec, str) or callable(spec):
         wrapper, arguments = _wrapper_class(spec, path), {}
     else:
         raise SpecError(
-            f"{path}: expected 'module:Class', a name in gymnasium.wrappers, a mapping with 'type', or a "
-            f"function of the environment; got {spec!r}."
+            "expected 'module:Class', a name in gymnasium.wrappers, a mapping with 'type', or a "
+            f"function of the environment; got {spec!r}.",
+            path=path,
         )
     try:
         wrapped = wrapper(env, **arguments)
     except (TypeError, ValueError, AssertionError) as error:
-        raise SpecError(f"{path}: {spec!r} cannot wrap {env}: {error}") from error
+        raise SpecError(f"{spec!r} cannot wrap {env}: {error}", path=path) from error
     if not isinstance(wrapped, gymnasium.Env):
-        raise SpecError(f"{path}: {spec!r} returns a {type(wrapped).__name__}, expected a gymnasium.Env.")
+        raise SpecError(f"{spec!r} returns a {type(wrapped).__name__}, expected a gymnasium.Env.", path=path)
     return wrapped
+
+
+def _check_frames(number: Any, where: str) -> None:
+    """Refuse a stack that takes all memory when it is made."""
+    if isinstance(number, int) and number > MAX_FRAMES:
+        raise SpecError(f"expected at most {MAX_FRAMES:,} frames, given {number:,}", path=where)
 
 
 def _wrapper_class(name: Any, path: str) -> Callable[..., Any]:
     if callable(name):
         return name
     if not isinstance(name, str):
-        raise SpecError(f"{path}: expected the name of a wrapper, got {name!r}.")
+        raise SpecError(f"expected the name of a wrapper, got {name!r}.", path=path)
     if ":" in name:
         return import_class(
             name, lambda kind: issubclass(kind, gymnasium.Wrapper), "a gymnasium.Wrapper", where=path
         )
     if name not in gym_wrappers.__all__:
         raise SpecError(
-            f"{path}: gymnasium.wrappers has no {name!r}. {nearest(name, gym_wrappers.__all__)} "
-            "Write one of another module as 'module:Class'."
+            f"gymnasium.wrappers has no {name!r}. {nearest(name, gym_wrappers.__all__)} "
+            "Write one of another module as 'module:Class'.",
+            path=path,
         )
     wrapper: Callable[..., Any] = getattr(gym_wrappers, name)
     return wrapper
@@ -151,8 +168,9 @@ def _no_autoreset(env: GymEnv) -> None:
     while isinstance(env, gymnasium.Wrapper):
         if isinstance(env, gym_wrappers.Autoreset):
             raise SpecError(
-                "OpenAIGymEnv: the wrapper Autoreset hides the final states of episodes; remove it. Workers and "
-                "vector environments reset environments."
+                "the wrapper Autoreset hides the final states of episodes; remove it. Workers and "
+                "vector environments reset environments.",
+                path="OpenAIGymEnv",
             )
         env = env.env
 
@@ -164,6 +182,6 @@ def _unknown(gym_id: str) -> str:
     close = difflib.get_close_matches(gym_id.lower()[:100], lowered, n=1, cutoff=0.0)
     hint = f"The nearest is {known[lowered.index(close[0])]!r}. " if close else ""
     return (
-        f"OpenAIGymEnv: no environment {gym_id!r} is registered with Gymnasium. {hint}"
+        f"no environment {gym_id!r} is registered with Gymnasium. {hint}"
         "Write one that a package registers as 'module:id', for example 'ale_py:ALE/Pong-v5'."
     )

@@ -61,7 +61,7 @@ def gym_state(env: gymnasium.Env[Any, Any]) -> dict[str, Any] | None:
 
 
 def set_gym_state(env: gymnasium.Env[Any, Any], state: Any) -> Any:
-    """Restores a state of `gym_state`; the observation there.
+    """Restores a state of `gym_state`; returns the observation.
 
     Raises:
         NotImplementedError: the class or a wrapper is unknown.

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM, told apart from a KeyboardInterrupt that an environment raises."""
+"""Distinguishes Ctrl-C and SIGTERM from a KeyboardInterrupt that an environment raises."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ class Interruption(KeyboardInterrupt):
 def interruptible() -> Iterator[None]:
     """Ctrl-C and SIGTERM raise `Interruption` inside.
 
-    After the first SIGTERM others are ignored: nothing cuts off the checkpoint that is written because of it.
-    Signals that are ignored or that have a handler already keep it. Only the main thread receives signals; in another
-    one nothing changes.
+    After the first SIGTERM others are ignored, so that the checkpoint can be written. Signals that are ignored or
+    already have a handler do not change. Only the main thread receives signals; other threads are not affected.
     """
     replaced: dict[signal.Signals, Any] = {}
     if threading.current_thread() is threading.main_thread():
@@ -37,9 +36,9 @@ def interruptible() -> Iterator[None]:
 
 
 def raise_interruption(error: BaseException) -> None:
-    """Raises `error` again if a signal may have caused it; returns if the environment that ran raised it.
+    """Re-raises `error` if a signal may have caused it; returns if the environment raised it.
 
-    Outside `interruptible` every KeyboardInterrupt of the main thread may be one of Python's own handler.
+    Outside `interruptible`, any KeyboardInterrupt in the main thread may come from Python's own handler.
     """
     if isinstance(error, Interruption):
         raise error

@@ -30,8 +30,8 @@ class NativeVectorEnv(GymBatchEnv):
     env = NativeVectorEnv(gymnasium.vector.SyncVectorEnv([make] * 8))
     ```
 
-    The arrays returned are new in every step. All environments share the random numbers of the class: environment `i`
-    has no seed of its own.
+    The arrays returned are new in every step. All environments share the random numbers of the class: there is no
+    seed per environment.
 
     Args:
         environment: the id of an environment that has a vectorised class, or a vector environment.
@@ -108,8 +108,8 @@ def vectorised_id(gym_id: str) -> bool:
 def _make(gym_id: str, number: int, kwargs: dict[str, Any]) -> GymVectorEnv:
     if not vectorised_id(gym_id):
         raise SpecError(
-            f"vectorization='native': Gymnasium has no vectorised class for {gym_id!r}; use 'sequential' or "
-            "'processes'."
+            f"Gymnasium has no vectorised class for {gym_id!r}; use 'sequential' or 'processes'.",
+            path="vectorization='native'",
         )
     return gymnasium.make_vec(gym_id, number, vectorization_mode="vector_entry_point", **kwargs)
 
@@ -121,10 +121,10 @@ def _autoreset_mode(environment: GymVectorEnv) -> AutoresetMode:
     except ValueError:
         known = ", ".join(f"AutoresetMode.{each.name}" for each in AutoresetMode)
         raise SpecError(
-            f"{environment}: expected one of {known} in metadata['autoreset_mode'], given {mode!r}."
+            f"expected one of {known} in metadata['autoreset_mode'], given {mode!r}.", path=str(environment)
         ) from None
 
 
 def _entry(observations: Any, index: int) -> Any:
-    """The observation of one environment: of a batch, leaf by leaf, or of an array of observations."""
+    """The observation of one environment, from a batch or from an array of observations."""
     return map_rows(lambda leaf: leaf[index], observations)

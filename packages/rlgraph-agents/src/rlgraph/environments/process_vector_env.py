@@ -1,7 +1,7 @@
 """Environments in several processes.
 
-Each step costs one message to every process and one back (20 to 50 us). Processes are worth it if the environments
-of a process need much longer than that for a step, and if there is a core for it. States, rewards, flags and actions
+Each step costs one message to every process and one back (20 to 50 us). Processes pay off if the environments
+of a process need much longer than that for a step, and if every process has a core. States, rewards, flags and actions
 are in shared memory; messages carry infos and errors.
 """
 
@@ -34,7 +34,7 @@ from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
 
 STEP_TIMEOUT = 60.0
 START_TIMEOUT = 300.0
-"""Seconds after which a step or a reset, and the start of a process, count as hanging."""
+"""Seconds after which the start of a process counts as hanging."""
 
 
 class RemoteTraceback(Exception):
@@ -65,12 +65,12 @@ class ProcessVectorEnv(VectorEnv):
         environment: a function that makes an environment. It is pickled and sent to the processes: a function at the
             top level of a module, or a `functools.partial` of one.
         num_environments: number of environments.
-        processes: number of processes; None: one less than there are cores, the last being for the agent.
+        processes: number of processes; None: the number of cores minus one, which is left to the agent.
         validate: check values in every episode (see `SequentialVectorEnv`).
         step_timeout: seconds that a step or reset of the environments of a process may take; None: no limit.
         max_restarts: limit of restarts of each environment; 0: no restarts.
         start_method: "spawn" or "forkserver".
-        first_index: the index of the first environment, for seeds and messages, if these are a part of several.
+        first_index: the index of the first environment, for seeds and messages, if these are a part of a larger batch.
 
     Raises:
         SpecError: the function cannot be pickled, a number is out of range, or a Space contains text.
@@ -89,7 +89,7 @@ class ProcessVectorEnv(VectorEnv):
     ) -> None:
         processes = _number_of_processes(processes, num_environments)
         if step_timeout is not None and step_timeout <= 0:
-            raise SpecError(f"step_timeout: expected seconds > 0 or None, given {step_timeout!r}")
+            raise SpecError(f"expected seconds > 0 or None, given {step_timeout!r}", path="step_timeout")
         self._spec = _pickled(environment)
         model = environment()
         self.state_space, self.action_space = model.state_space, model.action_space
@@ -157,7 +157,7 @@ class ProcessVectorEnv(VectorEnv):
         """
         if not self._sent:
             raise EnvironmentFault("ProcessVectorEnv: call send() before receive().")
-        self._running = False  # until this step is through
+        self._running = False  # until this step has succeeded
         self._sent = False
         answers = self._collect(self.step_timeout)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_environments)]
@@ -211,7 +211,7 @@ class ProcessVectorEnv(VectorEnv):
         return states
 
     def set_states(self, states: Sequence[Any]) -> Rows:
-        """Returns every environment to the moment of `get_states`; the states to act on `[N, ...]`."""
+        """Restores the states from `get_states`; returns the states to act on `[N, ...]`."""
         self._settle()
         parts = [list(states[process.rows]) for process in self._processes]
         return self._begin([commands.SET_STATES + pickle.dumps(part) for part in parts])
@@ -234,7 +234,7 @@ class ProcessVectorEnv(VectorEnv):
             raise EnvironmentFault(f"ProcessVectorEnv: call receive() before {what}().")
 
     def _begin(self, orders: Sequence[bytes]) -> Rows:
-        """Sends each process its command to begin; the first states."""
+        """Sends each process its command to begin; returns the first states."""
         self._running = False  # until all have begun
         self._turn = 1 - self._turn
         for process, order in zip(self._processes, orders, strict=True):
@@ -256,7 +256,7 @@ class ProcessVectorEnv(VectorEnv):
             self._collect(START_TIMEOUT)
 
     def _complete_final_states(self) -> Rows:
-        """The final states of all; a process writes its own only if an episode ended there."""
+        """Returns the final states of all; a process writes its own only if an episode ended there."""
         front = self._shared.buffers[self._turn]
         for process in self._processes:
             rows = process.rows
@@ -280,7 +280,7 @@ class ProcessVectorEnv(VectorEnv):
         """One answer of each process that has a command; replaces processes that do not answer.
 
         Raises:
-            EnvironmentFault: there was an error in a process; after all others have answered.
+            EnvironmentFault: an error in a process; raised after all others have answered.
         """
         answers: list[Answer | None] = [None] * len(self._processes)
         waiting = {p.connection: i for i, p in enumerate(self._processes) if p.waiting}
@@ -349,7 +349,7 @@ class ProcessVectorEnv(VectorEnv):
                     return Answer(dropped=list(range(len(indices))))
 
     def _begin_again(self, process: _Process) -> str | None:
-        """Resets the environments of a new process; the reason if that failed."""
+        """Resets the environments of a new process; returns the reason if that failed."""
         if not process.connection.poll(START_TIMEOUT):
             return f"not started within {START_TIMEOUT:g} s"
         if (answer := process.receive()) is not None:
@@ -428,7 +428,7 @@ class _Process:
             self.kill()
 
     def kill(self) -> str:
-        """Kills the process; how it ended."""
+        """Kills the process; returns how it ended."""
         if self._process is None:
             return "not running"
         process, self._process = self._process, None
@@ -453,7 +453,7 @@ class _Process:
 def _number_of_processes(processes: int | None, num_environments: int) -> int:
     for name, value in (("num_environments", num_environments), ("processes", processes)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-            raise SpecError(f"{name}: expected an integer >= 1, given {value!r}")
+            raise SpecError(f"expected an integer >= 1, given {value!r}", path=name)
     if processes is None:
         processes = max(1, (os.cpu_count() or 1) - 1)
     return min(processes, num_environments)
@@ -464,7 +464,8 @@ def _pickled(environment: Callable[[], Environment]) -> bytes:
         return pickle.dumps(environment)
     except Exception as error:
         raise SpecError(
-            f"processes: the environment cannot be sent to another process ({error}). Give a spec (an id, a name, a "
+            f"the environment cannot be sent to another process ({error}). Give a spec (an id, a name, a "
             "mapping) or a function at the top level of a module, not a lambda, an inner function or an existing "
-            "environment; vectorization='sequential' takes them all."
+            "environment; vectorization='sequential' takes them all.",
+            path="processes",
         ) from error

@@ -73,7 +73,7 @@ class ProtocolEnv(Environment):
         return self.environment.get_state() if able else None
 
     def set_state(self, state: Any) -> Any:
-        """Returns to the moment of `get_state`."""
+        """Restores a state from `get_state`; returns the state to act on."""
         if not hasattr(self.environment, "set_state"):
             return super().set_state(state)
         return self.environment.set_state(state)
@@ -90,7 +90,7 @@ def missing_parts(candidate: Any) -> list[str]:
 
 
 def missing_methods(candidate: Any) -> list[str]:
-    """Which methods of the Protocol an object or a class lacks."""
+    """The methods of the protocol that an object or a class lacks."""
     return [name for name in METHODS if not callable(getattr(candidate, name, None))]
 
 

@@ -24,7 +24,7 @@ class RandomEnv(Environment):
         reward_space: the scalar Space of rewards, or its shorthand; None: standard normal.
         terminal_prob: the probability that a step is the last of its episode.
         deterministic: the default of `seed` is 10, so that two environments give the same samples.
-        seed: the seed of the first reset, if that gets none.
+        seed: the seed of the first reset, unless `reset` is given one.
     """
 
     def __init__(
@@ -37,11 +37,11 @@ class RandomEnv(Environment):
         seed: int | None = None,
     ) -> None:
         if not 0.0 <= terminal_prob <= 1.0:
-            raise SpecError(f"RandomEnv: terminal_prob is a probability, got {terminal_prob}.")
+            raise SpecError(f"terminal_prob is a probability, got {terminal_prob}.", path="RandomEnv")
         super().__init__(Space.from_spec(state_space), Space.from_spec(action_space))
         self.reward_space = Space.from_spec(float if reward_space is None else reward_space)
         if np.shape(self.reward_space.sample(rng=np.random.default_rng(0))) != ():
-            raise SpecError(f"RandomEnv: reward_space is a scalar Space, got {self.reward_space!r}.")
+            raise SpecError(f"reward_space is a scalar Space, got {self.reward_space!r}.", path="RandomEnv")
         self.terminal_prob = terminal_prob
         self._rng = np.random.default_rng(FIXED_SEED if deterministic and seed is None else seed)
         self._state: Any = None
@@ -74,7 +74,7 @@ class RandomEnv(Environment):
         return {"random": self._rng.bit_generator.state, "state": self._state, "running": self._running}
 
     def set_state(self, state: Any) -> Any:
-        """Returns to the moment of `get_state`."""
+        """Restores a state from `get_state`; returns the state to act on."""
         self._rng.bit_generator.state = state["random"]
         self._state, self._running = state["state"], state["running"]
         return self._state

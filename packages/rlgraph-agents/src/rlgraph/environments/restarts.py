@@ -32,7 +32,7 @@ class Restarts:
         warn: Callable[[str], None] | None = None,
     ) -> None:
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
-            raise SpecError(f"max_restarts: expected an integer >= 0, given {limit!r}")
+            raise SpecError(f"expected an integer >= 0, given {limit!r}", path="max_restarts")
         self.limit = limit
         self.counts = list(counts) if counts is not None else [0] * number
         self._warn = warn or (lambda message: warnings.warn(message, RuntimeWarning, stacklevel=2))

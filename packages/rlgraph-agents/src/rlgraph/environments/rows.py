@@ -18,7 +18,7 @@ Rows: TypeAlias = Any
 
 
 ROW_KINDS = {"f": "f", "i": "iu", "u": "iu", "b": "b", "O": "UO"}
-"""The kinds of dtypes that a row takes, by its own kind; as `BoxSpace.kinds`."""
+"""Kind of a row's dtype -> kinds of dtypes that it accepts; as `BoxSpace.kinds`."""
 
 
 def write_row(rows: Rows, index: int, value: Any, name: str = "state") -> None:

@@ -32,7 +32,7 @@ from rlgraph.environments.step_checks import (
 from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
 
 CHECKED_STEPS = 1000
-"""The checks of values end after this many steps, also in a first episode that has not ended."""
+"""Steps after which the checks of values end, even within the first episode."""
 
 PENDING: Any = object()
 """The result of a step that has not returned."""
@@ -48,16 +48,16 @@ class SequentialVectorEnv(VectorEnv):
     memory.insert(states, actions, rewards, terminated, env.final_states)
     ```
 
-    **Buffers.** Two sets of arrays are used in turn: the next `step` leaves what `reset` or `step` returned unchanged,
-    and the one after overwrites it. Copy what must live longer. Inserting `(s, s')` right after the step that
-    returned s' needs no copy.
+    **Buffers.** Two sets of arrays alternate: the arrays that `reset` or `step` returned stay unchanged during the next
+    `step` and are overwritten by the one after. Copy data that must live longer. Inserting `(s, s')` right after the
+    step that returned s' needs no copy.
 
     **Checks.** Every step is checked for its form: five values, the shape and kind of the state, a finite reward, two
     bools, a dict. In the first episode of each environment (at most its first 1000 steps), and always with
     `validate=True`, the values of actions and states are compared with their Spaces as well.
 
-    **Restarts.** An environment that raises is replaced by a fresh one of its function, up to `max_restarts` times
-    each; see `VectorEnv`. Three things are an `EnvironmentFault` instead: a broken contract, which is a mistake and
+    **Restarts.** An environment that raises is replaced by a new one from its function, up to `max_restarts` times
+    each; see `VectorEnv`. Three errors are an `EnvironmentFault` instead: a broken contract, which is a mistake and
     not a crash; an error before an environment has ended its first episode (or 1000 steps), since it has not worked
     yet; and any error of an environment that was given as an object. `SystemExit` and a `KeyboardInterrupt` that no
     signal caused are errors like any other.
@@ -68,7 +68,7 @@ class SequentialVectorEnv(VectorEnv):
         max_restarts: limit of restarts of each environment; 0: no restarts.
         restarts: counts the restarts; default: a new count.
         buffers: two sets of arrays; default: new ones.
-        first_index: the index of the first environment, for seeds and messages, if these are a part of several.
+        first_index: the index of the first environment, for seeds and messages, if these are a part of a larger batch.
     """
 
     def __init__(
@@ -174,13 +174,14 @@ class SequentialVectorEnv(VectorEnv):
                     result = PENDING
                     result = step(action)
                     state, reward, terminated, truncated, info = result
-                    # The usual types first: these checks may cost next to nothing.
+                    # The usual types first: these checks must be cheap.
                     if (
                         type(reward) not in NUMBERS
                         or type(info) is not dict
                         or not -LARGEST_REWARD <= reward <= LARGEST_REWARD  # type: ignore[operator]
                     ):
                         check_result(result)
+                        info = dict(info)  # a subclass may do anything when it is read later
                     if type(state) is array:
                         usual = state.dtype is dtype and state.shape == shape
                     else:
@@ -238,8 +239,8 @@ class SequentialVectorEnv(VectorEnv):
         return None if any(state is None for state in states) else states
 
     def set_states(self, states: Sequence[Any]) -> Rows:
-        """Returns every environment to the moment of `get_states`; the states to act on `[N, ...]`."""
-        self._running = False  # until all are there
+        """Restores the states from `get_states`; returns the states to act on `[N, ...]`."""
+        self._running = False  # until all are restored
         self._front, self._back = self._back, self._front
         for index, (environment, inner) in enumerate(zip(self.environments, states, strict=True)):
             try:
@@ -261,7 +262,7 @@ class SequentialVectorEnv(VectorEnv):
             release(environment, self.describe(index))
 
     def _begin(self, index: int, states: Rows, seed: int | None = None) -> None:
-        """Resets environment `index` into its row of `states`; a fresh one if that fails."""
+        """Resets environment `index` into its row of `states`; replaces it if that fails."""
         try:
             self._reset(index, states, seed)
         except BaseException as error:
@@ -296,13 +297,13 @@ class SequentialVectorEnv(VectorEnv):
                 return
             except BaseException as next_error:
                 raise_interruption(next_error)
-                # A crash while an environment is made comes as a fault whose cause it is.
+                # A crash of a constructor arrives as a fault with the crash as its cause.
                 made = isinstance(next_error, EnvironmentFault) and next_error.__cause__
                 error, place = made or next_error, f"{self.describe(index)}, reset"
         raise fault_of(error, place, given_up) from error
 
     def _put(self, index: int, environment: Environment) -> None:
-        """Makes `environment` environment `index`, with the checks of a first episode."""
+        """Uses `environment` as environment `index`, with the checks of a first episode."""
         if (fault := _other_spaces(self, index, environment)) is not None:
             raise EnvironmentFault(fault)
         self.environments[index] = environment
@@ -314,7 +315,7 @@ class SequentialVectorEnv(VectorEnv):
         return environment_seed(self._seed, self._first_index + index, 0, self._restarts.counts[index])
 
     def _restart(self, finished: list[int], front: Buffers) -> Rows:
-        """Resets the environments whose episode ended; the final states of all."""
+        """Resets the environments whose episode ended; returns the final states of all."""
         copy_rows(front.final_states, front.states)
         for index in finished:
             self._proven[index] = True
@@ -353,24 +354,27 @@ def _make(environments: Sequence[Environment | Callable[[], Environment]]) -> li
     """The environments, made by the functions among them; checks that they differ and have equal Spaces."""
     if not isinstance(environments, Sequence):
         raise SpecError(
-            "SequentialVectorEnv: environments is a list of environments or of functions that make them, "
-            f"got {type(environments).__name__}."
+            "environments is a list of environments or of functions that make them, "
+            f"got {type(environments).__name__}.",
+            path="SequentialVectorEnv",
         )
     made = [given() if callable(given) else given for given in environments]
     if not made:
-        raise SpecError("SequentialVectorEnv: needs at least one environment, got none.")
+        raise SpecError("needs at least one environment, got none.", path="SequentialVectorEnv")
     for index, environment in enumerate(made):
         if not isinstance(environment, Environment):
             raise SpecError(
-                f"SequentialVectorEnv: environment {index} is a {type(environment).__name__}, not an "
-                "Environment; wrap a gymnasium environment in OpenAIGymEnv."
+                f"environment {index} is a {type(environment).__name__}, not an "
+                "Environment; wrap a gymnasium environment in OpenAIGymEnv.",
+                path="SequentialVectorEnv",
             )
         if (fault := _other_spaces(made[0], index, environment)) is not None:
-            raise SpecError(f"SequentialVectorEnv: {fault}")
+            raise SpecError(f"{fault}", path="SequentialVectorEnv")
     if len({id(environment) for environment in made}) != len(made):
         raise SpecError(
-            "SequentialVectorEnv: one environment object was given more than once, each needs its own; "
-            "give functions: [lambda: MyEnv()] * n."
+            "one environment object was given more than once, each needs its own; "
+            "give functions: [lambda: MyEnv()] * n.",
+            path="SequentialVectorEnv",
         )
     return made
 

@@ -60,7 +60,7 @@ class _Placement:
 
     def __call__(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         if array.dtype.hasobject or array.dtype.kind in "US":
-            raise SpecError("processes: text has no fixed size and cannot be shared; use 'sequential'")
+            raise SpecError("text has no fixed size and cannot be shared; use 'sequential'", path="processes")
         start = self.offset
         self.offset = -(-(start + array.nbytes) // _ALIGNMENT) * _ALIGNMENT
         if self.memory is None:

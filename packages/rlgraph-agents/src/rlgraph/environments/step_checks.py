@@ -1,4 +1,4 @@
-"""Checks of what environments return.
+"""Checks of the values that environments return.
 
 The form of a step (five values, their types, the shape and kind of the state, a finite reward) is checked in every
 step: a vector environment compares types inline and calls `check_result` only where one is unusual. The values of
@@ -31,8 +31,8 @@ class CheckedStep:
     """The `step` of one environment, with action and result checked against the contract.
 
     Args:
-        environment: whose step it is.
-        label: what messages call it, for example "CartPole-v1, environment 3".
+        environment: the environment to step.
+        label: its name in messages, for example "CartPole-v1, environment 3".
     """
 
     def __init__(self, environment: Environment, label: str) -> None:
@@ -60,7 +60,7 @@ class CheckedStep:
 
 
 def explain_result(result: Any) -> str | None:
-    """What is wrong with the form of a step's result, its state left out; None if nothing is."""
+    """The fault in the form of a step's result, except its state; None if it is valid."""
     if not isinstance(result, tuple) or len(result) != 5:
         given = f"a tuple of {len(result)}" if isinstance(result, tuple) else type(result).__name__
         return f"step() returns (state, reward, terminated, truncated, info), got {given}"
@@ -75,7 +75,7 @@ def explain_result(result: Any) -> str | None:
 
 
 def explain_number(value: Any, name: str = "the reward") -> str | None:
-    """What is wrong with a number; None if it is one number that float32 holds."""
+    """The fault in a number; None if it is one number that float32 can hold."""
     try:
         shape = np.shape(value)
         if shape == () and not isinstance(value, str | bytes):
@@ -130,7 +130,7 @@ def check_finite(rows: np.ndarray[Any, Any], describe: Callable[[int], str], nam
     """Raises if a packed batch of states holds a NaN or an infinity.
 
     Args:
-        rows: `[N, ...]`; anything but floats passes at once.
+        rows: `[N, ...]`; only floats are checked.
         describe: names where row `n` comes from, for example "CartPole-v1, environment 3, step 17".
         name: names the rows, for example "state/position", one leaf of a container.
 

@@ -95,7 +95,7 @@ class VectorEnv(ABC):
         return None
 
     def set_states(self, states: Sequence[Any]) -> Rows:
-        """Returns every environment to the moment of `get_states`; the states to act on `[N, ...]`."""
+        """Restores the states from `get_states`; returns the states to act on `[N, ...]`."""
         raise NotImplementedError(f"{type(self).__name__} cannot restore the states of its environments")
 
     @abstractmethod

@@ -147,7 +147,7 @@ def collect_runs(arguments: Iterable[str]) -> list[tuple[str | None, Path]]:
     for argument in arguments:
         label, given, place = argument.rpartition("=") if not Path(argument).exists() else ("", "", argument)
         if given and not label:
-            raise SpecError(f"{argument}: the label before '=' is empty")
+            raise SpecError("the label before '=' is empty", path=argument)
         folders = [
             folder for match in sorted(glob.glob(place, recursive=True)) for folder in find_runs(Path(match))
         ]
@@ -164,10 +164,10 @@ def _check(runs: Sequence[RecordedRun], metric: str, by: Sequence[str]) -> None:
         raise SpecError("there are no runs to compare")
     for field in by:
         if field not in FIELDS:
-            raise SpecError(f"by: runs have no field {field!r}. {nearest(field, FIELDS)}")
+            raise SpecError(f"runs have no field {field!r}. {nearest(field, FIELDS)}", path="by")
     known = {name for run in runs for name in run.metrics}
     if known and metric not in known:
-        raise SpecError(f"metric: no run has {metric!r}. {nearest(metric, known)}")
+        raise SpecError(f"no run has {metric!r}. {nearest(metric, known)}", path="metric")
     for run in runs:
         if not len(run.metrics.get(metric, ((), ()))[0]):
             raise SpecError(
@@ -188,8 +188,9 @@ def _group(
     missing = [name for name in strata if name not in normalize]
     if len(strata) > 1 and missing:
         raise SpecError(
-            f"{', '.join(key.values()) or 'all runs'}: returns of {', '.join(strata)} would be mixed: tell them apart "
-            f"by environment, or say what becomes 0 and 1 in {', '.join(missing)}"
+            f"returns of {', '.join(strata)} would be mixed: tell them apart "
+            f"by environment, or say what becomes 0 and 1 in {', '.join(missing)}",
+            path=", ".join(key.values()) or "all runs",
         )
     steps = _steps(runs, metric)
     values = [

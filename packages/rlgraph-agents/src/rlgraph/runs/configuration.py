@@ -15,7 +15,7 @@ from typing import Any
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core import PluginError, SpecError, data_specs, default_backend, find_backend, registry
-from rlgraph.core.errors import offer
+from rlgraph.core.errors import Fault, offer
 from rlgraph.core.specs.documents import check_limits, parse_yaml, read_spec_file, with_spec_files
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.spec_paths import is_index, join_parts, parts_of, recording
@@ -48,7 +48,7 @@ def read_document(source: str | Path | Mapping[str, Any]) -> dict[str, Any]:
     else:
         document = read_spec_file(source, "document")
     if not isinstance(document, dict):
-        raise SpecError(f"document: expected a mapping, given {type(document).__name__} {document!r}")
+        raise SpecError(f"expected a mapping, given {type(document).__name__} {document!r}", path="document")
     document.pop("$schema", None)
     if isinstance(document.get("agent"), str):
         document["agent"] = {"type": document["agent"]}
@@ -64,13 +64,13 @@ def check(document: Mapping[str, Any]) -> RunSpec:
             an agent or environment, all faults of the first faulty mapping.
     """
     document = read_document(document)
-    faults: list[str] = []
+    faults: list[Fault | str] = []
     run = _collect(faults, lambda: parse_spec(RunSpec, document, ""))
     spaces = _spaces(document.get("environment"), faults)
     agent = document.get("agent")
     if isinstance(agent, Mapping):
         doubled = [name for name in SAID_BY_THE_RUN if agent.get(name) is not None]
-        faults += [f"agent.{name}: say it once, as {name}" for name in doubled]
+        faults += [Fault(f"say it once, as {name}", f"agent.{name}") for name in doubled]
         spec = {key: value for key, value in agent.items() if key not in SAID_BY_THE_RUN}
         _collect(faults, lambda: Agent.check_spec(spec, **spaces))
     name = document.get("backend")
@@ -131,7 +131,7 @@ def apply_overrides(document: Mapping[str, Any], overrides: Iterable[str]) -> di
     Raises:
         SpecError: an unknown path (with the nearest name), invalid YAML, or another fault of the document.
     """
-    document, faults = read_document(document), list[str]()
+    document, faults = read_document(document), list[Fault | str]()
     for override in overrides:
         _collect(faults, partial(_apply, document, override))
     if faults:
@@ -144,7 +144,7 @@ def _apply(document: dict[str, Any], override: str) -> None:
     """Replace one value, ``path=value``."""
     path, sign, text = override.partition("=")
     if not sign or not path.strip():
-        raise SpecError(f"{override}: expected path=value, such as optimizer_spec.learning_rate=1e-3")
+        raise SpecError("expected path=value, such as optimizer_spec.learning_rate=1e-3", path=override)
     value = parse_yaml(text, path, f"the value {text!r}")
     _set(document, _from_the_top(document, path.strip()), value)
 
@@ -161,7 +161,7 @@ def _from_the_top(document: Mapping[str, Any], path: str) -> list[str]:
         return ["agent", *parts]
     names = {**RunSpec.other_names, **getattr(target, "other_names", {})}
     raise SpecError(
-        f"{path}: there is no {parts[0]!r}. {offer(parts[0], [*RunSpec.model_fields, *keys], names)}"
+        f"there is no {parts[0]!r}. {offer(parts[0], [*RunSpec.model_fields, *keys], names)}", path=path
     )
 
 
@@ -172,7 +172,7 @@ def _set(document: dict[str, Any], parts: list[str], value: Any) -> None:
         key: Any = part
         if isinstance(node, list):
             if not part.isdigit() or int(part) >= len(node):
-                raise SpecError(f"{place}: expected a number below {len(node)}, given {part!r}")
+                raise SpecError(f"expected a number below {len(node)}, given {part!r}", path=place)
             key = int(part)
         if following is None:
             node[key] = value
@@ -184,7 +184,7 @@ def _set(document: dict[str, Any], parts: list[str], value: Any) -> None:
             is_gym = place == "environment" and following != "type"
             inner = _environment(inner) if is_gym else {"type": inner}
         elif not isinstance(inner, dict | list):
-            raise SpecError(f"{place}: {inner!r} has no {following!r}")
+            raise SpecError(f"{inner!r} has no {following!r}", path=place)
         node[key] = inner
         node = inner
 
@@ -203,16 +203,16 @@ def _default(document: Mapping[str, Any], parts: list[str]) -> Any:
     return node
 
 
-def _collect(faults: list[str], make: Any) -> Any:
+def _collect(faults: list[Fault | str], make: Any) -> Any:
     """The result of `make`; if it fails, its faults are collected instead."""
     try:
         return make()
     except (SpecError, PluginError) as error:
-        faults.extend(map(str, error.args))
+        faults.extend(error.args)
         return None
 
 
-def _spaces(environment: Any, faults: list[str]) -> dict[str, Any]:
+def _spaces(environment: Any, faults: list[Fault | str]) -> dict[str, Any]:
     """State and action Space of the environment; if it is wrong, placeholders to check the agent with."""
     found = {"state_space": FloatBox(shape=(4,)), "action_space": IntBox(2)}
     if isinstance(environment, str | Mapping):

@@ -31,7 +31,7 @@ def git_state() -> dict[str, Any] | None:
     revision = _git("rev-parse", "HEAD")
     if not revision:
         return None
-    # Neither a monitor nor a filter, both of which are commands that a repository names: no content is read.
+    # No monitor and no filter: both are commands that a repository names.
     changed = _git("-c", "core.fsmonitor=false", "diff-index", "--name-only", "--ignore-submodules", "HEAD")
     return {"revision": revision, "dirty": bool(changed)}
 

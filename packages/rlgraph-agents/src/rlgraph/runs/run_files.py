@@ -129,7 +129,8 @@ def parse(model: type[S], content: Any, where: object) -> S:
     try:
         return parse_spec(model, content, "")
     except SpecError as error:
-        raise RunFolderError(*(f"{where}: {fault!s:.{_LONGEST_FAULT}}" for fault in error.args)) from None
+        shortened = (f"{fault!s:.{_LONGEST_FAULT}}" for fault in error.faults)
+        raise RunFolderError(*shortened, path=str(where)) from None
 
 
 def digest(content: Any) -> str:

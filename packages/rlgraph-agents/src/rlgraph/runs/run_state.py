@@ -107,7 +107,8 @@ def read_state(content: Any, checkpoint: Path) -> RunState:
     version = content.get("version", 1) if isinstance(content, Mapping) else 1
     if type(version) is int and version > 2:
         raise RunFolderError(
-            f"{where}: version {version}, this rlgraph-agents reads up to 2: pip install --upgrade rlgraph-agents"
+            f"version {version}, this rlgraph-agents reads up to 2: pip install --upgrade rlgraph-agents",
+            path=where,
         )
     if version == 1:
         content = _from_1(content)
@@ -118,13 +119,13 @@ def read_state(content: Any, checkpoint: Path) -> RunState:
         and running is not None
         and not len(environments) == len(running.returns) == len(running.lengths)
     ):
-        raise RunFolderError(f"{where}: worker.running: expected one episode per environment")
+        raise RunFolderError("worker.running: expected one episode per environment", path=where)
     if state.best is not None and len(state.best.returns) != len(state.best.lengths):
-        raise RunFolderError(f"{where}: best.lengths: expected as many as best.returns")
+        raise RunFolderError("best.lengths: expected as many as best.returns", path=where)
     try:
         worker = state.worker.model_copy(update={"environments": from_json(environments)})
     except (ValueError, RecursionError) as error:
-        raise RunFolderError(f"{where}: worker.environments: {error}") from None
+        raise RunFolderError(f"worker.environments: {error}", path=where) from None
     return state.model_copy(update={"worker": worker})
 
 

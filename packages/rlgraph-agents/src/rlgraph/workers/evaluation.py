@@ -70,7 +70,7 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
         EvaluationWarning: an episode was cut because it did not end.
     """
     if episodes < 1:
-        raise SpecError(f"episodes: expected an integer >= 1, given {episodes!r}")
+        raise SpecError(f"expected an integer >= 1, given {episodes!r}", path="episodes")
     number = 1 if is_instance(env) else min(EVALUATION_ENVIRONMENTS, episodes)
     vector = _make(env, number)
     quota = [episodes // number + (i < episodes % number) for i in range(number)]
@@ -114,7 +114,8 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
 def _make(env: Any, number: int) -> VectorEnv:
     if is_vector_instance(env):
         raise SpecError(
-            f"evaluation: expected a spec or a function that makes single environments, given a {type(env).__name__}"
+            f"expected a spec or a function that makes single environments, given a {type(env).__name__}",
+            path="evaluation",
         )
     # EnvPool's tasks have their own limits.
     spec = env if is_envpool(env) else stepped(env, 1, LONGEST_EPISODE)

@@ -70,7 +70,7 @@ def as_list(callbacks: Callback | Sequence[Callback] | None, argument: str = "ca
     for callback in listed:
         if not isinstance(callback, Callback):
             made = f"; did you mean {callback.__name__}(...)?" if _is_callback_class(callback) else ""
-            raise SpecError(f"{argument}: expected {_EXPECTED[argument]}; given {callback!r}{made}")
+            raise SpecError(f"expected {_EXPECTED[argument]}; given {callback!r}{made}", path=argument)
     return listed
 
 

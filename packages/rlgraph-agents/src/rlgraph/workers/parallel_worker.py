@@ -50,14 +50,16 @@ class ParallelWorker(SingleThreadedWorker):
     ):
         if vectorization not in ("auto", "processes"):
             raise SpecError(
-                f"vectorization: the parallel worker has environments in processes, given {vectorization!r}"
+                f"the parallel worker has environments in processes, given {vectorization!r}",
+                path="vectorization",
             )
         number = num_envs if num_environments is None else num_environments
         for name, value in (("num_envs", number), ("processes", processes)):
             if value is not None and (not isinstance(value, int) or value < 2 or value % 2):
                 raise SpecError(
-                    f"{name}: the parallel worker steps two halves in turn and needs an even number >= 2, "
-                    f"given {value!r}"
+                    "the parallel worker steps two halves in turn and needs an even number >= 2, "
+                    f"given {value!r}",
+                    path=name,
                 )
         self._is_due = False
         self._results: dict[str, Any] | None = None

@@ -88,7 +88,8 @@ class Mp4Film(Film):
             from imageio_ffmpeg import get_ffmpeg_exe
         except ImportError:
             raise SpecError(
-                f"{file}: MP4 needs imageio-ffmpeg: pip install 'rlgraph-agents[video]'; a .gif needs nothing"
+                "MP4 needs imageio-ffmpeg: pip install 'rlgraph-agents[video]'; a .gif needs nothing",
+                path=str(file),
             ) from None
         self._command = get_ffmpeg_exe()
         self._process: subprocess.Popen[bytes] | None = None
@@ -143,9 +144,9 @@ class Recorder:
     def __init__(self, spec: Any, file: str | Path, episodes: int = 1):
         self.file = Path(file)
         if self.file.suffix.lower() not in FILMS:
-            raise SpecError(f"{self.file}: a film is a .gif or an .mp4, given {self.file.suffix!r}")
+            raise SpecError(f"a film is a .gif or an .mp4, given {self.file.suffix!r}", path=str(self.file))
         if episodes < 1:
-            raise SpecError(f"episodes: expected an integer >= 1, given {episodes!r}")
+            raise SpecError(f"expected an integer >= 1, given {episodes!r}", path="episodes")
         self.spec, self.episodes = spec, episodes
         self._filmed = make_environment(with_pictures(spec))
         self._taken = False

@@ -75,7 +75,9 @@ class SingleThreadedWorker:
         store_checkpoint: Callable[[SingleThreadedWorker], Path] | None = None,
     ):
         if not isinstance(agent, Agent):
-            raise SpecError(f"agent: expected an agent, as Agent.from_spec(...) makes them, given {agent!r}")
+            raise SpecError(
+                f"expected an agent, as Agent.from_spec(...) makes them, given {agent!r}", path="agent"
+            )
         self.num_envs = num_envs if num_environments is None else num_environments
         for name, value in (
             ("num_envs", self.num_envs),
@@ -93,11 +95,14 @@ class SingleThreadedWorker:
                 _check_number(name, optional, " or None")
         if evaluation_interval is not None and (is_instance(env_spec) or is_vector_instance(env_spec)):
             raise SpecError(
-                "evaluation_interval: evaluations need environments of their own: give a spec or a function that "
-                "makes environments, not one instance"
+                "evaluations need environments of their own: give a spec or a function that "
+                "makes environments, not one instance",
+                path="evaluation_interval",
             )
         if checkpoint_interval is not None and store_checkpoint is None:
-            raise SpecError("checkpoint_interval: store_checkpoint= has to say how a checkpoint is written")
+            raise SpecError(
+                "store_checkpoint= has to say how a checkpoint is written", path="checkpoint_interval"
+            )
         self.agent, self.env_spec = agent, env_spec
         self.frameskip, self.max_timesteps_per_episode = frameskip, max_timesteps_per_episode
         self.vectorization, self.validate, self.processes = vectorization, validate, processes
@@ -152,7 +157,7 @@ class SingleThreadedWorker:
             NumericalError: a loss is not finite.
         """
         if not isinstance(timesteps, Real) or timesteps < 0:
-            raise SpecError(f"timesteps: expected a number of steps >= 0, given {timesteps!r}")
+            raise SpecError(f"expected a number of steps >= 0, given {timesteps!r}", path="timesteps")
         return self._execute(timesteps, None, max_timesteps_per_episode, use_exploration, callbacks, stop)
 
     def execute_episodes(
@@ -469,4 +474,4 @@ class SingleThreadedWorker:
 
 def _check_number(name: str, value: Any, more: str = "") -> None:
     if not isinstance(value, int) or value < 1:
-        raise SpecError(f"{name}: expected an integer >= 1{more}, given {value!r}")
+        raise SpecError(f"expected an integer >= 1{more}, given {value!r}", path=name)

@@ -73,4 +73,4 @@ class StopAtEvaluation(Callback):
 
 def _require(fits: bool, name: str, expected: str, given: object) -> None:
     if not fits:
-        raise SpecError(f"{name}: expected {expected}, given {given!r}")
+        raise SpecError(f"expected {expected}, given {given!r}", path=name)

@@ -29,7 +29,7 @@ def default_backend() -> str:
             backend = settings.get("BACKEND")
         except (ValueError, AttributeError) as error:
             raise SpecError(
-                f"{file}: expected a JSON object with 'BACKEND', given something else: {error}"
+                f"expected a JSON object with 'BACKEND', given something else: {error}", path=str(file)
             ) from None
         if backend:
             return str(backend)

@@ -31,7 +31,8 @@ class ExecutionSpec:
         compile: True compiles what gains by it, a list of names exactly these API methods. What is compiled, and how,
             differs from backend to backend; results stay within 1e-6.
         acting_methods: API methods that act, called at every step of an environment for a row or a few. `act_on` says
-            who runs them; all others run on the backend. Agents name their own.
+            who runs them; all others run on the backend. Their draws come from NumPy's streams, whoever runs them.
+            Agents name their own.
         act_on: ``backend``; ``numpy``, on the backend's own memory or copies that are kept fresh; or ``auto``: NumPy
             where the methods read at most 200,000 parameters, convolve nothing, write nothing, and can be run there.
             What ``auto`` chose, and why, stands in ``executor.choices["acting"]``.
@@ -63,57 +64,67 @@ class ExecutionSpec:
 
     def __post_init__(self) -> None:
         if self.dtype not in ("float32", "float64"):
-            raise SpecError(f"execution_spec.dtype: expected 'float32' or 'float64', given {self.dtype!r}")
+            raise SpecError(
+                f"expected 'float32' or 'float64', given {self.dtype!r}", path="execution_spec.dtype"
+            )
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
-            raise SpecError(f"execution_spec.seed: expected an integer >= 0, given {self.seed!r}")
+            raise SpecError(f"expected an integer >= 0, given {self.seed!r}", path="execution_spec.seed")
         threads = self.threads
         is_number = isinstance(threads, int) and not isinstance(threads, bool)
         if threads is not None and not (is_number and 1 <= threads <= MAX_THREADS):
             raise SpecError(
-                f"execution_spec.threads: expected an integer from 1 to {MAX_THREADS}, given {threads!r}"
+                f"expected an integer from 1 to {MAX_THREADS}, given {threads!r}",
+                path="execution_spec.threads",
             )
         for name in ("use_kernels", "soft_placement"):
             if not isinstance(getattr(self, name), bool):
                 raise SpecError(
-                    f"execution_spec.{name}: expected true or false, given {getattr(self, name)!r}"
+                    f"expected true or false, given {getattr(self, name)!r}", path=f"execution_spec.{name}"
                 )
         if not isinstance(self.compile, bool) and not _is_list_of_names(self.compile):
             raise SpecError(
-                f"execution_spec.compile: expected true, false or a list of API methods, given {self.compile!r}"
+                f"expected true, false or a list of API methods, given {self.compile!r}",
+                path="execution_spec.compile",
             )
         if not _is_list_of_names(self.acting_methods):
             raise SpecError(
-                f"execution_spec.acting_methods: expected a list of API methods, given {self.acting_methods!r}"
+                f"expected a list of API methods, given {self.acting_methods!r}",
+                path="execution_spec.acting_methods",
             )
         if self.act_on not in ACT_ON:
             raise SpecError(
-                f"execution_spec.act_on: given {self.act_on!r}. {nearest(str(self.act_on), ACT_ON)}"
+                f"given {self.act_on!r}. {nearest(str(self.act_on), ACT_ON)}", path="execution_spec.act_on"
             )
         self._check_devices()
         texts = isinstance(self.choices, Mapping) and all(
             isinstance(text, str) for pair in self.choices.items() for text in pair
         )
         if not texts:
-            raise SpecError(f"execution_spec.choices: expected name -> choice, given {self.choices!r}")
+            raise SpecError(f"expected name -> choice, given {self.choices!r}", path="execution_spec.choices")
 
     def _check_devices(self) -> None:
         device_parts(self.device, "execution_spec.device")
         if not isinstance(self.device_map, Mapping):
-            raise SpecError(f"execution_spec.device_map: expected scope -> device, given {self.device_map!r}")
+            raise SpecError(
+                f"expected scope -> device, given {self.device_map!r}", path="execution_spec.device_map"
+            )
         for scope, device in self.device_map.items():
             device_parts(device, f"execution_spec.device_map[{scope!r}]")
         if self.device_strategy not in DEVICE_STRATEGIES:
             raise SpecError(
-                f"execution_spec.device_strategy: given {self.device_strategy!r}. "
-                f"{nearest(str(self.device_strategy), DEVICE_STRATEGIES)}"
+                f"given {self.device_strategy!r}. {nearest(str(self.device_strategy), DEVICE_STRATEGIES)}",
+                path="execution_spec.device_strategy",
             )
         if not _is_list_of_names(self.replicas):
-            raise SpecError(f"execution_spec.replicas: expected a list of devices, given {self.replicas!r}")
+            raise SpecError(
+                f"expected a list of devices, given {self.replicas!r}", path="execution_spec.replicas"
+            )
         if (self.device_strategy == "multi_device_sync") != bool(self.replicas):
             raise SpecError(
-                "execution_spec: device_strategy 'multi_device_sync' and replicas belong together, given "
+                "device_strategy 'multi_device_sync' and replicas belong together, given "
                 f"{self.device_strategy!r} and {list(self.replicas)}; for example "
-                "{'device_strategy': 'multi_device_sync', 'replicas': ['cuda:0', 'cuda:1']}"
+                "{'device_strategy': 'multi_device_sync', 'replicas': ['cuda:0', 'cuda:1']}",
+                path="execution_spec",
             )
 
     @classmethod
@@ -126,7 +137,7 @@ class ExecutionSpec:
         if isinstance(spec, ExecutionSpec):
             return spec
         if not isinstance(spec, Mapping | None):
-            raise SpecError(f"execution_spec: expected a mapping, given {spec!r}")
+            raise SpecError(f"expected a mapping, given {spec!r}", path="execution_spec")
         check_arguments(cls, spec or {}, "execution_spec")
         execution = cls(**(spec or {}))
         record(locate("execution_spec"), vars(execution))

@@ -23,7 +23,9 @@ from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.export import choose_methods, write_export
 from rlgraph.core.graph import BuiltGraph, ComponentGraph, Plan, assemble, build, require_kernels
 from rlgraph.core.graph.devices import place, place_replicas
+from rlgraph.core.random_streams import RandomStreams
 from rlgraph.core.runtime.acting import choose_actor
+from rlgraph.core.runtime.flat_weights import FlatWeights
 from rlgraph.core.runtime.fused_calls import fused_calls
 from rlgraph.core.runtime.guarded_storage import GuardedStorage
 from rlgraph.core.runtime.programs import Programs
@@ -42,7 +44,9 @@ class GraphExecutor:
         backend: name of a backend; default: `rlgraph.core.default_backend`.
         execution_spec: `ExecutionSpec` or a mapping of its fields.
         contract: False keeps calls of API methods calls at run time (see `rlgraph.core.build`).
-        api_methods: the root's API methods that are built; default: all that are not switched off.
+        api_methods: the root's API methods that are built; default: all that are not switched off. Of the components
+            only those are built that these methods reach; scopes, starting values and random streams of these are as in
+            the full build.
 
     Attributes:
         statistics: cost and size of the build. ``assembly_seconds``, ``build_seconds`` (Spaces and
@@ -136,7 +140,9 @@ class GraphExecutor:
         for key, names in (("compile", compiled), ("acting_methods", execution.acting_methods)):
             for name in names:
                 if name not in methods:
-                    raise SpecError(f"execution_spec.{key}: no API method {name!r}. {nearest(name, methods)}")
+                    raise SpecError(
+                        f"no API method {name!r}. {nearest(name, methods)}", path=f"execution_spec.{key}"
+                    )
 
     @property
     def choices(self) -> dict[str, str]:
@@ -191,9 +197,25 @@ class GraphExecutor:
         self.programs.check_method(name)
         return name, args
 
-    def program(self, method: str) -> Callable[..., Any]:
-        """The function that runs an API method; for callers that cannot spare the look-up in `execute`."""
-        return self.programs.of_method(method)
+    def program(self, method: str, streams: RandomStreams | None = None) -> Callable[..., Any]:
+        """The function that runs an API method; for callers that cannot spare the look-up in `execute`.
+
+        .. code-block:: python
+
+            evaluate = executor.program("act", RandomStreams(seed))
+
+        Args:
+            method: its name.
+            streams: the random streams from which it draws, so that it leaves those of the executor, and of all other
+                callers, as they are; such as those of one actor, for its several methods. The plan, variables and
+                compiled programs are the executor's own. Default: the executor's streams.
+
+        Raises:
+            RLGraphError: there is no such method; names the nearest.
+            CapabilityError: the backend cannot run it; or `streams` are given, and it draws inside a loop or branch, or
+                values of tensors decide how many numbers it needs.
+        """
+        return self.programs.of_method(method, streams)
 
     def numpy_program(self, method: str) -> Callable[..., Any]:
         """An API method on the NumPy backend over this executor's variables: the fast actor for small networks.
@@ -250,6 +272,11 @@ class GraphExecutor:
         arrays = checked_weights(self.built, values)
         with self.guarded.everything():
             self.storage.write_all(arrays)
+
+    def flat_weights(self, methods: Iterable[str]) -> FlatWeights:
+        """The tensor variables that these API methods read, as flat arrays that can be read and written quickly."""
+        names = frozenset().union(*(self.plan(method).reads for method in methods))
+        return FlatWeights(self.guarded, names)
 
     # Leaving.
 
@@ -331,10 +358,9 @@ class GraphExecutor:
                 arrays["host"] = self.storage.host
             if states := self.storage.read_tensor_streams():
                 arrays[streams_stem(self.backend.name)] = states
-            streams = {scope: rng.bit_generator.state for scope, rng in self.storage.streams.items()}
             manifest = Manifest(
                 facts=dict(facts or {}),
-                streams=streams,
+                streams=self.storage.streams.get_state(),
                 choices=self.choices,
                 dtype=self.execution.dtype,
                 seed=self.execution.seed,

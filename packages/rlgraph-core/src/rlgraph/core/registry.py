@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import PackageNotFoundError, entry_points, version
+from importlib.metadata import Distribution, EntryPoints, PackageNotFoundError, entry_points, version
 from typing import Any
 
 from rlgraph.core.errors import PluginError, SpecError, nearest
@@ -63,18 +63,33 @@ class Plugin:
     Attributes:
         name: as registered.
         target: ``module:attribute`` that loading imports.
-        distribution: the installed distribution that brings it (empty if registered by `Registry.register`).
-        version: that distribution's version.
+        owner: the installed distribution that brings it; None if registered by `Registry.register`.
     """
 
     name: str
     target: str
-    distribution: str = ""
-    version: str = ""
+    owner: Distribution | None = None
+
+    @property
+    def distribution(self) -> str:
+        """The name of `owner`; empty if there is none."""
+        return _name_and_version(self.owner)[0] if self.owner else ""
+
+    @property
+    def version(self) -> str:
+        """The version of `owner`; empty if there is none."""
+        return _name_and_version(self.owner)[1] if self.owner else ""
 
     @property
     def origin(self) -> str:
         return f"{self.distribution} {self.version}".strip() or "this program"
+
+
+@cache
+def _name_and_version(owner: Distribution) -> tuple[str, str]:
+    # Read where they are wanted: parsing the metadata of all owners took longer than a build.
+    metadata = owner.metadata
+    return metadata["Name"], metadata["Version"]
 
 
 def canonical(name: str) -> str:
@@ -88,9 +103,14 @@ def _key(name: str) -> str:
 
 
 class Registry:
-    """The plug-ins of one entry-point group."""
+    """The plug-ins of one entry-point group.
 
-    def __init__(self, group: str):
+    Args:
+        group: one of `GROUPS`.
+        find: returns the installed entry points of ``group=``.
+    """
+
+    def __init__(self, group: str, find: Callable[..., EntryPoints] = entry_points):
         self.group = group
         self.kind = GROUPS.get(group, group)
         self._plugins: dict[str, list[Plugin]] = defaultdict(list)
@@ -101,9 +121,8 @@ class Registry:
                 "rlgraph-spaces, rlgraph-core and so on: pip uninstall rlgraph, then reinstall these"
             )
         # What stands behind another distribution of its name on the path is left out, as Python itself does not see it.
-        for entry in entry_points(group=group):
-            assert entry.dist is not None
-            self._add(Plugin(entry.name, entry.value, entry.dist.name, entry.dist.version))
+        for entry in find(group=group):
+            self._add(Plugin(entry.name, entry.value, entry.dist))
 
     def _add(self, plugin: Plugin) -> None:
         found = self._plugins[_key(plugin.name)]
@@ -140,12 +159,12 @@ class Registry:
             PluginError: registered by two distributions, or its import fails.
         """
         key = _key(name)
-        prefix = f"{where}: " if where else ""
         if key not in self._plugins:
-            raise SpecError(prefix + self._unknown(name))
+            raise SpecError(self._unknown(name), path=where)
         if key in self._objects:
             return self._objects[key]
         found = self._plugins[key]
+        prefix = f"{where}: " if where else ""
         if len(found) > 1:
             owners = " and ".join(plugin.origin for plugin in found)
             raise PluginError(
@@ -154,7 +173,7 @@ class Registry:
         (plugin,) = found
         try:
             target = imported(plugin.target)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise PluginError(
                 f"{prefix}{self.kind} {name!r} of {plugin.origin} cannot be loaded from {plugin.target}: "
                 f"{type(error).__name__}: {error}"
@@ -197,4 +216,10 @@ class Registry:
 @cache
 def registry(group: str) -> Registry:
     """The registry of an entry-point group, read once per process."""
-    return Registry(group)
+    return Registry(group, _installed())
+
+
+@cache
+def _installed() -> Callable[..., EntryPoints]:
+    # All groups at once: searching the installed distributions takes longer than all else here.
+    return entry_points().select

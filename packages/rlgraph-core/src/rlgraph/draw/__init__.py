@@ -1,4 +1,4 @@
-"""Drawings of component graphs and readable pages of plans. SVG and text need no dependency; PNG needs ``[draw]``."""
+"""Drawings of component graphs and pages about plans. SVG and text need no dependency; PNG needs ``[draw]``."""
 
 from rlgraph.draw.drawing import Drawing, draw
 from rlgraph.draw.method_page import method_page

@@ -1,4 +1,4 @@
-"""The reference entry of a component: its API methods, the functions of the literature it uses, the papers."""
+"""The reference entry of a component: its API methods, its functions from the literature, its papers."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ def api_methods_of(kind: Any) -> list[Callable[..., Any]]:
 
 
 def call_of(function: Callable[..., Any]) -> str:
-    """A function as it is called, without ``self`` and types: ``call(inputs, training=None)``."""
+    """The signature of a function without ``self`` and types: ``call(inputs, training=None)``."""
     signature = inspect.signature(function)
     bare = [p.replace(annotation=p.empty) for p in signature.parameters.values() if p.name != "self"]
     return f"{function.__name__}{signature.replace(parameters=bare, return_annotation=signature.empty)}"
 
 
 def functional_of(kind: Any) -> list[FunctionType]:
-    """The functions of `rlgraph.core.functional` that the module of a component imports."""
+    """The functions of `rlgraph.core.functional` that a component's module imports."""
     members = vars(importlib.import_module(kind.__module__)).values()
     return [m for m in members if isinstance(m, FunctionType) and m.__module__.startswith(_FUNCTIONAL)]
 
 
 def papers_of(kind: Any) -> tuple[Paper, ...]:
-    """The papers that a component cites, and the functions of the literature that it uses."""
+    """The papers cited by a component and by its functions from the literature."""
     functions = [*api_methods_of(kind), *functional_of(kind)]
     return cited(filter(None, [inspect.getdoc(kind), *(function.__doc__ for function in functions)]))
 
 
 def kernels_only(kind: Any) -> list[str]:
-    """The backends that a component is bound to by graph functions with kernels only; none: it runs on all."""
+    """The backends to which kernel-only graph functions bind a component; empty if it runs on all."""
     bound = [set(function.kernels) for function in kind.graph_functions().values() if function.kernels_only]
     return sorted(set.intersection(*bound)) if bound else []

@@ -1,4 +1,4 @@
-"""The layout of one container: its parts in layers, its wires in the channels between them."""
+"""The layout of one container: parts in layers, wires in the channels between them."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Container:
             self.layers.slots[slot.layer].append(slot)
 
     def _closes_loop(self, edge: tuple[Hashable, Hashable]) -> bool:
-        """Whether it leads from one iteration to the next."""
+        """Whether an edge leads from one iteration to the next."""
         kinds = [part.element.kind if (part := self.parts.get(key)) else "" for key in edge]
         return kinds == [EXIT, ENTRY]
 
@@ -99,13 +99,13 @@ class Container:
         return BESIDE + label_width(ports[key]), 0.0
 
     def _offset(self, key: Hashable, end: End, upper: bool) -> float:
-        """Where in its slot a wire meets a part: at its lower border if it is the upper end."""
+        """The offset in its slot at which a wire meets a part: at the lower border for the upper end of a wire."""
         part = self.parts.get(key)
         if part is None:
             return BESIDE
         return (part.outlets if upper else part.inlets)[end.port].x
 
-    # Links: a wire is cut into pieces from layer to layer; wires of one source and look share them.
+    # Links: a wire is cut into one link per layer; wires with the same source and style share links.
 
     def _make_links(self) -> None:
         passing: dict[tuple[Any, int], Slot] = {}
@@ -130,7 +130,7 @@ class Container:
         self.layers.links = list(known.values())
 
     def _fit_title(self) -> None:
-        """A box at least as wide as its title, with the contents in the middle."""
+        """Make the box at least as wide as its title, with centred contents."""
         slots = [slot for row in self.layers.slots for slot in row]
         width = max((slot.left + slot.width for slot in slots), default=0.0)
         self.right = max(width, title_width(self.element))
@@ -138,7 +138,7 @@ class Container:
             slot.left += (self.right - width) / 2
 
     def _make_lanes(self) -> None:
-        """Wires that lead upwards run at the right edge."""
+        """Route wires that lead upwards along the right edge."""
         for wire in self.wires:
             if (self._from(wire), self._to(wire)) in self.back and _net(wire) not in self.lanes:
                 self.right += LANE
@@ -168,7 +168,7 @@ class Container:
         return part is not None and any(port.label for port in part.inlets.values())
 
     def _nets(self) -> list[dict[Any, Net]]:
-        """By channel (the one below each layer) what has to be connected there."""
+        """By channel (the one below each layer), the nets to connect."""
         pins: list[dict[Any, tuple[set[float], set[float]]]] = [{} for _ in self.layers.slots]
         for link in self.layers.links:
             above, below = pins[link.upper.layer].setdefault(link.net, (set(), set()))

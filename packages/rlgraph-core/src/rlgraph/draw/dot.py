@@ -1,7 +1,7 @@
 """A scene in the DOT language of Graphviz (https://graphviz.org/doc/info/lang.html).
 
-Open components are clusters. A cluster has no ports, so each API method through which values pass its border is a
-small node just inside: an edge through a border is two edges that meet there.
+Open components are clusters. A cluster has no ports, so each API method through which values cross its border
+is a small node just inside; an edge across the border is two edges that meet there.
 """
 
 from __future__ import annotations

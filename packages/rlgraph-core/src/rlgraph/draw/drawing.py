@@ -23,12 +23,12 @@ from rlgraph.draw.single_component import cut
 from rlgraph.draw.svg import to_svg
 from rlgraph.draw.text import to_mermaid, to_text
 
-#: Without `depth`, graphs are shown as deep as this many components allow.
+#: The largest number of components shown if `depth` is not given.
 MANY = 40
 
 
 class Drawing:
-    """A laid-out component graph; `scene` says what is shown, `picture` where."""
+    """A laid-out component graph: `scene` has the content, `picture` the geometry."""
 
     def __init__(self, scene: Scene):
         self.scene = scene
@@ -36,7 +36,7 @@ class Drawing:
 
     @property
     def picture(self) -> Picture:
-        """Boxes, wires and labels with their places."""
+        """Boxes, wires and labels with their positions."""
         if self._picture is None:
             self._picture = lay_out(self.scene)
         return self._picture
@@ -46,15 +46,15 @@ class Drawing:
         return to_svg(self.scene, self.picture)
 
     def text(self) -> str:
-        """The drawing as an indented tree with the flow of data below each component."""
+        """The drawing as an indented tree, with the data flow below each component."""
         return to_text(self.scene)
 
     def mermaid(self) -> str:
-        """The drawing as a Mermaid flowchart, for pages that render it themselves."""
+        """The drawing as a Mermaid flowchart, for pages that render Mermaid."""
         return to_mermaid(self.scene)
 
     def dot(self) -> str:
-        """The drawing in the DOT language, for Graphviz and what reads its files."""
+        """The drawing in the DOT language, for Graphviz and compatible tools."""
         return to_dot(self.scene)
 
     def png(self, path: str | Path, *, scale: float = 2.0) -> Path:
@@ -68,10 +68,10 @@ class Drawing:
         return Path(path)
 
     def save(self, path: str | Path) -> Path:
-        """Write a file; its suffix says what: ``.svg``, ``.png``, ``.dot``, ``.mmd`` (Mermaid) or ``.txt``.
+        """Write a file; its suffix selects the format: ``.svg``, ``.png``, ``.dot``, ``.mmd`` (Mermaid) or ``.txt``.
 
         Raises:
-            RLGraphError: another suffix, or the ``draw`` extra is needed and not installed.
+            RLGraphError: the suffix is unknown, or the ``draw`` extra is needed and not installed.
         """
         file = Path(path)
         if file.suffix == ".png":
@@ -79,7 +79,7 @@ class Drawing:
         writers = {".svg": self.svg, ".dot": self.dot, ".mmd": self.mermaid, ".txt": self.text}
         if file.suffix not in writers:
             known = ", ".join([".png", *writers])
-            raise RLGraphError(f"a drawing is saved by its suffix, one of {known}; given {str(path)!r}")
+            raise RLGraphError(f"the suffix of a drawing must be one of {known}, given {str(path)!r}")
         file.write_text(writers[file.suffix](), encoding="utf-8")
         return file
 
@@ -94,15 +94,15 @@ def draw(
 
     Args:
         graph: a `BuiltGraph`, a `ComponentGraph`, a graph executor, or an unbuilt root component. After a build the
-            drawing has Spaces and parameter counts. An error of a build or an assembly gives the graph as far as it
-            was known, with the failing place marked.
-        scope: only this component, e.g. ``policy/network``, with what enters and leaves it; default: all.
-        depth: how deep components are shown opened: 1 shows the sub-components of the root (or of `scope`) closed, 2
-            what is inside them. Default: as deep as a few dozen components allow.
-        method: only what this API method of the root reaches; default: all methods in one drawing.
+            drawing has Spaces and parameter counts. For an error of a build or an assembly, the graph known so
+            far is drawn, with the failing place marked.
+        scope: only this component, e.g. ``policy/network``, with its inputs and outputs; default: all.
+        depth: number of nesting levels shown: 1 shows the sub-components of the root (or of `scope`) closed, 2 also
+            their contents. Default: the most levels that show no more than a few dozen components.
+        method: only the parts that this API method of the root reaches; default: all methods in one drawing.
 
     Raises:
-        RLGraphError: no such component or API method, a depth below 1, or nothing that can be drawn.
+        RLGraphError: the component or API method is unknown, `depth` is below 1, or `graph` cannot be drawn.
     """
     component_graph, built, failure = _subject(graph)
     known = failure or built
@@ -134,7 +134,7 @@ def draw(
 
 
 def _subject(graph: Any) -> tuple[ComponentGraph, BuiltGraph | None, Failure | None]:
-    """The contracted graph to draw, its build, and where it failed."""
+    """The contracted graph to draw, its build, and its failure."""
     failure = getattr(graph, "failure", None)
     if isinstance(graph, BaseException) and failure is not None:
         return contract(failure.graph), None, failure
@@ -142,10 +142,10 @@ def _subject(graph: Any) -> tuple[ComponentGraph, BuiltGraph | None, Failure | N
 
 
 def contracted_graph(graph: Any) -> tuple[ComponentGraph, BuiltGraph | None]:
-    """The contracted graph behind anything that has one, and its build.
+    """The contracted graph of a build, executor or component, and its build.
 
     Raises:
-        RLGraphError: it has none.
+        RLGraphError: `graph` has no graph.
     """
     built = getattr(graph, "built", graph)
     if isinstance(built, BuiltGraph):
@@ -155,7 +155,7 @@ def contracted_graph(graph: Any) -> tuple[ComponentGraph, BuiltGraph | None]:
     if isinstance(graph, ComponentGraph):
         return contract(graph), None
     raise RLGraphError(
-        f"only a component graph, a build of one, a graph executor or a component can be drawn, given {graph!r}"
+        f"expected a component graph, its build, a graph executor or a component to draw, given {graph!r}"
     )
 
 

@@ -37,7 +37,7 @@ LONGEST_LABEL = 30
 
 
 class Elements:
-    """All elements of a view. `by_key` has them in the order in which they are drawn."""
+    """All elements of a view; `by_key` has them in drawing order."""
 
     def __init__(self, view: View) -> None:
         self.view, self.graph = view, view.graph
@@ -82,7 +82,7 @@ class Elements:
         return (*path, *self.regions.within(node, node.component), self._function_key(node))
 
     def border(self, node: Loop | Branch, name: str) -> tuple[str, ...]:
-        """The keys from the root down to a place at the border of a loop or branch."""
+        """The keys from the root down to a node at the border of a loop or branch."""
         path = self.place(node)
         return (*path, f"{path[-1]}.{name}") if self._has_element(node) else path
 
@@ -129,7 +129,7 @@ class Elements:
             yield f"{hidden} component{'s' if hidden > 1 else ''} inside"
 
     def _variables(self, scope: str, below: list[str]) -> list[str]:
-        """How many numbers a component learns or keeps from learning, else how many variables it has."""
+        """The number of parameters (trainable or frozen) of a component, else its number of variables."""
         frozen = not self.graph.components[scope].trainable
         if self.view.values is None:
             return ["frozen"] if frozen else []
@@ -140,7 +140,7 @@ class Elements:
         return [f"{len(variables)} variable{'s' if len(variables) > 1 else ''}"] if variables else []
 
     def _is_marked(self, scope: str) -> bool:
-        """Whether the marked place is a component or hidden inside it."""
+        """Whether the marked place is this component or hidden inside it."""
         hidden = [self.view.location(s)[-1] for s in self.view.marked_scopes]
         hidden += [self.place(self.graph.nodes[i])[-1] for i in self.view.marked_nodes]
         return scope in hidden
@@ -148,7 +148,7 @@ class Elements:
     # Graph functions.
 
     def _has_element(self, node: Node) -> bool:
-        """Whether a node has an element of its own; those of closed components have none, nor lists of variables."""
+        """Whether a node has its own element; nodes of closed components and lists of variables have none."""
         return (
             node.component in self.view.opened
             and node.component in self.view.shown

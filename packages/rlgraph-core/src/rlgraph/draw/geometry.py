@@ -1,4 +1,4 @@
-"""Boxes, labels and paths with their places, and the sizes of things that have no visible parts."""
+"""Boxes, labels and paths with their positions, and the sizes of elements without visible parts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Box:
-    """An element with its place; `y` grows downwards. `parent` is the key of the element around it."""
+    """An element with its position; `y` grows downwards. `parent` is the key of the element around it."""
 
     element: Element
     x: float
@@ -41,7 +41,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Route:
-    """The path of a wire. `arrow` says that it enters a box; otherwise it ends inside the border of its container."""
+    """The path of a wire; with `arrow` it enters a box, else it ends at the border of its container."""
 
     wire: Wire
     points: tuple[Point, ...]
@@ -50,7 +50,7 @@ class Route:
 
 @dataclass
 class Picture:
-    """Everything with its place, parents before children."""
+    """All boxes, labels and routes, parents before children."""
 
     width: float
     height: float
@@ -61,14 +61,14 @@ class Picture:
 
 @dataclass(frozen=True)
 class Port:
-    """A point of a border at `x`, where wires meet it, with the text beside them."""
+    """A point at `x` on a border where wires meet it, with its label."""
 
     x: float
     label: str = ""
 
     @property
     def right(self) -> float:
-        """Where the text ends."""
+        """The right end of the text."""
         return self.x + label_width(self.label)
 
 
@@ -80,7 +80,7 @@ class Block:
         element: the element.
         width, height: of its box.
         inlets, outlets: ports of the upper and the lower border.
-        inside: what is in the box.
+        inside: the contents of the box.
     """
 
     element: Element
@@ -106,12 +106,12 @@ class Block:
 
 
 def label_width(text: str) -> float:
-    """The room that a label beside a wire takes to the right of it."""
+    """The width of a label to the right of a wire."""
     return text_width(text, SMALL) + 3 * BESIDE if text else BESIDE
 
 
 def title_width(element: Element) -> float:
-    """The room that the name and the class of a component take, and the sign that it has variables."""
+    """The width of a component's name, class and variables sign."""
     sign = 24.0 if element.stateful else 0.0
     return max(text_width(element.title, TITLE, bold=True) + sign, text_width(element.subtitle, SMALL))
 

@@ -32,13 +32,13 @@ class View:
 
     Attributes:
         graph: a contracted component graph.
-        values: what is known of values: all after a build, some where a build failed, None before.
-        placed: where components are placed, by scope.
+        values: the known values: all after a build, some after a failed build, None before.
+        placed: devices by scope.
         methods: the root API methods to show.
         depth: components nested deeper are not shown; 1 shows the root's own sub-components closed.
         union: one element per API method for inputs and outputs, instead of one per argument and result.
-        scope: the component that is shown alone and opened whatever it has inside; None: the root.
-        marked_nodes, marked_scopes: the place that the drawing is about.
+        scope: the component that is shown alone and always opened; None: the root.
+        marked_nodes, marked_scopes: the marked place, e.g. of an error.
     """
 
     graph: ComponentGraph
@@ -95,7 +95,7 @@ class View:
         return tuple(reversed(chain))
 
     def devices(self, scope: str) -> tuple[str, str]:
-        """Where graph functions and variables of a component are placed; empty if not set."""
+        """The devices of a component's graph functions and variables; empty if not set."""
         return self.placed[scope].ops, self.placed[scope].variables
 
     def known(self, ref: Ref) -> Value | None:
@@ -105,28 +105,28 @@ class View:
         try:
             return part_at(self.values[ref.source], ref.path)
         except KeyError:
-            return None  # a part that is not there, in the drawing of that error
+            return None  # the drawing of an error about a missing part
 
     def tensors(self, ref: Ref) -> list[str]:
-        """Each tensor of a value in words, e.g. ``float32[B, 4]``; nothing before a build."""
+        """The type of each tensor of a value, e.g. ``float32[B, 4]``; empty before a build."""
         value = self.known(ref)
         if value is None:
             return [] if self.values is None else [UNKNOWN]
         return [repr(leaf) for _, leaf in leaves(value)]
 
     def describe(self, ref: Ref) -> str:
-        """A value in few words."""
+        """A short description of a value."""
         if self.values is None:
             node = self.graph.nodes[ref.source.node] if isinstance(ref.source, Output) else None
             return "variables" if isinstance(node, VariablesOf | JoinedVariables) else ""
         value = self.known(ref)
         if isinstance(value, VariableList | GradientList):
             return f"{len(value)} {'variables' if isinstance(value, VariableList) else 'gradients'}"
-        # Sizes that the build had to name itself are all ``N``.
+        # Sizes named by the build are all shown as ``N``.
         found = [_FRESH.sub("N", text) for text in self.tensors(ref)]
         return found[0] if len(found) == 1 else f"{len(found)} tensors"
 
 
 def clearer(first: str, second: str) -> str:
-    """The better known of two values; a batch ``B`` is preferred to an unnamed size."""
+    """The more specific of two descriptions; a batch ``B`` is preferred to an unnamed size."""
     return min(first, second, key=lambda text: (UNKNOWN in text, text))

@@ -1,8 +1,8 @@
 """Layered placement of the contents of one container (Sugiyama, Tagawa and Toda, 1981), top to bottom.
 
-Layers by the longest path, order within a layer by barycentres, positions by repeated least squares that keep the
-order. Wires that span several layers pass through the layers between as narrow slots of their own, so that no wire
-crosses a box.
+Layers follow the longest path, the order within a layer follows barycentres, and positions follow repeated
+order-preserving least squares. A wire that spans several layers gets a narrow slot in each layer between, so that no
+wire crosses a box.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class Slot:
     """A place in a layer.
 
     Attributes:
-        key: the element; None for a wire that passes.
-        width, height: of the place, labels included.
+        key: the element; None for a passing wire.
+        width, height: size including labels.
         left: position, found by `arrange`.
         layer: number of the layer.
     """
@@ -37,7 +37,7 @@ class Slot:
 
 @dataclass(eq=False)
 class Link:
-    """A piece of a wire from the bottom of one slot to the top of one in the next layer, at these offsets."""
+    """A segment of a wire from the bottom of a slot to the top of a slot in the next layer, at these offsets."""
 
     net: Hashable
     upper: Slot
@@ -93,7 +93,7 @@ def assign_layers(
     top: set[Hashable],
     bottom: set[Hashable],
 ) -> dict[Hashable, int]:
-    """A layer for every key, so that all edges lead downwards. The edges have no cycle.
+    """A layer for every key, such that all edges lead downwards. The edges must be acyclic.
 
     Args:
         order: all keys.
@@ -204,7 +204,7 @@ def _position(layers: Layers) -> None:
 def _place_row(
     row: Sequence[Slot], above: Mapping[Slot, list[Link]], below: Mapping[Slot, list[Link]]
 ) -> None:
-    """Move every slot as near to where its links pull it as the order and the widths allow."""
+    """Move every slot towards the position its links pull it to, keeping order and widths."""
     wanted, weights, offset, offsets = [], [], 0.0, []
     for slot in row:
         pulls = [(link.upper_x - link.lower_offset, _stiffness(link)) for link in above.get(slot, ())]
@@ -221,7 +221,7 @@ def _place_row(
 def _straighten(
     slot: Slot, before: Slot | None, after: Slot | None, above: Sequence[Link], below: Sequence[Link]
 ) -> None:
-    """Move a slot a little if that makes more of its links straight; in doubt those above it."""
+    """Move a slot slightly if that straightens more of its links; in doubt those above it."""
     bends = [(link.upper_x - link.lower_x, 1.1) for link in above]
     bends += [(link.lower_x - link.upper_x, 1.0) for link in below]
     least = (

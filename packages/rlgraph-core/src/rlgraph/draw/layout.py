@@ -1,7 +1,7 @@
-"""Geometry: every element gets a box inside its parent's, every wire a path. Pure arithmetic, no dependency.
+"""Layout: gives every element a box inside its parent's box, and every wire a path. It has no dependency.
 
-Each container is laid out separately, its contents in layers, and is then one box in its own container. The API
-methods through which values enter it are ports of its upper border, those through which they leave of its lower one.
+Each container is laid out separately, with its contents in layers, and is then one box in its own container. API
+methods through which values enter are ports of the upper border; those through which they leave, of the lower.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rlgraph.draw.scene import COMPONENT, Element, Scene, Wire
 
 
 def lay_out(scene: Scene) -> Picture:
-    """Find a place for everything in `scene`."""
+    """Lay out everything in `scene`."""
     root = _block(scene, scene.root, [])
     picture = Picture(root.width + 2 * PADDING, root.height + 2 * PADDING)
     root.paste(picture, PADDING, PADDING, "")
@@ -36,7 +36,7 @@ def _block(scene: Scene, element: Element, around: Sequence[Wire]) -> Block:
 
 
 def _ports(scene: Scene, element: Element, around: Sequence[Wire]) -> tuple[dict[str, str], dict[str, str]]:
-    """Text by port, of the upper and the lower border."""
+    """The labels by port, of the upper and of the lower border."""
     named = element.kind == COMPONENT
     inlets = {w.target.port: w.target.port if named else "" for w in around if w.target.key == element.key}
     outlets = {w.source.port: _outlet_text(scene, w, around) for w in around if w.source.key == element.key}

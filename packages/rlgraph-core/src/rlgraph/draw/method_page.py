@@ -19,12 +19,12 @@ from rlgraph.draw.drawing import contracted_graph
 from rlgraph.draw.pages import Block, Bullets, Code, Heading, Page, Prose, Table
 from rlgraph.draw.papers import cited
 
-#: A Python function -> the calls of it in the plan, as (component, its graph function).
+#: A Python function -> its calls in the plan, as (component, graph function).
 Called = dict[Callable[..., Any], list[tuple[Any, Any]]]
 
 
 def method_page(built: Any, method: str) -> Page:
-    """Everything that a call of an API method does, on one page.
+    """A page about an API method: plan, values, functions and papers.
 
     Nothing is run, so it also shows updates where the backend has no gradients.
 
@@ -38,7 +38,7 @@ def method_page(built: Any, method: str) -> Page:
     graph, build = contracted_graph(built)
     if build is None:
         raise RLGraphError(
-            f"a plan needs a build, and {graph.root} has none: give a BuiltGraph or a graph executor"
+            f"a plan needs a build, and {graph.root} has none: pass a BuiltGraph or a graph executor"
         )
     if method not in graph.methods:
         raise RLGraphError(f"{graph.root} has no API method {method!r}. {nearest(method, graph.methods)}")
@@ -52,16 +52,16 @@ def _blocks(plan: Plan) -> Iterator[Block]:
     helpers = _helpers(called)
     yield Heading(f"{root}.{plan.name}", 1)
     yield from _introduction(plan)
-    yield Heading("The plan")
-    yield Prose("What is called at run time; the components are gone. Its values are listed below.")
+    yield Heading("Plan")
+    yield Prose("The calls at run time, without components. The values are listed below.")
     yield Code(plan.source)
-    yield Heading("What flows")
-    yield Table(("value", "made by", "type"), tuple(_values(plan)))
-    yield Heading("What is computed")
+    yield Heading("Values")
+    yield Table(("value", "source", "type"), tuple(_values(plan)))
+    yield Heading("Functions")
     for function, calls in called.items():
         yield from _function(function, calls)
     if helpers:
-        yield Heading("Numerics by name")
+        yield Heading("Helper functions")
         for helper in helpers:
             yield Heading(f"{helper.__module__}.{helper.__qualname__}", 3)
             yield Code(_source(helper))
@@ -90,7 +90,7 @@ def _values(plan: Plan) -> Iterator[tuple[str, str, str]]:
 
 
 def _called(plan: Plan) -> Called:
-    """The functions that the plan calls, in the order of their first calls; equal components once."""
+    """The functions that the plan calls, in the order of their first calls; equal components appear once."""
     found: Called = {}
     for node in walk_nodes(plan.nodes):
         if isinstance(node, GraphFunctionCall):
@@ -113,11 +113,11 @@ def _function(function: Callable[..., Any], calls: list[tuple[Any, Any]]) -> Ite
         yield Prose(" ".join(text.split()))
     yield Code(_source(function))
     for backend, kernel in sorted(graph_function.kernels.items()):
-        yield Prose(f"On {backend} a kernel computes it: `{kernel.__module__}.{kernel.__qualname__}`.")
+        yield Prose(f"On {backend} it runs the kernel `{kernel.__module__}.{kernel.__qualname__}`.")
 
 
 def _helpers(called: Called) -> list[FunctionType]:
-    """What graph functions call that takes `ops` too, and what that calls in turn, each once."""
+    """The functions with an `ops` argument that graph functions call, directly or indirectly, each once."""
     found: dict[FunctionType, None] = {}
     waiting = [(function, type(component)) for function, calls in called.items() for component, _ in calls]
     while waiting:
@@ -130,7 +130,7 @@ def _helpers(called: Called) -> list[FunctionType]:
 
 
 def _uses(function: Any, owner: type) -> Iterator[FunctionType]:
-    """The functions ``f(ops, ...)`` and the methods ``owner.f(self, ops, ...)`` that `function` names."""
+    """The functions ``f(ops, ...)`` and methods ``owner.f(self, ops, ...)`` that `function` uses."""
     function = inspect.unwrap(function)
     code = getattr(function, "__code__", None)
     for name in code.co_names if code else ():

@@ -31,14 +31,14 @@ class Code:
 
 @dataclass(frozen=True)
 class Bullets:
-    """One line each."""
+    """A list with one line per item."""
 
     items: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Table:
-    """Cells are code."""
+    """A table; its cells are code."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -72,29 +72,29 @@ class Page:
         return first.text if isinstance(first, Heading) else ""
 
     def text(self) -> str:
-        """For a terminal or a file: headings are underlined, code is indented."""
+        """Plain text: headings are underlined, code is indented."""
         return "\n\n".join(_text(block) for block in self.blocks) + "\n"
 
     def markdown(self) -> str:
-        """As GitHub reads it."""
+        """GitHub-flavoured Markdown."""
         return "\n\n".join(_markdown(block) for block in self.blocks) + "\n"
 
     def html(self) -> str:
-        """One file that needs no other."""
+        """A self-contained HTML document."""
         body = "\n".join(_html(block) for block in self.blocks)
         head = f'<meta charset="utf-8"><title>{html.escape(self.title)}</title><style>{_STYLE}</style>'
         return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
 
     def save(self, file: str | Path) -> None:
-        """Write the page in the form that the suffix names: ``.md``, ``.html`` or ``.txt``.
+        """Write the page in the format of the suffix: ``.md``, ``.html`` or ``.txt``.
 
         Raises:
-            RLGraphError: another suffix.
+            RLGraphError: the suffix is unknown.
         """
         file = Path(file)
         forms = {".md": self.markdown, ".html": self.html, ".txt": self.text}
         if file.suffix not in forms:
-            raise RLGraphError(f"a page is saved by its suffix, {', '.join(forms)}; given {file.name!r}")
+            raise RLGraphError(f"the suffix of a page must be one of {', '.join(forms)}, given {file.name!r}")
         file.write_text(forms[file.suffix](), encoding="utf-8")
 
 

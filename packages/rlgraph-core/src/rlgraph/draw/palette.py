@@ -10,7 +10,7 @@ METHOD_COLOURS = (
     "#2563eb", "#2b8a3e", "#d9480f", "#9c36b5", "#0b7285", "#c2255c",
     "#846a00", "#5f3dc4", "#8d4b1f", "#0ca678", "#ae3ec9", "#343a40",
 )  # fmt: skip
-#: Boxes on one device, paler the less they are nested.
+#: Boxes on one device; outer boxes are paler.
 DEVICE_COLOURS = ("#2f9e44", "#7048e8", "#1098ad", "#c2255c", "#8d5a2b", "#5c940d", "#364fc7", "#a61e4d")
 HOST = ("#fff3dc", "#d8a545")
 CHIP = ("#ffffff", "#b4c0cf")
@@ -33,7 +33,7 @@ def device_colours(scene: Scene) -> dict[str, str]:
 
 
 def box_colours(element: Element, devices: dict[str, str]) -> tuple[str, str]:
-    """Fill and border of an element: what fails is red, what runs on the host amber, else the device's colour."""
+    """Fill and border of an element: failures are red, host functions amber, others have their device's colour."""
     if element.marked:
         return FAILURE
     if element.host:
@@ -51,6 +51,6 @@ def box_colours(element: Element, devices: dict[str, str]) -> tuple[str, str]:
 
 
 def tint(colour: str, share: float) -> str:
-    """`colour` on white."""
+    """`colour` blended with white."""
     parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return "#" + "".join(f"{round(255 + (part - 255) * share):02x}" for part in parts)

@@ -15,7 +15,7 @@ _ADDRESS = re.compile(r"https?://[^\s)>\]`]+")
 
 @dataclass(frozen=True)
 class Paper:
-    """A citation: ``Mnih et al. (2015)``, and where to read it if the docstring says so."""
+    """A citation such as ``Mnih et al. (2015)``, with its address if the docstring gives one."""
 
     authors: str
     year: str
@@ -28,7 +28,7 @@ class Paper:
 def cited(docstrings: Iterable[str]) -> tuple[Paper, ...]:
     """The papers that `docstrings` cite as ``Author (year)`` or ``(Author, year)``, each once, in order.
 
-    The address of one is what follows its citation, before the next one, in any of the docstrings.
+    The address of a paper is the one between its citation and the next, in any of the docstrings.
     """
     found: dict[tuple[str, str], str] = {}
     for docstring in docstrings:

@@ -10,9 +10,9 @@ from rlgraph.draw.drawing import contracted_graph
 
 
 def plan_text(built: Any, method: str) -> str:
-    """The driver and the segments of an API method, as they are emitted for a backend that adds nothing.
+    """The driver and the segments of an API method, as emitted for a backend without additions.
 
-    Nothing is run, so it also shows plans that need gradients.
+    Nothing is run, so plans that need gradients are shown too.
 
     Args:
         built: a `BuiltGraph` or a graph executor.
@@ -24,7 +24,7 @@ def plan_text(built: Any, method: str) -> str:
     graph, build = contracted_graph(built)
     if build is None:
         raise RLGraphError(
-            f"a plan needs a build, and {graph.root} has none: give a BuiltGraph or a graph executor"
+            f"a plan needs a build, and {graph.root} has none: pass a BuiltGraph or a graph executor"
         )
     if method not in graph.methods:
         raise RLGraphError(f"{graph.root} has no API method {method!r}. {nearest(method, graph.methods)}")

@@ -1,4 +1,4 @@
-"""Converts SVG to PNG with bundled fonts, since a machine may have none."""
+"""Converts SVG to PNG with bundled fonts, which a machine may lack."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def to_png(svg: str, scale: float) -> bytes:
         import resvg_py
     except ImportError as error:
         raise RLGraphError(
-            f"a PNG needs a rasteriser and its fonts, and {error.name} is not installed: "
-            'pip install "rlgraph-core[draw]". SVG and text need neither'
+            f"a PNG needs {error.name}, which is not installed: "
+            'pip install "rlgraph-core[draw]". SVG and text need no extra'
         ) from error
 
     with tempfile.TemporaryDirectory() as folder:
@@ -29,7 +29,7 @@ def to_png(svg: str, scale: float) -> bytes:
             file = Path(folder, f"{code}.ttf")
             file.write_bytes(pymupdf_fonts.fontbuffers[code]())
             files.append(str(file))
-        # The same picture on every machine: system fonts are left out.
+        # Without system fonts the picture is the same on every machine.
         png = resvg_py.svg_to_bytes(
             svg_string=svg,
             zoom=scale,

@@ -1,7 +1,7 @@
-"""Loops and branches in a drawing: a dashed box around what is called from inside, with what enters and leaves it.
+"""Loops and branches in a drawing: a dashed box around their calls, with their inputs and outputs.
 
-A component that is also called from outside is drawn outside. Loops that are the same piece of wiring, traced more
-than once, are one box.
+A component that is also called from outside is drawn outside. A loop that is traced
+more than once is one box.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Regions:
         return key
 
     def _insides(self, node: Node) -> list[tuple[str, ...]]:
-        """The keys of the boxes around what is in each of the regions of a node."""
+        """For each region of a node, the keys of the boxes around its contents."""
         if isinstance(node, Loop):
             return [(self.keys[node.id],)]
         if isinstance(node, Branch):
@@ -74,11 +74,11 @@ class Regions:
         return []
 
     def within(self, node: Node, component: str) -> tuple[str, ...]:
-        """Those of the regions around `node` that `component` has wired."""
+        """The regions around `node` that belong to `component`."""
         return tuple(key for key in self.around[node.id] if self._owner[key] == component)
 
     def home(self, scope: str, parent: str) -> tuple[str, ...]:
-        """The regions of `parent` from which alone its sub-component `scope` is called."""
+        """The regions of `parent` that contain all calls of its sub-component `scope`."""
         if scope not in self._homes:
             below = set(self.view.graph.below(scope))
             inside = [self.within(n, parent) for n in self.view.nodes.values() if n.component in below]
@@ -86,7 +86,7 @@ class Regions:
         return self._homes[scope]
 
     def elements(self, node: Loop | Branch, level: int) -> Iterator[tuple[Element, str]]:
-        """The boxes of a loop or branch and the elements at their borders, each with the key of its parent or ""."""
+        """The boxes of a loop or branch and the elements at their borders, each with its parent's key ("": none)."""
         key = self.keys[node.id]
         if isinstance(node, Loop):
             count = f" × {node.count.value}" if isinstance(node.count, Const) else ""
@@ -101,7 +101,7 @@ class Regions:
             yield Element(f"{key}.{name}", EXIT, name, level=level), key
 
     def places(self, node: Loop | Branch) -> list[str]:
-        """The names of the places where values enter or leave a loop or branch."""
+        """The names of the border nodes where values enter or leave a loop or branch."""
         return [*_entries(node), *_exits(node)]
 
     def _carries(self, node: Loop) -> str:
@@ -113,7 +113,7 @@ class Regions:
         return ", ".join(words)
 
     def border(self, source: Source) -> tuple[Loop | Branch, str] | None:
-        """The loop or branch at whose border a value is made, and the name of that place; None for other values."""
+        """The loop or branch whose border a value comes from, and the name of the border node; None for others."""
         if isinstance(source, Carried | Index):
             node = self.view.graph.nodes.get(source.loop)
             name = CARRIED if isinstance(source, Carried) else INDEX
@@ -125,7 +125,7 @@ class Regions:
         return (node, name) if isinstance(node, Loop | Branch) else None
 
     def inflows(self, node: Loop | Branch) -> Iterator[tuple[str, Expression]]:
-        """(name of the place at the border, value) of all that arrives there, from outside and from inside."""
+        """(name of the border node, value) for all values that arrive at the border, from outside and inside."""
         if isinstance(node, Branch):
             yield PREDICATE, node.predicate
             yield RESULT, node.then.results

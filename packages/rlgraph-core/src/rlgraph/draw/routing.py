@@ -12,7 +12,7 @@ _NEAR = 5.0
 
 @dataclass(frozen=True)
 class Net:
-    """All wires of one source in a channel: the x where it is met from above and from below."""
+    """All wires of one source in a channel, by the x positions of their ends above and below."""
 
     above: tuple[float, ...]
     below: tuple[float, ...]
@@ -46,7 +46,7 @@ def assign_tracks(nets: Mapping[Hashable, Net]) -> dict[Hashable, int]:
 
 
 def _cost(upper: Net, lower: Net) -> int:
-    """Crossings with `upper` above `lower`, less those of the opposite order; overlaps of verticals count ten."""
+    """Crossings with `upper` above `lower`, minus those of the opposite order; overlapping verticals count ten."""
     return _crossings(upper, lower) - _crossings(lower, upper)
 
 

@@ -1,8 +1,8 @@
-"""The content of a drawing without geometry: a tree of elements, and wires between elements of one container.
+"""The content of a drawing without geometry: a tree of elements, and the wires in each container.
 
 A value that flows from a graph function deep inside one component to one deep inside another becomes a chain of
-wires, each inside one container: out through the ports of the components it leaves, across, and in through the ports
-of the components it enters. A port is named after the API method through which the value passes.
+wires, each inside one container: out through the ports of the components it leaves, then in through the ports of
+the components it enters. A port is named after the API method through which the value passes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 #: Kinds of elements.
 COMPONENT, FUNCTION, GRADIENTS, INPUT, OUTPUT = "component", "function", "gradients", "input", "output"
-#: A loop, a branch or one of its sides; and where values enter and leave it.
+#: A loop, a branch or a side of a branch; and the border nodes where values enter and leave it.
 REGION, ENTRY, EXIT = "region", "entry", "exit"
 
 
@@ -26,15 +26,15 @@ class Element:
         title: its name.
         subtitle: class and parameter count of a component.
         lines: further texts: arguments of an input, graph functions of a component drawn closed.
-        children: what is drawn inside it, in program order.
+        children: the elements inside it, in program order.
         level: nesting, 0 for the root.
         method: the root API method an input or output belongs to; empty for several.
-        host: all its graph functions are host functions.
-        frozen: its variables are not trainable.
+        host: whether all its graph functions are host functions.
+        frozen: whether its variables are not trainable.
         stateful: whether it has variables.
-        device: where its graph functions are placed; empty if not set.
-        storage: where its variables are placed.
-        marked: it is the place the drawing is about, e.g. of an error.
+        device: device of its graph functions; empty if not set.
+        storage: device of its variables.
+        marked: whether it is the marked place, e.g. of an error.
     """
 
     key: str
@@ -69,13 +69,13 @@ class End:
 
 @dataclass
 class Wire:
-    """All that flows from one port to another inside one container.
+    """All values that flow from one port to another inside one container.
 
     Attributes:
         container: key of the container.
         source, target: its ends; an end at the container itself is a port in its border.
         methods: the root API methods that use it.
-        variables: it carries lists of variables, no tensors.
+        variables: whether it carries only lists of variables.
     """
 
     container: str
@@ -87,14 +87,14 @@ class Wire:
 
 @dataclass
 class Scene:
-    """Everything that is drawn.
+    """The content of a drawing.
 
     Attributes:
         root: the root component.
         wires: by container, in program order.
-        labels: a source end -> what leaves it, e.g. ``float32[B, 4]``; empty before a build.
+        labels: a source end -> description of its values, e.g. ``float32[B, 4]``; empty before a build.
         methods: the root API methods shown.
-        all_methods: all API methods of the root, which fixes their colours.
+        all_methods: all API methods of the root, which determine the colours.
     """
 
     root: Element

@@ -1,4 +1,4 @@
-"""From a component graph to the scene that shows it."""
+"""Extracts a scene from a component graph."""
 
 from __future__ import annotations
 

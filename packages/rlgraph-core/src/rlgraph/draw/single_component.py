@@ -1,4 +1,4 @@
-"""Draws one component alone, with the names of its surroundings at its inputs and outputs."""
+"""Cuts one component out of a scene, with the names of its neighbours at its inputs and outputs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rlgraph.draw.wires import VARIABLES
 
 
 def cut(scene: Scene, view: View, scope: str) -> Scene:
-    """The component at `scope` as a root: the API methods through which values pass are its inputs and outputs."""
+    """The component at `scope` as the root; its API methods become inputs and outputs."""
     elements = scene.elements
     root = elements[scope]
     around = [wire for wires in scene.wires.values() for wire in wires if wire.container != scope]
@@ -54,7 +54,7 @@ def _stub(kind: str, root: Element, port: str, wires: Iterable[Wire], lines: Ite
 
 
 def _title(elements: dict[str, Element], end: End) -> str:
-    """The other end of a wire around the component."""
+    """The title of the other end of a wire around the component."""
     element = elements[end.key]
     return f"{element.title}.{end.port}" if end.port not in ("", VARIABLES) else element.title
 
@@ -78,7 +78,7 @@ def _arguments(view: View, scope: str, method: str) -> Iterator[str]:
 
 
 def _rewired(wire: Wire, scope: str, inputs: dict[str, Element], outputs: dict[str, Element]) -> Wire:
-    """A wire at the border of the component leads to the stub of that port."""
+    """Redirect a wire at the component's border to the stub of its port."""
     source, target = wire.source, wire.target
     if source.key == scope:
         source = End(inputs[source.port].key)

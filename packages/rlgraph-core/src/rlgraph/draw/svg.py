@@ -1,4 +1,4 @@
-"""A picture as SVG: one self-contained document, no script, no external font."""
+"""A picture as a self-contained SVG document, without scripts and external fonts."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _container(box: Box, devices: dict[str, str]) -> Iterator[str]:
 
 
 def _header(box: Box, stroke: str) -> str:
-    """The title bar of an open component: its inlets lead to the upper edge, and on from the lower one."""
+    """The title bar of an open component: inlets end at its upper edge and continue from its lower edge."""
     x, y, right, low = box.x, box.y, box.x + box.width, box.y + HEADER
     path = f"M{_pair((x, low))} V{_number(y + 8)} Q{_pair((x, y))} {_pair((x + 8, y))} H{_number(right - 8)} "
     path += f"Q{_pair((right, y))} {_pair((right, y + 8))} V{_number(low)} Z"
@@ -128,7 +128,7 @@ def _header(box: Box, stroke: str) -> str:
 
 
 def _bar(box: Box, colour: str) -> str:
-    """At the left edge: where the variables are, if not where the graph functions are."""
+    """The bar at the left edge: the device of the variables, if it is not that of the graph functions."""
     x, y, low = box.x, box.y + 8, box.y + box.height - 8
     return f'<path d="M{_pair((x, y))} V{_number(low)}" stroke="{colour}" stroke-width="5"/>'
 
@@ -186,7 +186,7 @@ def _label(label: Label) -> str:
     return _text(label.text, label.x, label.y, fill=INK if label.kind == "method" else FAINT)
 
 
-# The legend: only what occurs.
+# The legend: only signs that occur.
 
 
 def _legend(scene: Scene, picture: Picture) -> tuple[list[str], int]:

@@ -1,6 +1,6 @@
 """The component graph for TensorBoard's graph page, on any backend: scopes are components, nodes graph functions.
 
-Written with TensorBoard's own records and no framework.
+Written with TensorBoard's own records, without a framework.
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ _FORBIDDEN = re.compile(r"[^A-Za-z0-9_.\-/]")
 def write_tensorboard_graph(graph: Any, folder: str | Path, *, method: str | None = None) -> Path:
     """Write an event file for TensorBoard's graph page.
 
-    Components are name scopes. Every call of a graph function is a node with its Spaces as attributes, its device, and
-    edges from what made its arguments and from the variables of its component. ``get_actions.inputs`` and
+    Components are name scopes. Every call of a graph function is a node with its Spaces as attributes, its device, with
+    edges from the sources of its arguments and from the variables of its component. ``get_actions.inputs`` and
     ``get_actions.results`` are the ends of an API method of the root.
 
     Args:
-        graph: what `draw` takes: a build, a component graph, a graph executor, or an unbuilt root component.
-        folder: where; made if missing. TensorBoard shows it with ``--logdir``.
+        graph: as for `draw`: a build, a component graph, a graph executor, or an unbuilt root component.
+        folder: for the event file; created if missing. TensorBoard shows it with ``--logdir``.
         method: only this API method of the root.
 
     Returns:
         The file.
 
     Raises:
-        RLGraphError: no such API method, nothing with a graph, or TensorBoard is not installed.
+        RLGraphError: the API method is unknown, `graph` has no graph, or TensorBoard is not installed.
     """
     definition = graph_definition(graph, method=method)
     from tensorboard.compat.proto.event_pb2 import Event
@@ -93,7 +93,7 @@ class _Definition:
             from tensorboard.compat.proto.graph_pb2 import GraphDef
         except ImportError as error:
             raise RLGraphError(
-                "TensorBoard's graph page needs its records, and tensorboard is not installed: "
+                "TensorBoard's graph page needs tensorboard, which is not installed: "
                 'pip install "rlgraph-core[tensorboard]"'
             ) from error
         self.message = GraphDef()
@@ -201,7 +201,7 @@ class _Definition:
         self._add_shapes(made, sources)
 
     def _add_borders(self, node: Loop | Branch) -> None:
-        """A loop or branch: nodes where values enter and leave it; what it repeats stays in its components' scopes."""
+        """Add the nodes where values enter and leave a loop or branch; its calls stay in their components' scopes."""
         inflows: dict[str, list[Expression]] = {place: [] for place in self.regions.places(node)}
         for place, expression in self.regions.inflows(node):
             inflows.get(place, []).append(expression)
@@ -212,7 +212,7 @@ class _Definition:
             self._add(self._borders[node.id, place], f"{type(node).__name__}{place.title()}", inputs)
 
     def _variables(self, node: Node) -> list[str]:
-        """The variables of its own component that a call reads or writes; those that a list of variables is made of."""
+        """The variables of its own component that a call reads or writes, or those in a list of variables."""
         if isinstance(node, VariablesOf):
             scopes = self.graph.below(node.component)
             below = [v for s in scopes for v in self.graph.components[s].declared_variables.values()]
@@ -221,7 +221,7 @@ class _Definition:
             return []
         own = self.graph.components[node.component].declared_variables
         effects = self.built.effects[node.id]
-        # A host function's variables are its own affair, and no recorded effects.
+        # The variables of a host function are not among the recorded effects.
         names = {v.name for v in own.values() if v.host} if effects.host else effects.reads | effects.writes
         return [_FORBIDDEN.sub("_", name) for name in sorted(names) if name in own]
 
@@ -229,7 +229,7 @@ class _Definition:
         return ", ".join(filter(None, (self.view.describe(ref) for ref in references(expression))))
 
     def _add_shapes(self, node: Any, sources: Iterable[Source]) -> None:
-        """TensorBoard writes the shapes on the edges; of a container that of its first tensor."""
+        """Add the shapes that TensorBoard shows on edges; for a container that of its first tensor."""
         for source in sources:
             tensors = [
                 leaf for _, leaf in leaves(self.view.known(Ref(source))) if isinstance(leaf, TensorSpec)

@@ -23,7 +23,7 @@ from rlgraph.draw.scene import (
 
 
 def to_text(scene: Scene) -> str:
-    """An indented tree of the components; below each what flows between its parts."""
+    """An indented tree of the components, with the data flow below each."""
     return "\n".join(_lines(scene, scene.root, "")) + "\n"
 
 
@@ -61,7 +61,7 @@ def _remarks(element: Element) -> str:
 
 
 def _end_text(scene: Scene, wire: Wire, end: End) -> str:
-    """``part.method``; a port of the container itself is only ``method``."""
+    """``part.method``; for a port of the container itself only ``method``."""
     element = scene.elements[end.key]
     if end.key == wire.container:
         return end.port

@@ -1,8 +1,8 @@
-"""How wide a text is: advance widths of Noto Sans, so that layout needs neither a font file nor a dependency."""
+"""Text widths from the advance widths of Noto Sans; needs no font file and no dependency."""
 
 from __future__ import annotations
 
-#: What the SVG asks for. Texts carry their length, so that another font changes their look but not the layout.
+#: The font family of the SVG. Texts carry their length, so another font changes their look but not the layout.
 FAMILY = "Noto Sans, Segoe UI, Helvetica, Arial, sans-serif"
 
 # Thousandths of the font size, from the space (32) to the tilde (126).
@@ -25,6 +25,6 @@ _WIDTHS = {
 
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
-    """The width of `text` in pixels at font size `size`; letters beyond ASCII count as a wide one."""
+    """The width of `text` in pixels at font size `size`; letters beyond ASCII count as wide."""
     widths = _WIDTHS[bold]
     return size * sum(widths.get(letter, 0.62) for letter in text)

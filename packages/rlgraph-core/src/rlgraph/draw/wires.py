@@ -1,4 +1,4 @@
-"""The wires of a scene: every value's way from where it is made to where it is used, cut at the borders it passes."""
+"""The wires of a scene: the path of every value from its source to its use, cut at the borders it crosses."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from rlgraph.draw.regions import CARRIED, NEXT
 from rlgraph.draw.scene import End, Wire
 
 VARIABLES = "variables"
-#: Where a value is made or used: keys from the root down, and the API calls around it.
+#: The source or the use of a value: keys from the root down, and the API calls around it.
 Place = tuple[tuple[str, ...], tuple[ApiCall, ...]]
 
 
 class Flows:
-    """All wires between `elements`. `wires` has them in program order, `labels` describes the values at an end."""
+    """All wires between `elements`. `wires` are in program order, `labels` describe the values at an end."""
 
     def __init__(self, elements: Elements) -> None:
         self.elements, self.view, self.graph = elements, elements.view, elements.graph
@@ -53,7 +53,7 @@ class Flows:
 
     @property
     def by_container(self) -> dict[str, list[Wire]]:
-        """The wires by the key of what they lie in."""
+        """The wires by the key of their container."""
         wires: dict[str, list[Wire]] = {}
         for wire in self.wires.values():
             wires.setdefault(wire.container, []).append(wire)
@@ -61,7 +61,7 @@ class Flows:
 
     @property
     def labels(self) -> dict[End, str]:
-        """What leaves an end, in a few words."""
+        """Short descriptions of the values that leave an end."""
         return {end: text for end, carried in self.carried.items() if (text := _label(carried))}
 
     def _connect(self, expression: Expression, target: Place) -> None:
@@ -71,7 +71,7 @@ class Flows:
                 self._flow(ref, source, target)
 
     def _origin(self, ref: Ref) -> Place | None:
-        """Where a value is made; None if that is not shown."""
+        """The source of a value; None if it is not shown."""
         border = self.elements.regions.border(ref.source)
         if border is not None:
             return self.elements.border(*border), self.view.calls_around(border[0].caller)
@@ -81,13 +81,13 @@ class Flows:
         if isinstance(ref.source, Input):
             method = self.graph.methods[ref.source.method]
             key = input_key(method.name, "" if self.view.union else ref.source.name)
-            # An API method of the root that another one calls is reached from inside, not through its input.
+            # Values enter an API method of the root that another one calls from inside, not through its input.
             if key in self.elements.by_key:
                 return (self.graph.root, key), (self.graph.calls[method.call],)
         return None
 
     def _close_circle(self, node: Loop | Branch, calls: tuple[ApiCall, ...]) -> None:
-        """The way of carried values from one iteration to the next."""
+        """Add the wire of carried values from one iteration to the next."""
         entry, leaving = self.elements.border(node, CARRIED), self.elements.border(node, NEXT)
         if {entry[-1], leaving[-1]} <= self.elements.by_key.keys() and entry != leaving:
             self._add_wire(entry[-2], End(leaving[-1]), End(entry[-1]), self._owner(calls), False)
@@ -106,7 +106,7 @@ class Flows:
         (out, out_chain), (into, into_chain) = source, target
         shared = _common(out, into)
         if shared in (len(out), len(into)):
-            return  # within one closed component, or its own variables handed to its own parts
+            return  # within one closed component, or a component's variables passed to its own parts
         frames = _common(out_chain, into_chain)
         node = self.graph.nodes[ref.source.node] if isinstance(ref.source, Output) else None
         variables = isinstance(node, VariablesOf | JoinedVariables)
@@ -135,20 +135,20 @@ class Flows:
         for key in reversed(keys):
             port = _port(key, chain, frames)
             if not port and ends:
-                # A region, or a component inside was called from elsewhere.
+                # A region, or an inner component that was called from elsewhere.
                 port = ".".join(filter(None, [self.elements.by_key[ends[0].key].title, ends[0].port]))
             ends.insert(0, End(key, port))
         return ends
 
     def _what(self, ref: Ref, out: tuple[str, ...]) -> tuple[Any, ...]:
-        """The same for all calls of one graph function."""
+        """A key that is equal for all calls of one graph function."""
         if not isinstance(ref.source, Output):
             return out, ref.path
         return label(self.graph.nodes[ref.source.node]), ref.source.index, ref.path
 
 
 def _common(first: tuple[Any, ...], second: tuple[Any, ...]) -> int:
-    """The length of the common beginning of two sequences."""
+    """The length of the common prefix of two sequences."""
     for i, (a, b) in enumerate(zip(first, second, strict=False)):
         if a != b:
             return i
@@ -165,6 +165,6 @@ def _port(key: str, chain: Iterable[ApiCall], frames: int) -> str:
 
 
 def _label(carried: dict[tuple[Any, ...], str]) -> str:
-    """What leaves a port, in a few words."""
+    """A short description of the values that leave a port."""
     text = ", ".join(dict.fromkeys(filter(None, carried.values())))
     return text if len(text) <= LONGEST_LABEL else f"{len(carried)} tensors"

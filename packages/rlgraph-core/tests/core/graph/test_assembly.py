@@ -16,6 +16,7 @@ from rlgraph.core.graph.nodes import (
     Result,
     VariablesOf,
 )
+from rlgraph.spaces import Dict, Tuple
 
 
 class Add(Component):
@@ -159,13 +160,84 @@ def test_a_part_that_a_result_does_not_have():
         return str(error.value).splitlines()[0]
 
     assert missing(lambda out: out["loglikelihood"]) == (
-        "root.run: there is no part 'loglikelihood': there are ['log_likelihood', 'nested']. "
+        "root.run: there is no part 'loglikelihood'; the parts are ['log_likelihood', 'nested']. "
         "Did you mean 'log_likelihood'?"
     )
-    assert missing(lambda out: out["nested"]["x"]) == "root.run: there is no part 'x': there are ['action']"
     assert (
-        missing(lambda out: out[0]) == "root.run: there is no part 0: there are ['log_likelihood', 'nested']"
+        missing(lambda out: out["nested"]["x"]) == "root.run: there is no part 'x'; the parts are ['action']"
     )
+    assert (
+        missing(lambda out: out[0])
+        == "root.run: there is no part 0; the parts are ['log_likelihood', 'nested']"
+    )
+
+
+OBSERVATION = Dict(states=float, memory=Dict(a=float, b=Tuple(float, float)))
+
+
+class Observer(Component):
+    """Asks for the keys of its argument; passes it on whole, in part, changed."""
+
+    def __init__(self):
+        self.seen = []
+        super().__init__(scope="observer")
+
+    @rlgraph_api
+    def call(self, x):
+        self.seen.append(x)
+        parts = {key: x["memory"][key] for key in x["memory"]}
+        changed = {**x, "states": x["memory"]["a"]}
+        return [self._f(given) for given in (x, {**x}, parts, {"a": parts["a"]}, changed, x["memory"]["b"])]
+
+    @graph_fn
+    def _f(self, ops, v):
+        return ops.zeros(())
+
+
+def test_an_argument_that_is_a_known_dict_is_a_dict_inside_and_one_reference_when_passed_on():
+    observer = Observer()
+    root = body(lambda self, x: observer.call(x), observer)
+    graph = assemble(root, {"x": OBSERVATION})
+    call = next(graph.calls_of("observer"))
+    whole = Ref(Parameter(call.id, "x"))
+    memory = Ref(whole.source, ("memory",))
+    a, b = (Ref(whole.source, ("memory", key)) for key in "ab")
+    assert dict(call.arguments) == {"x": Ref(Parameter(0, "x"))}
+    assert [dict(node.arguments)["v"] for node in graph.nodes.values()] == [
+        whole,
+        whole,
+        memory,
+        Pack(dict, (("a", a),)),
+        Pack(dict, (("memory", memory), ("states", a))),
+        b,
+    ]
+    (seen,) = observer.seen
+    assert (list(seen), list(seen["memory"]), "action_mask" in seen) == (
+        ["memory", "states"],
+        ["a", "b"],
+        False,
+    )
+    assert graph == assemble(root, {"x": OBSERVATION})
+
+
+def test_constants_in_a_literal_are_plain_values_inside():
+    seen = []
+
+    class Chooser(Component):
+        @rlgraph_api
+        def call(self, x):
+            seen.append(x["mask"])
+            return self._f(x)
+
+        @graph_fn
+        def _f(self, ops, x):
+            return x["states"]
+
+    chooser = Chooser(scope="chooser")
+    graph = assemble(body(lambda self, x: chooser.call({"states": x, "mask": None}), chooser))
+    assert seen == [None]
+    (node,) = graph.nodes.values()
+    assert dict(node.arguments)["x"] == Ref(Parameter(next(graph.calls_of("chooser")).id, "x"))
 
 
 def test_parts_of_what_a_loop_carries():
@@ -173,7 +245,7 @@ def test_parts_of_what_a_loop_carries():
         return loop(2, lambda i, carried: carried["sums"], {"sum": x})
 
     with pytest.raises(
-        AssemblyError, match=r"root.run: there is no part 'sums': there are \['sum'\]. Did you"
+        AssemblyError, match=r"root.run: there is no part 'sums'; the parts are \['sum'\]. Did you"
     ):
         assemble(body(run))
 
@@ -476,3 +548,29 @@ def test_graph_functions_name_their_tensors(function):
 
     with pytest.raises(AssemblyError, match=r"root._f: a graph function takes no \*args or \*\*kwargs"):
         assemble(Root(scope="root"))
+
+
+def test_a_forgotten_return_is_named():
+    inner = Add(scope="inner")
+
+    def forgets(self, x):
+        inner.call(x)
+
+    message = (
+        r"root.run returns nothing, and its last call inner.call gives a value: .*rlgraph_api\(returns=0\)"
+    )
+    with pytest.raises(AssemblyError, match=message):
+        assemble(body(forgets, inner))
+
+    class Forgetful(Add):
+        @rlgraph_api
+        def call(self, x):
+            self._add(x, 1.0)
+
+    with pytest.raises(
+        AssemblyError, match=r"inner.call returns nothing, and its last call inner._add gives"
+    ):
+        assemble(body(lambda self, x: inner.call(x), inner := Forgetful(scope="inner")))
+    root = type("Root", (Component,), {"run": rlgraph_api(returns=0)(forgets)})
+    inner = Add(scope="inner")
+    assert assemble(root(inner, scope="root")).results_of("run") == Const(None)

@@ -1,5 +1,7 @@
 """Messages of builds that cannot be, and warnings of what is probably not meant."""
 
+import pickle
+
 import pytest
 
 from rlgraph.components import SGD
@@ -127,6 +129,9 @@ def test_spaces_of_the_roots_own_arguments():
 
 def test_the_cycle_itself_is_printed():
     class Twofold(Layer):
+        def create_variables(self, input_spaces, action_space=None):
+            self.size = input_spaces["y"].shape[0]
+
         @rlgraph_api
         def correct(self, y):
             return self._call(y)
@@ -207,6 +212,21 @@ def test_a_method_that_is_not_there():
     layer = Layer(scope="layer")
     with pytest.raises(AttributeError, match="<Layer layer> has no API method or attribute 'cal'.*'call'"):
         assemble(body(lambda self, x: layer.cal(x), layer))
+
+
+def test_names_are_compared_only_for_a_message_that_is_read(monkeypatch):
+    layer, compared = Layer(scope="layer"), []
+    monkeypatch.setattr(
+        "rlgraph.core.component.component.nearest",
+        lambda name, known: compared.append(name) or "Known: call.",
+    )
+    assert getattr(layer, "cal", None) is None
+    assert not compared
+    with pytest.raises(AttributeError) as raised:
+        layer.cal
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert compared == ["cal"]
+    assert str(again) == "<Layer layer> has no API method or attribute 'cal'. Known: call."
 
 
 def test_tensor_methods_and_truth():

@@ -14,7 +14,7 @@ from rlgraph.core import (
     loop,
     rlgraph_api,
 )
-from rlgraph.spaces import Dict, FloatBox, IntBox
+from rlgraph.spaces import FloatBox, IntBox, Tuple
 
 # The wirings use some of the components, and mostly not all of them.
 pytestmark = pytest.mark.filterwarnings("ignore::rlgraph.core.BuildWarning")
@@ -73,16 +73,16 @@ def test_a_constant_count_that_comes_through_a_container(executor, count):
     class Repeat(Component):
         @rlgraph_api
         def call(self, x, options):
-            return loop(options["n"], lambda i, v: v, x)
+            return loop(options[0], lambda i, v: v, x)
 
     repeat = Repeat(scope="repeat")
     with pytest.raises(
         BuildError, match=f"repeat.loop: the count must be one integer, at least 1, given {count}"
     ):
-        executor(lambda self, x: repeat.call(x, {"n": count}), repeat, x=NUMBER)
+        executor(lambda self, x: repeat.call(x, (count,)), repeat, x=NUMBER)
 
 
-@pytest.mark.parametrize("space", [NUMBER, FloatBox(shape=(2,)), bool, IntBox(shape=(2,)), Dict(a=INTEGER)])
+@pytest.mark.parametrize("space", [NUMBER, FloatBox(shape=(2,)), bool, IntBox(shape=(2,)), Tuple(INTEGER)])
 def test_a_count_symbol_that_is_not_one_integer(refused, space):
     refused(
         lambda cell, other, counter, x: loop(x, lambda i: counter.tick()),
@@ -539,15 +539,15 @@ def test_a_failing_function_inside_is_reported_with_its_calls(refused):
 def test_a_part_that_is_not_there(refused):
     refused(
         lambda cell, other, counter, x: loop(2, lambda i, v: cell.add(v["b"], 1.0), {"a": x}["a"]),
-        "there is no part 'b' of float64[]: there are no parts",
+        "there is no part 'b' of float64[]: it has no parts",
     )
 
 
 class Late(Component):
-    """Its graph function waits until the Spaces of all arguments are known."""
+    """Its graph function waits until the Space of the argument of `again` is known."""
 
     def create_variables(self, input_spaces, action_space=None):
-        """None, but it has to be asked."""
+        self.space = input_spaces["again.x"]
 
     @rlgraph_api
     def call(self, x):

@@ -345,20 +345,20 @@ FLAG = tensor(dtype="bool")
         ),
         (
             lambda o, x: o.cond(o.sum(x) > 0.0, lambda: x, lambda: 0.0),
-            "`otherwise` returns must be a tensor.*0.0",
+            "result of `otherwise` must be a tensor.*0.0",
         ),
         (
             lambda o, x: o.while_loop(lambda c: o.sum(c) > 0.0, lambda c: o.sum(c), x),
-            r"keeps its shape and dtype; it enters the body as float32\[B\] and leaves it as float32\[\]",
+            r"must keep its shape and dtype; it enters the body as float32\[B\] and leaves it as float32\[\]",
         ),
         (
             lambda o, x: o.while_loop(lambda c: o.sum(c[0]) > 0.0, lambda c: c[0], (x,)),
             r"enters the body as \(float32\[B\],\) and leaves it as float32\[B\]",
         ),
-        (lambda o, x: o.while_loop(lambda c: c, lambda c: c, x), "what `cond` returns must be a bool"),
+        (lambda o, x: o.while_loop(lambda c: c, lambda c: c, x), "the result of `cond` must be a bool"),
         (
             lambda o, x: o.while_loop(lambda c: 1 < 2, lambda c: c, x),
-            "what `cond` returns must be .* given True",
+            "the result of `cond` must be .* given True",
         ),
         (
             lambda o, x: o.while_loop(lambda c: FLAG, lambda c: c, 0.0),
@@ -371,7 +371,7 @@ FLAG = tensor(dtype="bool")
         (lambda o, x: o.scan(lambda c, v: c, o.sum(x), x), "body must return .carry, y."),
         (
             lambda o, x: o.scan(lambda c, v: (c, None), o.sum(x), x),
-            "gives out must be a tensor.* NoneType None",
+            "the output of body must be a tensor.* NoneType None",
         ),
         (lambda o, x: o.scan(lambda c, v: (c, v), o.sum(x), o.sum(x)), "xs must be tensors with an axis 0"),
         (lambda o, x: o.scan(lambda c, v: (c, v), o.sum(x), ()), "xs must be tensors with an axis 0"),
@@ -430,9 +430,17 @@ class Writes(Component):
 )
 def test_writes_and_draws_inside_are_refused(name, use):
     with pytest.raises(
-        BuildError, match=rf"ops.{name} inside ops.(cond|map): .*`loop` or `branch` in an API method"
+        BuildError, match=rf"ops.{name} inside ops.(cond|map): .*`loop` or `branch` of an API method"
     ):
         GraphExecutor(Writes(use), {"x": VECTOR}, backend="numpy")
     # Behind it they are welcome.
     assert OPS.cond(FLAG, lambda: tensor(2), lambda: tensor(2)).spec.shape == (2,)
     assert OPS.random_uniform((2,)).spec.shape == (2,)
+
+
+def test_the_bounds_of_a_condition_are_those_of_both_sides():
+    ops = SymbolicOps(EffectRecorder("stream"), "float32")
+    flag = SymbolicTensor(TensorSpec((), "bool"))
+    small, large = (SymbolicTensor(TensorSpec((), "int64", low, low + 3)) for low in (0, 2))
+    found = ops.cond(flag, lambda: small, lambda: large).spec
+    assert (found.low, found.high) == (0, 5)

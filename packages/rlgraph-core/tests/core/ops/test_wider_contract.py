@@ -18,7 +18,7 @@ VECTOR, IMAGE, FILTERS = tensor(3), tensor(B, 8, 8, 3), tensor(3, 3, 3, 5)
 
 REFUSED = {
     "sin of integers": (lambda: OPS.sin(INT), "ops.sin needs a float tensor, given int64[B, 3]"),
-    "sign of bools": (lambda: OPS.sign(M), "ops.sign needs a number tensor, given bool[B, 3]"),
+    "sign of bools": (lambda: OPS.sign(M), "ops.sign needs a numeric tensor, given bool[B, 3]"),
     "xor of numbers": (lambda: X ^ X, "ops.logical_xor needs a bool tensor"),
     "atan2 of integers": (lambda: OPS.atan2(INT, 1), "ops.atan2 needs a float tensor"),
     "any of numbers": (lambda: OPS.any(X), "ops.any needs a bool tensor"),
@@ -31,12 +31,18 @@ REFUSED = {
     "@ of a number": (lambda: X @ 2.0, "float32[B, 3] @ 2.0: both operands must be tensors"),
     "@ of sizes": (lambda: X @ X, "the inner sizes of float32[B, 3] and float32[B, 3] differ: 3 and B"),
     "outer": (lambda: OPS.outer(X, VECTOR), "ops.outer needs a tensor x [M], given float32[B, 3]"),
-    "vecdot": (lambda: OPS.vecdot(X, VECTOR), "two tensors of one shape, given float32[B, 3] and float32[3]"),
-    "einsum of one": (lambda: OPS.einsum("ij->ji", X), "needs two tensors or more; for one, ops.sum"),
+    "vecdot": (
+        lambda: OPS.vecdot(X, VECTOR),
+        "two tensors of the same shape, given float32[B, 3] and float32[3]",
+    ),
+    "einsum of one": (
+        lambda: OPS.einsum("ij->ji", X),
+        "needs at least two tensors, given 1; for one use ops.sum",
+    ),
     "einsum without result": (lambda: OPS.einsum("bi,ij", X, X), "needs an equation like 'bi,ij->bj'"),
     "einsum of a diagonal": (lambda: OPS.einsum("ii,i->i", X, VECTOR), "different letters per tensor, given"),
     "einsum ellipsis": (lambda: OPS.einsum("...i,i->...", X, VECTOR), "an equation like"),
-    "einsum count": (lambda: OPS.einsum("bi,i,i->b", X, VECTOR), "names 3 tensors, 2 were given"),
+    "einsum count": (lambda: OPS.einsum("bi,i,i->b", X, VECTOR), "names 3 tensors, but 2 were given"),
     "einsum rank": (
         lambda: OPS.einsum("b,i->b", X, VECTOR),
         "'b' in 'b,i->b' does not name the axes of (B, 3)",
@@ -56,7 +62,7 @@ REFUSED = {
         lambda: OPS.segment_sum(X, INT[:, 0], -1),
         "num_segments must be an integer of at least 0",
     ),
-    "sort bools": (lambda: OPS.sort(M), "ops.sort needs a number tensor"),
+    "sort bools": (lambda: OPS.sort(M), "ops.sort needs a numeric tensor"),
     "top 4 of 3": (lambda: OPS.top_k(X, 4), "axis -1 of float32[B, 3] has 3 elements, fewer than k=4"),
     "top 0": (lambda: OPS.top_k(X, 0), "k must be an integer of at least 1, given 0"),
     "search in a matrix": (
@@ -89,7 +95,7 @@ REFUSED = {
         lambda: OPS.split(X, 3, axis=1),
         "sizes must be a list with the size of each part, given 3",
     ),
-    "unstack": (lambda: OPS.unstack(X), "axis 0 of float32[B, 3] has the open size B"),
+    "unstack": (lambda: OPS.unstack(X), "axis 0 of float32[B, 3] has the unknown size B"),
     "tril": (lambda: OPS.tril(VECTOR), "ops.tril needs a tensor [..., M, N], given float32[3]"),
     "full": (lambda: OPS.full((2,), 0.5, dtype="int64"), "no implicit promotion"),
     "full like": (
@@ -104,10 +110,13 @@ REFUSED = {
     "k of a tensor": (lambda: OPS.top_k(X, INT), "ops.top_k: k must be known at build time (int), given"),
     "eye": (lambda: OPS.eye(2.0), "rows must be an integer of at least 0, given 2.0"),
     "arange of fractions": (lambda: OPS.arange(0.5), "stop must be an integer, given 0.5"),
-    "arange without steps": (lambda: OPS.arange(0, 3, 0), "in steps other than 0"),
-    "arange in steps to an open end": (lambda: OPS.arange(0, B, 2), "a step needs fixed ends, given step=2"),
+    "arange without steps": (lambda: OPS.arange(0, 3, 0), "a step other than 0"),
+    "arange in steps to an open end": (
+        lambda: OPS.arange(0, B, 2),
+        "a step other than 1 needs fixed ends, given step=2",
+    ),
     "linspace of one": (lambda: OPS.linspace(0.0, 1.0, 1), "num must be an integer of at least 2, given 1"),
-    "linspace of integers": (lambda: OPS.linspace(0, 1, 3, dtype="int64"), "ops.arange counts integers"),
+    "linspace of integers": (lambda: OPS.linspace(0, 1, 3, dtype="int64"), "for integers use ops.arange"),
     "scale": (
         lambda: OPS.layer_norm(X, tensor(4)),
         "scale float32[4] does not fit the last axis of float32[B, 3]",

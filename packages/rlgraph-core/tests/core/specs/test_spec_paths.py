@@ -1,9 +1,10 @@
-"""Places in a document: taken apart, put together; what docstrings say of the arguments that stand there."""
+"""Places in a document: taken apart, put together, found for faults; descriptions of arguments in docstrings."""
 
 import pytest
 
+from rlgraph.core.errors import Fault, SpecError
 from rlgraph.core.specs.parameters import descriptions_of
-from rlgraph.core.specs.spec_paths import is_index, join_parts, parts_of
+from rlgraph.core.specs.spec_paths import is_index, join_parts, locate_faults, making, parts_of
 
 
 @pytest.mark.parametrize(
@@ -27,6 +28,46 @@ def test_numbers_of_items():
     assert [is_index(part) for part in ("[0]", "[10]", "0", "[x]", "[]", "[1]x")] == [True, True] + [
         False
     ] * 4
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("dense.units", Fault("wrong", "agent.network[1].units")),  # its scope is no part of the document
+        ("units[0].x", Fault("wrong", "agent.network[1].units[0].x")),
+        ("dense.discount", Fault("wrong", "agent.discount")),  # of the constructor around it
+        ("agent.network[1].units", Fault("wrong", "agent.network[1].units")),
+        ("agent.network[1][0]", Fault("wrong", "agent.network[1][0]")),
+        ("agent.network[1]", Fault("wrong", "agent.network[1]")),
+        ("agent.network[10]", Fault("agent.network[10]: wrong", "agent.network[1]")),
+        ("space.low", Fault("wrong", "space.low")),  # the program gave it
+        ("Dense", Fault("wrong", "agent.network[1]")),
+        ("dense", Fault("dense: wrong", "agent.network[1]")),
+        ("", Fault("wrong", "agent.network[1]")),
+    ],
+)
+def test_places_of_faults(path, expected):
+    error = SpecError("wrong", path=path)
+    with making("agent", ["discount", "seed"], []), making("agent.network[1]", ["units"], ["space"]):
+        locate_faults(error, "agent.network[1]", "Dense")
+    assert error.faults == (expected,)
+    with making("other", ["low", "units"], []):
+        locate_faults(error, "other", "Other")
+    assert error.faults == (expected,)
+
+
+def test_a_place_whose_name_begins_like_the_constructors():
+    error = SpecError("wrong", path="network")
+    with making("net", ["units"], []):
+        locate_faults(error, "net", "Dense")
+    assert error.faults == (Fault("network: wrong", "net"),)
+
+
+def test_texts_of_faults_are_not_searched_for_places():
+    error = SpecError("units: wrong", Fault("discount: wrong", "dense.seed"))
+    with making("net", ["units", "discount", "seed"], []):
+        locate_faults(error, "net", "Dense")
+    assert str(error) == "net: units: wrong\nnet.seed: discount: wrong"
 
 
 class Base:

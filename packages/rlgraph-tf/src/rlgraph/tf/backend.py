@@ -218,9 +218,10 @@ def set_threads(threads: int | None) -> None:
         settings.set_intra_op_parallelism_threads(threads)
     except RuntimeError:
         raise SpecError(
-            f"execution_spec.threads: TensorFlow is running with {given[0]} threads between and {given[1]} within "
+            f"TensorFlow is running with {given[0]} threads between and {given[1]} within "
             f"operations (0: its own choice) and cannot change to {threads}; set the threads of the first graph "
-            "executor of the process, before anything else uses TensorFlow, or set null to keep the present number"
+            "executor of the process, before anything else uses TensorFlow, or set null to keep the present number",
+            path="execution_spec.threads",
         ) from None
 
 

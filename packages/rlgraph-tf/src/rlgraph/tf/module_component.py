@@ -124,11 +124,12 @@ def _reader(variable: keras.Variable) -> Callable[[], np.ndarray]:
 
 def _checked(module: Any, scope: str) -> keras.layers.Layer:
     if not isinstance(module, keras.layers.Layer):
-        raise SpecError(f"{scope}.module: expected a Keras layer or model, given {_shown(module)}")
+        raise SpecError(f"expected a Keras layer or model, given {_shown(module)}", path=f"{scope}.module")
     if keras.backend.backend() != "tensorflow":
         raise SpecError(
-            f"{scope}.module: Keras runs on {keras.backend.backend()!r} in this process: set KERAS_BACKEND=tensorflow "
-            "before it is imported"
+            f"Keras runs on {keras.backend.backend()!r} in this process: set KERAS_BACKEND=tensorflow "
+            "before it is imported",
+            path=f"{scope}.module",
         )
     return module
 

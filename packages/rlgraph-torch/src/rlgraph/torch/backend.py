@@ -141,7 +141,7 @@ class TorchBackend(Backend):
                 return emit(segment, QUIET_DIALECT, replace(linker, handle=storage.value))
             return emit(segment, DIALECT)
         if self._compiler is None:
-            from rlgraph.torch.compile.program import Compiler  # takes its time
+            from rlgraph.torch.compile.program import Compiler  # slow to import
 
             self._compiler = Compiler(DIALECT, self.execution.dtype, self.choices, self._profiler)
         if placed:
@@ -154,7 +154,7 @@ class TorchBackend(Backend):
         return self._compiler.lower(plan, segment, storage, emit)
 
     def export(self, methods: Sequence[ExportedMethod], storage: Storage, directory: Path) -> None:
-        from rlgraph.torch.export import export_programs  # takes its time
+        from rlgraph.torch.export import export_programs  # slow to import
 
         assert isinstance(storage, TorchStorage)
         export_programs(methods, storage, directory)

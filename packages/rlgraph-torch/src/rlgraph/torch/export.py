@@ -94,7 +94,7 @@ def export_onnx(methods: Sequence[ExportedMethod], storage: TorchStorage, direct
         program = exported_program(method, storage)
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # they concern the exporter's own insides
+                warnings.simplefilter("ignore")  # they are about the exporter itself
                 torch.onnx.export(
                     program,
                     f=directory / f"{method.name}.onnx",
@@ -122,7 +122,7 @@ def exported_program(method: ExportedMethod, storage: TorchStorage) -> torch.exp
     open_sizes = tuple(_open_sizes(tensor) for tensor in method.inputs)
     try:
         with warnings.catch_warnings(), torch.no_grad():
-            warnings.simplefilter("ignore")  # they concern the exporter's own insides
+            warnings.simplefilter("ignore")  # they are about the exporter itself
             return torch.export.export(module, examples, dynamic_shapes=open_sizes)
     except Exception as error:  # any error: user code may need the values of tensors
         raise CapabilityError(

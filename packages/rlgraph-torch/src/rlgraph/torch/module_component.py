@@ -173,13 +173,14 @@ def _reader(tensor: Tensor) -> Callable[[], np.ndarray]:
 
 def _checked(module: Any, scope: str) -> nn.Module:
     if not isinstance(module, nn.Module):
-        raise SpecError(f"{scope}.module: expected a torch.nn.Module, given {_shown(module)}")
+        raise SpecError(f"expected a torch.nn.Module, given {_shown(module)}", path=f"{scope}.module")
     lazy = [name for name, p in module.named_parameters() if nn.parameter.is_lazy(p)]
     lazy += [name for name, b in module.named_buffers() if nn.parameter.is_lazy(b)]
     if lazy:
         raise SpecError(
-            f"{scope}.module: {lazy[0]} of {type(module).__name__} has no shape yet: call the module once, as in "
-            "module(torch.zeros(1, ...)), before it becomes a component"
+            f"{lazy[0]} of {type(module).__name__} has no shape yet: call the module once, as in "
+            "module(torch.zeros(1, ...)), before it becomes a component",
+            path=f"{scope}.module",
         )
     return module
 

@@ -42,7 +42,7 @@ class Profiler:
         Raises:
             RLGraphError: another profile is running.
         """
-        from torch.profiler import profile  # takes its time
+        from torch.profiler import profile  # slow to import
 
         # A second profile would end the process.
         if torch._C._autograd._profiler_enabled() or not _recording.acquire(blocking=False):

@@ -86,7 +86,7 @@ class DQNAgent(MemoryAgent):
         env: Any = None,
     ):
         if isinstance(n_step, bool) or not isinstance(n_step, int) or n_step < 1:
-            raise SpecError(f"n_step: expected an integer >= 1, given {n_step!r}")
+            raise SpecError(f"expected an integer >= 1, given {n_step!r}", path="n_step")
         updates = parse_spec(UpdateSpec, update_spec, "update_spec")
         preprocessor = make_preprocessor(preprocessing_spec)
         root = DQN(
@@ -195,8 +195,9 @@ def _memory(spec: Any) -> ReplayMemory | PrioritizedReplay:
     memory = Memory.from_spec(spec, path="memory_spec")
     if not isinstance(memory, ReplayMemory | PrioritizedReplay):
         raise SpecError(
-            "memory_spec.type: expected 'replay_memory' or 'prioritized_replay', which give records one by one, given "
-            f"a {type(memory).__name__}"
+            "expected 'replay_memory' or 'prioritized_replay', which give records one by one, given "
+            f"a {type(memory).__name__}",
+            path="memory_spec.type",
         )
     return memory
 
@@ -218,9 +219,9 @@ def _policy(
     dueling_q: bool,
 ) -> QPolicy:
     if not isinstance(spec, Mapping | None):
-        raise SpecError(f"policy_spec: expected a mapping of the policy's arguments, given {spec!r}")
+        raise SpecError(f"expected a mapping of the policy's arguments, given {spec!r}", path="policy_spec")
     if network_spec is not None and "network_spec" in (spec or {}):
-        raise SpecError("network_spec: given twice, here and as policy_spec.network_spec")
+        raise SpecError("given twice, here and as policy_spec.network_spec", path="network_spec")
     kind = DuelingPolicy if dueling_q else QPolicy
     network = {}
     if "network_spec" not in (spec or {}):
@@ -228,7 +229,8 @@ def _policy(
     policy = kind.from_spec(spec, path="policy_spec", action_space=action_space, **network)
     if not dueling_q and isinstance(policy, DuelingPolicy):
         raise SpecError(
-            f"dueling_q: false contradicts policy_spec.type, a {type(policy).__name__}; change both, or leave out "
-            "policy_spec (null)"
+            f"false contradicts policy_spec.type, a {type(policy).__name__}; change both, or leave out "
+            "policy_spec (null)",
+            path="dueling_q",
         )
     return policy

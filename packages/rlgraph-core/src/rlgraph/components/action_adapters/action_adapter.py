@@ -51,7 +51,7 @@ class ActionAdapter(Component):
         self.action_space: BoxSpace = _leaf(action_space, f"{scope}.action_space")
         wanted = self.wanted_actions()
         if wanted:
-            raise SpecError(f"{scope}.action_space: expected {wanted}, given {self.action_space!r}")
+            raise SpecError(f"expected {wanted}, given {self.action_space!r}", path=f"{scope}.action_space")
         self.pre_network = None
         if pre_network_spec is not None:
             self.pre_network = NeuralNetwork.from_spec(
@@ -59,8 +59,8 @@ class ActionAdapter(Component):
             )
             if self.pre_network.internal_states_space is not None:
                 raise SpecError(
-                    f"{scope}.pre_network_spec: move recurrent layers into the network before it, which carries "
-                    "their states"
+                    "move recurrent layers into the network before it, which carries their states",
+                    path=f"{scope}.pre_network_spec",
                 )
         self.action_layer = Dense(
             self.num_outputs(), activation, weights_spec, biases_spec, scope="action-layer"
@@ -143,7 +143,9 @@ def _leaf(action_space: Any, where: str) -> BoxSpace:
     try:
         space = from_spec(action_space).without_ranks()
     except SpaceError as error:
-        raise SpecError(f"{where}: {error}") from None
+        raise SpecError(str(error), path=where) from None
     if not isinstance(space, BoxSpace):
-        raise SpecError(f"{where}: expected a Space without parts, given {space!r}; choose_adapter takes any")
+        raise SpecError(
+            f"expected a Space without parts, given {space!r}; choose_adapter takes any", path=where
+        )
     return space

@@ -69,7 +69,7 @@ def choose_adapter(
     try:
         space: Space = from_spec(action_space).without_ranks()
     except SpaceError as error:
-        raise SpecError(f"{scope}.action_space: {error}") from None
+        raise SpecError(str(error), path=f"{scope}.action_space") from None
     if isinstance(space, BoxSpace):
         adapter: ActionAdapter = leaf("", space)
         return adapter
@@ -88,7 +88,7 @@ def _checked(spec: Mapping[str, Any], where: str) -> dict[str, Any]:
     known = [*DEFAULTS, "gumbel_softmax_temperature"]
     for key in spec:
         if key not in known:
-            raise SpecError(f"{where}: unknown argument {key!r}. {nearest(str(key), known)}")
+            raise SpecError(f"unknown argument {key!r}. {nearest(str(key), known)}", path=where)
     return {**DEFAULTS, **spec}
 
 
@@ -103,7 +103,7 @@ def _adapter_spec(box: BoxSpace, chosen: Mapping[str, Any], at: str, where: str)
         ending = "_distribution_adapter"
         names = [other.removesuffix(ending) for other in known.names() if other.endswith(ending)]
         raise SpecError(
-            f"{where}.{option}: unknown distribution {given!r}. {nearest(given, [*names, *ALIASES])}"
+            f"unknown distribution {given!r}. {nearest(given, [*names, *ALIASES])}", path=f"{where}.{option}"
         )
     spec: dict[str, Any] = {"type": adapter}
     if name == "gumbel_softmax" and "gumbel_softmax_temperature" in chosen:
@@ -118,12 +118,13 @@ def _option(box: BoxSpace, at: str) -> str:
     if isinstance(box, IntBox):
         return "discrete_distribution_type"
     if not isinstance(box, FloatBox):
-        raise SpecError(f"{at}: expected numbers or bools, given {box!r}")
+        raise SpecError(f"expected numbers or bools, given {box!r}", path=at)
     kinds = {"bounded": box.bounded, "half_bounded": box.half_bounded, "unbounded": box.unbounded}
     for kind, found in kinds.items():
         if found:
             return f"{kind}_distribution_type"
     raise SpecError(
-        f"{at}: expected both bounds in every element, or one in every element, or none at all, given {box!r}: make it "
-        "a Dict or Tuple of boxes, one for the elements of each kind"
+        f"expected both bounds in every element, or one in every element, or none at all, given {box!r}: make it "
+        "a Dict or Tuple of boxes, one for the elements of each kind",
+        path=at,
     )

@@ -20,7 +20,7 @@ def action_space_of(given: Any, where: str) -> Space:
     try:
         return from_spec(given).without_ranks()
     except SpaceError as error:
-        raise SpecError(f"{where}: {error}") from None
+        raise SpecError(str(error), path=where) from None
 
 
 def check_actions(given: Space, wanted: Space, name: str = "actions") -> None:

@@ -36,7 +36,7 @@ def check_whole(value: Any, where: str, least: int | None = None, most: int | No
         SpecError: it is not an integer, or out of bounds.
     """
     if not is_whole(value) or (least is not None and value < least) or (most is not None and value > most):
-        raise SpecError(f"{where}: expected an integer{_bounds(least, None, most, None)}, given {value!r}")
+        raise SpecError(f"expected an integer{_bounds(least, None, most, None)}, given {value!r}", path=where)
     return int(value)
 
 
@@ -68,7 +68,7 @@ def check_number(
         and (below is None or value < below)
     )
     if not fits:
-        raise SpecError(f"{where}: expected a number{_bounds(least, above, most, below)}, given {value!r}")
+        raise SpecError(f"expected a number{_bounds(least, above, most, below)}, given {value!r}", path=where)
     return float(value)
 
 
@@ -81,7 +81,7 @@ def check_limit(value: Any, where: str) -> float | None:
     if value is None:
         return None
     if not _is_real(value) or not value > 0.0:
-        raise SpecError(f"{where}: expected a number > 0, or None, given {value!r}")
+        raise SpecError(f"expected a number > 0, or None, given {value!r}", path=where)
     return float(value)
 
 
@@ -92,7 +92,7 @@ def check_flag(value: Any, where: str) -> bool:
         SpecError: it is not a bool.
     """
     if not isinstance(value, bool | np.bool_):
-        raise SpecError(f"{where}: expected true or false, given {value!r}")
+        raise SpecError(f"expected true or false, given {value!r}", path=where)
     return bool(value)
 
 

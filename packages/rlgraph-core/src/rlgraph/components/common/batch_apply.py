@@ -38,13 +38,15 @@ class BatchApply(TimeFolding):
         self.applied = Component.from_spec(sub_component, path=f"{scope}.sub_component")
         if getattr(self.applied, "internal_states_space", None) is not None:
             raise SpecError(
-                f"{scope}.sub_component: {self.applied.scope} is recurrent and takes sequences directly"
+                f"{self.applied.scope} is recurrent and takes sequences directly",
+                path=f"{scope}.sub_component",
             )
         methods = self.applied.api_methods()
         if api_method_name not in methods:
             raise SpecError(
-                f"{scope}.api_method_name: {self.applied.scope} has no API method {api_method_name!r}. "
-                f"{nearest(str(api_method_name), methods)}"
+                f"{self.applied.scope} has no API method {api_method_name!r}. "
+                f"{nearest(str(api_method_name), methods)}",
+                path=f"{scope}.api_method_name",
             )
         self.api_method_name = api_method_name
         super().__init__(self.applied, scope=scope, **kwargs)
@@ -59,7 +61,7 @@ class BatchApply(TimeFolding):
 
     @rlgraph_api
     def call(self, inputs: Any) -> Any:
-        """``inputs [B, T, ...]``, or a container of such, ``->`` what the component returns, ``[B, T, ...]``."""
+        """``inputs [B, T, ...]``, or a container of such, ``->`` the component's result ``[B, T, ...]``."""
         outputs = getattr(self.applied, self.api_method_name)(self._fold_time(inputs))
         if isinstance(outputs, tuple):
             return tuple(self._unfold_time(output, inputs) for output in outputs)

@@ -37,14 +37,14 @@ class ContainerMerger(Component):
             [str(name) for name in given] if number is None else [f"input_{i}" for i in _items(number, scope)]
         )
         if not all(isinstance(name, str) for name in given if number is None) or not names:
-            raise SpecError(f"{scope}: expected names of inputs, or one number of them, given {given!r}")
+            raise SpecError(f"expected names of inputs, or one number of them, given {given!r}", path=scope)
         if wrong := [name for name in names if not name.isidentifier() or iskeyword(name)]:
-            raise SpecError(f"{scope}: {wrong[0]!r} is not a valid input name: use letters, digits and _")
+            raise SpecError(f"{wrong[0]!r} is not a valid input name: use letters, digits and _", path=scope)
         if len(set(names)) < len(names):
-            raise SpecError(f"{scope}: duplicate input name: {', '.join(names)}")
+            raise SpecError(f"duplicate input name: {', '.join(names)}", path=scope)
         if merge_tuples_into_one and number is None:
             raise SpecError(
-                f"{scope}: merge_tuples_into_one makes a Tuple: pass a number of items, not names"
+                "merge_tuples_into_one makes a Tuple: pass a number of items, not names", path=scope
             )
         self.names, self.makes_dict, self.merges_tuples = names, number is None, merge_tuples_into_one
         super().__init__(scope=scope, **kwargs)
@@ -57,7 +57,7 @@ class ContainerMerger(Component):
 
 def _items(number: Any, scope: str) -> range:
     if not is_whole(number) or number < 1:
-        raise SpecError(f"{scope}: expected names of inputs, or one number >= 1 of them, given {number!r}")
+        raise SpecError(f"expected names of inputs, or one number >= 1 of them, given {number!r}", path=scope)
     return range(number)
 
 

@@ -168,7 +168,7 @@ class NativeModule(Component):
             first, second = (self.attempt(self._sample(inputs, sizes), training) for sizes in TRIALS)
         except BuildError as error:
             raise BuildError(f"{self.scope_path}: {error}") from error
-        except Exception as error:  # whatever a framework or the user's code raises
+        except Exception as error:  # any error of the framework or of user code
             if self.output_space is not None:
                 return None
             raise BuildError(

@@ -33,8 +33,8 @@ class Sampler(Component):
         self.sample_size = check_whole(sample_size, f"{scope}.sample_size", least=1)
         if sampling_strategy not in STRATEGIES:
             raise SpecError(
-                f"{scope}.sampling_strategy: unknown {sampling_strategy!r}. "
-                f"{nearest(str(sampling_strategy), STRATEGIES)}"
+                f"unknown {sampling_strategy!r}. {nearest(str(sampling_strategy), STRATEGIES)}",
+                path=f"{scope}.sampling_strategy",
             )
         super().__init__(scope=scope, **kwargs)
 

@@ -9,7 +9,7 @@ from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar
 
 from rlgraph.components.common.argument_checks import check_number, check_whole, is_number
-from rlgraph.core.errors import AssemblyError, InputError, SpecError, nearest, offer
+from rlgraph.core.errors import AssemblyError, Fault, InputError, SpecError, nearest, offer
 from rlgraph.core.registry import canonical
 from rlgraph.spaces import FloatBox
 from rlgraph.spaces.errors import mismatch
@@ -36,7 +36,7 @@ class Schedule(ABC):
         for time in (0.0, 1.0):  # schedules are monotonic
             if not low <= (value := self.value(time)) <= high:
                 wanted = f"values >= {low:g}" if high == math.inf else f"values in [{low:g}, {high:g}]"
-                raise SpecError(f"{path}: expected {wanted}, given {value:g}")
+                raise SpecError(f"expected {wanted}, given {value:g}", path=path)
 
     def check_time(self, space: Any, where: str = "time_percentage") -> None:
         """Raise `SpaceError` unless `space` is one fraction of training, or None for a constant schedule."""
@@ -75,8 +75,9 @@ class Schedule(ABC):
         if isinstance(spec, Mapping) and "type" in spec:
             return _from_mapping(spec, path)
         raise SpecError(
-            f"{path}: expected a number, [from, to], [type, from, to], [type, from, to, argument] or a mapping with "
-            f"'type', given {spec!r}"
+            "expected a number, [from, to], [type, from, to], [type, from, to, argument] or a mapping with "
+            f"'type', given {spec!r}",
+            path=path,
         )
 
 
@@ -138,9 +139,11 @@ class Decay(Schedule):
     def __post_init__(self) -> None:
         _check_numbers(self)
         if not 0.0 < self.end <= 1.0:
-            raise SpecError(f"end: expected a fraction in (0, 1], given {self.end!r}{_STEPS}")
+            raise SpecError(f"expected a fraction in (0, 1], given {self.end!r}{_STEPS}", path="end")
         if not 0.0 <= self.start < self.end:
-            raise SpecError(f"start: expected a fraction in [0, {self.end}), given {self.start!r}{_STEPS}")
+            raise SpecError(
+                f"expected a fraction in [0, {self.end}), given {self.start!r}{_STEPS}", path="start"
+            )
 
     @abstractmethod
     def remaining(self, functions: Any, t: Any) -> Any:
@@ -243,7 +246,7 @@ class ApeXEpsilon(Schedule):
         _set(self, "worker", check_whole(self.worker, "worker"))
         _set(self, "num_workers", check_whole(self.num_workers, "num_workers", least=1))
         if not 0 <= self.worker < self.num_workers:
-            raise SpecError(f"worker: expected 0 to {self.num_workers - 1}, given {self.worker!r}")
+            raise SpecError(f"expected 0 to {self.num_workers - 1}, given {self.worker!r}", path="worker")
         _set(self, "base", check_number(self.base, "base", above=0, below=1))
         _set(self, "alpha", check_number(self.alpha, "alpha", least=0))
 
@@ -285,17 +288,20 @@ def _from_mapping(spec: Mapping[str, Any], path: str) -> Schedule:
     target = _type(spec["type"], path)
     for key, field in (("from", "from_"), ("to_", "to")):  # `from` is a Python keyword
         if {key, field} <= arguments.keys():
-            raise SpecError(f"{path}: {key!r} and {field!r} are one key, given both: remove one")
+            raise SpecError(f"{key!r} and {field!r} are one key, given both: remove one", path=path)
         if key in arguments:
             arguments[field] = arguments.pop(key)
     known = {part.name: part for part in fields(target)}
     for key in arguments.keys() - known.keys():
         raise SpecError(
-            f"{path}.{key}: {target.__name__} has no such key. {offer(key, map(_shown, known), _OTHER_NAMES)}"
+            f"{target.__name__} has no such key. {offer(key, map(_shown, known), _OTHER_NAMES)}",
+            path=f"{path}.{key}",
         )
     for name, part in known.items():
         if name not in arguments and part.default is MISSING:
-            raise SpecError(f"{path}.{_shown(name)}: {target.__name__} needs it, given {dict(spec)!r}")
+            raise SpecError(
+                f"{target.__name__} needs it, given {dict(spec)!r}", path=f"{path}.{_shown(name)}"
+            )
     return _make(target, arguments, path)
 
 
@@ -333,12 +339,12 @@ def _make(target: type[Any], arguments: Mapping[str, Any], path: str) -> Schedul
     try:
         schedule: Schedule = target(**arguments)
     except SpecError as error:
-        raise SpecError(f"{path}.{error}") from error
+        raise SpecError(*(Fault(fault.text, f"{path}.{fault.path}") for fault in error.faults)) from error
     return schedule
 
 
 def _type(name: Any, path: str) -> type[Any]:
     known = _TYPES.get(canonical(str(name)))
     if known is None:
-        raise SpecError(f"{path}.type: unknown schedule {name!r}. {nearest(str(name), _TYPES)}")
+        raise SpecError(f"unknown schedule {name!r}. {nearest(str(name), _TYPES)}", path=f"{path}.type")
     return known

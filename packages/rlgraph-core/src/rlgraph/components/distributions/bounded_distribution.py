@@ -32,5 +32,5 @@ class BoundedDistribution(DistributionWithConstants):
     def __init__(self, low: NumbersSpec, high: NumbersSpec, scope: str, **kwargs: Any):
         lows, highs = read_bounds(low, high, scope)
         if not (np.isfinite(lows).all() and np.isfinite(highs).all() and (lows < highs).all()):
-            raise SpecError(f"{scope}: expected finite bounds low < high, given {low!r}, {high!r}")
+            raise SpecError(f"expected finite bounds low < high, given {low!r}, {high!r}", path=scope)
         super().__init__({"low": lows, "high": highs}, scope, **kwargs)

@@ -42,10 +42,12 @@ class Categorical(Distribution):
 
     def __init__(self, dtype: str = "int64", low: Any = 0, scope: str = "categorical", **kwargs: Any):
         if dtype not in DTYPES:
-            raise SpecError(f"{scope}.dtype: unknown {dtype!r}. {nearest(str(dtype), DTYPES)}")
+            raise SpecError(f"unknown {dtype!r}. {nearest(str(dtype), DTYPES)}", path=f"{scope}.dtype")
         lows = np.asarray(low)
         if lows.dtype.kind not in "iu":
-            raise SpecError(f"{scope}.low: expected an integer, or one for each element, given {low!r}")
+            raise SpecError(
+                f"expected an integer, or one for each element, given {low!r}", path=f"{scope}.low"
+            )
         self.dtype = dtype
         # A common value is a number in the graph; others are constants in a variable.
         self.low: Any = int(lows.flat[0]) if lows.size and np.ptp(lows) == 0 else lows

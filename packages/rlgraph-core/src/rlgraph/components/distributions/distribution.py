@@ -62,9 +62,10 @@ class Distribution(Component):
         found = [part for part in self.walk() if isinstance(part, Distribution) and not part.reparameterized]
         parts = ", ".join(part.scope_path for part in found if part is not self or len(found) == 1)
         raise SpecError(
-            f"{where}: expected differentiable samples, which {parts} cannot draw: choose "
+            f"expected differentiable samples, which {parts} cannot draw: choose "
             "bounded_distribution_type='squashed_normal' for floats (instead of the default, a beta distribution) and "
-            "discrete_distribution_type='gumbel_softmax' for categories"
+            "discrete_distribution_type='gumbel_softmax' for categories",
+            path=where,
         )
 
     def parameter_boxes(self, space: Any) -> list[FloatBox]:

@@ -59,6 +59,6 @@ def read_bounds(low: Any, high: Any, scope: str) -> tuple[NDArray[np.float64], N
         lows, highs = np.broadcast_arrays(np.asarray(low, np.float64), np.asarray(high, np.float64))
     except (TypeError, ValueError):
         raise SpecError(
-            f"{scope}: expected low and high to be numbers of one shape, given {low!r}, {high!r}"
+            f"expected low and high to be numbers of one shape, given {low!r}, {high!r}", path=scope
         ) from None
     return lows, highs

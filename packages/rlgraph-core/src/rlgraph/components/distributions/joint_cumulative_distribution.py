@@ -41,12 +41,14 @@ class JointCumulativeDistribution(Distribution):
         self.parts = _distributions(distribution_specs, f"{scope}.distribution_specs", "", found)
         if not found or isinstance(self.parts, Distribution):
             raise SpecError(
-                f"{scope}.distribution_specs: expected a dict or tuple of distributions, given {distribution_specs!r}"
+                f"expected a dict or tuple of distributions, given {distribution_specs!r}",
+                path=f"{scope}.distribution_specs",
             )
         several = [part.scope for part in found if not per_part and getattr(part, "per_part", False)]
         if several:
             raise SpecError(
-                f"{scope}.distribution_specs: expected one number per part, but {several[0]} has per_part=True"
+                f"expected one number per part, but {several[0]} has per_part=True",
+                path=f"{scope}.distribution_specs",
             )
         self.reparameterized = all(part.reparameterized for part in found)
         super().__init__(*found, scope=scope, **kwargs)

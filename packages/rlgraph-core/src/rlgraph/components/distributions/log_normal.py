@@ -53,7 +53,7 @@ class LogNormal(TransformedNormal, DistributionWithConstants):
         below = np.isfinite(lows)
         if (below == np.isfinite(highs)).any():
             raise SpecError(
-                f"{scope}: expected one bound for each element, low or high, given {low!r}, {high!r}"
+                f"expected one bound for each element, low or high, given {low!r}, {high!r}", path=scope
             )
         constants = {"bound": np.where(below, lows, highs), "sign": np.where(below, 1.0, -1.0)}
         super().__init__(constants, scope, **kwargs)

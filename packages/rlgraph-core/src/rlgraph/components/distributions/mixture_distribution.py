@@ -35,7 +35,8 @@ class MixtureDistribution(Distribution):
     def __init__(self, sub_distributions: ComponentSpec, scope: str = "mixture", **kwargs: Any):
         if not isinstance(sub_distributions, list | tuple) or not sub_distributions:
             raise SpecError(
-                f"{scope}.sub_distributions: expected a list of distributions, given {sub_distributions!r}"
+                f"expected a list of distributions, given {sub_distributions!r}",
+                path=f"{scope}.sub_distributions",
             )
         self.parts = {}
         for k, spec in enumerate(sub_distributions):

@@ -45,8 +45,9 @@ class MultivariateNormal(Distribution):
     ):
         if parameterize_via_diagonal and parameterize_via_covariance:
             raise SpecError(
-                f"{scope}: expected parameterize_via_diagonal or parameterize_via_covariance, given both; "
-                "set parameterize_via_diagonal to false"
+                "expected parameterize_via_diagonal or parameterize_via_covariance, given both; "
+                "set parameterize_via_diagonal to false",
+                path=scope,
             )
         self.parameterize_via_diagonal = parameterize_via_diagonal
         self.parameterize_via_covariance = parameterize_via_covariance

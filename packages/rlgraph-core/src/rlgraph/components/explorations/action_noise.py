@@ -28,8 +28,9 @@ class ActionNoise(Exploration):
         self.floats = {path: box for path, box in self.boxes.items() if isinstance(box, FloatBox)}
         if not self.floats:
             raise SpecError(
-                f"{scope}: expected an action with floats, given {self.action_space!r}; for categorical actions "
-                'use "epsilon_greedy" or "noisy_greedy"'
+                f"expected an action with floats, given {self.action_space!r}; for categorical actions "
+                'use "epsilon_greedy" or "noisy_greedy"',
+                path=scope,
             )
 
     @abstractmethod
@@ -41,7 +42,7 @@ class ActionNoise(Exploration):
         Args:
             path: path of the part; "" for an action without parts.
             shape: shape of the batch of actions.
-            amount: the present value of the schedule.
+            amount: the current value of the schedule.
         """
 
     def metrics(self, time_percentage: float) -> dict[str, float]:
@@ -59,7 +60,7 @@ class ActionNoise(Exploration):
         """``actions [B, ...]`` (or a container) ``-> [B, ...]``.
 
         Args:
-            actions: what the policy prefers.
+            actions: the actions of the policy.
             time_percentage: the fraction of training done, []; not needed for a constant scale.
             use_exploration: False returns the actions unchanged; a Python bool or a tensor [].
             action_mask: accepted for the sake of a common interface; it concerns categorical parts, which get no noise.

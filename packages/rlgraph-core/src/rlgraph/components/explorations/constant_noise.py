@@ -14,7 +14,7 @@ class ConstantNoise(ActionNoise):
 
     Args:
         action_space: the Space of one action; it has floats.
-        value: what is added to every float, over training (see `Schedule.from_spec`).
+        value: the offset added to every float, over training (see `Schedule.from_spec`).
         scope: name among its siblings.
 
     Raises:

@@ -84,7 +84,7 @@ class EpsilonGreedy(Exploration):
         """``actions [B]`` (greedy; or a container) ``-> [B]``.
 
         Args:
-            actions: what the policy prefers.
+            actions: the greedy actions of the policy.
             time_percentage: the fraction of training done, []; not needed for a constant epsilon.
             use_exploration: False returns the actions unchanged; a Python bool or a tensor [].
             action_mask: which actions may be drawn, bool ``[B, ..., A]``; for a container, masks of some or all parts;

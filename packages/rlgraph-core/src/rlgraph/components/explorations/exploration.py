@@ -27,7 +27,7 @@ class Exploration(Component):
 
     Args:
         action_space: the Space of one action.
-        amount: how much to explore, as a schedule over training.
+        amount: the amount of exploration, as a schedule over training.
         scope: name among its siblings.
 
     Raises:
@@ -60,8 +60,9 @@ class Exploration(Component):
             spec = dict(spec or {})
             if {"epsilon_spec", "noise_spec"} <= spec.keys():
                 raise SpecError(
-                    f"{path or cls.__name__}: expected epsilon_spec (random actions) or noise_spec (noise on actions "
-                    "or their values), given both: leave one of them out"
+                    "expected epsilon_spec (random actions) or noise_spec (noise on actions "
+                    "or their values), given both: leave one of them out",
+                    path=path or cls.__name__,
                 )
             noise = spec.get("noise_spec")
             if isinstance(noise, Mapping) and _has_floats(kwargs.get("action_space")):
@@ -96,7 +97,7 @@ def _noise_alone(spec: Mapping[str, Any], noise: Mapping[str, Any], path: str) -
     """The spec of the noise, with the registered name of its type."""
     for key in spec:
         if key != "noise_spec":
-            raise SpecError(f"{path or 'Exploration'}.{key}: unknown key beside noise_spec")
+            raise SpecError("unknown key beside noise_spec", path=f"{path or 'Exploration'}.{key}")
     kind = noise.get("type", "gaussian")
     is_short = isinstance(kind, str) and f"{kind}_noise" in registry(Exploration.registry_group)
     return {**noise, "type": f"{kind}_noise" if is_short else kind}

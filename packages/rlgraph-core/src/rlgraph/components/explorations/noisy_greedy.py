@@ -118,14 +118,14 @@ class NoisyGreedy(Exploration):
 def _read(spec: Any, path: str) -> tuple[str, Schedule]:
     if not isinstance(spec, Mapping):
         raise SpecError(
-            f"{path}: expected a mapping such as {{'type': 'gumbel', 'scale': [1.0, 0.1]}}, given {spec!r}"
+            f"expected a mapping such as {{'type': 'gumbel', 'scale': [1.0, 0.1]}}, given {spec!r}", path=path
         )
     for key in spec:
         if key not in ("type", "scale"):
-            raise SpecError(f"{path}.{key}: unknown key. {nearest(str(key), ('type', 'scale'))}")
+            raise SpecError(f"unknown key. {nearest(str(key), ('type', 'scale'))}", path=f"{path}.{key}")
     kind = spec.get("type", "gaussian")
     if kind not in NOISES:
-        raise SpecError(f"{path}.type: unknown noise {kind!r}. {nearest(str(kind), NOISES)}")
+        raise SpecError(f"unknown noise {kind!r}. {nearest(str(kind), NOISES)}", path=f"{path}.type")
     scale = Schedule.from_spec(spec.get("scale", 1.0), path=f"{path}.scale")
     scale.check_values(0.0, float("inf"), f"{path}.scale")
     return kind, scale

@@ -58,8 +58,8 @@ class OrnsteinUhlenbeckNoise(ActionNoise):
         self.dt = check_number(dt, f"{scope}.dt", above=0)
         if self.theta * self.dt >= 2.0:
             raise SpecError(
-                f"{scope}.theta: expected theta * dt < 2, else the noise diverges; given {self.theta} * "
-                f"{self.dt}"
+                f"expected theta * dt < 2, else the noise diverges; given {self.theta} * {self.dt}",
+                path=f"{scope}.theta",
             )
         self.num_environments = check_whole(num_environments, f"{scope}.num_environments", least=1)
         amount = Schedule.from_spec(sigma, path=f"{scope}.sigma")

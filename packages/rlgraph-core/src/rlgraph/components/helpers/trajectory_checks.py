@@ -18,7 +18,7 @@ NAMES = {FloatBox: ("a FloatBox", "float"), BoolBox: ("a BoolBox", "bool"), IntB
 def check_bootstrap(value: Any, where: str) -> str:
     """Return `value`, or raise `SpecError` if it is not one of `BOOTSTRAPS`."""
     if value not in BOOTSTRAPS:
-        raise SpecError(f"{where}: unknown {value!r}. {nearest(str(value), BOOTSTRAPS)}")
+        raise SpecError(f"unknown {value!r}. {nearest(str(value), BOOTSTRAPS)}", path=where)
     return str(value)
 
 

@@ -18,7 +18,7 @@ def check_activation(name: str | None, where: str) -> str | None:
         return None
     if name not in ACTIVATIONS:
         raise SpecError(
-            f"{where}: unknown activation {name!r}. {nearest(str(name), [*ACTIVATIONS, 'linear'])}"
+            f"unknown activation {name!r}. {nearest(str(name), [*ACTIVATIONS, 'linear'])}", path=where
         )
     return name
 

@@ -19,13 +19,13 @@ from rlgraph.spaces import FloatBox, Space
 class Conv2DTranspose(Component):
     """Transposed convolution: ``inputs [B, H, W, C] -> [B, H', W', filters]``.
 
-    The derivative of a `Conv2D` with the same window by its images, so it enlarges images where that shrinks them
+    The gradient of a `Conv2D` with the same window by its images: it enlarges images where `Conv2D` shrinks them
     (Dumoulin and Visin, 2016, section 4, https://arxiv.org/abs/1603.07285).
 
     Args:
         filters: number of output channels.
         kernel_size: height and width of a filter; one number for both, or a pair.
-        strides: how many rows and columns lie between two pixels; one number for both, or a pair.
+        strides: distance of two input pixels in the output, in rows and columns; one number for both, or a pair.
         padding: ``"valid"``: ``H' = (H - 1) * stride + kernel height``; ``"same"``: ``H' = H * stride``.
         activation: name of an activation, None for none.
         weights_spec: initializer of the weights [kernel height, kernel width, filters, C].

@@ -56,7 +56,8 @@ class MultiLSTM(Component):
         for name, value in options.items():
             if isinstance(value, list | tuple) and len(value) != num_lstms:
                 raise SpecError(
-                    f"{scope}.{name}: expected one value, or {num_lstms}, one per layer, given {value!r}"
+                    f"expected one value, or {num_lstms}, one per layer, given {value!r}",
+                    path=f"{scope}.{name}",
                 )
         self.sources = _sources(skip_connections or (), num_lstms, f"{scope}.skip_connections")
         self.lstms = [
@@ -87,7 +88,12 @@ class MultiLSTM(Component):
 
     @rlgraph_api(returns=2)
     def call(
-        self, inputs: Any, initial_c_and_h_states: Any = None, sequence_length: Any = None, resets: Any = None
+        self,
+        inputs: Any,
+        initial_c_and_h_states: Any = None,
+        sequence_length: Any = None,
+        resets: Any = None,
+        every_step: Any = None,
     ) -> Any:
         """The outputs of the last layer, and the states after the last step, ``((c, h), ...)``, a pair per layer.
 
@@ -99,7 +105,7 @@ class MultiLSTM(Component):
             sources = [outputs[source] for source in self.sources[i]]
             given = self._concat(tuple(sources)) if len(sources) > 1 else sources[0]
             states = None if initial_c_and_h_states is None else initial_c_and_h_states[i]
-            output, last = layer.call(given, states, sequence_length, resets)
+            output, last = layer.call(given, states, sequence_length, resets, every_step)
             outputs.append(output)
             last_states.append(last)
         return outputs[-1], tuple(last_states)
@@ -116,8 +122,9 @@ def _sources(connections: Sequence[Any], num_lstms: int, where: str) -> list[lis
     )
     if not is_list or len(connections) > num_lstms - 1:
         raise SpecError(
-            f"{where}: expected a list of at most {num_lstms - 1} entries, for the layers from the second on, each "
-            f"True or a list of bools, given {connections!r}"
+            f"expected a list of at most {num_lstms - 1} entries, for the layers from the second on, each "
+            f"True or a list of bools, given {connections!r}",
+            path=where,
         )
     sources = [[i] for i in range(num_lstms)]
     for i, entry in enumerate(connections, start=1):
@@ -127,7 +134,8 @@ def _sources(connections: Sequence[Any], num_lstms: int, where: str) -> list[lis
         ]
         if not sources[i] or (entry is not True and any(entry[i + 1 :])):
             raise SpecError(
-                f"{where}[{i - 1}]: expected True, or bools of which at least one of the first {i + 1} is True and no "
-                f"other (the inputs and the outputs of {i} layers), given {entry!r}"
+                f"expected True, or bools of which at least one of the first {i + 1} is True and no "
+                f"other (the inputs and the outputs of {i} layers), given {entry!r}",
+                path=f"{where}[{i - 1}]",
             )
     return sources

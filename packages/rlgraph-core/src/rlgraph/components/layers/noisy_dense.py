@@ -57,7 +57,7 @@ class NoisyDense(Component):
         self.units = check_whole(units, f"{scope}.units", least=1)
         self.activation = check_activation(activation, f"{scope}.activation")
         if noise not in SIGMAS:
-            raise SpecError(f"{scope}.noise: unknown noise {noise!r}. {nearest(str(noise), SIGMAS)}")
+            raise SpecError(f"unknown noise {noise!r}. {nearest(str(noise), SIGMAS)}", path=f"{scope}.noise")
         self.noise = noise
         self.sigma = SIGMAS[noise] if sigma is None else check_number(sigma, f"{scope}.sigma", least=0)
         self.noise_per_call = noise_per_call

@@ -58,19 +58,22 @@ class StringToHashBucket(Component):
         **kwargs: Any,
     ):
         if not isinstance(delimiter, str):
-            raise SpecError(f"{scope}.delimiter: expected a string, given {delimiter!r}")
+            raise SpecError(f"expected a string, given {delimiter!r}", path=f"{scope}.delimiter")
         for name, value, known in (
             ("dtype", dtype, DTYPES),
             ("hash_function", hash_function, HASH_FUNCTIONS),
         ):
             if value not in known:
-                raise SpecError(f"{scope}.{name}: unknown {name} {value!r}. {nearest(str(value), known)}")
+                raise SpecError(
+                    f"unknown {name} {value!r}. {nearest(str(value), known)}", path=f"{scope}.{name}"
+                )
         self.delimiter, self.dtype = delimiter, dtype
         self.num_hash_buckets = check_whole(num_hash_buckets, f"{scope}.num_hash_buckets", least=1)
         most = np.iinfo(dtype).max + 1
         if self.num_hash_buckets > most:
             raise SpecError(
-                f"{scope}.num_hash_buckets: expected at most {most} for dtype {dtype!r}, given {num_hash_buckets!r}"
+                f"expected at most {most} for dtype {dtype!r}, given {num_hash_buckets!r}",
+                path=f"{scope}.num_hash_buckets",
             )
         self.hash_function = hash_function
         self.hash_keys = _packed(hash_keys, f"{scope}.hash_keys")
@@ -122,5 +125,5 @@ def _packed(keys: Sequence[int], where: str) -> bytes:
         return struct.pack("<2Q", *keys)
     except (struct.error, TypeError):
         raise SpecError(
-            f"{where}: expected two integers of at least 0 and below 2^64, given {keys!r}"
+            f"expected two integers of at least 0 and below 2^64, given {keys!r}", path=where
         ) from None

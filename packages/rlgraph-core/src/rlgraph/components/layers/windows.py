@@ -21,7 +21,7 @@ def check_pair(value: Any, where: str) -> tuple[int, int]:
     """
     pair = value if isinstance(value, list | tuple) else (value, value)
     if len(pair) != 2 or not all(is_whole(n) and n >= 1 for n in pair):
-        raise SpecError(f"{where}: expected an integer >= 1 or a pair of them, given {value!r}")
+        raise SpecError(f"expected an integer >= 1 or a pair of them, given {value!r}", path=where)
     return int(pair[0]), int(pair[1])
 
 
@@ -32,7 +32,7 @@ def check_padding(value: Any, where: str) -> str:
         SpecError: it is not the name of a padding.
     """
     if value not in PADDINGS:
-        raise SpecError(f"{where}: unknown padding {value!r}. {nearest(str(value), PADDINGS)}")
+        raise SpecError(f"unknown padding {value!r}. {nearest(str(value), PADDINGS)}", path=where)
     return str(value)
 
 

@@ -42,8 +42,8 @@ def check_is_one_integer(values: Any) -> None:
         )
 
 
-def _check_actions(where: str, actions: BoxSpace, values: BoxSpace, behind: int) -> None:
-    """Check `actions`; `behind` is the number of trailing axes of the values that actions do not have."""
+def _check_actions(where: str, actions: BoxSpace, values: BoxSpace, trailing: int) -> None:
+    """Check `actions`; `trailing` is the number of axes at the end of values that actions lack."""
     shape, wanted = actions.get_shape(True, True), values.get_shape(True, True)
     if not isinstance(actions, IntBox | BoolBox):
         raise SpaceError(
@@ -52,13 +52,13 @@ def _check_actions(where: str, actions: BoxSpace, values: BoxSpace, behind: int)
         )
     if values.has_batch_rank != actions.has_batch_rank:
         raise SpaceError(f"{where}: expected the batch rank of q_values, {values!r}, given {actions!r}")
-    if not sizes_fit(shape, wanted[:-behind]):
-        axes = "two axes, of actions and atoms," if behind == 2 else "axis, of actions,"
+    if not sizes_fit(shape, wanted[:-trailing]):
+        axes = "two axes, of actions and atoms," if trailing == 2 else "axis, of actions,"
         raise SpaceError(
             f"{where}: expected the shape of q_values, {values!r}, without the last {axes} given {actions!r}"
         )
     high = 2 if isinstance(actions, BoolBox) else actions.high
-    if high is not None and np.max(high) > wanted[-behind]:
+    if high is not None and np.max(high) > wanted[-trailing]:
         raise SpaceError(
-            f"{where}: expected one of {wanted[-behind]} actions, as q_values have, given {actions!r}"
+            f"{where}: expected one of {wanted[-trailing]} actions, as q_values have, given {actions!r}"
         )

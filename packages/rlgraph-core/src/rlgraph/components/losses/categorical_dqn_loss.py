@@ -45,7 +45,7 @@ class CategoricalDQNLoss(DistributionalLoss):
     ):
         self.low, self.high = check_number(low, f"{scope}.low"), check_number(high, f"{scope}.high")
         if not self.low < self.high:
-            raise SpecError(f"{scope}.high: expected a number above low, {low!r}, given {high!r}")
+            raise SpecError(f"expected a number above low, {low!r}, given {high!r}", path=f"{scope}.high")
         super().__init__(discount, double_q, scope=scope, **kwargs)
 
     def means(self, ops: Any, values: Any) -> Any:

@@ -27,13 +27,13 @@ class FrameStack:
     """Describes observations that stack the last frames of an environment along one axis.
 
     Attributes:
-        size: number of frames in an observation; 1: observations are kept once, though they are the next state of one
-            record and the state of another.
+        size: number of frames in an observation; 1: an observation that is the next state of one record and the state
+            of another is kept once.
         axis: the axis of an element along which they are stacked, the first (0) or the last (-1). A frame may have
             several channels: four frames of three colours are an axis of 12.
-        frames_per_record: number of frames to store, as a multiple of the capacity. A step has one new frame, the
+        frames_per_record: number of frames to store, as a multiple of the capacity. A step adds one frame, the
             beginning of an episode up to `size`.
-        fields: fields of a record that hold them, alone or in a container.
+        fields: fields of a record that hold such observations, directly or in a container.
     """
 
     size: int
@@ -46,7 +46,7 @@ class FrameStack:
         """From the number of frames, a mapping with the attributes' names, or None for none.
 
         Raises:
-            SpecError: anything else.
+            SpecError: `spec` has another form.
         """
         if spec is None or isinstance(spec, FrameStack):
             return spec
@@ -54,7 +54,7 @@ class FrameStack:
         names = [field.name for field in fields(FrameStack)]
         for name in given:
             if name not in names:
-                raise SpecError(f"{path}: unknown key {name!r}. {nearest(str(name), names)}")
+                raise SpecError(f"unknown key {name!r}. {nearest(str(name), names)}", path=path)
         given = {name: v.item() if isinstance(v, np.generic) else v for name, v in given.items()}
         if "fields" in given:
             given["fields"] = _names(given["fields"], path)
@@ -126,7 +126,7 @@ def _names(given: Any, path: str) -> tuple[str, ...]:
 
 def _check(path: str, expected: str, given: Any, fits: bool) -> None:
     if not fits:
-        raise SpecError(f"{path}: expected {expected}, given {given!r}")
+        raise SpecError(f"expected {expected}, given {given!r}", path=path)
 
 
 def _shown(leaves: Mapping[str, BoxSpace]) -> str:

@@ -26,7 +26,8 @@ class Handover(Component):
     def __init__(self, timeout: float | None = None, scope: str = "handover", **kwargs: Any):
         if timeout is not None and not (is_number(timeout) and timeout >= 0):
             raise SpecError(
-                f"{scope}.timeout: expected seconds >= 0, or None to wait without limit, given {timeout!r}"
+                f"expected seconds >= 0, or None to wait without limit, given {timeout!r}",
+                path=f"{scope}.timeout",
             )
         self.timeout = timeout
         super().__init__(scope=scope, **kwargs)

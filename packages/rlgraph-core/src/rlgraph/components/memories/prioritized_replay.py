@@ -52,7 +52,7 @@ class PrioritizedReplay(Memory):
 
     Args:
         capacity: number of records kept.
-        alpha: how much priorities count; 0 draws uniformly.
+        alpha: exponent of the priorities; 0 draws uniformly.
         beta: exponent of the importance weights, 1 for full correction; a number, or a schedule over the fraction of
             training done (see `Schedule.from_spec`), in the paper ``[0.4, 1.0]``.
         epsilon: added to the errors, so that every record can be drawn.
@@ -85,7 +85,8 @@ class PrioritizedReplay(Memory):
         self.beta.check_values(0.0, float("inf"), f"{scope}.beta")
         if max_weight_of not in MAX_WEIGHT_OF:
             raise SpecError(
-                f"{scope}.max_weight_of: given {max_weight_of!r}. {nearest(str(max_weight_of), MAX_WEIGHT_OF)}"
+                f"given {max_weight_of!r}. {nearest(str(max_weight_of), MAX_WEIGHT_OF)}",
+                path=f"{scope}.max_weight_of",
             )
         self.max_weight_of = max_weight_of
         self.frame_stack = FrameStack.from_spec(frame_stack, f"{scope}.frame_stack")

@@ -83,7 +83,7 @@ class QueueRunner:
             thread.start()
 
     def stop(self) -> None:
-        """Close the queue, wait for the threads, and raise what a producer raised."""
+        """Close the queue, wait for the threads, and re-raise an error of a producer."""
         if error := self._finish():
             raise error
 

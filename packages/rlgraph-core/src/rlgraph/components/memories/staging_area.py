@@ -15,7 +15,7 @@ from rlgraph.spaces import BoolBox, BoxSpace, Space, SpaceError
 class StagingArea(Handover):
     """Holds one element: one thread stages the next while another one uses the last.
 
-    An element is anything whose Space has no unknown sizes: a batch of 32 has ``add_batch_rank=32``.
+    The Space of an element has no unknown sizes: a batch of 32 has ``add_batch_rank=32``.
 
     Args:
         timeout: seconds to wait; None: without limit; 0: not at all.
@@ -49,7 +49,7 @@ class StagingArea(Handover):
 
     @rlgraph_api
     def stage(self, values: Any) -> Any:
-        """Stage an element; wait until the one before it is taken.
+        """Stage an element; wait until the previous one is taken.
 
         Raises:
             QueueClosedError: it is closed.

@@ -232,7 +232,7 @@ def _first_argument(layer: Component) -> str:
 
 
 def name_layers(layers: Sequence[Component]) -> None:
-    """Number the layers that were given no scope of their own, as in a list of specs: ``dense-0``.
+    """Number the layers without an own scope, as in a list of specs: ``dense-0``.
 
     A layer shared with another network keeps its number.
     """

@@ -39,7 +39,8 @@ class MultiInputStreamNeuralNetwork(NeuralNetwork):
         where = f"{scope}.input_network_specs"
         if isinstance(input_network_specs, str) or not input_network_specs:
             raise SpecError(
-                f"{where}: expected a network for each part of a Dict or Tuple, given {input_network_specs!r}"
+                f"expected a network for each part of a Dict or Tuple, given {input_network_specs!r}",
+                path=where,
             )
         named = isinstance(input_network_specs, Mapping)
         specs = dict(input_network_specs if named else enumerate(input_network_specs))

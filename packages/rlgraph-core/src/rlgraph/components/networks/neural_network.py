@@ -67,8 +67,9 @@ class NeuralNetwork(LayerChain):
         stateful = [layer.scope for layer in self.layers if getattr(layer, "has_state", False)]
         if stateful:
             raise SpecError(
-                f"{scope}.layers: {stateful[0]} keeps state per environment, which a network does not "
-                "support: put it into preprocessing_spec"
+                f"{stateful[0]} keeps state per environment, which a network does not "
+                "support: put it into preprocessing_spec",
+                path=f"{scope}.layers",
             )
         check_state_keys(self.layers, f"{scope}.layers")
         self.fold_time_rank = fold_time_rank
@@ -78,12 +79,13 @@ class NeuralNetwork(LayerChain):
 
     def _check_folding(self, scope: str) -> None:
         if self.unfold_time_rank and not self.fold_time_rank:
-            raise SpecError(f"{scope}: unfold_time_rank without fold_time_rank")
+            raise SpecError("unfold_time_rank without fold_time_rank", path=scope)
         recurrent = [layer.scope for layer in self.layers if is_recurrent(layer)]
         if self.fold_time_rank and recurrent:
             raise SpecError(
-                f"{scope}.fold_time_rank: {recurrent[0]} is recurrent and needs the time rank: fold it around the "
-                "other layers, in a separate network"
+                f"{recurrent[0]} is recurrent and needs the time rank: fold it around the "
+                "other layers, in a separate network",
+                path=f"{scope}.fold_time_rank",
             )
 
     @classmethod
@@ -95,7 +97,13 @@ class NeuralNetwork(LayerChain):
         return super().from_spec(spec, path=path, **kwargs)
 
     def wire(
-        self, inputs: Any, internal_states: Any, sequence_length: Any, resets: Any, training: Any
+        self,
+        inputs: Any,
+        internal_states: Any,
+        sequence_length: Any,
+        resets: Any,
+        training: Any,
+        every_step: Any,
     ) -> tuple[Any, dict[str, Any]]:
         states: dict[str, Any] = {}
 
@@ -103,7 +111,9 @@ class NeuralNetwork(LayerChain):
             if not is_recurrent(layer):
                 return call_layer(layer, training=training, **given)
             (first,) = given.values()
-            output, behind = run_layers((layer,), first, internal_states, sequence_length, resets, training)
+            output, behind = run_layers(
+                (layer,), first, internal_states, sequence_length, resets, training, every_step
+            )
             states.update(behind)
             return output
 
@@ -122,7 +132,7 @@ def sub_network(spec: Any, scope: str, path: str) -> NeuralNetwork:
 def _layer_graph(layers: Any, inputs: Any, outputs: Any, scope: str) -> LayerGraph:
     if outputs is not None:
         if layers is not None:
-            raise SpecError(f"{scope}.layers: expected None together with outputs, given {layers!r}")
+            raise SpecError(f"expected None together with outputs, given {layers!r}", path=f"{scope}.layers")
         # Wiring mistakes are not values of a spec, so they are located here.
         where = locate(f"{scope}.outputs").removesuffix(".outputs")
         graph = layer_graph_of_outputs(
@@ -132,16 +142,17 @@ def _layer_graph(layers: Any, inputs: Any, outputs: Any, scope: str) -> LayerGra
         return graph
     if isinstance(layers, str) or not isinstance(layers, Sequence) or not layers or inputs is not None:
         raise SpecError(
-            f"{scope}.layers: expected a list of layer specs, given {layers!r}"
+            f"expected a list of layer specs, given {layers!r}"
             + (" and inputs, but no outputs" if inputs is not None else "")
-            + ("; use multi_input_stream_network for several inputs" * isinstance(layers, Mapping))
+            + ("; use multi_input_stream_network for several inputs" * isinstance(layers, Mapping)),
+            path=f"{scope}.layers",
         )
     return chain([_layer(spec, f"{scope}.layers[{i}]", i) for i, spec in enumerate(layers)])
 
 
 def _layer(spec: Any, path: str, position: int) -> Component:
     if isinstance(spec, dict) and "type" not in spec:
-        raise SpecError(f"{path}.type: missing; a layer is a mapping with 'type', given {spec!r}")
+        raise SpecError(f"missing; a layer is a mapping with 'type', given {spec!r}", path=f"{path}.type")
     if isinstance(spec, dict) and "scope" not in spec:
         kind = spec.get("type", "layer")
         name = kind.__name__.lower() if isinstance(kind, type) else kind

@@ -55,10 +55,11 @@ class Stack(TimeFolding):
         **kwargs: Any,
     ):
         if not sub_components:
-            raise SpecError(f"{scope}: expected components or their specs, given none")
+            raise SpecError("expected components or their specs, given none", path=scope)
         if isinstance(api_methods, str):
             raise SpecError(
-                f"{scope}.api_methods: expected a list of API methods, given {api_methods!r}: write [{api_methods!r}]"
+                f"expected a list of API methods, given {api_methods!r}: write [{api_methods!r}]",
+                path=f"{scope}.api_methods",
             )
         self.stacked = [
             Component.from_spec(spec, path=f"{scope}[{i}]") for i, spec in enumerate(sub_components)
@@ -81,8 +82,8 @@ class Stack(TimeFolding):
             known = component.api_methods()
             if method.called not in known:
                 raise SpecError(
-                    f"{scope}.api_methods: {component.scope} has no API method {method.called!r}. "
-                    f"{nearest(method.called, known)}"
+                    f"{component.scope} has no API method {method.called!r}. {nearest(method.called, known)}",
+                    path=f"{scope}.api_methods",
                 )
 
     def _wired(self, method: StackMethod) -> Callable[..., Any]:
@@ -90,7 +91,7 @@ class Stack(TimeFolding):
             return method.wiring
         if method.unfold_time_rank and not method.fold_time_rank:
             raise SpecError(
-                f"{self.scope}.api_methods: {method.name}: unfold_time_rank without fold_time_rank"
+                f"{method.name}: unfold_time_rank without fold_time_rank", path=f"{self.scope}.api_methods"
             )
 
         if method.called == "call" and self.internal_states_space is not None:
@@ -120,7 +121,8 @@ class Stack(TimeFolding):
         """Make `call` and `call_with_states` of components some of which are recurrent (see `LayerChain`)."""
         if method.fold_time_rank:
             raise SpecError(
-                f"{self.scope}.api_methods: recurrent components need the time rank: remove fold_time_rank"
+                "recurrent components need the time rank: remove fold_time_rank",
+                path=f"{self.scope}.api_methods",
             )
 
         def call_with_states(
@@ -130,10 +132,11 @@ class Stack(TimeFolding):
             sequence_length: Any = None,
             resets: Any = None,
             training: Any = None,
+            every_step: Any = None,
         ) -> Any:
-            """``{"output", "internal_states"}``: as `call`, and the states after the last step."""
+            """``{"output", "internal_states"}``: as `call`, and the states after the last step, or every step."""
             output, states = run_layers(
-                self.stacked, inputs, internal_states, sequence_length, resets, training
+                self.stacked, inputs, internal_states, sequence_length, resets, training, every_step
             )
             return {"output": output, "internal_states": states}
 
@@ -171,6 +174,7 @@ def _method(given: Any, scope: str) -> StackMethod:
                 bool(given.get("unfold_time_rank")),
             )
     raise SpecError(
-        f'{scope}.api_methods: expected "name", ("new", "name"), ("name", function) or {{"api": "name", "function": '
-        f'..., "fold_time_rank": bool, "unfold_time_rank": bool}}, given {given!r}'
+        f'expected "name", ("new", "name"), ("name", function) or {{"api": "name", "function": '
+        f'..., "fold_time_rank": bool, "unfold_time_rank": bool}}, given {given!r}',
+        path=f"{scope}.api_methods",
     )

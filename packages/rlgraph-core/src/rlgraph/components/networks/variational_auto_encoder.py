@@ -61,7 +61,7 @@ class VariationalAutoEncoder(Component):
         check_whole(z_units, f"{scope}.z_units", least=1)
         if likelihood not in LIKELIHOODS:
             raise SpecError(
-                f"{scope}.likelihood: unknown {likelihood!r}. {nearest(str(likelihood), LIKELIHOODS)}"
+                f"unknown {likelihood!r}. {nearest(str(likelihood), LIKELIHOODS)}", path=f"{scope}.likelihood"
             )
         stddev = check_number(stddev, f"{scope}.stddev", above=0)
         beta = check_number(beta, f"{scope}.beta", least=0)

@@ -17,5 +17,5 @@ def read_learning_rate(spec: Any, where: str) -> Schedule:
     schedule = Schedule.from_spec(spec, path=where)
     # Schedules are monotonic, so checking their ends is enough.
     if min(schedule.value(0.0), schedule.value(1.0)) < 0.0:
-        raise SpecError(f"{where}: expected a number >= 0, given {spec!r}")
+        raise SpecError(f"expected a number >= 0, given {spec!r}", path=where)
     return schedule

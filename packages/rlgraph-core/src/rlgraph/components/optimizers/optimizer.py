@@ -64,7 +64,7 @@ class Optimizer(Component):
     ):
         if non_finite not in NON_FINITE:
             raise SpecError(
-                f"{scope}.non_finite: expected one of {', '.join(NON_FINITE)}, given {non_finite!r}"
+                f"expected one of {', '.join(NON_FINITE)}, given {non_finite!r}", path=f"{scope}.non_finite"
             )
         self.learning_rate = read_learning_rate(learning_rate, f"{scope}.learning_rate")
         self.clip_grad_norm = check_limit(clip_grad_norm, f"{scope}.clip_grad_norm")
@@ -75,8 +75,9 @@ class Optimizer(Component):
         limits = (self.clip_grad_norm, self.clip_grad_norm_per_variable, self.clip_grad_value)
         if sum(limit is not None for limit in limits) > 1:
             raise SpecError(
-                f"{scope}: expected one of clip_grad_norm, clip_grad_norm_per_variable and clip_grad_value, given "
-                f"{clip_grad_norm!r}, {clip_grad_norm_per_variable!r} and {clip_grad_value!r}"
+                "expected one of clip_grad_norm, clip_grad_norm_per_variable and clip_grad_value, given "
+                f"{clip_grad_norm!r}, {clip_grad_norm_per_variable!r} and {clip_grad_value!r}",
+                path=scope,
             )
         self.non_finite = non_finite
         super().__init__(scope=scope, **kwargs)

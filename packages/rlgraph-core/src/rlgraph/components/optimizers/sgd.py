@@ -33,7 +33,7 @@ class SGD(Optimizer):
         self.momentum = check_number(momentum, f"{scope}.momentum", least=0, below=1)
         self.nesterov = nesterov
         if nesterov and not self.momentum:
-            raise SpecError(f"{scope}.nesterov: expected a momentum above 0, given {momentum!r}")
+            raise SpecError(f"expected a momentum above 0, given {momentum!r}", path=f"{scope}.nesterov")
         super().__init__(learning_rate, scope=scope, **kwargs)
 
     def create_slots(self, variables: Any) -> None:

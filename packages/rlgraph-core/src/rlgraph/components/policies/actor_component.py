@@ -26,7 +26,7 @@ class ActorComponent(Component):
     Args:
         preprocessor_spec: a list of preprocessing layers, or a mapping of them by the parts of the state; None: none.
         policy_spec: the policy; a spec without ``type`` describes a `Policy`.
-        exploration_spec: the exploration; None: the policy's own actions, sampled or not as it is configured.
+        exploration_spec: the exploration; None: the actions of the policy, sampled or greedy as configured.
         action_space: the Space of one action, for specs of policy and exploration; default: that of the policy.
         scope: name among its siblings.
 
@@ -50,8 +50,9 @@ class ActorComponent(Component):
         self.has_values = "get_q_values_and_action" in methods
         if not self.has_values and "get_action" not in methods:
             raise SpecError(
-                f"{scope}.policy_spec: expected a policy, with the API method get_action or get_q_values_and_action, "
-                f"given {self.policy!r}"
+                "expected a policy, with the API method get_action or get_q_values_and_action, "
+                f"given {self.policy!r}",
+                path=f"{scope}.policy_spec",
             )
         space = self.policy.action_space if action_space is None else action_space
         where = f"{scope}.exploration_spec"
@@ -62,7 +63,8 @@ class ActorComponent(Component):
         )
         if self.exploration is not None and self.exploration.explores == "q_values" and not self.has_values:
             raise SpecError(
-                f"{where}: {self.exploration!r} explores action values, which {self.policy!r} does not have"
+                f"{self.exploration!r} explores action values, which {self.policy!r} does not have",
+                path=where,
             )
         self.softmax = Softmax()
         boxes = self.policy.action_space.flatten().values()

@@ -24,8 +24,9 @@ def categories(action_space: Space, where: str) -> dict[str, int]:
         if not number:
             part = f", part {path!r} of {action_space!r}" if path else ""
             raise SpecError(
-                f"{where}: Q-learning needs categorical actions, an IntBox(n), a BoolBox or a Dict or Tuple of them; "
-                f"given {box!r}{part}"
+                "Q-learning needs categorical actions, an IntBox(n), a BoolBox or a Dict or Tuple of them; "
+                f"given {box!r}{part}",
+                path=where,
             )
         found[path] = int(number)
     return found

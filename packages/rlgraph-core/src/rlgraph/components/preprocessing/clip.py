@@ -25,7 +25,7 @@ class Clip(PreprocessLayer):
     def __init__(self, min: float = 0.0, max: float = 1.0, scope: str = "clip", **kwargs: Any):
         self.min, self.max = check_number(min, f"{scope}.min"), check_number(max, f"{scope}.max")
         if self.min >= self.max:
-            raise SpecError(f"{scope}: expected min < max, given {min!r} and {max!r}")
+            raise SpecError(f"expected min < max, given {min!r} and {max!r}", path=scope)
         super().__init__(scope=scope, **kwargs)
 
     def preprocessed_box(self, box: BoxSpace) -> BoxSpace:

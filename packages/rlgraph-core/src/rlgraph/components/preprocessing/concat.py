@@ -38,7 +38,9 @@ class Concat(PreprocessLayer):
         axis = check_whole(axis, f"{scope}.axis")
         is_list = isinstance(dict_keys, list | tuple) and dict_keys
         if dict_keys is not None and (not is_list or len(set(dict_keys)) != len(dict_keys)):
-            raise SpecError(f"{scope}.dict_keys: expected a list of different paths, given {dict_keys!r}")
+            raise SpecError(
+                f"expected a list of different paths, given {dict_keys!r}", path=f"{scope}.dict_keys"
+            )
         self.axis, self.dict_keys = axis, None if dict_keys is None else tuple(dict_keys)
         super().__init__(scope=scope, **kwargs)
 

@@ -35,7 +35,8 @@ class ContainerSplitter(PreprocessLayer):
     ):
         if bool(output_order) == (tuple_length is not None):
             raise SpecError(
-                f"{scope}: expected an order of parts or tuple_length, given {list(output_order)} and {tuple_length}"
+                f"expected an order of parts or tuple_length, given {list(output_order)} and {tuple_length}",
+                path=scope,
             )
         if tuple_length is not None:
             output_order = tuple(
@@ -44,7 +45,8 @@ class ContainerSplitter(PreprocessLayer):
         kinds = {type(part) for part in output_order}
         if kinds not in ({str}, {int}) or len(set(output_order)) < len(output_order):
             raise SpecError(
-                f"{scope}: expected keys of a Dict or positions in a Tuple, each once, given {list(output_order)}"
+                f"expected keys of a Dict or positions in a Tuple, each once, given {list(output_order)}",
+                path=scope,
             )
         self.output_order = output_order
         self.tuple_length = tuple_length

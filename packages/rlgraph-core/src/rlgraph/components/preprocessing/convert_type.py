@@ -40,7 +40,9 @@ class ConvertType(PreprocessLayer):
 
     def __init__(self, to_dtype: str, scope: str = "convert-type", **kwargs: Any):
         if to_dtype not in DTYPES:
-            raise SpecError(f"{scope}.to_dtype: unknown dtype {to_dtype!r}. {nearest(str(to_dtype), DTYPES)}")
+            raise SpecError(
+                f"unknown dtype {to_dtype!r}. {nearest(str(to_dtype), DTYPES)}", path=f"{scope}.to_dtype"
+            )
         self.to_dtype = DTYPES[to_dtype]
         super().__init__(scope=scope, **kwargs)
 

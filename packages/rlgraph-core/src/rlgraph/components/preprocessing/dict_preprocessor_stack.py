@@ -28,7 +28,9 @@ class DictPreprocessorStack(Component):
 
     def __init__(self, preprocessors: Mapping[str, Any], scope: str = "preprocessor", **kwargs: Any):
         if not isinstance(preprocessors, Mapping) or not all(isinstance(key, str) for key in preprocessors):
-            raise SpecError(f"{scope}.preprocessors: expected a mapping of paths, given {preprocessors!r}")
+            raise SpecError(
+                f"expected a mapping of paths, given {preprocessors!r}", path=f"{scope}.preprocessors"
+            )
         _check_disjoint(list(preprocessors), f"{scope}.preprocessors")
         self.stacks: dict[str, PreprocessorStack] = {
             path: _stack(spec, path, f"{scope}.preprocessors.{path}") for path, spec in preprocessors.items()
@@ -113,7 +115,7 @@ def _check_disjoint(paths: list[str], where: str) -> None:
     for outer in paths:
         for inner in paths:
             if inner.startswith(f"{outer}/"):
-                raise SpecError(f"{where}: {inner!r} is inside {outer!r}; name each part once")
+                raise SpecError(f"{inner!r} is inside {outer!r}; name each part once", path=where)
 
 
 def _stack(spec: Any, path: str, where: str) -> PreprocessorStack:

@@ -24,7 +24,7 @@ class Divide(PreprocessLayer):
     def __init__(self, divisor: float, scope: str = "divide", **kwargs: Any):
         self.divisor = check_number(divisor, f"{scope}.divisor")
         if self.divisor == 0.0:
-            raise SpecError(f"{scope}.divisor: expected a number other than 0, given {divisor!r}")
+            raise SpecError(f"expected a number other than 0, given {divisor!r}", path=f"{scope}.divisor")
         super().__init__(scope=scope, **kwargs)
 
     def preprocessed_box(self, box: BoxSpace) -> BoxSpace:

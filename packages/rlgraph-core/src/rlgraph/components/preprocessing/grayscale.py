@@ -36,7 +36,9 @@ class GrayScale(PreprocessLayer):
         **kwargs: Any,
     ):
         if isinstance(weights, str) or not isinstance(weights, Sequence) or not weights:
-            raise SpecError(f"{scope}.weights: expected a list of one number per channel, given {weights!r}")
+            raise SpecError(
+                f"expected a list of one number per channel, given {weights!r}", path=f"{scope}.weights"
+            )
         self.weights = [check_number(weight, f"{scope}.weights[{i}]") for i, weight in enumerate(weights)]
         self.keep_rank = keep_rank
         super().__init__(scope=scope, **kwargs)

@@ -43,8 +43,8 @@ class ImageResize(PreprocessLayer):
         self.height = check_whole(height, f"{scope}.height", least=1)
         if interpolation not in INTERPOLATIONS:
             raise SpecError(
-                f"{scope}.interpolation: unknown interpolation {interpolation!r}. "
-                f"{nearest(str(interpolation), INTERPOLATIONS)}"
+                f"unknown interpolation {interpolation!r}. {nearest(str(interpolation), INTERPOLATIONS)}",
+                path=f"{scope}.interpolation",
             )
         self.interpolation = interpolation
         super().__init__(scope=scope, **kwargs)

@@ -75,10 +75,12 @@ class StatefulLayer(PreprocessLayer):
         self.num_environments = check_whole(num_environments, f"{self.scope}.num_environments", least=1)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        inputs, indices = input_spaces["inputs"], input_spaces["env_indices"]
+        inputs, indices = input_spaces["inputs"], input_spaces.get("env_indices")
         if not inputs.has_batch_rank or inputs.has_time_rank:
             hint = "a state of each environment at a time, before they become sequences"
             raise mismatch("inputs", "a batch rank and no time rank", repr(inputs), hint)
+        if indices is None:
+            return
         single = isinstance(indices, IntBox) and not indices.shape
         if not single or not indices.has_batch_rank or indices.has_time_rank:
             raise mismatch("env_indices", "IntBox(add_batch_rank=True), one for each state", repr(indices))

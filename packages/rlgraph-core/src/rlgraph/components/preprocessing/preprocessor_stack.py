@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Self
 
+from rlgraph.components.networks.layer_chain import state_key
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer
 from rlgraph.core import AssemblyError, Component, SpecError, rlgraph_api
-from rlgraph.spaces import Space, from_spec
+from rlgraph.spaces import Dict, Space, from_spec
 
 
 class PreprocessorStack(Component):
@@ -28,11 +29,15 @@ class PreprocessorStack(Component):
 
     def __init__(self, layers: Sequence[Any] = (), scope: str = "preprocessor", **kwargs: Any):
         if isinstance(layers, str) or not isinstance(layers, Sequence):
-            raise SpecError(f"{scope}.layers: expected a list of layer specs, given {layers!r}")
+            raise SpecError(f"expected a list of layer specs, given {layers!r}", path=f"{scope}.layers")
         self.layers: list[Any] = [_layer(spec, f"{scope}.layers[{i}]", i) for i, spec in enumerate(layers)]
         self.has_state = any(layer.has_state for layer in self.layers)
         if not self.has_state:
-            kwargs["switched_off_apis"] = {"reset", *kwargs.get("switched_off_apis", ())}
+            kwargs["switched_off_apis"] = {
+                "reset",
+                "preprocess_with_states",
+                *kwargs.get("switched_off_apis", ()),
+            }
         super().__init__(*self.layers, scope=scope, **kwargs)
 
     @classmethod
@@ -53,6 +58,28 @@ class PreprocessorStack(Component):
         for layer in self.layers:
             space = layer.get_preprocessed_space(space)
         return space
+
+    def get_internal_states_space(self, space: Any) -> Dict | None:
+        """The Space of the states of its layers, by layer, for inputs of `space`; None if no layer keeps state."""
+        space, spaces = from_spec(space), {}
+        for layer in self.layers:
+            if layer.has_state:
+                spaces[state_key(layer)] = layer.get_internal_states_space(space)
+            space = layer.get_preprocessed_space(space)
+        return Dict(spaces) if spaces else None
+
+    @rlgraph_api
+    def preprocess_with_states(self, inputs: Any, internal_states: Any) -> Any:
+        """``{"output", "internal_states"}`` of ``inputs [B, ...]``; zero states mean that an episode begins."""
+        states = {}
+        for layer in self.layers:
+            if layer.has_state:
+                key = state_key(layer)
+                result = layer.call_with_states(inputs, internal_states[key])
+                inputs, states[key] = result["output"], result["internal_states"]
+            else:
+                inputs = layer.call(inputs)
+        return {"output": inputs, "internal_states": states}
 
     @rlgraph_api
     def preprocess(self, inputs: Any, env_indices: Any = None) -> Any:

@@ -35,8 +35,9 @@ class RankReinterpreter(PreprocessLayer):
         given = [axis for axis in (batch_rank, time_rank) if axis is not None]
         if sorted(given) not in ([0], [0, 1]):
             raise SpecError(
-                f"{scope}: batch_rank and time_rank are the axes 0 and 1, or one of them is axis 0; given {batch_rank} "
-                f"and {time_rank}"
+                f"batch_rank and time_rank are the axes 0 and 1, or one of them is axis 0; given {batch_rank} "
+                f"and {time_rank}",
+                path=scope,
             )
         self.roles = {
             axis: role for role, axis in (("batch", batch_rank), ("time", time_rank)) if axis in given

@@ -46,12 +46,13 @@ class Reshape(PreprocessLayer):
     ):
         if new_shape is None and not (flatten or flatten_categories or fold_time_rank or unfold_time_rank):
             raise SpecError(
-                f"{scope}: expected new_shape, or one of flatten, flatten_categories, fold_time_rank, unfold_time_rank"
+                "expected new_shape, or one of flatten, flatten_categories, fold_time_rank, unfold_time_rank",
+                path=scope,
             )
         if new_shape is not None and flatten:
-            raise SpecError(f"{scope}: expected new_shape or flatten=True, given both")
+            raise SpecError("expected new_shape or flatten=True, given both", path=scope)
         if fold_time_rank and unfold_time_rank:
-            raise SpecError(f"{scope}: expected fold_time_rank or unfold_time_rank, given both")
+            raise SpecError("expected fold_time_rank or unfold_time_rank, given both", path=scope)
         self.new_shape = None if new_shape is None else _shape(new_shape, f"{scope}.new_shape")
         self.flatten, self.flatten_categories = flatten, flatten_categories
         self.fold_time_rank, self.time_major = fold_time_rank, bool(time_major)
@@ -129,7 +130,7 @@ class Reshape(PreprocessLayer):
 
 def _shape(sizes: Any, where: str) -> tuple[int, ...]:
     if isinstance(sizes, str) or not isinstance(sizes, Sequence) or list(sizes).count(-1) > 1:
-        raise SpecError(f"{where}: expected a list of sizes, at most one of them -1, given {sizes!r}")
+        raise SpecError(f"expected a list of sizes, at most one of them -1, given {sizes!r}", path=where)
     return tuple(
         -1 if size == -1 else check_whole(size, f"{where}[{i}]", least=1) for i, size in enumerate(sizes)
     )

@@ -10,7 +10,7 @@ import numpy as np
 from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.components.preprocessing.preprocess_layer import StatefulLayer, check_numeric, with_shape
 from rlgraph.core import graph_fn, rlgraph_api
-from rlgraph.spaces import BoolBox, BoxSpace, Space, SpaceError
+from rlgraph.spaces import BoolBox, BoxSpace, Dict, Space, SpaceError
 
 
 class Sequence(StatefulLayer):
@@ -54,6 +54,8 @@ class Sequence(StatefulLayer):
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         super().create_variables(input_spaces, action_space)
+        if "env_indices" not in input_spaces:
+            return
         self.slots: dict[str, Any] = {}
         self.is_filled: dict[str, Any] = {}
         for path, box in self.boxes.items():
@@ -72,6 +74,35 @@ class Sequence(StatefulLayer):
     def reset(self, env_indices: Any) -> Any:
         """Reset the sequences of the environments ``env_indices [N]``, which begin new episodes."""
         return self._reset(env_indices)
+
+    def get_internal_states_space(self, space: Any) -> Dict:
+        """The Space of the states of `call_with_states`: the last stack of inputs, and whether there is one."""
+        stacked = self.get_preprocessed_space(space).without_ranks()
+        return Dict(stack=stacked, is_filled=BoolBox(), add_batch_rank=True)
+
+    @rlgraph_api
+    def call_with_states(self, inputs: Any, internal_states: Any) -> Any:
+        """``{"output", "internal_states"}`` of ``inputs [B, ...]``; zero states mean that an episode begins."""
+        output, is_filled = self._continue(inputs, internal_states["stack"], internal_states["is_filled"])
+        return {"output": output, "internal_states": {"stack": output, "is_filled": is_filled}}
+
+    @graph_fn(
+        host=True,
+        spaces=lambda self, inputs, stack, is_filled: (self.get_preprocessed_space(inputs), is_filled),
+        returns=2,
+    )
+    def _continue(self, inputs: Any, stack: Any, is_filled: np.ndarray) -> Any:
+        begins = None if is_filled.all() else ~is_filled
+        return _map(lambda new, old: self._next_stack(new, old, begins), inputs, stack), np.ones_like(
+            is_filled
+        )
+
+    def _next_stack(self, inputs: np.ndarray, stack: np.ndarray, begins: np.ndarray | None) -> np.ndarray:
+        newest = inputs[..., None] if self.add_rank else inputs
+        stacked = np.concatenate([stack[..., newest.shape[-1] :], newest], axis=-1)
+        if begins is not None:
+            stacked[begins] = np.tile(newest[begins], self.sequence_length)
+        return stacked
 
     @graph_fn(
         host=True,
@@ -102,3 +133,11 @@ class Sequence(StatefulLayer):
         self.check_range(env_indices.tolist())
         for is_filled in self.is_filled.values():
             is_filled[env_indices] = False
+
+
+def _map(function: Any, value: Any, other: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _map(function, part, other[key]) for key, part in value.items()}
+    if isinstance(value, tuple):
+        return tuple(_map(function, *parts) for parts in zip(value, other, strict=True))
+    return function(value, other)

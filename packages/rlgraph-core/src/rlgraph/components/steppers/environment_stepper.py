@@ -101,7 +101,9 @@ class EnvironmentStepper(Component):
         self.resets_actor = reset is not None and "env_indices" in inspect.signature(reset).parameters
         self.rollout = Rollout(self.environments, self.internal_space, self.added, self.resets_actor, scope)
         if isinstance(extra_returns, str):
-            raise SpecError(f"{scope}.extra_returns: expected a list of names, given {extra_returns!r}")
+            raise SpecError(
+                f"expected a list of names, given {extra_returns!r}", path=f"{scope}.extra_returns"
+            )
         self.extra_returns = [name for name in extra_returns if name not in KNOWN]
         super().__init__(self.actor, scope=scope, **kwargs)
 
@@ -255,7 +257,7 @@ def _space(spec: Any, where: str) -> Space | None:
     try:
         return None if spec is None else from_spec(spec).without_ranks()
     except SpaceError as error:
-        raise SpecError(f"{where}: {error}") from None
+        raise SpecError(str(error), path=where) from None
 
 
 def _method(actor: Component, name: str | None, where: str) -> str:
@@ -264,7 +266,7 @@ def _method(actor: Component, name: str | None, where: str) -> str:
     found = next((each for each in ([name] if name else ACTOR_METHODS) if each in known), None)
     if found is None:
         wanted = repr(name) if name else " or ".join(ACTOR_METHODS)
-        raise SpecError(f"{where}: {actor.scope} has no API method {wanted}. {nearest(str(name), known)}")
+        raise SpecError(f"{actor.scope} has no API method {wanted}. {nearest(str(name), known)}", path=where)
     return found
 
 

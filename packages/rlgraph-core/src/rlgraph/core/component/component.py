@@ -25,6 +25,24 @@ class NotConstructed(AssemblyError, AttributeError):
     """A constructor does not call that of `Component`, or calls it too late."""
 
 
+class _MissingAttribute:
+    """The message of an `AttributeError`.
+
+    The names that exist are compared when it is read: `getattr` with a default and `hasattr` never read it.
+    """
+
+    def __init__(self, component: Component, name: str):
+        self.component, self.name = component, name
+
+    def __str__(self) -> str:
+        component = self.component
+        known = [*component.api_methods(), *(name for name in vars(component) if not name.startswith("_"))]
+        return f"{component!r} has no API method or attribute {self.name!r}. {nearest(self.name, known)}"
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str(self),)
+
+
 def _names_checked(construct: Callable[P, None]) -> Callable[P, None]:
     """A constructor that reports unknown arguments with the class and its known arguments."""
 
@@ -97,8 +115,7 @@ class Component(Composition):
                 raise NotConstructed(
                     f"{type(self).__name__} has no {name!r}: its constructor has not called super().__init__(...) yet"
                 )
-            known = [*self.api_methods(), *(n for n in vars(self) if not n.startswith("_"))]
-            raise AttributeError(f"{self!r} has no API method or attribute {name!r}. {nearest(name, known)}")
+            raise AttributeError(_MissingAttribute(self, name))
 
     def __call__(self, *args: Any, **kwargs: Any) -> LayerOutput:
         """Describe a call of the API method `call` with Spaces and outputs of other layers, for a network.
@@ -130,10 +147,18 @@ class Component(Composition):
                 component.trainable = trainable
         return twin
 
+    @property
+    def is_copy(self) -> bool:
+        """Whether it is a copy of another component (see `copy`), or part of one."""
+        return self._role.startswith("copy:")
+
     # Build hooks.
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        """Called once the Spaces of all API arguments are known. Raise `SpaceError` if they do not fit.
+        """Raise `SpaceError` if the Spaces of the API arguments do not fit.
+
+        Called when all are known; where this component's own outputs lead to some of them, when those are known that it
+        reads, and again later.
 
         Args:
             input_spaces: argument name -> Space; also ``method.argument`` if two methods differ.

@@ -187,16 +187,17 @@ def resolve_initializer(spec: Any, where: str = "initializer") -> Initializer:
     if isinstance(spec, int | float | np.ndarray | np.generic | list | tuple):
         return constant(spec)
     raise SpecError(
-        f"{where}: expected a number, an array, a name, a mapping with 'type' or a function, "
-        f"given {type(spec).__name__} {spec!r}"
+        "expected a number, an array, a name, a mapping with 'type' or a function, "
+        f"given {type(spec).__name__} {spec!r}",
+        path=where,
     )
 
 
 def _made(name: Any, parameters: Mapping[str, Any], where: str, named_at: str) -> Initializer:
     if not isinstance(name, str) or name not in INITIALIZERS:
-        raise SpecError(f"{named_at}: unknown initializer {name!r}. {nearest(str(name), INITIALIZERS)}")
+        raise SpecError(f"unknown initializer {name!r}. {nearest(str(name), INITIALIZERS)}", path=named_at)
     for key, value in parameters.items():
         is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
         if name != "constant" and not is_number:
-            raise SpecError(f"{where}.{key}: expected a number, given {value!r}")
+            raise SpecError(f"expected a number, given {value!r}", path=f"{where}.{key}")
     return call_checked(INITIALIZERS[name], (), parameters, where)

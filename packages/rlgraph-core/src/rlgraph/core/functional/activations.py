@@ -20,7 +20,7 @@ def leaky_relu(ops: Any, x: Any) -> Any:
     return ops.leaky_relu(x, 0.2)
 
 
-#: Name in a spec -> the operation of the contract, or a function of `ops` and the tensor.
+#: Name in a spec -> name of an operation, or a function of `ops` and the tensor.
 ACTIVATIONS: dict[str, str | Callable[[Any, Any], Any]] = {
     "crelu": crelu,
     "elu": "elu",
@@ -41,6 +41,6 @@ ACTIVATIONS: dict[str, str | Callable[[Any, Any], Any]] = {
 
 
 def activation(ops: Any, name: str) -> Callable[[Any], Any]:
-    """The function of one tensor that is called `name`, an operation itself where there is one."""
+    """The activation called `name`, as a function of one tensor."""
     found = ACTIVATIONS[name]
     return getattr(ops, found) if isinstance(found, str) else partial(found, ops)

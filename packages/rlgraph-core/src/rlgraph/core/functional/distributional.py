@@ -12,7 +12,7 @@ Tensor = Any
 def distributional_targets(
     ops: Any, rewards: Tensor, terminals: Tensor, positions: Tensor, discount: Any
 ) -> Tensor:
-    """Where a step moves the atoms of the next state: ``r + discount * z``; where the episode terminated all to r.
+    """The atoms of the next state after the Bellman update: ``r + discount * z``, or r where the episode terminated.
 
     Shapes: ``rewards [B], terminals [B] (bool), positions [B, N]`` (quantiles) or ``[N]`` (a support), `discount` a
     number or ``[B] -> [B, N]``. Bellemare et al. (2017), Algorithm 1, https://arxiv.org/abs/1707.06887; Dabney et al.
@@ -28,9 +28,9 @@ def distributional_targets(
 def categorical_projection(
     ops: Any, positions: Tensor, probabilities: Tensor, low: float, high: float, num_atoms: int
 ) -> Tensor:
-    """A distribution of atoms anywhere on one of `num_atoms` evenly spaced atoms from `low` to `high`.
+    """Project a distribution with any atoms onto `num_atoms` evenly spaced atoms from `low` to `high`.
 
-    Each atom's probability goes to its two neighbours, the nearer the more; outside all goes to the first or the last.
+    The probability of an atom is shared between its two neighbours by proximity; positions are clipped to the range.
     Shapes: ``positions [..., N], probabilities [..., N] -> [..., num_atoms]``. Bellemare et al. (2017), eq. 7.
     """
     support = ops.linspace(low, high, num_atoms)
@@ -41,7 +41,7 @@ def categorical_projection(
 
 
 def categorical_means(ops: Any, probabilities: Tensor, low: float, high: float) -> Tensor:
-    """Expected values of distributions on N even atoms: ``probabilities [..., N] -> [...]``.
+    """Expected values of distributions on N evenly spaced atoms: ``probabilities [..., N] -> [...]``.
 
     Bellemare et al. (2017), Algorithm 1.
     """
@@ -49,7 +49,7 @@ def categorical_means(ops: Any, probabilities: Tensor, low: float, high: float) 
 
 
 def quantile_midpoints(ops: Any, num_quantiles: int) -> Tensor:
-    """``(2 i + 1) / (2 N)``, i from 0: ``[N]``. Dabney et al. (2018), lemma 2."""
+    """``(2 i + 1) / (2 N)`` for i from 0: ``[N]``. Dabney et al. (2018), lemma 2."""
     half = 0.5 / num_quantiles
     return ops.linspace(half, 1.0 - half, num_quantiles) if num_quantiles > 1 else ops.full((1,), half)
 
@@ -60,13 +60,13 @@ def quantile_means(ops: Any, quantiles: Tensor) -> Tensor:
 
 
 def quantile_projection(ops: Any, positions: Tensor, probabilities: Tensor, num_quantiles: int) -> Tensor:
-    """The equally likely atoms that are nearest to a distribution: its quantiles at the midpoints.
+    """The equally likely atoms nearest to a distribution: its quantiles at the midpoints.
 
-    Nearest in the 1-Wasserstein distance; ascending. Shapes: ``positions [..., N], probabilities [..., N] -> [...,
+    Nearest in 1-Wasserstein distance, in ascending order. Shapes: ``positions [..., N], probabilities [..., N] -> [...,
     num_quantiles]``. Dabney et al. (2018), lemma 2.
     """
     order = ops.argsort(positions)
-    # A midpoint may lie on a step of the distribution; the margin is wider than what a sum of floats loses.
+    # A midpoint may lie on a step of the distribution; the margin exceeds the rounding error of the sum.
     reached = ops.cumulative_sum(ops.take_along_axis(probabilities, order), axis=-1) + 1e-6
     below = ops.expand_dims(reached, -2) < ops.expand_dims(quantile_midpoints(ops, num_quantiles), -1)
     return ops.take_along_axis(ops.take_along_axis(positions, order), ops.count_nonzero(below, axis=-1))
@@ -76,7 +76,7 @@ def quantile_huber_loss(ops: Any, quantiles: Tensor, targets: Tensor, delta: flo
     """The asymmetric Huber loss of N quantiles against M equally likely targets.
 
     Summed over the quantiles, averaged over the targets: ``quantiles [..., N], targets [..., M] -> [...]``. Dabney et
-    al. (2018), eq. 10 and Algorithm 1. With a `delta` of 0 the loss of quantile regression, which is not smooth.
+    al. (2018), eq. 10 and Algorithm 1. With ``delta=0`` it is the loss of quantile regression, which is not smooth.
     """
     errors = ops.expand_dims(targets, -2) - ops.expand_dims(quantiles, -1)
     penalty = huber(ops, errors, delta) if delta else ops.abs(errors)

@@ -12,8 +12,8 @@ def dueling_q_values(
 ) -> Tensor:
     """``V + A - mean(A)``: ``state_values [B, 1], advantages [B, A] -> [B, A]``.
 
-    Wang et al. (2016), eq. 9, https://arxiv.org/abs/1511.06581. The mean is that of the actions which `existing`, bool
-    ``[A]``, says that there are; default: of all.
+    Wang et al. (2016), eq. 9, https://arxiv.org/abs/1511.06581. The mean is over the actions marked in `existing`
+    (bool ``[A]``; default: all actions).
     """
     if existing is None:
         mean = ops.mean(advantages, axis=-1, keepdims=True)

@@ -12,7 +12,7 @@ Tensor = Any
 def large_margin_loss(ops: Any, q_values: Tensor, expert_actions: Tensor, margin: Any) -> Tensor:
     """``max_a (Q(s, a) + l(a_E, a)) - Q(s, a_E)``, where l is `margin` for all actions but the expert's, else 0.
 
-    Shapes: ``q_values [B, ..., A], expert_actions [B, ...] (int64), margin`` a number, ``[]``, or what broadcasts to
+    Shapes: ``q_values [B, ..., A], expert_actions [B, ...] (int64), margin`` a number, ``[]``, or broadcastable to
     ``[B, ...] -> [B, ...]``. DQfD, Hester et al. (2018), J_E in section 4, https://arxiv.org/abs/1704.03732,
     after Piot et al. (2014). It is 0 where the expert's action is better than all others by the margin.
     """

@@ -1,4 +1,4 @@
-"""Noise on the weights of a layer, as exploration."""
+"""Parameter noise for exploration."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Tensor = Any
 
 
 def factorised_noise(ops: Any, e_in: Tensor, e_out: Tensor) -> tuple[Tensor, Tensor]:
-    """Noise of weights and biases from ``N + M`` draws: ``e_in [N], e_out [M] -> [N, M], [M]``.
+    """Noise for weights and biases from ``N + M`` draws: ``e_in [N], e_out [M] -> [N, M], [M]``.
 
     ``f(e_in) f(e_out)^T`` and ``f(e_out)`` with ``f(e) = sign(e) sqrt(abs(e))``. Fortunato et al. (2018), eqs. 10 and
     11, https://arxiv.org/abs/1706.10295.

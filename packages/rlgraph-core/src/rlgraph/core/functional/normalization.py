@@ -15,7 +15,7 @@ def local_response_norm(
     alpha: float = 1.0,
     beta: float = 0.5,
 ) -> Tensor:
-    """``x / (bias + alpha * s)^beta``, s the sum of the squares of the channels at most `depth_radius` away.
+    """``x / (bias + alpha * s)^beta``, where s is the sum of squares of the channels at most `depth_radius` away.
 
     ``x [..., C] -> [..., C]``. Krizhevsky et al. (2012), section 3.3,
     https://papers.nips.cc/paper/4824-imagenet-classification-with-deep-convolutional-neural-networks.

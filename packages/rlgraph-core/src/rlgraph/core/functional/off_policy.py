@@ -1,7 +1,7 @@
 """Off-policy evaluation: returns of a target policy from steps of a behaviour policy.
 
-Time is the first axis. ``discounts [T, ...]`` are 0 where the episode terminated; ``ends [T, ...]`` (bool) are the last
-steps of fragments that were cut elsewhere than in the last row, for example by a time limit.
+Time is the first axis. ``discounts [T, ...]`` are 0 where the episode terminated; ``ends [T, ...]`` (bool) mark the
+last steps of fragments that end before the last row, for example at a time limit.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from rlgraph.core.functional.sequences import values_of_next_states
 
 Tensor = Any
 
-#: Logarithms of ratios are taken to be at most this: a guard of the numbers, at a ratio of 5e8. From 88 on the ratio is
-#: infinite in single precision, and 0 times infinity is not a valid derivative.
+#: Logarithms of ratios are clipped to this, a ratio of 5e8. From 88 on, a ratio is infinite in single precision, and
+#: its derivative is NaN (0 times infinity).
 MAX_LOG_RATIO = 20.0
 
 
 def importance_ratios(ops: Any, log_probs: Tensor, behaviour_log_probs: Tensor) -> Tensor:
     """``rho = pi(a|s) / mu(a|s)`` of the actions taken: logarithms ``[...] -> [...]``.
 
-    Logarithms of ratios above `MAX_LOG_RATIO` count as that, so ratios and their derivatives are finite.
+    Logarithms are clipped to `MAX_LOG_RATIO`, so ratios and their derivatives are finite.
     """
     return ops.exp(ops.minimum(log_probs - behaviour_log_probs, MAX_LOG_RATIO))
 
@@ -55,9 +55,9 @@ def v_trace(
         discounts: discounts; 0 where the episode terminated.
         rewards: rewards.
         values: ``V(s_t)``.
-        next_values: ``V(s_{t+1})``: the `values` of the next row, and after the last the bootstrap value.
-        rho_bar: limit of the ratios of the TD errors; decides which policy's value is found. None: no limit.
-        c_bar: limit of the ratios of the trace; decides how fast. None: no limit.
+        next_values: ``V(s_{t+1})``: the `values` of the next row; in the last row the bootstrap value.
+        rho_bar: limit of the ratios of the TD errors; determines the policy whose value is estimated. None: no limit.
+        c_bar: limit of the ratios of the trace; determines the speed of convergence. None: no limit.
         rho_bar_pg: limit of the ratios of the advantages. None: no limit.
         lambda_: factor of the trace.
         ends: last steps of fragments.
@@ -72,7 +72,7 @@ def v_trace(
     corrections = ops.linear_recurrence(errors, traces, reverse=True)
     targets = values + corrections
     if rho_bar == c_bar == rho_bar_pg and lambda_ == 1.0:
-        advantages = corrections  # remark 1 and section 4.2 then say the same
+        advantages = corrections  # remark 1 and section 4.2 then agree
     else:
         following = values_of_next_states(ops, targets, next_values, ends)
         advantages = rho[rho_bar_pg] * (surplus + discounts * following)

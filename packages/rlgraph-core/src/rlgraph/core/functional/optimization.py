@@ -1,7 +1,7 @@
 """Gradient-based optimization.
 
-Every rule computes elementwise, on any shape, and gives the new values of what it is given; nothing is written. `step`
-is the number of this step as a float, from 1 on.
+Update rules are elementwise, accept any shape, and return the new values without writing them. `step` is the number of
+the current step as a float, starting at 1.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ Tensor = Any
 
 
 def clip_by_value(ops: Any, gradients: Sequence[Tensor], limit: float) -> list[Tensor]:
-    """Every element of all gradients into ``[-limit, limit]``."""
+    """Clip every element of all gradients to ``[-limit, limit]``."""
     return [ops.clip(gradient, -limit, limit) for gradient in gradients]
 
 
 def clip_by_norm(ops: Any, gradient: Tensor, max_norm: float) -> Tensor:
-    """Scale one gradient by ``min(1, max_norm / norm)``, norm being its L2 norm.
+    """Scale one gradient by ``min(1, max_norm / norm)``, where norm is its L2 norm.
 
     Pascanu et al. (2013), Algorithm 1, https://arxiv.org/abs/1211.5063; with torch's 1e-6 against division by zero.
     """
@@ -26,7 +26,7 @@ def clip_by_norm(ops: Any, gradient: Tensor, max_norm: float) -> Tensor:
 
 
 def clip_by_global_norm(ops: Any, gradients: Sequence[Tensor], max_norm: float) -> list[Tensor]:
-    """Scale all gradients by ``min(1, max_norm / norm)``, norm being the L2 norm of all of them together.
+    """Scale all gradients by ``min(1, max_norm / norm)``, where norm is their joint L2 norm.
 
     Pascanu et al. (2013), Algorithm 1, https://arxiv.org/abs/1211.5063; with torch's 1e-6 against division by zero.
     """
@@ -35,7 +35,7 @@ def clip_by_global_norm(ops: Any, gradients: Sequence[Tensor], max_norm: float) 
 
 
 def global_norm(ops: Any, gradients: Sequence[Tensor]) -> Tensor:
-    """``[]``: the L2 norm of all gradients together."""
+    """The joint L2 norm of all gradients, ``[]``."""
     total = ops.sum(ops.square(gradients[0]))
     for gradient in gradients[1:]:
         total = total + ops.sum(ops.square(gradient))
@@ -62,8 +62,8 @@ def momentum_sgd(
     """One step of gradient descent with momentum: the new (variable, momentum buffer).
 
     Sutskever et al. (2013), equations 1 to 4, https://proceedings.mlr.press/v28/sutskever13.html, in the form of
-    `torch.optim.SGD`: ``b = momentum * b + gradient`` is free of the learning rate, which so acts at once where it
-    changes. While it does not, both forms are the same.
+    `torch.optim.SGD`: ``b = momentum * b + gradient`` does not contain the learning rate, so a change of the rate takes
+    effect at once. With a constant rate both forms are equal.
     """
     momentum_buffer = momentum * momentum_buffer + gradient
     update = gradient + momentum * momentum_buffer if nesterov else momentum_buffer
@@ -110,7 +110,7 @@ def adamw(
     """One Adam step with decoupled weight decay: the new (variable, first moment, second moment).
 
     Loshchilov and Hutter (2019), Algorithm 2, https://arxiv.org/abs/1711.05101, with the decay multiplied by the
-    learning rate, as in `torch.optim.AdamW`: ``learning_rate * weight_decay`` of a variable is taken off.
+    learning rate, as in `torch.optim.AdamW`: a variable shrinks by the factor ``1 - learning_rate * weight_decay``.
     """
     decayed = variable * (1.0 - learning_rate * weight_decay)
     return adam(
@@ -136,10 +136,10 @@ def nadam(
 
     Dozat (2016), Algorithm 2, https://openreview.net/forum?id=OM0jvwB8jIp57ZJjtNEZ, with the schedule of its section on
     initialisation bias: ``momentum_t = beta1 (1 - 0.5 * 0.96^(t * momentum_decay))`` (`nadam_momentum`), and epsilon
-    outside of the root, as in `torch.optim.NAdam`.
+    outside the root, as in `torch.optim.NAdam`.
 
     Args:
-        momentum_product: [], ``momentum_1 * ... * momentum_t`` with this step's.
+        momentum_product: [], ``momentum_1 * ... * momentum_t``, including this step.
     """
     now, following = (nadam_momentum(s, beta1, momentum_decay) for s in (step, step + 1.0))
     first_moment = beta1 * first_moment + (1.0 - beta1) * gradient
@@ -184,7 +184,7 @@ def adadelta(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """One Adadelta step: the new (variable, mean square of the gradient, mean square of the update).
 
-    Zeiler (2012), Algorithm 1, https://arxiv.org/abs/1212.5701 (epsilon inside of both roots).
+    Zeiler (2012), Algorithm 1, https://arxiv.org/abs/1212.5701 (epsilon inside both roots).
     """
     mean_square = rho * mean_square + (1.0 - rho) * ops.square(gradient)
     update = ops.sqrt(mean_square_update + epsilon) / ops.sqrt(mean_square + epsilon) * gradient
@@ -205,7 +205,7 @@ def rmsprop(
     momentum: float = 0.0,
     epsilon_inside_root: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
-    """One RMSProp step: the new (variable, mean square, mean, momentum buffer), None where None was given.
+    """One RMSProp step: the new (variable, mean square, mean, momentum buffer), None if None was given.
 
     Tieleman and Hinton (2012), https://www.cs.toronto.edu/~tijmen/csc321/slides/lecture_slides_lec6.pdf, slide 29;
     centered as in Graves (2013), equations 38 to 45, https://arxiv.org/abs/1308.0850; epsilon and momentum as in
@@ -213,15 +213,15 @@ def rmsprop(
 
     Args:
         mean_square: moving mean of the squared gradient.
-        mean: moving mean of the gradient, whose square is taken off `mean_square`; None: not centered.
+        mean: moving mean of the gradient, whose square is subtracted from `mean_square`; None: not centered.
         momentum_buffer: for `momentum` above 0.
-        epsilon: is added to the root; or, with `epsilon_inside_root`, in the root.
+        epsilon: added to the root or, with `epsilon_inside_root`, inside the root.
     """
     mean_square = decay * mean_square + (1.0 - decay) * ops.square(gradient)
     variance = mean_square
     if mean is not None:
         mean = decay * mean + (1.0 - decay) * gradient
-        # A variance is not below 0, but rounding may bring it there.
+        # Rounding may make the variance negative.
         variance = ops.maximum(mean_square - ops.square(mean), 0.0)
     root = ops.sqrt(variance + epsilon) if epsilon_inside_root else ops.sqrt(variance) + epsilon
     update = gradient / root

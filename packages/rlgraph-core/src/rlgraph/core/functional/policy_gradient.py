@@ -14,10 +14,10 @@ Tensor = Any
 
 
 def sum_of_parts(ops: Any, parts: Sequence[Tensor], rank: int) -> Tensor:
-    """What belongs to an action as a whole: ``parts`` of ``[..., ...]`` each ``-> [...]``, of `rank` axes.
+    """The log-probability or entropy of a whole action: ``parts`` of ``[..., ...]`` each ``-> [...]``, of `rank` axes.
 
-    The parts of an action are drawn independently, so its log-probability, and its entropy, is the sum of theirs, over
-    the parts and over the elements of each.
+    The parts of an action are drawn independently, so their log-probabilities and entropies are summed, over the parts
+    and over the elements of each.
     """
     totals = [_sum_behind(ops, part, rank) for part in parts]
     return sum(totals[1:], start=totals[0])
@@ -32,35 +32,26 @@ def policy_gradient_loss(ops: Any, log_probs: Tensor, advantages: Tensor) -> Ten
     """``-A log pi(a|s)``: ``log_probs [...], advantages [...] -> [...]``. No gradient flows through the advantages.
 
     Its gradient is that of Williams (1992), https://doi.org/10.1007/BF00992696, with a baseline; with the value
-    function as baseline that of Mnih et al. (2016), Algorithm S3, https://arxiv.org/abs/1602.01783.
+    function as the baseline it is that of Mnih et al. (2016), Algorithm S3, https://arxiv.org/abs/1602.01783.
     """
     return -log_probs * ops.stop_gradient(advantages)
 
 
 def entropy_loss(ops: Any, entropy: Tensor, weight: Any) -> Tensor:
-    """``-weight * H``: ``entropy [...], weight`` a number or ``[] -> [...]``; an even policy is a smaller loss.
+    """``-weight * H``: ``entropy [...], weight`` a number or ``[] -> [...]``; a more uniform policy has a smaller loss.
 
     Williams and Peng (1991); Mnih et al. (2016), section 4, https://arxiv.org/abs/1602.01783.
     """
     return -weight * entropy
 
 
-def standardize(ops: Any, values: Tensor, mask: Tensor | None = None, epsilon: float = 1e-8) -> Tensor:
-    """``(x - mean) / (deviation + epsilon)`` over all items: ``values [...], mask [...] (bool) -> [...]``.
+def divergence_estimate(ops: Any, log_probs: Tensor, prev_log_probs: Tensor) -> Tensor:
+    """``(r - 1) - log r`` with ``r = pi(a|s) / pi_old(a|s)`` of an action drawn from pi_old: ``[...], [...] -> [...]``.
 
-    The moments are those of the items where the mask is true; the others become 0, whatever they are. The deviation is
-    that of the population.
+    Its expectation is ``KL(pi_old || pi)``, and it is never below 0: Schulman (2020), k3 in
+    http://joschu.net/blog/kl-approx.html.
     """
-    if mask is None:
-        centered = values - ops.mean(values)
-        count = ops.sum(ops.ones_like(values))
-    else:
-        zeros = ops.zeros_like(values)
-        count = ops.maximum(ops.sum(ops.astype(mask, "float")), 1.0)
-        mean = ops.sum(ops.where(mask, values, zeros)) / count
-        centered = ops.where(mask, values - mean, zeros)
-    variance = ops.sum(ops.square(centered)) / count
-    return centered / (ops.sqrt(variance) + epsilon)
+    return importance_ratios(ops, log_probs, prev_log_probs) - 1.0 - (log_probs - prev_log_probs)
 
 
 def ppo_clipped_surrogate(
@@ -70,7 +61,7 @@ def ppo_clipped_surrogate(
 
     Shapes: ``log_probs [...], prev_log_probs [...], advantages [...], clip_ratio`` a number or ``[] -> [...]``.
     Schulman et al. (2017), eq. 7, https://arxiv.org/abs/1707.06347, as a loss. A gradient flows through `log_probs`
-    only. Ratios are those of `off_policy.importance_ratios`, which are finite.
+    only. Ratios are computed by `off_policy.importance_ratios`, so they are finite.
     """
     ratios = importance_ratios(ops, log_probs, ops.stop_gradient(prev_log_probs))
     advantages = ops.stop_gradient(advantages)
@@ -90,10 +81,10 @@ def value_loss(ops: Any, values: Tensor, targets: Tensor) -> Tensor:
 def ppo_clipped_value_loss(
     ops: Any, values: Tensor, prev_values: Tensor, targets: Tensor, clip_range: Any
 ) -> Tensor:
-    """The larger of `value_loss` and that of the value that moved by at most `clip_range` away from the old one.
+    """The larger of `value_loss` and the loss of the value clipped to within `clip_range` of the old one.
 
     Shapes: ``values [...], prev_values [...], targets [...], clip_range`` a number or ``[] -> [...]``. In the code of
-    Schulman et al. (2017), not in the paper; written down by Engstrom et al. (2020), "value function clipping",
+    Schulman et al. (2017) but not in the paper; described by Engstrom et al. (2020), "value function clipping",
     https://arxiv.org/abs/2005.12729.
     """
     prev_values = ops.stop_gradient(prev_values)

@@ -18,8 +18,8 @@ def q_learning_target(
     """``r + discount * V(s')``, without the bootstrap where the episode terminated.
 
     Shapes: ``rewards [B], terminals [B] (bool), next_values [B], discount`` a number or ``[B] -> [B]``. Watkins and
-    Dayan (1992); the target of DQN, Mnih et al. (2015), https://www.nature.com/articles/nature14236. With the
-    discounted sum of n rewards as r, s' the state n steps on and a discount of ``gamma ** n``, the n-step target
+    Dayan (1992); the target of DQN, Mnih et al. (2015), https://www.nature.com/articles/nature14236. For the n-step
+    target, r is the discounted sum of n rewards, s' the state n steps later and the discount ``gamma ** n``
     (Sutton, 1988; Hessel et al., 2018, eq. 1, https://arxiv.org/abs/1710.02298). No gradient flows through the target.
     """
     bootstrap = ops.where(terminals, ops.zeros_like(next_values), next_values)
@@ -32,7 +32,7 @@ def greedy_next_values(ops: Any, q_next_target: Tensor) -> Tensor:
 
 
 def double_q_next_values(ops: Any, q_next: Tensor, q_next_target: Tensor) -> Tensor:
-    """The target network's value of the action the online network prefers.
+    """The target network's value of the action that the online network prefers.
 
     Shapes: ``q_next [B, ..., A], q_next_target [B, ..., A] -> [B, ...]``. Double DQN, van Hasselt et al. (2016), eq. 4,
     https://arxiv.org/abs/1509.06461.
@@ -58,11 +58,11 @@ def branching_td_errors(
     *,
     shared_target: bool = False,
 ) -> Tensor:
-    """TD errors of actions of D parts, each with separate action values: ``[B, D]``.
+    """TD errors of actions with D parts, each with its own action values: ``[B, D]``.
 
     Shapes: ``taken [B, D]`` (values of the actions), ``rewards [B], terminals [B], next_values [B, D], discount`` a
     number, ``[]`` or ``[B]``. Tavakoli et al. (2018), https://arxiv.org/abs/1711.08946, "Temporal-difference target":
-    each part has a target of its own, or all share the one with the mean of the parts' next values.
+    each part has its own target, or all share the target with the mean of the parts' next values.
     """
     if shared_target:
         next_values = ops.mean(next_values, axis=1, keepdims=True)

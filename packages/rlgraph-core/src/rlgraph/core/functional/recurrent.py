@@ -42,7 +42,7 @@ def lstm_step(
         h_tm1: the output before the step.
         recurrent_weights: [U, 4 U].
         peepholes: [3, U]: ``p_i, p_f, p_o``; None: 0.
-        cell_clip: ``c_t`` is clipped to ``[-cell_clip, cell_clip]``; None: it is not.
+        cell_clip: ``c_t`` is clipped to ``[-cell_clip, cell_clip]``; None: no clipping.
     """
     gates = projected + ops.matmul(h_tm1, recurrent_weights)
     z_i, z_f, z_g, z_o = ops.split(gates, (h_tm1.shape[-1],) * 4, axis=-1)
@@ -72,7 +72,7 @@ def gru_step(
 
     The gated unit of Cho et al. (2014), https://arxiv.org/abs/1406.1078, in the form of its first version
     (https://arxiv.org/abs/1406.1078v1): the reset gate ``r`` acts after the matrix product, so one product is enough.
-    `torch.nn.GRU`, Keras (`reset_after=True`) and cuDNN compute this one. In the later version it acts on ``h_tm1``.
+    `torch.nn.GRU`, Keras (`reset_after=True`) and cuDNN use this form. In the later version ``r`` acts on ``h_tm1``.
 
     Args:
         ops: the backend's operations.
@@ -96,6 +96,7 @@ def unroll(
     states: tuple[Tensor, ...],
     sequence_length: Tensor | None = None,
     resets: Tensor | None = None,
+    every_step: bool = False,
 ) -> tuple[Tensor, tuple[Tensor, ...]]:
     """`step` over a sequence: ``xs [T, B, K], states ([B, U], ...) -> ys [T, B, U], states``.
 
@@ -107,6 +108,7 @@ def unroll(
         sequence_length: int [B], number of valid steps of each sequence; None: all. Outputs after them are zero, and
             the states returned are those after the last valid step.
         resets: bool [T, B], the steps before which the states are zeroed; None: none.
+        every_step: return the states after every step, [T, B, U], instead of those after the last.
     """
     items = {"x": xs}
     if sequence_length is not None:
@@ -116,21 +118,24 @@ def unroll(
     if resets is not None:
         items["resets"] = resets
 
-    def body(states: tuple[Tensor, ...], items: dict[str, Tensor]) -> tuple[tuple[Tensor, ...], Tensor]:
+    def body(states: tuple[Tensor, ...], items: dict[str, Tensor]) -> tuple[tuple[Tensor, ...], Any]:
         if resets is not None:
             states = reset(ops, states, items["resets"])
         after = step(items["x"], states)
-        if sequence_length is None:
-            return after, after[-1]
-        after = tuple(ops.where(items["counts"], new, old) for new, old in zip(after, states, strict=True))
-        return after, ops.where(items["counts"], after[-1], 0.0)
+        y = after[-1]
+        if sequence_length is not None:
+            after = tuple(
+                ops.where(items["counts"], new, old) for new, old in zip(after, states, strict=True)
+            )
+            y = ops.where(items["counts"], y, 0.0)
+        return after, (y, after) if every_step else y
 
-    states, ys = ops.scan(body, states, items)
-    return ys, states
+    last, collected = ops.scan(body, states, items)
+    return collected if every_step else (collected, last)
 
 
 def reset(ops: Any, states: tuple[Tensor, ...], resets: Tensor) -> tuple[Tensor, ...]:
-    """``states ([B, U], ...)``, zero where ``resets`` [B] says so."""
+    """``states ([B, U], ...)``, zeroed where ``resets`` [B] is true."""
     column = ops.expand_dims(resets, 1)
     return tuple(ops.where(column, 0.0, state) for state in states)
 

@@ -1,17 +1,16 @@
-"""Returns and advantages of trajectories, time along the first axis.
+"""Returns and advantages of trajectories, with time along the first axis.
 
-All functions take ``rewards [T, ...]`` of steps and ``next_values [T, ...]``, the values of the states that these steps
-led to (`sequences.values_of_next_states` computes them from the values of the states). A step may
-end in two different ways:
+All functions take ``rewards [T, ...]`` of steps and ``next_values [T, ...]``, the values of the states after these
+steps (`sequences.values_of_next_states` computes them from the values of the states). A trajectory may end in two ways:
 
-* The episode **terminated** (``terminated [T, ...]``, bool): nothing follows; the value of the next state, which must
-  be finite, counts for 0.
+* The episode **terminated** (``terminated [T, ...]``, bool): no step follows; the value of the next state is ignored,
+  but must be finite.
 * The fragment **ends** (``ends [T, ...]``, bool; also the last row): a time limit, or the end of the data. The value
-  of the next state replaces what would have followed.
+  of the next state stands in for the rest of the episode.
 
 ``[...]`` is a batch of trajectories side by side, ``[T, B]``, or empty: ``[N]`` holds concatenated trajectories.
-``discount`` is a number or ``[T, ...]``. All functions have derivatives; stop the gradients of
-results that are fixed targets.
+``discount`` is a number or ``[T, ...]``. All functions are differentiable; stop the gradients of
+results that serve as fixed targets.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def lambda_returns(
     lambda_: float,
     ends: Tensor | None = None,
 ) -> Tensor:
-    """``G_t = r_t + discount * ((1 - lambda) * V(s_{t+1}) + lambda * G_{t+1})``; at an end as if lambda were 0.
+    """``G_t = r_t + discount * ((1 - lambda) * V(s_{t+1}) + lambda * G_{t+1})``; at an end lambda is 0.
 
     Shapes: all ``[T, ...] -> [T, ...]``. Sutton and Barto (2018), eq. 12.18,
     http://incompleteideas.net/book/the-book-2nd.html.
@@ -61,7 +60,7 @@ def discounted_returns(
 ) -> Tensor:
     """The discounted rewards up to the end of the episode, or of the fragment and the value of the state after it.
 
-    Shapes: all ``[T, ...] -> [T, ...]``; of `next_values` only those after fragments matter. Sutton and Barto (2018),
+    Shapes: all ``[T, ...] -> [T, ...]``; `next_values` matter only at the ends of fragments. Sutton and Barto (2018),
     eq. 3.8.
     """
     return lambda_returns(ops, rewards, next_values, terminated, discount, 1.0, ends)
@@ -78,8 +77,8 @@ def n_step_returns(
 ) -> Tensor:
     """``r_t + ... + discount^(n-1) * r_{t+n-1} + discount^n * V(s_{t+n})``, over fewer steps where the fragment ends.
 
-    Shapes: all ``[T, ...] -> [T, ...]``. Sutton and Barto (2018), eq. 7.1. A window of `n` rows and not a recursion: it
-    takes `n` passes.
+    Shapes: all ``[T, ...] -> [T, ...]``. Sutton and Barto (2018), eq. 7.1. Computed as a window
+    of `n` rows, in `n` passes.
     """
     discounts = _discounts(ops, rewards, terminated, discount)
     following = next_values
@@ -99,7 +98,7 @@ def generalized_advantage_estimation(
     gae_lambda: float,
     ends: Tensor | None = None,
 ) -> Tensor:
-    """``A_t = delta_t + discount * lambda * A_{t+1}`` with the TD errors delta; nothing is carried over an end.
+    """``A_t = delta_t + discount * lambda * A_{t+1}`` with TD errors delta; the sum stops at an end.
 
     Shapes: all ``[T, ...] -> [T, ...]``. Schulman et al. (2016), eq. 16, https://arxiv.org/abs/1506.02438.
     """
@@ -113,6 +112,6 @@ def _discounts(ops: Any, rewards: Tensor, terminated: Tensor, discount: Any) -> 
 
 
 def _traces(ops: Any, discounts: Tensor, lambda_: float, ends: Tensor | None) -> Tensor:
-    """How much of the next step's sum goes into that of a step."""
+    """The factor of the next step's sum in the sum of a step."""
     traces = lambda_ * discounts
     return traces if ends is None else ops.where(ends, 0.0, traces)

@@ -1,7 +1,7 @@
-"""Soft actor-critic (SAC): Haarnoja et al. (2018), https://arxiv.org/abs/1812.05905; its equations are meant below.
+"""Soft actor-critic (SAC): Haarnoja et al. (2018), https://arxiv.org/abs/1812.05905, whose equations are cited below.
 
-For categorical actions Christodoulou (2019), https://arxiv.org/abs/1910.07207, replaces what is sampled by the
-expectation over all actions: the functions with ``discrete`` in their names.
+For categorical actions Christodoulou (2019), https://arxiv.org/abs/1910.07207, replaces samples by the
+expectation over all actions: see the functions with ``discrete`` in their names.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Tensor = Any
 def soft_value(ops: Any, q_values: Sequence[Tensor], log_probs: Tensor, alpha: Tensor) -> Tensor:
     """``min_i Q_i(s, a) - alpha log pi(a|s)`` of a sampled action: each ``[B], log_probs [B], alpha [] -> [B]``; eq. 3.
 
-    The smallest of several critics as in section 6.
+    The minimum over several critics is that of section 6.
     """
     return clipped_double_q(ops, q_values) - alpha * log_probs
 
@@ -34,9 +34,9 @@ def discrete_soft_value(ops: Any, q_values: Sequence[Tensor], log_probs: Tensor,
 def sac_target(
     ops: Any, rewards: Tensor, terminals: Tensor, next_soft_values: Tensor, discount: Any
 ) -> Tensor:
-    """``r + discount * V(s')``: ``rewards [B], terminals [B] (bool), next_soft_values [B] -> [B]``; inside of eq. 5.
+    """``r + discount * V(s')``: ``rewards [B], terminals [B] (bool), next_soft_values [B] -> [B]``; target in eq. 5.
 
-    The soft values are those of the target critics, at actions of the present policy. No gradient flows through it.
+    The soft values are those of the target critics, at actions of the current policy. No gradient flows through it.
     """
     return q_learning_target(ops, rewards, terminals, next_soft_values, discount)
 
@@ -58,7 +58,7 @@ def sac_actor_loss(ops: Any, q_values: Sequence[Tensor], log_probs: Tensor, alph
 def discrete_sac_actor_loss(ops: Any, q_values: Sequence[Tensor], log_probs: Tensor, alpha: Tensor) -> Tensor:
     """``sum_a pi(a|s) (alpha log pi(a|s) - min_i Q_i(s, a))``: each ``[B, A], log_probs [B, A] -> [B]``.
 
-    Christodoulou (2019), eq. 12. A gradient flows into the policy only.
+    Christodoulou (2019), eq. 12. The gradient flows only into the policy.
     """
     fixed = [ops.stop_gradient(values) for values in q_values]
     return -discrete_soft_value(ops, fixed, log_probs, ops.stop_gradient(alpha))
@@ -67,8 +67,8 @@ def discrete_sac_actor_loss(ops: Any, q_values: Sequence[Tensor], log_probs: Ten
 def sac_alpha_loss(ops: Any, alpha: Tensor, log_probs: Tensor, target_entropy: float) -> Tensor:
     """``-alpha (log pi(a|s) + H)``: ``alpha [], log_probs [B] -> [B]``; eq. 18.
 
-    Above the target entropy alpha falls. No gradient flows into the policy. With ``log(alpha)`` for `alpha` it is what
-    the authors' code minimised: of the same sign, and as steep where alpha is small.
+    Above the target entropy, alpha decreases. No gradient flows into the policy. With ``log(alpha)`` for `alpha` it is
+    the loss of the authors' code, whose gradient does not vanish for small alpha.
     """
     return -alpha * ops.stop_gradient(log_probs + target_entropy)
 

@@ -21,7 +21,7 @@ def categorical_cross_entropy(ops: Any, logits: Tensor, labels: Tensor) -> Tenso
 def soft_cross_entropy(ops: Any, logits: Tensor, probabilities: Tensor) -> Tensor:
     """``-sum_c p_c log softmax(logits)_c``: ``logits [..., C], probabilities [..., C] -> [...]``.
 
-    The cross-entropy of two distributions; with ``p`` one-hot that of a label.
+    The cross-entropy of two distributions; for one-hot ``p`` that of a label.
     """
     return -ops.sum(probabilities * ops.log_softmax(logits, axis=-1), axis=-1)
 
@@ -29,7 +29,7 @@ def soft_cross_entropy(ops: Any, logits: Tensor, probabilities: Tensor) -> Tenso
 def divergence_from_uniform(ops: Any, logits: Tensor) -> Tensor:
     """``KL(uniform || softmax(logits))``: ``logits [..., C] -> [...]``; 0 where all classes are equally likely.
 
-    Added to a cross-entropy it is label smoothing: Pereyra et al. (2017), section 3.2,
+    Adding it to a cross-entropy is label smoothing: Pereyra et al. (2017), section 3.2,
     https://arxiv.org/abs/1701.06548.
     """
     return -ops.mean(ops.log_softmax(logits, axis=-1), axis=-1) - math.log(logits.shape[-1])
@@ -38,7 +38,7 @@ def divergence_from_uniform(ops: Any, logits: Tensor) -> Tensor:
 def euclidean_distance(ops: Any, predictions: Tensor, labels: Tensor, rank: int) -> Tensor:
     """``sqrt(sum_i (v_i - w_i)^2)`` over all axes but the first `rank`: ``[..., ...], [..., ...] -> [...]``.
 
-    Where both are equal the distance has no derivative; here it is 0 there.
+    Where both are equal the derivative, which does not exist, is 0.
     """
     squares = ops.square(predictions - labels)
     axes = tuple(range(rank, len(squares.shape)))
@@ -48,7 +48,7 @@ def euclidean_distance(ops: Any, predictions: Tensor, labels: Tensor, rank: int)
 
 
 def sequence_mask(ops: Any, sequence_length: Tensor, like: Tensor, time_axis: int) -> Tensor:
-    """Which steps belong to their sequences, bool: the first `sequence_length` of each.
+    """Mask (bool) of the valid steps: the first `sequence_length` of each sequence.
 
     Shapes: ``sequence_length [B] (int64), like [T, B]`` (or ``[B, T]``) ``-> `` that of `like`.
     """
@@ -59,7 +59,7 @@ def sequence_mask(ops: Any, sequence_length: Tensor, like: Tensor, time_axis: in
 def divergence(ops: Any, logits: Tensor, probabilities: Tensor) -> Tensor:
     """``KL(p || softmax(logits))``: ``logits [..., C], probabilities [..., C] -> [...]``; a probability may be 0.
 
-    `soft_cross_entropy` less the entropy of p: Cover and Thomas (2006), eq. 2.26.
+    `soft_cross_entropy` minus the entropy of p: Cover and Thomas (2006), eq. 2.26.
     """
     possible = probabilities > 0.0
     logarithms = ops.log(ops.where(possible, probabilities, 1.0))

@@ -36,7 +36,7 @@ def td3_target(
     """``r + discount * min_i Q_i(s', a')``: ``rewards [B], terminals [B] (bool), q_values_next`` each ``[B] -> [B]``.
 
     Fujimoto et al. (2018), Algorithm 1; ``a'`` are the `smoothed_actions` of the target policy, ``Q_i`` the target
-    critics. With one critic, and without noise, the target of DDPG (Lillicrap et al., 2016, Algorithm 1,
+    critics. With one critic and without noise it is the target of DDPG (Lillicrap et al., 2016, Algorithm 1,
     https://arxiv.org/abs/1509.02971). No gradient flows through it.
     """
     return q_learning_target(ops, rewards, terminals, clipped_double_q(ops, q_values_next), discount)
@@ -51,6 +51,6 @@ def critic_loss(ops: Any, q_values: Sequence[Tensor], targets: Tensor) -> Tensor
 def deterministic_policy_gradient_loss(ops: Any, q_values: Tensor) -> Tensor:
     """``-Q(s, pi(s))``: ``[B] -> [B]``; the gradient flows through the action.
 
-    Silver et al. (2014), eq. 9, https://proceedings.mlr.press/v32/silver14.html. In TD3 the first critic's value.
+    Silver et al. (2014), eq. 9, https://proceedings.mlr.press/v32/silver14.html. TD3 takes the first critic's value.
     """
     return -q_values

@@ -1,6 +1,6 @@
 """Variational auto-encoders: Kingma and Welling (2014), https://arxiv.org/abs/1312.6114.
 
-Items are the first axes of a tensor, ``[...]``; those of one item, of which there are `axes`, are summed.
+The leading axes ``[...]`` of a tensor are items; the last `axes` axes belong to one item and are summed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def standard_normal_kl(ops: Any, mean: Tensor, log_variance: Tensor, axes: int =
 def bernoulli_log_likelihood(ops: Any, inputs: Tensor, logits: Tensor, axes: int = 1) -> Tensor:
     """``sum_i x_i log p_i + (1 - x_i) log(1 - p_i)`` with ``p = sigmoid(logits)`` (appendix C.1), ``-> [...]``.
 
-    ``inputs [..., N]`` are 0, 1 or between; ``logits [..., N]``.
+    ``inputs [..., N]`` are between 0 and 1; ``logits [..., N]``.
     """
     return _sum(ops, inputs * logits - ops.softplus(logits), axes)
 
@@ -36,7 +36,7 @@ def normal_log_likelihood(ops: Any, inputs: Tensor, means: Tensor, stddev: Tenso
 def evidence_lower_bound(ops: Any, log_likelihood: Tensor, kl: Tensor, beta: float = 1.0) -> Tensor:
     """``log p(x | z) - beta KL(q(z | x) || p(z))``, elementwise (eq. 3, one sample of z).
 
-    With another `beta` than 1 it is the objective of Higgins et al. (2017), eq. 4,
+    With a `beta` other than 1 it is the objective of Higgins et al. (2017), eq. 4,
     https://openreview.net/forum?id=Sy2fzU9gl.
     """
     return log_likelihood - beta * kl

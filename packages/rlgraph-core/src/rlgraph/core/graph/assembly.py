@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from rlgraph.core.errors import AssemblyError, nearest
 from rlgraph.core.graph.component_graph import ComponentGraph, RootMethod
 from rlgraph.core.graph.failure import Failure, explain
-from rlgraph.core.graph.nodes import DEFERRED, Input, Ref
+from rlgraph.core.graph.nodes import DEFERRED, Input, Ref, VariablesOf
 from rlgraph.core.graph.trace import Symbol, Trace, tracing
 from rlgraph.spaces import Space, from_spec
 
@@ -24,7 +25,8 @@ def assemble(
         root: a component.
         input_spaces: as for `build`; API methods with `flatten_ops` see the containers among them, and an argument
             whose default is None and that has no Space is left out: the method gets None.
-        api_methods: the root's API methods that are wanted; default: all that are not switched off.
+        api_methods: the root's API methods that are wanted; default: all that are not switched off. Components that
+            none of these reaches are left out.
 
     Raises:
         AssemblyError: wiring that cannot be, with the component's scope: wrong arity, a cycle, a symbol used as a
@@ -63,7 +65,21 @@ def assemble(
         raise AssemblyError(
             f"{root.scope_path} has no API method: decorate at least one method with @rlgraph_api"
         )
-    return ComponentGraph(root.scope_path, components, methods, trace.nodes, trace.calls)
+    graph = ComponentGraph(root.scope_path, components, methods, trace.nodes, trace.calls)
+    return graph if api_methods is None else _without_unreached(graph)
+
+
+def _without_unreached(graph: ComponentGraph) -> ComponentGraph:
+    """The graph of chosen API methods, without the components that only other methods reach.
+
+    What is inside a component whose ``variables()`` are asked for stays, called or not, and so does what is around a
+    component that is reached.
+    """
+    reached = {call.component for call in graph.calls.values()}
+    for node in graph.nodes.values():
+        reached.update(graph.below(node.component) if isinstance(node, VariablesOf) else [node.component])
+    kept = {s: c for s, c in graph.components.items() if not reached.isdisjoint(graph.below(s))}
+    return replace(graph, components=kept)
 
 
 def _is_left_out(parameter: inspect.Parameter, method: str, input_spaces: Mapping[str, Any]) -> bool:

@@ -6,7 +6,7 @@ The trace in progress is held in a `ContextVar`: no stack inspection, no source 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -35,6 +35,7 @@ from rlgraph.core.graph.nodes import (
     Result,
     VariablesOf,
     descend,
+    label,
 )
 from rlgraph.spaces import Dict, Space, Tuple
 
@@ -111,6 +112,17 @@ class Parts(dict[Any, Any]):
         raise AssemblyError(f"{_here()}{no_part(key, self)}")
 
 
+class KnownDict(dict[Any, Any]):
+    """An argument that is a known dict. The build reports a missing part, after the component's own checks."""
+
+    def __init__(self, ref: Ref, parts: Mapping[Any, Any]):
+        super().__init__(parts)
+        self._ref = ref
+
+    def __missing__(self, key: str | int) -> Symbol:
+        return Symbol(descend(self._ref, (key,)))
+
+
 def _here() -> str:
     """The API method that is traced, as the beginning of a message."""
     trace = _current.get()
@@ -125,7 +137,9 @@ def to_expression(value: Any, where: str) -> Expression:
         for key in value:
             if not (isinstance(key, str) and key.isidentifier()):
                 raise AssemblyError(f"{where}: keys of a dict of values must be identifiers, given {key!r}")
-        return Pack(dict, tuple((key, to_expression(value[key], where)) for key in sorted(value)))
+        pack = Pack(dict, tuple((key, to_expression(value[key], where)) for key in sorted(value)))
+        trace = _current.get()
+        return trace.whole_of(pack) if trace else pack
     if isinstance(value, list | tuple):
         return Pack(tuple, tuple((i, to_expression(item, where)) for i, item in enumerate(value)))
     return Const(value)
@@ -232,13 +246,36 @@ class Trace:
             if options.flatten_ops:
                 results = self._run_flat(component, function, options, call, where)
             else:
-                inside = {key: _seen_from_inside(call, key, e) for key, e in expressions.items()}
+                inside = {key: self._seen_from_inside(call, key) for key in expressions}
                 results = to_expression(function(component, **inside), where)
         finally:
             self._stack.pop()
         check_returns(results, options.returns, where)
+        if options.returns is None and isinstance(results, Const) and results.value is None:
+            self._check_return(call, where)
         self.calls[call] = returning(results)
         return _seen_from_outside(call, results)
+
+    def _check_return(self, call: int, where: str) -> None:
+        """Check that an API method that returned nothing has not forgotten its `return`.
+
+        Raises:
+            AssemblyError: its last call gives a value, and calls no host function, which may be there for its effect.
+        """
+        made: Iterable[Node | ApiCall] = (*self.nodes.values(), *self.calls.values())
+        last = max((each for each in made if each.caller == call), key=lambda each: each.id, default=None)
+        if isinstance(last, ApiCall):
+            gives, name = last.results != Const(None), f"{last.component}.{last.method}"
+        elif isinstance(last, GraphFunctionCall):
+            gives, name = last.returns > 0, label(last)
+        else:
+            return
+        inside = (node for id_, node in self.nodes.items() if id_ >= last.id)
+        if gives and not any(isinstance(node, GraphFunctionCall) and node.host for node in inside):
+            raise AssemblyError(
+                f"{where} returns nothing, and its last call {name} gives a value: return that, or declare "
+                "@rlgraph_api(returns=0)"
+            )
 
     def _check_callable(self, component: Any, name: str, where: str) -> None:
         self._check_composed(component, where)
@@ -265,14 +302,31 @@ class Trace:
         inside = bool(self._stack) and self._stack[-1][1] is component and self._stack[-1][2] == name
         return inside and component.api_method(name).function is not function
 
-    # Flat arguments of API methods.
+    # What a body sees of its arguments.
+
+    def _seen_from_inside(self, call: int, name: str) -> Any:
+        """An argument in the body of its method: known dicts are dicts, so that wiring can ask for their keys."""
+        return _seen(Ref(Parameter(call, name)), self._literal(self._arguments[call][name]))
+
+    def whole_of(self, pack: Pack) -> Expression:
+        """The argument of which `pack` holds exactly the parts; else `pack`."""
+        refs = [item for _, item in pack.items if isinstance(item, Ref)]
+        if not refs or not refs[0].path or not isinstance(refs[0].source, Parameter):
+            return pack
+        source, path = refs[0].source, refs[0].path[:-1]
+        literal = self._literal(Ref(source, path))
+        parts = literal.items if isinstance(literal, Pack) and literal.kind is dict else ()
+        expected = tuple(
+            (key, item if isinstance(item, Const) else Ref(source, (*path, key))) for key, item in parts
+        )
+        return Ref(source, path) if expected == pack.items else pack
 
     def _run_flat(
         self, component: Any, function: Callable[..., Any], options: Any, call: int, where: str
     ) -> Expression:
         arguments = self._arguments[call]
         flat = {n: self._flat(call, n, where) for n in arguments if options.flattens(n)}
-        whole = {n: _seen_from_inside(call, n, e) for n, e in arguments.items() if n not in flat}
+        whole = {n: self._seen_from_inside(call, n) for n in arguments if n not in flat}
         if not options.split_ops:
             return _nested(function(component, **whole, **flat), where)
         try:
@@ -390,9 +444,14 @@ class Trace:
         return Symbol(Ref(Output(node)))
 
 
-def _seen_from_inside(call: int, name: str, expression: Expression) -> Any:
-    # A constant argument stays a plain value, so that configuration can be decided on in Python.
-    return expression.value if isinstance(expression, Const) else Symbol(Ref(Parameter(call, name)))
+def _seen(ref: Ref, literal: Expression) -> Any:
+    # A constant stays a plain value, so that configuration can be decided on in Python.
+    if isinstance(literal, Const):
+        return literal.value
+    if isinstance(literal, Pack) and literal.kind is dict:
+        parts = {key: _seen(Ref(ref.source, (*ref.path, key)), item) for key, item in literal.items}
+        return KnownDict(ref, parts)
+    return Symbol(ref)
 
 
 def _seen_from_outside(call: int, results: Expression, path: tuple[str | int, ...] = ()) -> Any:

@@ -16,34 +16,34 @@ def _require(kinds: str, wanted: str, name: str, operands: tuple[Any, ...]) -> N
 
 
 def require_float(name: str, *operands: Any) -> None:
-    """All tensors among `operands` hold floats."""
+    """Check that all tensors among `operands` hold floats."""
     _require("f", "a float", name, operands)
 
 
 def require_number(name: str, *operands: Any) -> None:
-    """All tensors among `operands` hold floats or integers."""
-    _require("fiu", "a number", name, operands)
+    """Check that all tensors among `operands` hold floats or integers."""
+    _require("fiu", "a numeric", name, operands)
 
 
 def require_bool(name: str, *operands: Any) -> None:
-    """All tensors among `operands` hold bools."""
+    """Check that all tensors among `operands` hold bools."""
     _require("b", "a bool", name, operands)
 
 
 def require_indices(name: str, indices: TensorSpec) -> None:
-    """Indices are int32 or int64."""
+    """Check that `indices` are int32 or int64."""
     if indices.dtype not in ("int32", "int64"):
         raise InferenceError(f"ops.{name} needs int32 or int64 indices, given {indices}")
 
 
 def require_rank(name: str, x: TensorSpec, rank: int, axes: str) -> None:
-    """`x` has this rank; `axes` says what its axes are."""
+    """Check that `x` has this rank; `axes` describes its axes in the message."""
     if len(x.shape) != rank:
         raise InferenceError(f"ops.{name} needs a tensor {axes}, given {x}")
 
 
 def require_whole(name: str, parameter: str, value: Any, least: int | None = 0) -> int:
-    """`value` if it is a Python integer of at least `least` (None: any)."""
+    """Return `value` if it is a Python integer of at least `least` (None: no limit)."""
     if isinstance(value, bool) or not isinstance(value, int) or (least is not None and value < least):
         wanted = "an integer" if least is None else f"an integer of at least {least}"
         raise InferenceError(f"ops.{name}: {parameter} must be {wanted}, given {value!r}")
@@ -51,5 +51,5 @@ def require_whole(name: str, parameter: str, value: Any, least: int | None = 0) 
 
 
 def require_size(name: str, parameter: str, value: Any) -> int | SymbolicDim:
-    """`value` if it is an integer from 0 or a size from ``ops.shape``."""
+    """Return `value` if it is an integer of at least 0 or a size from ``ops.shape``."""
     return value if isinstance(value, SymbolicDim) else require_whole(name, parameter, value)

@@ -1,7 +1,7 @@
 """The contract between components and backends: every operation a graph function may use, as data.
 
-An operation is declared once, by its **rule**: a function over `TensorSpec`s whose signature is the operation's
-signature and whose docstring is its meaning. The names follow the Python array API standard. A backend offers an
+An operation is declared once, by its **rule**: a function over `TensorSpec`s whose signature and docstring are those
+of the operation. The names follow the Python array API standard. A backend offers an
 `ops` namespace with these names; the abstract evaluation of a build runs the rules instead.
 """
 
@@ -21,7 +21,7 @@ CONTRACT_VERSION = "0.2"
 #: The dtypes of tensors; ``"float"`` in an operation means the execution's floating dtype.
 DTYPES = ("float16", "float32", "float64", "uint8", "int16", "int32", "int64", "bool")
 
-#: A size in a rule's result that depends on values; each evaluation replaces it by a new symbol.
+#: Placeholder for a size that depends on values; each evaluation replaces it with a new symbol.
 DATA_DEPENDENT = SymbolicDim.symbol("?")
 
 
@@ -33,10 +33,10 @@ class Operation:
         name: its name in the `ops` namespace.
         family: elementwise, reduction, contraction, gather, sorting, shaping, creation, nn, convolution, recurrence,
             state, random or control.
-        rule: maps the `TensorSpec`s of the arguments to the result's; a tuple of them where there are several results.
+        rule: maps the `TensorSpec`s of the arguments to that of the result, or to a tuple of them for several results.
         view: the result may share memory with the first argument.
-        differentiable: float results have derivatives by the float arguments.
-        sized_by: name of the tensor whose values decide the size that the rule gives as `DATA_DEPENDENT`.
+        differentiable: float results are differentiable with respect to the float arguments.
+        sized_by: name of the tensor whose values determine the size that the rule returns as `DATA_DEPENDENT`.
     """
 
     name: str

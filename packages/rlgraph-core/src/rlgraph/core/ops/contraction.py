@@ -29,7 +29,7 @@ def matmul(x: TensorSpec, y: TensorSpec) -> TensorSpec:
 
 @operation("contraction")
 def linear(x: TensorSpec, weights: TensorSpec, biases: TensorSpec | None = None) -> TensorSpec:
-    """``x [B, K] @ weights [K, N] (+ biases [N]) -> [B, N]``, the work of a dense layer in one operation."""
+    """``x [B, K] @ weights [K, N] (+ biases [N]) -> [B, N]``: a dense layer in one operation."""
     if len(x.shape) != 2 or len(weights.shape) != 2:
         raise InferenceError(f"ops.linear needs x [B, K] and weights [K, N], given {x} and {weights}")
     result = matmul(x, weights)
@@ -51,29 +51,31 @@ def outer(x: TensorSpec, y: TensorSpec) -> TensorSpec:
 
 @operation("contraction")
 def vecdot(x: TensorSpec, y: TensorSpec, axis: int = -1) -> TensorSpec:
-    """``sum(x * y, axis)`` of equally shaped tensors."""
+    """``sum(x * y, axis)`` of two tensors of the same shape."""
     require_float("vecdot", x, y)
     dtype = common_dtype(x, y)
     if x.shape != y.shape:
-        raise InferenceError(f"ops.vecdot needs two tensors of one shape, given {x} and {y}")
+        raise InferenceError(f"ops.vecdot needs two tensors of the same shape, given {x} and {y}")
     position = normalize_axis(axis, len(x.shape), "vecdot")
     return TensorSpec((*x.shape[:position], *x.shape[position + 1 :]), dtype)
 
 
 @operation("contraction")
 def einsum(equation: str, *tensors: TensorSpec) -> TensorSpec:
-    """Einstein summation: ``einsum("bi,bij->bj", x, y)`` sums over the letters that the result lacks.
+    """Einstein summation: ``einsum("bi,bij->bj", x, y)`` sums over the letters missing from the result.
 
-    One letter per axis, all different within a tensor; the result is written out.
+    Each axis has one letter; the letters of one tensor differ. The result after ``->`` is required.
     """
     if len(tensors) < 2:
-        raise InferenceError("ops.einsum needs two tensors or more; for one, ops.sum and ops.permute_dims")
+        raise InferenceError(
+            f"ops.einsum needs at least two tensors, given {len(tensors)}; for one use ops.sum and ops.permute_dims"
+        )
     require_float("einsum", *tensors)
     dtype = common_dtype(*tensors)
     inputs, result = _parse(equation)
     if len(inputs) != len(tensors):
         raise InferenceError(
-            f"ops.einsum: {equation!r} names {len(inputs)} tensors, {len(tensors)} were given"
+            f"ops.einsum: {equation!r} names {len(inputs)} tensors, but {len(tensors)} were given"
         )
     sizes: dict[str, int | SymbolicDim] = {}
     for letters, tensor in zip(inputs, tensors, strict=True):
@@ -98,7 +100,7 @@ def _parse(equation: str) -> tuple[list[str], str]:
 
 
 def _match(equation: str, letters: str, shape: Shape, sizes: dict[str, int | SymbolicDim]) -> None:
-    """Enter the sizes of one tensor into `sizes`."""
+    """Record the sizes of one tensor in `sizes`."""
     if len(letters) != len(shape):
         raise InferenceError(f"ops.einsum: {letters!r} in {equation!r} does not name the axes of {shape}")
     for letter, size in zip(letters, shape, strict=True):

@@ -1,9 +1,8 @@
-"""Control flow over data inside a graph function, for pure numerics.
+"""Control-flow operations inside graph functions, for pure numerics.
 
-The functions given to these operations take and return tensors, or nested dicts and tuples of tensors; they may use
-all tensors around them, and are differentiable. They neither write nor draw; use `loop` and `branch` in API methods
-for that. Their rules evaluate each function on what it is given at run time; a carried value keeps its shape
-and dtype.
+Their function arguments take and return tensors, or nested dicts and tuples of tensors. These functions may use all
+enclosing tensors and are differentiable; they must not write variables or draw random numbers (use `loop` and
+`branch` in API methods for that). A carried value keeps its shape and dtype.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ Nested = Any
 
 @operation("control")
 def cond(pred: Any, then: Callable[[], Nested], otherwise: Callable[[], Nested]) -> Nested:
-    """What ``then()`` returns where `pred`, bool [], holds, else what ``otherwise()`` returns; only that is computed.
+    """``then()`` if `pred` (bool []) is true, else ``otherwise()``; only one of them is computed.
 
     Both return the same structure, shapes and dtypes.
     """
     _need_flag("ops.cond: pred", pred)
-    one = _entering("ops.cond: what `then` returns", then())
-    other = _entering("ops.cond: what `otherwise` returns", otherwise())
+    one = _observed("ops.cond: the result of `then`", then())
+    other = _observed("ops.cond: the result of `otherwise`", otherwise())
     if _specs(one) != _specs(other):
         raise InferenceError(
             f"ops.cond: both branches must return the same shapes and dtypes; `then` returns {_specs(one)}, "
@@ -46,16 +45,16 @@ def while_loop(
     init: Nested,
     max_iterations: int | None = None,
 ) -> Nested:
-    """``carry = body(carry)`` from `init` on, as long as ``cond(carry)``, bool [], holds; returns the last carry.
+    """Repeat ``carry = body(carry)``, from `init`, while ``cond(carry)`` (bool []) is true; returns the last carry.
 
-    It ends after `max_iterations` in any case.
+    It stops after `max_iterations` at the latest (None: no limit).
     """
     limit = max_iterations
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int | SymbolicDim)):
         raise InferenceError(f"ops.while_loop: max_iterations must be an integer or a size, given {limit!r}")
 
     def step(carry: Nested) -> tuple[Nested, Nested]:
-        _need_flag("ops.while_loop: what `cond` returns", cond(carry))
+        _need_flag("ops.while_loop: the result of `cond`", cond(carry))
         return body(carry), ()
 
     return _settle("ops.while_loop", init, step)[0]
@@ -71,7 +70,7 @@ def scan(
 ) -> tuple[Nested, Nested]:
     """``carry, y = body(carry, x)`` for each slice `x` of `xs` along `axis`; returns the last carry and all `y`.
 
-    The `y` are stacked along `axis`, each at the place of its `x`; `reverse` goes from the last slice to the first.
+    The `y` are stacked along `axis` in the order of `xs`; `reverse` iterates from the last slice to the first.
     """
     items, size = _slices("ops.scan", xs, axis)
 
@@ -79,7 +78,7 @@ def scan(
         result = body(carry, items)
         if not isinstance(result, list | tuple) or len(result) != 2:
             raise InferenceError(
-                f"ops.scan: body must return (carry, y), given {result!r}; y is () if nothing is collected"
+                f"ops.scan: body must return (carry, y), given {result!r}; return () as y to collect nothing"
             )
         return result[0], result[1]
 
@@ -91,7 +90,7 @@ def scan(
 def map_(body: Callable[[Nested], Nested], xs: Nested, axis: int = 0) -> Nested:
     """``body(x)`` for each slice `x` of `xs` along `axis`, stacked along `axis`.
 
-    Operations on whole tensors are faster; use this only where they are not possible.
+    Operations on whole tensors are faster; use `map` only where they cannot do the job.
     """
     items, size = _slices("ops.map", xs, axis)
     return map_nested(partial(_stacked, "ops.map", size, axis), body(items))
@@ -100,10 +99,10 @@ def map_(body: Callable[[Nested], Nested], xs: Nested, axis: int = 0) -> Nested:
 def _settle(
     name: str, init: Nested, step: Callable[[Nested], tuple[Nested, Nested]]
 ) -> tuple[Nested, Nested]:
-    """What is carried and given out once it is known what flows round the loop.
+    """The final carry and the outputs of a loop over `step`.
 
-    A first pass checks shapes; it is repeated while a carried value shares memory with more tensors, or can be
-    differentiated by more arguments, than it could before.
+    The first pass checks shapes. Passes repeat while a carried value gains aliases, or arguments with respect to
+    which it can be differentiated.
     """
     carry = _entering(f"{name}: init", init)
     while True:
@@ -111,7 +110,7 @@ def _settle(
         left = _entering(f"{name}: the carry that body returns", result)
         if _specs(carry) != _specs(left):
             raise InferenceError(
-                f"{name}: a carried value keeps its shape and dtype; it enters the body as {_specs(carry)} "
+                f"{name}: a carried value must keep its shape and dtype; it enters the body as {_specs(carry)} "
                 f"and leaves it as {_specs(left)}"
             )
         merged = map_nested(_either, carry, left)
@@ -120,24 +119,29 @@ def _settle(
         carry = merged
 
 
-def _entering(what: str, value: Nested) -> Nested:
-    """`value` as a body can rely on it: without bounds."""
-
-    def enter(leaf: Any) -> SymbolicTensor:
+def _observed(what: str, value: Nested) -> Nested:
+    def observe(leaf: Any) -> SymbolicTensor:
         tensor = _tensor(what, leaf)
-        return tensor._view(tensor._observe().unbounded())
+        return tensor._view(tensor._observe())
 
-    return map_nested(enter, value)
+    return map_nested(observe, value)
+
+
+def _entering(what: str, value: Nested) -> Nested:
+    """`value` without bounds, which need not hold in every iteration."""
+    return map_nested(lambda tensor: tensor._view(tensor.spec.unbounded()), _observed(what, value))
 
 
 def _either(one: SymbolicTensor, other: SymbolicTensor) -> SymbolicTensor:
-    """A tensor that may be the one or the other."""
+    """The tensor that is either `one` or `other` at run time."""
     recorder = one._recorder or other._recorder
-    return SymbolicTensor(one.spec, one.aliases | other.aliases, recorder, one.carries | other.carries)
+    spec = one.spec.bounded_as(other.spec)
+    return SymbolicTensor(spec, one.aliases | other.aliases, recorder, one.carries | other.carries)
 
 
 def _specs(value: Nested) -> Any:
-    return map_nested(lambda tensor: tensor.spec, value)
+    """The shapes and dtypes of a value."""
+    return map_nested(lambda tensor: tensor.spec.unbounded(), value)
 
 
 def _flows(value: Nested) -> list[Any]:
@@ -163,11 +167,11 @@ def _slices(name: str, xs: Nested, axis: int) -> tuple[Nested, int | SymbolicDim
 
 
 def _stacked(name: str, size: int | SymbolicDim, axis: int, leaf: Any) -> SymbolicTensor:
-    tensor = _tensor(f"{name}: what body gives out", leaf)
+    tensor = _tensor(f"{name}: the output of body", leaf)
     spec = tensor._observe()
     if len(spec.shape) < axis:
         raise InferenceError(
-            f"{name}: {spec} cannot be stacked along axis {axis}; give out more axes or use axis=0"
+            f"{name}: {spec} cannot be stacked along axis {axis}; return more axes or use axis=0"
         )
     shape = (*spec.shape[:axis], size, *spec.shape[axis:])
     return SymbolicTensor(spec.with_shape(shape), carries=tensor.carries)
@@ -177,7 +181,7 @@ def _tensor(what: str, leaf: Any) -> SymbolicTensor:
     if not isinstance(leaf, SymbolicTensor):
         raise InferenceError(
             f"{what} must be a tensor, or a dict or tuple of tensors, given {type(leaf).__name__} {leaf!r}; "
-            "ops.zeros and ops.ones make tensors"
+            "create tensors with ops.zeros or ops.ones"
         )
     return leaf
 
@@ -185,7 +189,7 @@ def _tensor(what: str, leaf: Any) -> SymbolicTensor:
 def _need_flag(what: str, flag: Any) -> None:
     if not isinstance(flag, SymbolicTensor):
         raise InferenceError(
-            f"{what} must be a bool tensor without axes, given {flag!r}; Python decides with `if`"
+            f"{what} must be a bool tensor without axes, given {flag!r}; for Python values use `if`"
         )
     if flag._observe().dtype != "bool" or flag.spec.shape != ():
         raise InferenceError(f"{what} must be a bool tensor without axes, given {flag.spec}")

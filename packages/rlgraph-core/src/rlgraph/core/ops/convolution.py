@@ -1,6 +1,6 @@
-"""Operations that slide a window over images ``[N, H, W, C]``, and that resize them. Heights and widths are fixed.
+"""Convolution, pooling and resizing of images ``[N, H, W, C]`` with fixed heights and widths.
 
-Padding is ``"valid"`` (none) or ``"same"``: ``ceil(size / stride)`` windows, centred, an odd element at the end.
+Padding is ``"valid"`` (none) or ``"same"``: centred, for ``ceil(size / stride)`` windows, an odd element at the end.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _windows(
 
 @operation("convolution")
 def conv2d(x: TensorSpec, filters: TensorSpec, strides: Pair = 1, padding: Padding = "valid") -> TensorSpec:
-    """``x [N, H, W, C], filters [h, w, C, O] -> [N, H', W', O]``, the products of each window with the filters."""
+    """``x [N, H, W, C], filters [h, w, C, O] -> [N, H', W', O]``: cross-correlation with `filters`."""
     dtype = common_dtype(x, filters)
     window = _kernel("conv2d", filters, "[h, w, C, O]")
     height, width = _windows("conv2d", x, window, strides, padding)
@@ -80,7 +80,7 @@ def conv2d(x: TensorSpec, filters: TensorSpec, strides: Pair = 1, padding: Paddi
 def conv2d_transpose(
     x: TensorSpec, filters: TensorSpec, strides: Pair = 1, padding: Padding = "valid"
 ) -> TensorSpec:
-    """``x [N, H, W, C], filters [h, w, O, C] -> [N, H', W', O]``: the derivative of a `conv2d` by its images.
+    """``x [N, H, W, C], filters [h, w, O, C] -> [N, H', W', O]``: the gradient of a `conv2d` by its images.
 
     That `conv2d` takes images ``[N, H', W', O]`` and these filters. ``H' = H * stride`` if padding is "same", else
     ``(H - 1) * stride + h``.
@@ -113,7 +113,7 @@ def max_pool2d(
 ) -> TensorSpec:
     """The largest element of each window of `size`, per channel; strides: default `size`.
 
-    Of a window with NaN, backends give NaN or the largest number.
+    For a window with NaN, the result is NaN or the largest number, depending on the backend.
     """
     return _pool("max_pool2d", x, size, strides, padding)
 
@@ -122,7 +122,7 @@ def max_pool2d(
 def avg_pool2d(
     x: TensorSpec, size: Pair, strides: Pair | None = None, padding: Padding = "valid"
 ) -> TensorSpec:
-    """The mean of each window of `size`, per channel; padding does not count. Strides: default `size`."""
+    """The mean of each window of `size`, per channel; padding is excluded. Strides: default `size`."""
     return _pool("avg_pool2d", x, size, strides, padding)
 
 
@@ -130,7 +130,7 @@ def avg_pool2d(
 def resize(
     x: TensorSpec, size: tuple[int, int], method: Literal["bilinear", "nearest", "area"] = "bilinear"
 ) -> TensorSpec:
-    """Images ``[N, H, W, C]`` as ``[N, *size, C]``.
+    """Resize images ``[N, H, W, C]`` to ``[N, *size, C]``.
 
     The centre of pixel i lies at ``(i + 0.5) / H``. "nearest" takes the pixel at the new centre, "bilinear"
     interpolates between the nearest centres, "area" averages the area of a new pixel.

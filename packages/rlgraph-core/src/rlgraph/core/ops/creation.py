@@ -1,4 +1,4 @@
-"""Operations that make tensors."""
+"""Operations that create tensors."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ def _constant(shape: Shape, dtype: str, value: float) -> TensorSpec:
 
 @operation("creation")
 def zeros(shape: Sequence[int], dtype: str | None = None) -> TensorSpec:
-    """Zeros of `shape` (sizes may come from ``ops.shape``); dtype: the execution's float."""
+    """Zeros of `shape` (sizes may come from ``ops.shape``); default dtype: the execution's float."""
     assert dtype is not None
     return _constant(tuple(shape), dtype, 0)
 
 
 @operation("creation")
 def ones(shape: Sequence[int], dtype: str | None = None) -> TensorSpec:
-    """Ones of `shape`; dtype: the execution's float."""
+    """Ones of `shape`; default dtype: the execution's float."""
     assert dtype is not None
     return _constant(tuple(shape), dtype, 1)
 
 
 @operation("creation")
 def full(shape: Sequence[int], value: float, dtype: str | None = None) -> TensorSpec:
-    """`shape` filled with the Python number `value`; dtype: the execution's float."""
+    """A tensor of `shape` filled with the Python number `value`; default dtype: the execution's float."""
     assert dtype is not None
     common_dtype(TensorSpec((), dtype), value)
     return _constant(tuple(shape), dtype, value)
@@ -61,7 +61,7 @@ def full_like(x: TensorSpec, value: float) -> TensorSpec:
 
 @operation("creation")
 def eye(rows: int, columns: int | None = None, dtype: str | None = None) -> TensorSpec:
-    """1 on the diagonal of ``[rows, columns]`` (default: as many as rows), else 0; dtype: the execution's float."""
+    """1 on the diagonal of ``[rows, columns]`` (default columns: `rows`), else 0; default dtype: float."""
     assert dtype is not None
     height = require_size("eye", "rows", rows)
     width = height if columns is None else require_size("eye", "columns", columns)
@@ -82,15 +82,15 @@ def arange(start: int, stop: int | None = None, step: int = 1, dtype: str = "int
     require_whole("arange", "step", step, least=None)
     if dtype == "bool" or step == 0:
         raise InferenceError(
-            f"ops.arange counts numbers in steps other than 0, given step={step}, dtype={dtype}"
+            f"ops.arange needs a numeric dtype and a step other than 0, given step={step}, dtype={dtype}"
         )
     count = end - first
     if isinstance(count, SymbolicDim) or isinstance(first, SymbolicDim):
         if step != 1:
             raise InferenceError(
-                f"ops.arange from {first} to {end}: a step needs fixed ends, given step={step}"
+                f"ops.arange from {first} to {end}: a step other than 1 needs fixed ends, given step={step}"
             )
-        # A count of its own even where both ends are unknown: from B - 2 up to B.
+        # The count may be fixed although both ends are unknown: from B - 2 up to B.
         return TensorSpec((count,), dtype, first if isinstance(first, int) else None)
     values = range(first, end, step)
     if not values:
@@ -100,10 +100,10 @@ def arange(start: int, stop: int | None = None, step: int = 1, dtype: str = "int
 
 @operation("creation")
 def linspace(start: float, stop: float, num: int, dtype: str | None = None) -> TensorSpec:
-    """`num` (at least 2) evenly spaced floats from `start` to `stop`, both included; dtype: the execution's float."""
+    """`num` (at least 2) evenly spaced floats from `start` to `stop`, both included; default dtype: float."""
     assert dtype is not None
     require_whole("linspace", "num", num, least=2)
     common_dtype(TensorSpec((), dtype), start, stop)
     if not dtype.startswith("float"):
-        raise InferenceError(f"ops.linspace gives floats, given dtype={dtype}; ops.arange counts integers")
+        raise InferenceError(f"ops.linspace needs a float dtype, given {dtype}; for integers use ops.arange")
     return TensorSpec((num,), dtype, min(start, stop), max(start, stop))

@@ -1,7 +1,7 @@
 """Symbolic sizes, known only at run time: integer polynomials in named symbols.
 
-`B` is the batch, `T` the time rank; host and data-dependent outputs bring fresh symbols. A `Dim` is an `int`
-wherever it can be, so fixed shapes stay plain tuples of integers.
+`B` is the batch rank, `T` the time rank; outputs of host functions and data-dependent outputs introduce new symbols.
+Sizes are plain integers wherever possible, so fixed shapes are tuples of integers.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class SymbolicDim:
     def part_of_symbols(self, other: int) -> int | SymbolicDim | None:
         """``self // other`` where the factor in front of the symbols divides `other`: ``3*B`` by 12 is ``B//4``.
 
-        Whether it comes out even is known at run time only. None for other factors: these are mostly mistakes.
+        Whether the division is exact is known only at run time. None for other factors, which are mostly mistakes.
         """
         if len(self._terms) != 1:
             return None
@@ -111,11 +111,11 @@ class SymbolicDim:
 
     @property
     def symbols(self) -> frozenset[str]:
-        """The symbols in it."""
+        """The names of its symbols."""
         return frozenset(symbol for monomial, _ in self._terms for symbol in monomial)
 
     def renamed(self, symbol: str, name: str) -> SymbolicDim:
-        """The polynomial in which `symbol` is called `name`, in parts of it (``B//4``) too."""
+        """The polynomial with `symbol` renamed to `name`, also in quotients such as ``B//4``."""
         whole = re.compile(rf"(?<!\w){re.escape(symbol)}(?!\w)")
         return SymbolicDim(
             {tuple(sorted(whole.sub(name, factor) for factor in m)): c for m, c in self._terms}
@@ -132,7 +132,7 @@ class SymbolicDim:
 
     def __repr__(self) -> str:
         parts: list[str] = []
-        # The constant comes last, as one writes it: "T + 1".
+        # The constant comes last, as usual: "T + 1".
         for monomial, coefficient in sorted(self._terms, key=lambda term: (term[0] == (), term[0])):
             factors = [str(abs(coefficient))] if abs(coefficient) != 1 or not monomial else []
             text = "*".join([*factors, *monomial])
@@ -142,7 +142,7 @@ class SymbolicDim:
 
 
 class AskedSize(SymbolicDim):
-    """A size as ``ops.shape`` gives it to a graph function: no Python `if` can depend on what it is."""
+    """A size that ``ops.shape`` returned to a graph function; comparing it in a Python `if` is an error."""
 
     __slots__ = ()
 
@@ -166,7 +166,7 @@ class AskedSize(SymbolicDim):
 
 
 class RankSize(int):
-    """A fixed size of a batch or time rank: an integer that tells what it is the size of."""
+    """The fixed size of a batch or time rank: an integer that knows its rank."""
 
     rank: str
 

@@ -6,20 +6,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from rlgraph.core.errors import InferenceError
+from rlgraph.core.ops.random import Noise
 
 _STREAM = "/~stream"
 
 
 def stream_name(scope: str) -> str:
-    """The name of the stream from which the graph functions of the component at `scope` draw.
+    """The name of the random stream of the component at `scope`.
 
-    A draw is a write to it, since it changes the next draw. The tilde distinguishes the name from variables.
+    A draw counts as a write to the stream, since it changes the next draw. The tilde distinguishes streams from
+    variables.
     """
     return scope + _STREAM
 
 
 def stream_names(names: Iterable[str]) -> frozenset[str]:
-    """Those of `names` that are streams."""
+    """The stream names among `names`."""
     return frozenset(name for name in names if name.endswith(_STREAM))
 
 
@@ -30,15 +32,17 @@ class Effects:
     Attributes:
         reads: names of the variables it reads.
         writes: names of the variables it writes, and of the streams it draws from (see `stream_name`).
-        host: it runs as plain Python on the host.
-        hazard: it writes a variable that it has read before (a read must then be a copy).
-        aliases: per output the variables whose memory the output may share.
-        views: per output the arguments whose memory the output may share.
-        same: per output the argument that it is, as it came; empty for none.
-        carries: names of the arguments that some output can be differentiated by.
-        whole_reads: names of the variables of which it takes the whole value: by `ops.read`, or by indexing.
-        overwrites: those of them that it writes afterwards.
-        families: of the operations it uses, e.g. ``convolution``; none if it is not evaluated.
+        host: whether it runs as plain Python on the host.
+        hazard: whether it writes a variable that it has read before (reads must then copy).
+        aliases: per output, the variables whose memory the output may share.
+        views: per output, the arguments whose memory the output may share.
+        same: per output, the argument that it returns unchanged; empty if none.
+        carries: names of the arguments with respect to which some output can be differentiated.
+        whole_reads: names of the variables that it reads as a whole, by `ops.read` or by indexing.
+        overwrites: those of `whole_reads` that it writes afterwards.
+        families: families of the operations it uses, e.g. ``convolution``; empty if it is not evaluated.
+        noise: what each of its draws needs, in order; None for one that needs values of tensors. None if it is not
+            evaluated.
     """
 
     reads: frozenset[str] = frozenset()
@@ -52,6 +56,7 @@ class Effects:
     whole_reads: frozenset[str] = frozenset()
     overwrites: frozenset[str] = frozenset()
     families: frozenset[str] = frozenset()
+    noise: tuple[Noise | None, ...] = ()
 
     @property
     def draws(self) -> frozenset[str]:
@@ -94,6 +99,7 @@ class EffectRecorder:
     whole_reads: set[str] = field(default_factory=set)
     overwrites: set[str] = field(default_factory=set)
     families: set[str] = field(default_factory=set)
+    noise: list[Noise | None] = field(default_factory=list)
     hazard: bool = False
     last_write: dict[str, int] = field(default_factory=dict)
     count: int = 0
@@ -115,18 +121,19 @@ class EffectRecorder:
         self.count += 1
         self.last_write[variable] = self.count
 
-    def draw(self) -> None:
+    def draw(self, noise: Noise | None) -> None:
         self.writes.add(self.stream)
+        self.noise.append(noise)
 
     def need_no_region(self, operation: str) -> None:
         """Check that no body of a control-flow operation is being evaluated.
 
         Raises:
-            InferenceError: one is.
+            InferenceError: a body is being evaluated.
         """
         if self.region:
             raise InferenceError(
-                f"{operation} inside {self.region}: control flow in a graph function is pure numerics, without writes "
-                "and draws. Write or draw before or after it (ops.scan can go over drawn values), "
-                "or put the control flow around graph functions, with `loop` or `branch` in an API method"
+                f"{operation} inside {self.region}: control flow in a graph function must not write or draw. "
+                "Write or draw before or after it (ops.scan can iterate over drawn values), "
+                "or call graph functions in a `loop` or `branch` of an API method"
             )

@@ -14,7 +14,7 @@ Operand = TensorSpec | float | int | bool
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape:
-    """NumPy broadcasting over symbolic sizes: equal, or one of them is the fixed size 1."""
+    """The shape after NumPy broadcasting: sizes are equal, or one of them is the fixed size 1."""
     rank = max(len(shape) for shape in shapes)
     result: list[int | SymbolicDim] = []
     for position in range(rank):
@@ -23,7 +23,7 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
             index = position - (rank - len(shape))
             dim = shape[index] if index >= 0 else 1
             if dim == 1 or dim == size:
-                # The size of a rank stays known as such.
+                # A `RankSize` knows its rank: keep it.
                 size = dim if dim == size and isinstance(dim, RankSize) else size
                 continue
             if size != 1:
@@ -61,8 +61,8 @@ def common_dtype(*operands: Operand) -> str:
         }[dtype[0]]
         if not fits and isinstance(scalar, SymbolicDim):
             raise InferenceError(
-                f"the size {scalar} cannot be a number for {tensors[0]}: use sizes only in shapes; "
-                "to count with one, take ops.sum(ops.ones_like(x))"
+                f"the size {scalar} cannot be combined with {tensors[0]}: use sizes only in shapes; "
+                "as a tensor, compute it by ops.sum(ops.ones_like(x))"
             )
         if not fits:
             raise InferenceError(f"no implicit promotion: {tensors[0]} with the Python scalar {scalar!r}")
@@ -141,7 +141,7 @@ def isinf(x: TensorSpec) -> TensorSpec:
 
 @operation("elementwise")
 def atan2(x: Operand, y: Operand) -> TensorSpec:
-    """The angle of the point ``(y, x)``: `x` is its ordinate, as in ``math.atan2``."""
+    """The angle in radians of the point ``(y, x)``: `x` is its ordinate, as in ``math.atan2``."""
     require_float("atan2", x, y)
     return arithmetic("atan2", x, y)
 
@@ -185,12 +185,12 @@ def where(condition: TensorSpec, x: Operand, y: Operand) -> TensorSpec:
 def astype(x: TensorSpec, dtype: str) -> TensorSpec:
     """`x` converted to `dtype`; may return `x` itself if it has that dtype."""
     if x.dtype == "str":
-        raise InferenceError(f"ops.astype: text has no other dtype, given {x}")
+        raise InferenceError(f"ops.astype: text cannot be converted, given {x}")
     keeps_bounds = dtype[0] == x.dtype[0]
     return TensorSpec(x.shape, dtype, x.low if keeps_bounds else None, x.high if keeps_bounds else None)
 
 
 @operation("elementwise", view=True, differentiable=False)
 def stop_gradient(x: TensorSpec) -> TensorSpec:
-    """`x`, through which no gradient flows."""
+    """`x`; no gradient flows through it."""
     return x

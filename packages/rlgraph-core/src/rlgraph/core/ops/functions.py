@@ -1,4 +1,4 @@
-"""Elementwise functions of one number: one table, for all of them have one shape."""
+"""Elementwise functions of one tensor, declared by tables."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _rounded(to_integer: Callable[[float], int]) -> Callable[[TensorSpec], Bound
     return bounds
 
 
-#: name -> its least and its largest result, whether it takes integers, and its meaning.
+#: name -> smallest and largest result, whether it takes integers, docstring.
 _FUNCTIONS: dict[str, tuple[float | None, float | None, bool, str]] = {
     "exp": (0.0, None, False, "e to the power of `x`."),
     "log": (None, None, False, "Natural logarithm."),
@@ -65,18 +65,18 @@ _FUNCTIONS: dict[str, tuple[float | None, float | None, bool, str]] = {
     "sinh": (None, None, False, "Hyperbolic sine."),
     "cosh": (1.0, None, False, "Hyperbolic cosine."),
     "asinh": (None, None, False, "Inverse hyperbolic sine."),
-    "acosh": (0.0, None, False, "Inverse hyperbolic cosine of `x` from 1 on."),
+    "acosh": (0.0, None, False, "Inverse hyperbolic cosine of ``x >= 1``."),
     "atanh": (None, None, False, "Inverse hyperbolic tangent of `x` between -1 and 1."),
     "erf": (-1.0, 1.0, False, "The error function ``2 / sqrt(pi) * integral of exp(-t**2) from 0 to x``."),
-    "lgamma": (None, None, False, "Logarithm of the gamma function of a positive `x`."),
-    "digamma": (None, None, False, "Derivative of `lgamma`, of a positive `x`."),
+    "lgamma": (None, None, False, "Logarithm of the gamma function, for positive `x`."),
+    "digamma": (None, None, False, "Derivative of `lgamma`, for positive `x`."),
 }
 
-#: name -> how its bounds are rounded, and its meaning.
+#: name -> rounding of the bounds, docstring.
 _ROUNDINGS: dict[str, tuple[Callable[[float], int], str]] = {
     "floor": (math.floor, "The largest integer that is not above `x`, as a float; it has no derivative."),
     "ceil": (math.ceil, "The smallest integer that is not below `x`, as a float; it has no derivative."),
-    "round": (round, "The nearest integer as a float, the even one of two; it has no derivative."),
+    "round": (round, "The nearest integer as a float, ties to even; it has no derivative."),
     "trunc": (math.trunc, "`x` without its fraction, as a float; it has no derivative."),
 }
 

@@ -11,7 +11,7 @@ from rlgraph.core.ops.tensor_spec import TensorSpec
 
 @operation("gather")
 def take(x: TensorSpec, indices: TensorSpec, axis: int = 0) -> TensorSpec:
-    """The slices of `x` along `axis` that `indices`, counted from 0, name; never a view."""
+    """The slices of `x` at `indices` (from 0) along `axis`; never a view."""
     require_indices("take", indices)
     position = normalize_axis(axis, len(x.shape), "take")
     return x.with_shape((*x.shape[:position], *indices.shape, *x.shape[position + 1 :]))
@@ -21,7 +21,7 @@ def take(x: TensorSpec, indices: TensorSpec, axis: int = 0) -> TensorSpec:
 def take_along_axis(x: TensorSpec, indices: TensorSpec, axis: int = -1) -> TensorSpec:
     """One element of `x` per index: `indices` has the rank of `x` and its sizes except along `axis`.
 
-    NumPy spreads sizes of 1; here `broadcast_to` has to say so.
+    Unlike in NumPy, sizes of 1 do not broadcast: use `broadcast_to`.
     """
     require_indices("take_along_axis", indices)
     position = normalize_axis(axis, len(x.shape), "take_along_axis")
@@ -30,7 +30,7 @@ def take_along_axis(x: TensorSpec, indices: TensorSpec, axis: int = -1) -> Tenso
         wanted = ", ".join("any" if i == position else str(size) for i, size in enumerate(x.shape))
         raise InferenceError(
             f"ops.take_along_axis: expected indices [{wanted}] for {x} along axis {axis}, given {indices}; sizes of 1 "
-            "are not spread: ops.broadcast_to does that"
+            "do not broadcast: use ops.broadcast_to"
         )
     return x.with_shape(indices.shape)
 

@@ -1,4 +1,4 @@
-"""Definitions for images that all backends share: padding and resizing."""
+"""Padding and resizing of images, shared by all backends."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-#: One number for height and width, or one for each.
+#: One number for both height and width, or one for each.
 Pair = int | tuple[int, int]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def map_nested(function: Callable[..., Any], value: Any, *others: Any) -> Any:
-    """`value` with `function` applied to each of its leaves and to those at the same place of `others`."""
+    """Apply `function` to each leaf of `value` and to the leaves at the same path in `others`."""
     if isinstance(value, dict):
         return {
             key: map_nested(function, item, *(other[key] for other in others)) for key, item in value.items()
@@ -25,6 +25,6 @@ def leaves_of(value: Any) -> list[Any]:
 
 
 def nested_like(structure: Any, leaves: Iterable[Any]) -> Any:
-    """`leaves`, in order, nested as `structure` is."""
+    """`leaves`, in order, nested like `structure`."""
     remaining = iter(leaves)
     return map_nested(lambda _: next(remaining), structure)

@@ -55,7 +55,7 @@ def silu(x: TensorSpec) -> TensorSpec:
 
 @operation("nn")
 def selu(x: TensorSpec) -> TensorSpec:
-    """``1.0507 * elu`` with 1.6733 for the slope at -0 (Klambauer et al., 2017, arXiv:1706.02515)."""
+    """``1.0507 * elu(x)`` with alpha = 1.6733 (Klambauer et al., 2017, arXiv:1706.02515)."""
     require_float("selu", x)
     return replace(x, low=-1.76, high=None)
 
@@ -83,7 +83,7 @@ def layer_norm(
 ) -> TensorSpec:
     """``(x - mean) / sqrt(var + epsilon) * scale + offset`` over the last axis (Ba et al., 2016, arXiv:1607.06450).
 
-    ``x [..., N]``, ``scale [N]``, ``offset [N]``; either may be left out.
+    ``x [..., N]``, ``scale [N]``, ``offset [N]``; both are optional.
     """
     require_float("layer_norm", x)
     if not x.shape:

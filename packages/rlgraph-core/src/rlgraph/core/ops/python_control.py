@@ -68,7 +68,7 @@ class PythonControl(ABC):
     def _stacked(self, ys: list[Nested], axis: int) -> Nested:
         return map_nested(lambda *parts: self.stack(parts, axis), *ys)  # type: ignore[attr-defined]
 
-    # Without slices a body that computes with zeros tells the structure and the shapes.
+    # Without slices, a call of the body on zeros tells the structure and shapes of its results.
 
     def _zeros(self, xs: Nested, axis: int) -> Nested:
         return map_nested(lambda x: self.sum(x, axis), xs)  # type: ignore[attr-defined]

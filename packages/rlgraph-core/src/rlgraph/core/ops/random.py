@@ -1,14 +1,15 @@
-"""Draws of random numbers, from the stream of the component whose graph function makes them.
+"""Random numbers, drawn from the stream of the component whose graph function draws them.
 
 A component's stream is seeded from the root seed and the component's scope alone: the same seed gives the same run on
-the same backend, and other components do not change it. A draw is an effect: it is never left out, merged with an
-equal one, or moved. No derivative goes through a draw into its parameters; where one is wanted, scale a standard
-draw: ``mean + stddev * ops.random_normal(ops.shape(mean))``.
+the same backend, and other components do not change it. A draw is an effect: it is never removed, merged
+with an equal one, or reordered. Draws are not differentiable with respect to their parameters; where that is needed,
+scale a standard draw: ``mean + stddev * ops.random_normal(ops.shape(mean))``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rlgraph.core.errors import InferenceError
@@ -17,11 +18,41 @@ from rlgraph.core.ops.dims import SymbolicDim
 from rlgraph.core.ops.tensor_spec import Shape, TensorSpec
 
 
+@dataclass(frozen=True)
+class Noise:
+    """Random numbers of which no value of a tensor decides anything, so that they can be drawn in advance.
+
+    Attributes:
+        kind: which numbers, a key of `rlgraph.core.numpy.random.DRAWS`.
+        shape: sizes, which may be symbolic.
+        dtype: their dtype.
+        parameters: of the kind; integers may be symbolic sizes.
+    """
+
+    kind: str
+    shape: Shape
+    dtype: str
+    parameters: tuple[Any, ...] = ()
+
+
+def noise_of(operation_name: str, arguments: Mapping[str, Any], result: TensorSpec) -> Noise | None:
+    """The numbers from which a random operation computes its `result`; None if its bounds are tensors."""
+    kind = operation_name.removeprefix("random_")
+    if kind == "categorical":
+        return Noise("gumbel", arguments["logits"].shape, arguments["logits"].dtype)
+    if kind == "bernoulli":
+        return Noise("fraction", result.shape, arguments["p"].dtype)
+    parameters = tuple(value for name, value in arguments.items() if name not in ("shape", "n", "dtype"))
+    if any(isinstance(value, TensorSpec) for value in parameters):
+        return None
+    return Noise(kind, result.shape, result.dtype, parameters)
+
+
 @operation("random")
 def random_uniform(
     shape: Sequence[int], low: float = 0.0, high: float = 1.0, dtype: str | None = None
 ) -> TensorSpec:
-    """Floats between `low` and `high`; by rounding `high` itself can occur. Sizes may come from ``ops.shape``."""
+    """Uniform floats in ``[low, high)``; rounding may give `high` itself. Sizes may come from ``ops.shape``."""
     _need_numbers("random_uniform", low=low, high=high)
     if low >= high:
         raise InferenceError(f"ops.random_uniform: low must be below high, given {low} and {high}")
@@ -32,7 +63,7 @@ def random_uniform(
 def random_normal(
     shape: Sequence[int], mean: float = 0.0, stddev: float = 1.0, dtype: str | None = None
 ) -> TensorSpec:
-    """Floats of the normal distribution."""
+    """Floats from the normal distribution."""
     _need_deviation("random_normal", mean, stddev)
     return _floats("random_normal", shape, dtype)
 
@@ -41,14 +72,14 @@ def random_normal(
 def random_truncated_normal(
     shape: Sequence[int], mean: float = 0.0, stddev: float = 1.0, dtype: str | None = None
 ) -> TensorSpec:
-    """Floats of the normal distribution within two standard deviations of its mean."""
+    """Floats from the normal distribution within two standard deviations of its mean."""
     _need_deviation("random_truncated_normal", mean, stddev)
     return _floats("random_truncated_normal", shape, dtype, mean - 2 * stddev, mean + 2 * stddev)
 
 
 @operation("random")
 def random_integers(shape: Sequence[int], low: Any, high: Any, dtype: str = "int64") -> TensorSpec:
-    """Integers from `low` up to, not including, `high`.
+    """Integers from `low` up to but not including `high`.
 
     Both are integers, sizes from ``ops.shape``, or integer tensors without axes.
     """
@@ -100,7 +131,9 @@ def _floats(
     assert dtype is not None
     spec = TensorSpec(_sizes(name, shape), dtype, low, high)
     if not spec.is_float:
-        raise InferenceError(f"ops.{name} draws floats, given dtype {dtype!r}; integers: ops.random_integers")
+        raise InferenceError(
+            f"ops.{name} draws floats, given dtype {dtype!r}; for integers use ops.random_integers"
+        )
     return spec
 
 

@@ -18,12 +18,12 @@ def linear_recurrence(
     reverse: bool = False,
     axis: int = 0,
 ) -> TensorSpec:
-    """``y_t = x_t + d_t * y_{t-1}`` along `axis`, with `initial` (default 0) in front of the first.
+    """``y_t = x_t + d_t * y_{t-1}`` along `axis`, with `initial` (default 0) before the first.
 
-    With `reverse`, ``y_t = x_t + d_t * y_{t+1}`` with `initial` after the last: with rewards and ``gamma * (1 -
-    terminated)`` these are discounted returns, with TD errors and ``gamma * lambda`` the advantages of GAE.
+    With `reverse`, ``y_t = x_t + d_t * y_{t+1}`` with `initial` after the last: for rewards and ``gamma * (1 -
+    terminated)`` these are discounted returns, for TD errors and ``gamma * lambda`` the advantages of GAE.
 
-    ``x [T, ...]``, `d` a number or what broadcasts to the shape of `x`, ``initial [...]`` without the axis.
+    ``x [T, ...]``, `d` a number or a tensor that broadcasts to the shape of `x`, ``initial [...]`` without the axis.
     """
     require_float("linear_recurrence", x)
     position = normalize_axis(axis, len(x.shape), "linear_recurrence")

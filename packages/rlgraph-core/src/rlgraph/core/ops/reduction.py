@@ -14,10 +14,10 @@ Axis = int | tuple[int, ...] | None
 
 
 def normalize_axis(axis: int, rank: int, name: str) -> int:
-    """A non-negative axis.
+    """`axis` as a non-negative integer.
 
     Raises:
-        InferenceError: unknown axis.
+        InferenceError: `axis` does not exist.
     """
     if isinstance(axis, bool) or not isinstance(axis, int) or not -rank <= axis < rank:
         raise InferenceError(f"ops.{name}: axis {axis!r} does not exist in a tensor of rank {rank}")
@@ -25,11 +25,11 @@ def normalize_axis(axis: int, rank: int, name: str) -> int:
 
 
 def reduced_shape(shape: Shape, axis: Axis, keepdims: bool, name: str) -> Shape:
-    """The shape after folding `axis` (None: all)."""
+    """The shape after reduction over `axis` (None: all)."""
     rank = len(shape)
     axes = range(rank) if axis is None else (axis,) if isinstance(axis, int) else axis
     folded = {normalize_axis(a, rank, name) for a in axes}
-    # Frameworks disagree on what an empty tuple or an axis named twice means.
+    # Frameworks disagree about an empty tuple and about repeated axes.
     if axis is not None and not (folded and len(folded) == len(axes)):
         raise InferenceError(f"ops.{name}: axis must be None, an axis, or different axes, given {axis!r}")
     if keepdims:
@@ -96,7 +96,7 @@ def prod(x: TensorSpec, axis: Axis = None, keepdims: bool = False) -> TensorSpec
 
 @operation("reduction")
 def var(x: TensorSpec, axis: Axis = None, keepdims: bool = False, correction: int = 0) -> TensorSpec:
-    """Mean squared distance to the mean over `axis`; of N elements, the sum is divided by ``N - correction``."""
+    """Variance over `axis`: the sum of squared deviations from the mean, divided by ``N - correction``."""
     require_float("var", x)
     require_whole("var", "correction", correction)
     return TensorSpec(reduced_shape(x.shape, axis, keepdims, "var"), x.dtype, 0.0, None)
@@ -104,7 +104,7 @@ def var(x: TensorSpec, axis: Axis = None, keepdims: bool = False, correction: in
 
 @operation("reduction")
 def std(x: TensorSpec, axis: Axis = None, keepdims: bool = False, correction: int = 0) -> TensorSpec:
-    """The square root of `var`."""
+    """Standard deviation over `axis`: the square root of `var`."""
     require_float("std", x)
     require_whole("std", "correction", correction)
     return TensorSpec(reduced_shape(x.shape, axis, keepdims, "std"), x.dtype, 0.0, None)
@@ -138,7 +138,7 @@ def argmin(x: TensorSpec, axis: int) -> TensorSpec:
 
 @operation("reduction")
 def cumulative_sum(x: TensorSpec, axis: int) -> TensorSpec:
-    """Sums of the elements up to each one along `axis`, in the dtype of `x`."""
+    """Cumulative sums along `axis`, in the dtype of `x`."""
     require_number("cumulative_sum", x)
     normalize_axis(axis, len(x.shape), "cumulative_sum")
     return x.unbounded()
@@ -146,7 +146,7 @@ def cumulative_sum(x: TensorSpec, axis: int) -> TensorSpec:
 
 @operation("reduction")
 def cumulative_prod(x: TensorSpec, axis: int) -> TensorSpec:
-    """Products of the elements up to each one along `axis`, in the dtype of `x`."""
+    """Cumulative products along `axis`, in the dtype of `x`."""
     require_number("cumulative_prod", x)
     normalize_axis(axis, len(x.shape), "cumulative_prod")
     return x.unbounded()

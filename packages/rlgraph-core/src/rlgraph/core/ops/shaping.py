@@ -18,8 +18,8 @@ from rlgraph.core.ops.tensor_spec import Shape, TensorSpec
 def reshape(x: TensorSpec, shape: Sequence[int]) -> TensorSpec:
     """`x` in row-major order with another shape; one size may be -1.
 
-    Of an open size -1 makes a part: ``x [B, 3]`` as ``(4, -1, 3)`` is ``[4, B//4, 3]``, for B that 4 divides. An open
-    axis may also be split by a size that is open itself: ``(-1, T, 3)`` is ``[B//T, T, 3]``.
+    -1 may divide an unknown size: ``x [B, 3]`` as ``(4, -1, 3)`` is ``[4, B//4, 3]``, for B divisible by 4. An
+    unknown axis may also be split by an unknown size: ``(-1, T, 3)`` is ``[B//T, T, 3]``.
     """
     wanted: list[int | SymbolicDim] = list(shape)
     total = product(x.shape)
@@ -54,7 +54,7 @@ def _divide(
 
 
 def _part_of_axis(axes: list[int | SymbolicDim], wanted: list[int | SymbolicDim]) -> int | SymbolicDim | None:
-    """The size of -1 if one open axis is split and all others stay; else None."""
+    """The size for -1 if one unknown axis is split and all others stay; else None."""
     while axes and wanted and axes[-1] == wanted[-1]:
         axes.pop(), wanted.pop()
     if len(axes) != 1 or not isinstance(axes[0], SymbolicDim) or -1 not in wanted:
@@ -67,14 +67,14 @@ def _part_of_axis(axes: list[int | SymbolicDim], wanted: list[int | SymbolicDim]
 
 @operation("shaping", view=True)
 def expand_dims(x: TensorSpec, axis: int) -> TensorSpec:
-    """A new axis of size 1 at `axis`."""
+    """`x` with a new axis of size 1 at `axis`."""
     position = normalize_axis(axis, len(x.shape) + 1, "expand_dims")
     return x.with_shape((*x.shape[:position], 1, *x.shape[position:]))
 
 
 @operation("shaping", view=True)
 def squeeze(x: TensorSpec, axis: int) -> TensorSpec:
-    """Without the axis `axis`, which must have size 1."""
+    """`x` without the axis `axis`, which must have size 1."""
     position = normalize_axis(axis, len(x.shape), "squeeze")
     if x.shape[position] != 1:
         raise InferenceError(f"ops.squeeze: axis {axis} of {x} has size {x.shape[position]}, not 1")
@@ -83,17 +83,19 @@ def squeeze(x: TensorSpec, axis: int) -> TensorSpec:
 
 @operation("shaping", view=True)
 def permute_dims(x: TensorSpec, axes: Sequence[int]) -> TensorSpec:
-    """The axes of `x` in the order `axes`."""
+    """`x` with its axes in the order `axes`."""
     rank = len(x.shape)
     positions = [normalize_axis(axis, rank, "permute_dims") for axis in axes]
     if sorted(positions) != list(range(rank)):
-        raise InferenceError(f"ops.permute_dims: {tuple(axes)} is not an order of the {rank} axes of {x}")
+        raise InferenceError(
+            f"ops.permute_dims: {tuple(axes)} is not a permutation of the {rank} axes of {x}"
+        )
     return x.with_shape(tuple(x.shape[p] for p in positions))
 
 
 @operation("shaping", view=True)
 def moveaxis(x: TensorSpec, source: int, destination: int) -> TensorSpec:
-    """The axis `source` moved to `destination`; the others keep their order."""
+    """`x` with the axis `source` moved to `destination`; the others keep their order."""
     rank = len(x.shape)
     shape = list(x.shape)
     size = shape.pop(normalize_axis(source, rank, "moveaxis"))
@@ -110,7 +112,7 @@ def flatten(x: TensorSpec, start_axis: int = 0) -> TensorSpec:
 
 @operation("shaping", view=True)
 def broadcast_to(x: TensorSpec, shape: Sequence[int]) -> TensorSpec:
-    """`x` repeated to `shape`."""
+    """`x` broadcast to `shape`."""
     target: Shape = tuple(shape)
     if broadcast_shapes(x.shape, target) != target:
         raise InferenceError(f"ops.broadcast_to: {x} does not broadcast to {target}")
@@ -124,13 +126,7 @@ def _same_kind(name: str, arrays: Sequence[TensorSpec]) -> None:
 
 
 def _union(arrays: Sequence[TensorSpec], shape: Shape) -> TensorSpec:
-    lows = [array.low for array in arrays]
-    highs = [array.high for array in arrays]
-    low = None if any(bound is None for bound in lows) else min(bound for bound in lows if bound is not None)
-    high = (
-        None if any(bound is None for bound in highs) else max(bound for bound in highs if bound is not None)
-    )
-    return TensorSpec(shape, arrays[0].dtype, low, high)
+    return arrays[0].with_shape(shape).bounded_as(*arrays[1:])
 
 
 def _resized(x: TensorSpec, position: int, size: int | SymbolicDim) -> TensorSpec:
@@ -161,7 +157,7 @@ def concat(arrays: Sequence[TensorSpec], axis: int = 0) -> TensorSpec:
 
 @operation("shaping")
 def stack(arrays: Sequence[TensorSpec], axis: int = 0) -> TensorSpec:
-    """The equally shaped `arrays` along a new axis."""
+    """`arrays` of the same shape, stacked along a new axis."""
     _same_kind("stack", arrays)
     first = arrays[0]
     for array in arrays:
@@ -193,7 +189,7 @@ def unstack(x: TensorSpec, axis: int = 0) -> tuple[TensorSpec, ...]:
     position = normalize_axis(axis, len(x.shape), "unstack")
     size = x.shape[position]
     if isinstance(size, SymbolicDim):
-        raise InferenceError(f"ops.unstack: axis {axis} of {x} has the open size {size}")
+        raise InferenceError(f"ops.unstack: axis {axis} of {x} has the unknown size {size}")
     return (x.with_shape((*x.shape[:position], *x.shape[position + 1 :])),) * size
 
 
@@ -207,7 +203,7 @@ def flip(x: TensorSpec, axis: int | tuple[int, ...] | None = None) -> TensorSpec
 
 @operation("shaping")
 def roll(x: TensorSpec, shift: int, axis: int) -> TensorSpec:
-    """The elements moved by `shift` places along `axis`; what leaves at one end enters at the other."""
+    """`x` shifted by `shift` places along `axis`, wrapping around."""
     require_whole("roll", "shift", shift, least=None)
     normalize_axis(axis, len(x.shape), "roll")
     return x
@@ -215,7 +211,7 @@ def roll(x: TensorSpec, shift: int, axis: int) -> TensorSpec:
 
 @operation("shaping")
 def tile(x: TensorSpec, repetitions: Sequence[int]) -> TensorSpec:
-    """The whole of `x` again and again, one number of repetitions for each axis."""
+    """`x` tiled; `repetitions` has one number for each axis."""
     _per_axis("tile", "repetitions", x, repetitions)
     counts = [require_size("tile", "a number of repetitions", count) for count in repetitions]
     return x.with_shape(tuple(size * count for size, count in zip(x.shape, counts, strict=True)))
@@ -223,14 +219,14 @@ def tile(x: TensorSpec, repetitions: Sequence[int]) -> TensorSpec:
 
 @operation("shaping")
 def repeat(x: TensorSpec, repeats: int, axis: int) -> TensorSpec:
-    """Each slice along `axis` `repeats` times in a row."""
+    """Each slice of `x` along `axis`, repeated `repeats` times in a row."""
     position = normalize_axis(axis, len(x.shape), "repeat")
     return _resized(x, position, x.shape[position] * require_whole("repeat", "repeats", repeats))
 
 
 @operation("shaping")
 def pad(x: TensorSpec, padding: Sequence[tuple[int, int]], value: float = 0) -> TensorSpec:
-    """`x` padded with `value`: `padding` has for each axis the numbers of elements before and after."""
+    """`x` padded with `value`: `padding` holds (before, after) for each axis."""
     _per_axis("pad", "padding", x, padding)
     common_dtype(x, bool(value) if x.dtype == "bool" and value in (0, 1) else value)
     shape: list[int | SymbolicDim] = []
@@ -243,7 +239,7 @@ def pad(x: TensorSpec, padding: Sequence[tuple[int, int]], value: float = 0) -> 
 
 
 def _with_value(x: TensorSpec, value: float) -> TensorSpec:
-    """`x` among whose elements may be `value`."""
+    """The spec of `x` with `value` among its elements."""
     return _union([x, TensorSpec((), x.dtype, value, value + 1 if x.is_int else value)], x.shape)
 
 

@@ -12,7 +12,7 @@ from rlgraph.core.ops.tensor_spec import TensorSpec
 
 
 def _exclusive(size: int | SymbolicDim, more: int = 0) -> int | None:
-    """The bound of indices into an axis of this size."""
+    """The exclusive upper bound of indices into an axis of this size."""
     return None if isinstance(size, SymbolicDim) else size + more
 
 
@@ -26,7 +26,7 @@ def sort(x: TensorSpec, axis: int = -1, descending: bool = False) -> TensorSpec:
 
 @operation("sorting")
 def argsort(x: TensorSpec, axis: int = -1, descending: bool = False) -> TensorSpec:
-    """The indices (int64) that sort `x` along `axis`, those of equal elements ascending."""
+    """The indices (int64) that sort `x` along `axis`; equal elements keep their order."""
     require_number("argsort", x)
     size = x.shape[normalize_axis(axis, len(x.shape), "argsort")]
     return TensorSpec(x.shape, "int64", 0, _exclusive(size))
@@ -47,9 +47,9 @@ def top_k(x: TensorSpec, k: int, axis: int = -1) -> tuple[TensorSpec, TensorSpec
 
 @operation("sorting")
 def searchsorted(x1: TensorSpec, x2: TensorSpec, side: str = "left") -> TensorSpec:
-    """Where (int64) the elements of `x2` belong in the ascending ``x1 [N]``.
+    """Insertion indices (int64) of the elements of `x2` into the ascending ``x1 [N]``.
 
-    With ``side="left"`` before equal elements, with ``"right"`` after them.
+    ``side="left"`` inserts before equal elements, ``"right"`` after them.
     """
     require_number("searchsorted", x1, x2)
     common_dtype(x1, x2)

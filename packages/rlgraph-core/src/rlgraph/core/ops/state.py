@@ -11,13 +11,13 @@ from rlgraph.core.ops.tensor_spec import TensorSpec
 
 @operation("state")
 def read(variable: TensorSpec) -> TensorSpec:
-    """The variable's value now; later writes do not change it."""
+    """The current value of the variable; later writes do not change the result."""
     return variable
 
 
 @operation("state")
 def assign(variable: TensorSpec, value: Operand) -> None:
-    """Write `value` into `variable`; the shapes are equal, nothing broadcasts."""
+    """Write `value` into `variable`; the shapes must be equal, nothing broadcasts."""
     common_dtype(variable, value)
     if isinstance(value, TensorSpec) and value.shape != variable.shape:
         raise InferenceError(f"ops.assign: {value} does not have the shape of the variable {variable}")
@@ -25,7 +25,7 @@ def assign(variable: TensorSpec, value: Operand) -> None:
 
 @operation("state")
 def assign_add(variable: TensorSpec, value: Operand) -> None:
-    """Add `value` to `variable` in place; the shapes are equal, nothing broadcasts."""
+    """Add `value` to `variable` in place; the shapes must be equal, nothing broadcasts."""
     assign(variable, value)
 
 
@@ -33,8 +33,8 @@ def assign_add(variable: TensorSpec, value: Operand) -> None:
 def scatter_update(variable: TensorSpec, indices: TensorSpec, values: TensorSpec) -> None:
     """Write the rows `values` at `indices` along the first axis of `variable`, in place.
 
-    Shapes: indices [...], values [..., *row]; nothing broadcasts. Indices count from 0. Of several rows for one
-    index, any may win.
+    Shapes: indices [...], values [..., *row]; nothing broadcasts. Indices count from 0. For a
+    repeated index, any of its rows may win.
     """
     _check_rows("scatter_update", variable, indices, values)
 
@@ -43,8 +43,8 @@ def scatter_update(variable: TensorSpec, indices: TensorSpec, values: TensorSpec
 def scatter_add(variable: TensorSpec, indices: TensorSpec, values: TensorSpec) -> None:
     """Add the rows `values` to those at `indices` along the first axis of `variable`, in place.
 
-    Shapes: indices [...], values [..., *row]; nothing broadcasts. Indices count from 0. Several rows for one index
-    are all added.
+    Shapes: indices [...], values [..., *row]; nothing broadcasts. Indices count from 0. All rows of a repeated
+    index are added.
     """
     if variable.dtype == "bool":
         raise InferenceError(f"ops.scatter_add needs a variable of numbers, given {variable}")

@@ -15,20 +15,21 @@ from rlgraph.core.ops.contract import DATA_DEPENDENT, DTYPES, OPERATIONS, Operat
 from rlgraph.core.ops.dims import AskedSize, SymbolicDim
 from rlgraph.core.ops.effects import EffectRecorder
 from rlgraph.core.ops.elementwise import arithmetic, comparison
+from rlgraph.core.ops.random import noise_of
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
-#: How the annotations of options begin that are Python values.
+#: Prefixes of the annotations of options, which are Python values.
 OPTIONS = ("int", "float", "bool", "str")
 
 
 class SymbolicTensor:
-    """A tensor of which only the `spec` is known.
+    """A tensor without values, only with a `spec`.
 
     Args:
         spec: shape, dtype and bounds.
         aliases: names of the variables whose memory it may share.
-        recorder: of the call in which it shares them.
-        carries: names of the function's arguments it can be differentiated by.
+        recorder: records the effects of the call in which it shares them.
+        carries: names of the function's arguments with respect to which it can be differentiated.
     """
 
     __slots__ = ("_made", "_recorder", "aliases", "carries", "spec")
@@ -44,26 +45,26 @@ class SymbolicTensor:
         self.aliases = aliases
         self._recorder = recorder
         self._made = recorder.count if recorder else 0
-        # Nothing but floats has a derivative: an argmax or a comparison ends the flow by its dtype.
+        # Only floats have derivatives: an argmax or a comparison stops the gradient by its dtype.
         self.carries = carries if spec.is_float else frozenset()
 
     def _observe(self) -> TensorSpec:
         """The spec of this operand; a variable records that it was read.
 
         Raises:
-            InferenceError: it is a view of a variable that was written since; backends differ in what it holds then.
+            InferenceError: it is a view of a variable that was written since; its value then depends on the backend.
         """
         last_write = self._recorder.last_write if self._recorder else {}
         for name in sorted(self.aliases):
             if last_write.get(name, 0) > self._made:
                 raise InferenceError(
                     f"a part or view of variable {name} is used after the variable was written: "
-                    "take it of ops.read(variable), which stays as it was, or again of the variable"
+                    "take it from ops.read(variable), which writes do not change, or take it again"
                 )
         return self.spec
 
     def _view(self, spec: TensorSpec) -> SymbolicTensor:
-        """What shares the memory of this tensor."""
+        """A tensor that shares the memory of this one."""
         return SymbolicTensor(spec, self.aliases, self._recorder, self.carries)
 
     @property
@@ -205,7 +206,7 @@ class SymbolicVariable(SymbolicTensor):
 
 
 class _FixedShape(Sequence[int]):
-    """``x.shape``: sizes the Space fixes; asking for another one says what to use instead."""
+    """``x.shape``: sizes that the Space fixes; any other size is an error that names ``ops.shape``."""
 
     def __init__(self, spec: TensorSpec):
         self._spec = spec
@@ -235,7 +236,7 @@ def _operand(value: Any) -> Any:
 
 
 def _carried(value: Any) -> frozenset[str]:
-    """What an operand, or any in a list of operands, can be differentiated by."""
+    """The arguments with respect to which an operand, or any operand of a list, can be differentiated."""
     if isinstance(value, SymbolicTensor):
         return value.carries
     if isinstance(value, list | tuple):
@@ -290,9 +291,9 @@ class SymbolicOps:
     """The contract evaluated on specs; one instance per graph-function call.
 
     Args:
-        recorder: of that call.
+        recorder: records the effects of the call.
         float_dtype: the execution's floating dtype.
-        name: of the call; sizes that only its values decide are named after it.
+        name: name of the call; data-dependent sizes are named after it.
     """
 
     def __init__(self, recorder: EffectRecorder, float_dtype: str, name: str = "N"):
@@ -329,14 +330,14 @@ class SymbolicOps:
             if name == "dtype":
                 arguments[name] = self._dtype(operation, arguments[name])
             elif "TensorSpec" in parameter.annotation or "Operand" in parameter.annotation:
-                # Frameworks call them x, a, input, self ...
+                # Frameworks name them x, a, input, self ...
                 if name in kwargs and parameter.default is parameter.empty:
                     raise InferenceError(
-                        f"ops.{operation.name}{operation.signature}: give {name} by position"
+                        f"ops.{operation.name}{operation.signature}: pass {name} as a positional argument"
                     )
                 self._check_operand(operation, parameter, arguments[name])
             elif operation.family == "random":
-                continue  # draws say themselves what to do with a tensor instead of a number
+                continue  # the rules of draws report tensors, with a workaround
             elif isinstance(arguments[name], SymbolicTensor) and parameter.annotation.startswith(OPTIONS):
                 raise InferenceError(
                     f"ops.{operation.name}: {name} must be known at build time ({parameter.annotation}), "
@@ -348,7 +349,6 @@ class SymbolicOps:
             return self._evaluate_control(operation, arguments)
         if operation.family == "random":
             self._recorder.need_no_region(f"ops.{operation.name}")
-            self._recorder.draw()
         source = next(iter(arguments.values()), None)
         carries = _carried(list(arguments.values())) if operation.differentiable else frozenset()
         sized = self._count(arguments[operation.sized_by]) if operation.sized_by else None
@@ -364,12 +364,16 @@ class SymbolicOps:
             return result
 
         result = operation.rule(*bound.args, **bound.kwargs)
+        if operation.family == "random":
+            self._recorder.draw(noise_of(operation.name, arguments, result))
         return tuple(map(tensor, result)) if isinstance(result, tuple) else tensor(result)
 
     def _count(self, mask: SymbolicTensor) -> SymbolicDim:
-        """The number of true elements of `mask`: the same symbol whenever it is the same tensor."""
+        """The number of true elements of `mask`: the same symbol for the same tensor."""
         symbol = SymbolicDim.symbol(f"{self._name}_{len(self._counts)}")
-        return self._counts.setdefault(id(mask), (mask, symbol))[1]  # kept, so that its id stays its own
+        return self._counts.setdefault(id(mask), (mask, symbol))[
+            1
+        ]  # the mask is kept, so that its id is not reused
 
     def _evaluate_state(self, operation: Operation, arguments: dict[str, Any]) -> Any:
         variable = arguments["variable"]

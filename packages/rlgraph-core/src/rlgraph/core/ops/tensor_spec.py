@@ -42,11 +42,18 @@ class TensorSpec:
     def unbounded(self) -> TensorSpec:
         return replace(self, low=None, high=None)
 
+    def bounded_as(self, *others: TensorSpec) -> TensorSpec:
+        """The same with the bounds that hold for this and all `others`."""
+        lows, highs = ([getattr(spec, end) for spec in (self, *others)] for end in ("low", "high"))
+        return replace(
+            self, low=None if None in lows else min(lows), high=None if None in highs else max(highs)
+        )
+
     @classmethod
     def from_space(
         cls, space: BoxSpace, float_dtype: str = "float32", batch: str = "B", time: str = "T"
     ) -> TensorSpec:
-        """The tensor that holds an element of `space`; floating Spaces take the execution's `float_dtype`."""
+        """The tensor for elements of `space`; floating Spaces take the execution's `float_dtype`."""
         ranks: list[int | SymbolicDim] = []
         for rank, symbol, name in ((space.batch_rank, batch, "batch"), (space.time_rank, time, "time")):
             if rank is True:
@@ -92,7 +99,7 @@ class TensorSpec:
 
 
 def _is_time(dim: int | SymbolicDim) -> bool:
-    """Whether a size is that of the time rank, also of one call (``T7``), or of a part of it such as ``T - 1``."""
+    """Whether a size is that of the time rank, of one call (``T7``), or derived from it (``T - 1``)."""
     if isinstance(dim, RankSize):
         return dim.rank == "time"
     return isinstance(dim, SymbolicDim) and all(_TIME.fullmatch(symbol) for symbol in dim.symbols)
@@ -105,7 +112,7 @@ def _is_batch(dim: int | SymbolicDim = 0) -> bool:
 
 
 def _scalar(bound: Any) -> float | int | None:
-    """Bounds travel as scalars; per-element bounds stay with the Space they came from."""
+    """`bound` if it is a scalar: a spec has no per-element bounds."""
     return None if bound is None or isinstance(bound, np.ndarray) else bound
 
 

@@ -1,8 +1,8 @@
-"""Where in a document a spec stands while its object is made.
+"""Paths of specs in a document while their objects are created.
 
-A constructor knows the names of its own arguments, not where in a larger document its spec stands. What is being made
-is therefore kept as a stack of frames; a place that a constructor names, ``memory.capacity`` (its scope and its
-argument), becomes ``agent.memory_spec.capacity``. The same stack tells a recorder what every constructor was given.
+A constructor knows the names of its own arguments, but not its place in a larger document. Running constructors are
+therefore kept as a stack of frames; a place in terms of a constructor, ``memory.capacity`` (its scope and argument),
+becomes ``agent.memory_spec.capacity``. With the same stack a recorder notes the arguments of every constructor.
 """
 
 from __future__ import annotations
@@ -14,21 +14,20 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from rlgraph.core.errors import SpecError
+from rlgraph.core.errors import Fault, SpecError
 
 _INDEX = re.compile(r"\[\d+\]")
 _PART = re.compile(r"\[\d+\]|(?:(?!\[\d+\])[^.])+")
-_PREFIX = re.compile(r"(?P<place>[^\s:]+): ")
 
 
 @dataclass(frozen=True)
 class Frame:
-    """One constructor at work.
+    """A running constructor.
 
     Attributes:
         path: place of its spec in the document.
-        keys: the arguments that stand in the spec, or may.
-        handed: those that the program hands over instead.
+        keys: the arguments that the spec may contain.
+        handed: arguments that the program passes instead.
     """
 
     path: str
@@ -46,18 +45,18 @@ def parts_of(place: str) -> list[str]:
 
 
 def is_index(part: str) -> bool:
-    """Whether a part is the number of an item: ``"[0]"``."""
+    """Whether a part is an index, such as ``"[0]"``."""
     return _INDEX.fullmatch(part) is not None
 
 
 def join_parts(*parts: str) -> str:
-    """The place that consists of these parts; empty ones are left out."""
+    """The place with these parts; empty parts are left out."""
     return "".join(p if is_index(p) else f".{p}" for p in parts if p).removeprefix(".")
 
 
 @contextmanager
 def making(path: str, keys: Iterable[str], handed: Iterable[str]) -> Iterator[None]:
-    """A constructor works on the spec at `path`; see `Frame`."""
+    """Context of a constructor that runs on the spec at `path`; see `Frame`."""
     token = _frames.set((*_frames.get(), Frame(path, frozenset(keys), frozenset(handed))))
     try:
         yield
@@ -66,10 +65,10 @@ def making(path: str, keys: Iterable[str], handed: Iterable[str]) -> Iterator[No
 
 
 def locate(place: str) -> str:
-    """The place in the document of what a constructor at work calls `place`.
+    """The place in the document of `place`, as named by a running constructor.
 
-    Leading names that are no arguments of it (its scope, a component it is made of) say nothing about the document and
-    are dropped; an argument that the program handed over belongs to the constructor that did so.
+    Leading names that are not its arguments (its scope, a sub-component) are not in the document and are dropped. An
+    argument that the program passed belongs to the constructor that passed it.
     """
     return _located(place) or place
 
@@ -83,36 +82,33 @@ def _located(place: str) -> str | None:
     return None
 
 
-def located(error: SpecError, path: str, owner: str) -> SpecError:
-    """`error`, raised by the constructor at work, with the place in the document before every mistake.
+def locate_faults(error: SpecError, path: str, owner: str) -> None:
+    """Give the faults of `error`, raised by the running constructor, their places in the document.
 
     Args:
-        error: what was raised.
-        path: the constructor's own place.
-        owner: its class, which a message may begin with.
+        error: the error.
+        path: place of the constructor.
+        owner: its class, which a fault may name as its place.
     """
-    if error.located:
-        return error
-    result = SpecError(*(_locate_fault(str(fault), path, owner) for fault in error.args))
-    result.located = True
-    result.__notes__ = list(getattr(error, "__notes__", ()))
-    return result
+    if not error.located:
+        error.args = tuple(_locate_fault(fault, path, owner) for fault in error.faults)
+        error.located = True
 
 
-def _locate_fault(fault: str, path: str, owner: str) -> str:
-    if fault.startswith((f"{path}.", f"{path}[", f"{path}: ")):
+def _locate_fault(fault: Fault, path: str, owner: str) -> Fault:
+    if fault.path == path or fault.path.startswith((f"{path}.", f"{path}[")):
         return fault
-    match = _PREFIX.match(fault)
-    if match is not None and (place := _located(match["place"])) is not None:
-        return f"{place}: {fault[match.end() :]}"
-    if match is not None and parts_of(match["place"])[0] in _frames.get()[-1].handed:
+    place = _located(fault.path)
+    if place is not None:
+        return Fault(fault.text, place)
+    if not _frames.get()[-1].handed.isdisjoint(parts_of(fault.path)[:1]):
         return fault
-    return f"{path}: {fault.removeprefix(f'{owner}: ')}"
+    return Fault(fault.text if fault.path == owner else str(fault), path)
 
 
 @contextmanager
 def recording() -> Iterator[dict[str, Mapping[str, Any]]]:
-    """Notes, by place, the arguments that constructors in this context are called with, defaults included."""
+    """Records, by place, the arguments of the constructors that run in this context, including defaults."""
     records: dict[str, Mapping[str, Any]] = {}
     token = _records.set(records)
     try:
@@ -122,12 +118,12 @@ def recording() -> Iterator[dict[str, Mapping[str, Any]]]:
 
 
 def record(path: str, arguments: Mapping[str, Any]) -> None:
-    """Note what the spec at `path` amounts to, where somebody records."""
+    """Record the arguments of the spec at `path`, if a recorder is active."""
     records = _records.get()
     if records is not None:
         records[path] = arguments
 
 
 def is_recording() -> bool:
-    """Whether somebody records."""
+    """Whether a recorder is active."""
     return _records.get() is not None

@@ -1,4 +1,4 @@
-"""Objects from specs: ``{"type": "dense", "units": 64}`` becomes ``Dense(units=64)``."""
+"""Creates objects from specs: ``{"type": "dense", "units": 64}`` becomes ``Dense(units=64)``."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from rlgraph.core.errors import SpecError, offer
+from rlgraph.core.errors import Fault, SpecError, offer
 from rlgraph.core.registry import registry
 from rlgraph.core.specs.argument_types import expectation, fits
 from rlgraph.core.specs.documents import is_spec_file, read_spec_file
 from rlgraph.core.specs.imports import data_specs
 from rlgraph.core.specs.parameters import Parameters, parameters_of
-from rlgraph.core.specs.spec_paths import is_recording, locate, located, making, record
+from rlgraph.core.specs.spec_paths import is_recording, locate, locate_faults, making, record
 from rlgraph.spaces import SpaceError
 
-#: What a constructor raises that stumbles over a value it was given.
+#: Exceptions that a constructor may raise for a bad value.
 REFUSALS = (
     ArithmeticError,
     AssertionError,
@@ -29,7 +29,7 @@ REFUSALS = (
     RecursionError,
     ValueError,
 )
-#: Mistakes of one mapping that are reported; more say nothing new.
+#: Maximum number of reported mistakes of one mapping.
 MAX_FAULTS = 20
 
 
@@ -38,32 +38,31 @@ class Specifiable:
 
     #: Entry-point group in which types of this family are registered.
     registry_group: ClassVar[str]
-    #: What others call an argument -> where it stands here, ``{"gamma": "discount"}``; offered where an unknown key is
-    #: refused, if the class has the place.
+    #: Name of an argument in other libraries -> its key here, ``{"gamma": "discount"}``; suggested for unknown keys.
     other_names: ClassVar[Mapping[str, str]] = {}
-    #: How a spec of this class is written, where that is easily mistaken; said where another class is given.
+    #: A hint on the form of a spec of this class, added to errors about a wrong class.
     spec_hint: ClassVar[str] = ""
 
     @classmethod
     def from_spec(cls, spec: Any, *, path: str = "", **kwargs: Any) -> Self:
-        """Make an instance from a spec. The spec is never changed.
+        """Create an instance from a spec, which is never changed.
 
         Args:
             spec: one of
 
-                * an instance: returned as it is;
+                * an instance: returned unchanged;
                 * None: this class with its defaults;
-                * a mapping with ``type`` (a registered name, a class, a function, or where to import a class from;
-                  default: this class), constructor arguments by name, and ``_args``, a list of those by position;
-                * what may stand as ``type`` alone: ``"dense"``, ``"package.module.Class"``,
-                  ``"package.module:Class"``, a class, or a function that returns an instance;
-                * a JSON or YAML file that holds a spec: ``"net.json"``, or any `pathlib.Path`. A file is data: it
-                  imports nothing but what `rlgraph.core.allow_imports` allows.
-            path: where the spec stands in a larger one; named in errors.
+                * a mapping with ``type`` (a registered name, an import path, a class or a function; default: this
+                  class), keyword arguments of the constructor, and ``_args``, a list of positional arguments;
+                * the ``type`` alone: ``"dense"``, ``"package.module.Class"``, ``"package.module:Class"``, a class, or a
+                  function that returns an instance;
+                * a JSON or YAML file with a spec: ``"net.json"``, or any `pathlib.Path`. A file is data: it may import
+                  only what `rlgraph.core.allow_imports` allows.
+            path: place of the spec in a larger one, for messages.
             kwargs: arguments that override the spec's.
 
         Raises:
-            SpecError: unknown type or argument, a missing argument, or a value that the constructor refuses; with
+            SpecError: an unknown type or argument, a missing argument, or a value that the constructor refuses; names
                 its path and the nearest valid name.
         """
         where = locate(path or cls.__name__)
@@ -80,14 +79,15 @@ class Specifiable:
             makes = callable(spec) and not isinstance(spec, Specifiable)
             if spec is not None and not (isinstance(spec, str) or makes):
                 raise SpecError(
-                    f"{where}: expected a {cls.__name__}, a mapping with 'type', a name, a file or a function; "
-                    f"given {type(spec).__name__} {spec!r}{cls._hint()}"
+                    f"expected a {cls.__name__}, a mapping with 'type', a name, a file or a function; "
+                    f"given {type(spec).__name__} {spec!r}{cls._hint()}",
+                    path=where,
                 )
             spec = {"type": spec}
         arguments = {key: plain_copy(value) for key, value in spec.items() if key not in ("type", "_args")}
         positional = spec.get("_args", ())
         if isinstance(positional, str) or not isinstance(positional, Sequence):
-            raise SpecError(f"{where}._args: expected a list of arguments, given {positional!r}")
+            raise SpecError(f"expected a list of arguments, given {positional!r}", path=f"{where}._args")
         kind = spec.get("type")
         target = cls._lookup(kind, where)
         name = kind if isinstance(kind, str) else None
@@ -96,7 +96,8 @@ class Specifiable:
         )
         if not isinstance(instance, cls):
             raise SpecError(
-                f"{where}: {target.__name__} returned {type(instance).__name__} {instance!r}, expected a {cls.__name__}"
+                f"{target.__name__} returned {type(instance).__name__} {instance!r}, expected a {cls.__name__}",
+                path=where,
             )
         return instance
 
@@ -106,7 +107,7 @@ class Specifiable:
             with data_specs():
                 return cls.from_spec(read_spec_file(file, where), path=where, **kwargs)
         except SpecError as error:
-            error.add_note(f"({where} stands in {file})")
+            error.add_note(f"({where} is in {file})")
             raise
 
     @classmethod
@@ -115,7 +116,7 @@ class Specifiable:
 
     @classmethod
     def _lookup(cls, name: Any, where: str) -> Callable[..., Any]:
-        """The class or function that `name` means."""
+        """The class or function called `name`."""
         target: Any = cls if name is None else name
         if isinstance(name, str):
             target = registry(cls.registry_group).resolve(
@@ -127,17 +128,18 @@ class Specifiable:
         if isinstance(target, type):
             if not issubclass(target, cls):
                 raise SpecError(
-                    f"{where}.type: {name!r} is a {target.__name__}, expected a {cls.__name__}{cls._hint()}"
+                    f"{name!r} is a {target.__name__}, expected a {cls.__name__}{cls._hint()}",
+                    path=f"{where}.type",
                 )
         elif not callable(target):
-            raise SpecError(f"{where}.type: expected a name, a class or a function, given {name!r}")
+            raise SpecError(f"expected a name, a class or a function, given {name!r}", path=f"{where}.type")
         return target
 
 
 def plain_copy(value: Any) -> Any:
-    """`value` with its dicts and lists copied, so that nobody who is given them can change the original.
+    """`value` with its dicts and lists copied, so that the receiver cannot change the original.
 
-    A number of NumPy's becomes the Python number that it is.
+    NumPy numbers become Python numbers.
     """
     if type(value) is dict:
         return {key: plain_copy(item) for key, item in value.items()}
@@ -155,18 +157,18 @@ def call_checked(
     handed: Mapping[str, Any] | None = None,
     name: str | None = None,
 ) -> Any:
-    """``target(*positional, **arguments, **handed)``, with every mistake in the arguments as a `SpecError`.
+    """Call ``target(*positional, **arguments, **handed)``; mistakes in the arguments raise a `SpecError`.
 
     Args:
         target: a class or a function.
-        positional, arguments: what the spec gives.
-        where: the place of the spec; named in errors.
-        handed: what the program gives besides the spec; goes before the spec's.
-        name: what the spec calls `target`.
+        positional, arguments: arguments in the spec.
+        where: place of the spec, for messages.
+        handed: arguments of the program, which override those of the spec.
+        name: name of `target` in the spec.
 
     Raises:
-        SpecError: all that is wrong with the arguments: unknown, doubled or missing ones, and types; or a value that
-            `target` refuses.
+        SpecError: lists all unknown, duplicate and missing arguments and wrong types; or names a value that `target`
+            refuses.
     """
     handed = handed or {}
     parameters = parameters_of(target)
@@ -176,26 +178,28 @@ def call_checked(
         *_type_faults(parameters, positional, {k: v for k, v in arguments.items() if k not in handed}, where),
     ]
     if faults:
-        raise _located(*faults)
+        raise SpecError(*faults, located=True)
     if is_recording():
         record(where, _amounts_to(name or place_of(target), parameters, positional, arguments, handed))
     with making(where, {*parameters.named, *arguments} - handed.keys(), handed):
         try:
             return target(*positional, **{**arguments, **handed})
         except SpecError as error:
-            raise located(error, where, _name(target)) from error
+            locate_faults(error, where, _name(target))
+            raise
         except SpaceError:
             raise
         except TypeError as error:
-            raise _located(f"{where}: {_name(target)}: {error}") from error
+            raise SpecError(f"{_name(target)}: {error}", path=where, located=True) from error
         except REFUSALS as error:
-            raise _located(f"{where}: {_name(target)}: {type(error).__name__}: {error}") from error
+            text = f"{_name(target)}: {type(error).__name__}: {error}"
+            raise SpecError(text, path=where, located=True) from error
 
 
 def check_arguments(target: Callable[..., Any], arguments: Mapping[str, Any], where: str) -> None:
-    """Raise `SpecError` for the keys that `target`, a class or a function, does not take.
+    """Raise `SpecError` for keys that are not parameters of `target`, a class or a function.
 
-    A constructor with ``**kwargs`` is taken to hand them to the next class above.
+    A constructor is assumed to pass ``**kwargs`` to its base class.
     """
     faults = [*islice(_name_faults(target, parameters_of(target), arguments, where), MAX_FAULTS)]
     if faults:
@@ -203,26 +207,21 @@ def check_arguments(target: Callable[..., Any], arguments: Mapping[str, Any], wh
 
 
 def place_of(target: Callable[..., Any]) -> str:
-    """What a spec calls `target`: a registered name where it has one, else where to import it from."""
+    """The name of `target` in specs: its registered name if it has one, else its import path."""
     place = f"{target.__module__}:{getattr(target, '__qualname__', type(target).__qualname__)}"
     group = getattr(target, "registry_group", None)
     names = [p.name for p in registry(group).plugins() if p.target == place] if group else []
     return names[0] if names else place
 
 
-def _located(*faults: str) -> SpecError:
-    error = SpecError(*faults)
-    error.located = True
-    return error
-
-
 def _name_faults(
     target: Callable[..., Any], parameters: Parameters, arguments: Mapping[str, Any], where: str
-) -> Iterator[str]:
+) -> Iterator[Fault]:
     for key in arguments:
         if key not in parameters.named and not parameters.is_open:
             other_names = getattr(target, "other_names", {})
-            yield f"{where}.{key}: {_name(target)} has no such key. {offer(str(key), parameters.named, other_names)}"
+            text = f"{_name(target)} has no such key. {offer(str(key), parameters.named, other_names)}"
+            yield Fault(text, f"{where}.{key}")
 
 
 def _position_faults(
@@ -231,14 +230,12 @@ def _position_faults(
     positional: Sequence[Any],
     arguments: Mapping[str, Any],
     where: str,
-) -> list[str]:
-    """Faults in the number of arguments by position, and what is required and not there."""
+) -> list[Fault]:
+    """Faults in the number of positional arguments, duplicate arguments, and missing arguments."""
     places = [p for p in parameters.own if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     if len(positional) > len(places) and not any(p.kind is p.VAR_POSITIONAL for p in parameters.own):
-        return [
-            f"{where}._args: {_name(target)} takes at most {len(places)} arguments by position, "
-            f"given {len(positional)}"
-        ]
+        text = f"{_name(target)} takes at most {len(places)} positional arguments, given {len(positional)}"
+        return [Fault(text, f"{where}._args")]
     doubled = [p.name for p in places[: len(positional)] if p.name in arguments]
     named = [p for p in parameters.own if p.kind is p.KEYWORD_ONLY]
     missing = [
@@ -247,25 +244,25 @@ def _position_faults(
         if p.default is p.empty and p.name not in arguments
     ]
     return [
-        *(f"{where}.{name}: given twice, by name and in '_args'" for name in doubled),
-        *(f"{where}.{name}: missing; {_name(target)} requires it" for name in missing),
+        *(Fault("given twice, by name and in '_args'", f"{where}.{name}") for name in doubled),
+        *(Fault(f"missing; {_name(target)} requires it", f"{where}.{name}") for name in missing),
     ]
 
 
 def _type_faults(
     parameters: Parameters, positional: Sequence[Any], arguments: Mapping[str, Any], where: str
-) -> list[str]:
+) -> list[Fault]:
     annotations = {name: p.annotation for name, p in parameters.named.items()}
     by_position = _by_position(parameters, positional)
     return [
-        f"{where}.{name}: expected {expectation(annotations[name])}, given {value!r}"
+        Fault(f"expected {expectation(annotations[name])}, given {value!r}", f"{where}.{name}")
         for name, value in [*by_position.items(), *arguments.items()]
         if name in annotations and not fits(annotations[name], value)
     ]
 
 
 def _by_position(parameters: Parameters, positional: Sequence[Any]) -> dict[str, Any]:
-    """What is given by position, by name; without what a parameter ``*args`` takes."""
+    """The positional arguments by name, without those of a parameter ``*args``."""
     places = [p.name for p in parameters.own if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     return dict(zip(places, positional, strict=False))
 
@@ -277,10 +274,10 @@ def _amounts_to(
     arguments: Mapping[str, Any],
     handed: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The spec with every argument of the constructor's own by name, defaults included."""
+    """The spec with all of the constructor's own arguments by name, including defaults."""
     by_position = _by_position(parameters, positional)
     defaults = {p.name: p.default for p in parameters.own if p.default is not p.empty}
-    if len(positional) > len(by_position):  # what a parameter `*args` takes has no name
+    if len(positional) > len(by_position):  # arguments of `*args` have no names
         by_position = {"_args": list(positional)}
     given = {**defaults, **by_position, **arguments}
     return {"type": kind, **{name: value for name, value in given.items() if name not in handed}}

@@ -22,7 +22,7 @@ Program = Callable[[list[Tensor]], Sequence[Tensor]]
 
 def missing_compiler() -> str | None:
     """The names of the missing C++ compiler; None if one exists."""
-    from torch._inductor import config  # takes its time
+    from torch._inductor import config  # slow to import
 
     names = [name for name in config.cpp.cxx if name]
     return None if any(map(shutil.which, names)) else " or ".join(names)
@@ -38,7 +38,7 @@ def compile_library(graph: GraphModule, inputs: Sequence[Tensor], library: Path)
 
 def load_library(library: Path) -> Program:
     """The program in a library."""
-    # Inside of `torch._inductor.aoti_load_package`, without its check of the input structure at every call.
+    # The loader inside `torch._inductor.aoti_load_package`, without its check of the input structure at every call.
     runner = torch._C._aoti.AOTIModelContainerRunnerCpu(str(library), 1)
 
     def run(inputs: list[Tensor]) -> Sequence[Tensor]:

@@ -22,14 +22,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-import numpy as np
-
 from rlgraph.core.graph.emission import Dialect, SourceFunction
 from rlgraph.core.graph.emission.control_flow import Writer, emit_branch, emit_loop
 from rlgraph.core.graph.emission.source import from_leaves, literal
 from rlgraph.core.graph.nodes import (
     Branch,
-    Const,
     Expression,
     Gradients,
     Loop,
@@ -45,7 +42,6 @@ from rlgraph.core.graph.nodes import (
 from rlgraph.core.graph.passes.segments import make_segment
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import GradientList
-from rlgraph.core.ops.tensor_spec import TensorSpec
 
 Pieces = tuple["Segment | Around", ...]
 
@@ -141,9 +137,9 @@ class _Emitter:
         self.function.parameters = [self.function.local(leaf) for leaf, _ in segment.inputs]
         self.writer = Writer(
             self.function,
-            plan.built.values.__getitem__,
-            self._scalar,
-            self._tensor,
+            plan.built,
+            self._expression,
+            lambda name: dialect.copy(dialect.receive(name)),
             dialect.index,
             self._stack,
         )
@@ -180,19 +176,6 @@ class _Emitter:
             if output in self.plan.copies:
                 names = [self.function.local(leaf) for leaf, _ in self.writer.leaves(output)]
                 self.function.lines.extend(f"{name} = {self.dialect.copy(name)}" for name in names)
-
-    def _scalar(self, expression: Expression) -> str:
-        value = self.plan.built.value_of(expression)
-        if not isinstance(value, TensorSpec):
-            return repr(value)
-        kind = bool if value.dtype == "bool" else int
-        return f"{self.function.share(kind.__name__, kind)}({self._expression(expression)})"
-
-    def _tensor(self, expression: Expression, spec: TensorSpec) -> str:
-        if isinstance(expression, Const):
-            constant = self.function.bind("constant", np.asarray(expression.value, spec.dtype))
-            return self.dialect.copy(self.dialect.receive(constant))
-        return self._expression(expression)
 
     def _stack(self, name: str) -> str:
         import torch

@@ -133,7 +133,7 @@ class Compiler:
         if not self.choices.get(name, "").startswith("eager"):
             self.choices[name] = f"eager ({reason})"
             warnings.warn(
-                f"{plan.name} is not compiled: {reason}; it runs as it is, and slower",
+                f"{plan.name} is not compiled: {reason}; it runs uncompiled, which is slower",
                 PerformanceWarning,
                 stacklevel=4,
             )

@@ -68,7 +68,7 @@ def recorded(
     before = [group.clone() for group in groups]
     try:
         play, outputs = record(lambda: compute(*inputs), device)
-    finally:  # recording begins with calls that count
+    finally:  # the warm-up calls have written variables
         for group, values in zip(groups, before, strict=True):
             group.copy_(values)
     shapes = [array.shape for array in arrays]

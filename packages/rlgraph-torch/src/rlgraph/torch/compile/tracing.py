@@ -137,7 +137,7 @@ class Tracer:
         )
 
     def _graph(self, arrays: Sequence[Tensor], noted: list[Draw], draws: Sequence[Draw]) -> GraphModule:
-        from torch.fx.experimental.proxy_tensor import make_fx  # takes its time
+        from torch.fx.experimental.proxy_tensor import make_fx  # slow to import
 
         buffers = [self.storage.groups[name] for name in self.groups]
         numbers = [torch.empty(draw.shape, dtype=getattr(torch, draw.dtype)) for draw in draws]

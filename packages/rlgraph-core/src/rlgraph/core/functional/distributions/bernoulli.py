@@ -1,4 +1,4 @@
-"""The distribution of a bool."""
+"""The Bernoulli distribution of bools."""
 
 from __future__ import annotations
 

@@ -6,9 +6,9 @@ from typing import Any
 
 Tensor = Any
 
-#: Values are taken to be at least this far from 0 and 1.
+#: Values are clipped to at least this distance from 0 and 1.
 BORDER = 1e-6
-#: Logarithms of the first and the last step of the quadrature away from a sample, and how many there are.
+#: Logarithms of the first and the last distance of a quadrature node from the sample, and the number of nodes.
 STEPS = (-18.0, 6.0, 97)
 
 
@@ -18,7 +18,7 @@ def log_beta_function(ops: Any, alpha: Tensor, beta: Tensor) -> Tensor:
 
 
 def beta_log_prob(ops: Any, values: Tensor, alpha: Tensor, beta: Tensor) -> Tensor:
-    """The log-density of values between 0 and 1, elementwise; closer ones than `BORDER` are taken to be there.
+    """The log-density of values between 0 and 1, elementwise; values closer to a bound than `BORDER` are clipped.
 
     ``(alpha - 1) log(x) + (beta - 1) log(1 - x) - log B(alpha, beta)``; for actions: Chou et al. (2017),
     https://proceedings.mlr.press/v70/chou17a.html.
@@ -42,11 +42,11 @@ def beta_entropy(ops: Any, alpha: Tensor, beta: Tensor) -> Tensor:
 
 
 def beta_kl(ops: Any, alpha: Tensor, beta: Tensor, other_alpha: Tensor, other_beta: Tensor) -> Tensor:
-    """KL(p || q), elementwise; q is the other one.
+    """KL(p || q), elementwise; q has the other parameters.
 
     ``log(B(a_q, b_q) / B(a_p, b_p)) + (a_p - a_q) psi(a_p) + (b_p - b_q) psi(b_p) - (a_p - a_q + b_p - b_q) psi(a_p +
-    b_p)`` (https://en.wikipedia.org/wiki/Beta_distribution). Its terms cancel each other almost wholly where p is close
-    to q; negative rounding errors become 0.
+    b_p)`` (https://en.wikipedia.org/wiki/Beta_distribution). Where p is close to q its terms
+    almost cancel; negative rounding errors become 0.
     """
     first, second = alpha - other_alpha, beta - other_beta
     divergence = (
@@ -62,9 +62,9 @@ def beta_kl(ops: Any, alpha: Tensor, beta: Tensor, other_alpha: Tensor, other_be
 def log_gamma_variate(ops: Any, alpha: Tensor, normals: Tensor, uniforms: Tensor, boost: Tensor) -> Tensor:
     """The logarithm of a gamma variate of shape `alpha`: ``alpha [...] -> [...]``.
 
-    Marsaglia and Tsang (2000), https://doi.org/10.1145/358407.358414: ``normals, uniforms [K, ...]`` are K proposals,
-    of which the first accepted one is taken. Each is accepted with probability 0.95 or more; with K = 8 none is in one
-    of 10^10 draws, and the first is taken then. Below 1, `alpha` is raised by 1 and the variate multiplied by
+    Marsaglia and Tsang (2000), https://doi.org/10.1145/358407.358414: ``normals, uniforms [K, ...]`` are K proposals;
+    the result is the first accepted one. Each is accepted with a probability of at least 0.95; if none is (for K = 8
+    in one of 10^10 draws), the result is the first. Below 1, `alpha` is raised by 1 and the variate multiplied by
     ``boost^(1 / alpha)`` (their section 6). ``uniforms`` and ``boost [...]`` are uniform between 0 and 1.
     """
     raised = alpha < 1.0
@@ -83,7 +83,7 @@ def _log(ops: Any, uniforms: Tensor) -> Tensor:
 
 
 def beta_logit_derivatives(ops: Any, logits: Tensor, alpha: Tensor, beta: Tensor) -> tuple[Tensor, Tensor]:
-    """How the logits x of beta variates move with `alpha` and `beta`, their cumulative probability fixed; elementwise.
+    """Derivatives of the logits x of beta variates by `alpha` and `beta` at fixed cumulative probability; elementwise.
 
     ``dx / da = -(dF / da) / f(x)`` with the cumulative probability F (Figurnov et al., 2018, eq. 6,
     https://arxiv.org/abs/1805.08498). The density is ``f(x) = exp(l(x)) / B(a, b)``, where ``l(x) = a log(s(x)) + b
@@ -106,7 +106,7 @@ def beta_logit_derivatives(ops: Any, logits: Tensor, alpha: Tensor, beta: Tensor
 
 
 def reparameterized_logits(ops: Any, logits: Tensor, alpha: Tensor, beta: Tensor) -> Tensor:
-    """`logits` of beta variates, through which derivatives flow into `alpha` and `beta`; elementwise."""
+    """`logits` of beta variates with derivatives by `alpha` and `beta`; elementwise."""
     fixed = [ops.stop_gradient(x) for x in (logits, alpha, beta)]
     by_alpha, by_beta = beta_logit_derivatives(ops, *fixed)
     return fixed[0] + by_alpha * (alpha - fixed[1]) + by_beta * (beta - fixed[2])

@@ -1,4 +1,4 @@
-"""The distribution of one of several categories, by logits."""
+"""The categorical distribution, by logits."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from typing import Any
 
 Tensor = Any
 
-#: The logit and the log-probability of impossible categories. It is finite, so that ``0 * log(0)`` is 0, also in
-#: derivatives.
+#: The logit and the log-probability of impossible categories; finite, so that ``0 * log(0)`` and its derivative are 0.
 IMPOSSIBLE = -1e30
 
 
 def mask_logits(ops: Any, logits: Tensor, mask: Tensor) -> Tensor:
     """`logits` with the categories that ``mask [..., A]`` (bool) forbids made impossible: ``[..., A] -> [..., A]``.
 
-    No gradient flows into the logits of masked categories. A row that allows nothing is taken as one that allows
+    No gradient flows into the logits of masked categories. A row that allows nothing counts as one that allows
     everything. Huang and Ontañón (2022), https://arxiv.org/abs/2006.14171.
     """
     nothing = ~ops.any(mask, axis=-1, keepdims=True)
@@ -22,7 +21,7 @@ def mask_logits(ops: Any, logits: Tensor, mask: Tensor) -> Tensor:
 
 
 def log_probabilities(ops: Any, logits: Tensor) -> Tensor:
-    """``log(softmax(logits))``, never below `IMPOSSIBLE`: ``[..., A] -> [..., A]``; logits may be minus infinity."""
+    """``log(softmax(logits))``, at least `IMPOSSIBLE`: ``[..., A] -> [..., A]``; logits may be minus infinity."""
     return ops.maximum(ops.log_softmax(logits, axis=-1), IMPOSSIBLE)
 
 

@@ -1,4 +1,4 @@
-"""The Gumbel-softmax distribution: almost one-hot vectors that are differentiable by the logits."""
+"""The Gumbel-softmax distribution: almost one-hot vectors, differentiable with respect to the logits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Tensor = Any
 
 
 def gumbel_noise(ops: Any, uniforms: Tensor) -> Tensor:
-    """``-log(-log(u))`` of numbers that are uniform between 0 and 1, elementwise (Gumbel, 1954)."""
+    """``-log(-log(u))`` of uniform numbers between 0 and 1, elementwise (Gumbel, 1954)."""
     return -ops.log(-ops.log(ops.clip(uniforms, 1e-10, 1.0 - 6e-8)))
 
 

@@ -1,4 +1,4 @@
-"""The normal distribution of vectors whose elements are correlated, by the Cholesky factor of their covariance."""
+"""The multivariate normal distribution, by the Cholesky factor of the covariance."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Tensor = Any
 def cholesky(ops: Any, matrices: Tensor) -> Tensor:
     """The lower triangular L with ``L @ L.T = matrices``, column by column: ``[..., D, D] -> [..., D, D]``.
 
-    Golub and Van Loan (2013), Algorithm 4.2.1. The matrices are symmetric and positive definite; only what is on and
-    below their diagonals is read. One step for each of D columns: for actions, not for large matrices.
+    Golub and Van Loan (2013), Algorithm 4.2.1. The matrices must be symmetric and positive definite; elements
+    above their diagonals are not read. Takes D steps: for actions, not for large matrices.
     """
     size = matrices.shape[-1]
     columns: list[Tensor] = []
@@ -67,10 +67,10 @@ def multivariate_normal_entropy(ops: Any, scale_tril: Tensor) -> Tensor:
 def multivariate_normal_kl(
     ops: Any, mean: Tensor, scale_tril: Tensor, other_mean: Tensor, other_scale_tril: Tensor
 ) -> Tensor:
-    """KL(p || q) ``[...]`` of ``mean [..., D], scale_tril [..., D, D]`` and others.
+    """KL(p || q) ``[...]`` with ``mean [..., D], scale_tril [..., D, D]``; q has the other parameters.
 
-    ``(|L_q^-1 L_p|^2 + |L_q^-1 (m_p - m_q)|^2 - D) / 2 + log(det(L_q) / det(L_p))``, Frobenius and Euclidean norm; the
-    usual formula of covariances (https://en.wikipedia.org/wiki/Multivariate_normal_distribution), by their factors.
+    ``(|L_q^-1 L_p|^2 + |L_q^-1 (m_p - m_q)|^2 - D) / 2 + log(det(L_q) / det(L_p))``, with Frobenius and Euclidean
+    norms: the formula of https://en.wikipedia.org/wiki/Multivariate_normal_distribution in terms of the factors.
     """
     whitened = forward_substitution(
         ops, other_scale_tril, ops.concat([scale_tril, ops.expand_dims(mean - other_mean, -1)], axis=-1)

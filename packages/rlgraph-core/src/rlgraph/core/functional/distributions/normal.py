@@ -24,10 +24,10 @@ def normal_entropy(ops: Any, stddev: Tensor) -> Tensor:
 
 
 def normal_kl(ops: Any, mean: Tensor, stddev: Tensor, other_mean: Tensor, other_stddev: Tensor) -> Tensor:
-    """KL(p || q) of two normal distributions, elementwise; q is the other one.
+    """KL(p || q) of two normal distributions, elementwise; q has the other parameters.
 
-    ``log(s_q / s_p) + (s_p^2 + (m_p - m_q)^2) / (2 s_q^2) - 1/2`` (Kingma and Welling, 2014, Appendix B, gives it for a
-    standard normal q: https://arxiv.org/abs/1312.6114).
+    ``log(s_q / s_p) + (s_p^2 + (m_p - m_q)^2) / (2 s_q^2) - 1/2`` (for a standard normal q: Kingma and Welling, 2014,
+    Appendix B, https://arxiv.org/abs/1312.6114).
     """
     ratio = stddev / other_stddev
     distance = (mean - other_mean) / other_stddev

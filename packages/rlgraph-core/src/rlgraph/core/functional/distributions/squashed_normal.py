@@ -11,7 +11,7 @@ Tensor = Any
 #: A number, or a tensor of the shape of one action.
 Bound = Any
 
-#: Values are taken to be at least this far from their bounds, measured with bounds -1 and 1.
+#: Values are clipped to at least this distance from their bounds, after scaling to [-1, 1].
 BORDER = 1e-6
 #: Points of the quadrature, from -8 to 8 standard deviations.
 NODES = 129
@@ -23,7 +23,7 @@ def squash(ops: Any, x: Tensor, low: Bound, high: Bound) -> Tensor:
 
 
 def unsquash(ops: Any, values: Tensor, low: Bound, high: Bound) -> Tensor:
-    """The inverse of `squash`; values nearer to a bound than `BORDER` are treated as lying there."""
+    """The inverse of `squash`; values closer to a bound than `BORDER` are clipped."""
     unit = (values - low) / (0.5 * (high - low)) - 1.0
     return ops.atanh(ops.clip(unit, BORDER - 1.0, 1.0 - BORDER))
 
@@ -38,7 +38,7 @@ def log_tanh_derivative(ops: Any, x: Tensor) -> Tensor:
 
 
 def log_half_range(ops: Any, low: Bound, high: Bound) -> Any:
-    """``log((high - low) / 2)``: of numbers a number."""
+    """``log((high - low) / 2)``; a number if both bounds are numbers."""
     half = 0.5 * (high - low)
     return math.log(half) if isinstance(half, float) else ops.log(half)
 
@@ -48,8 +48,8 @@ def squashed_normal_log_prob(
 ) -> Tensor:
     """The log-density at ``squash(x)`` where x has the distribution ``Normal(mean, stddev)``, elementwise.
 
-    ``log Normal(x) - log(1 - tanh(x)^2) - log((high - low) / 2)``: the rule of changed variables. Of values,
-    ``unsquash(values)`` is x; pass the drawn x itself to keep full precision.
+    ``log Normal(x) - log(1 - tanh(x)^2) - log((high - low) / 2)``: the change of variables. For values,
+    x is ``unsquash(values)``; pass the drawn x itself to keep full precision.
     """
     density = normal_log_prob(ops, x, mean, stddev) - log_tanh_derivative(ops, x)
     return density - log_half_range(ops, low, high)
@@ -59,8 +59,8 @@ def squashed_normal_entropy(ops: Any, mean: Tensor, stddev: Tensor, low: Bound, 
     """``H(Normal) + E[log(1 - tanh(x)^2)] + log((high - low) / 2)``, elementwise.
 
     The expectation has no closed form. The trapezoidal rule at `NODES` points computes it without noise, to 1e-6
-    for standard deviations up to 3, and to 1e-3 at e^2 (Trefethen and Weideman, 2014, on its accuracy for analytic
-    functions: https://doi.org/10.1137/130932132).
+    for standard deviations up to 3, and to 1e-3 at e^2 (for its accuracy on analytic functions see
+    Trefethen and Weideman, 2014, https://doi.org/10.1137/130932132).
     """
     z = ops.linspace(-8.0, 8.0, NODES)
     weights = ops.exp(-0.5 * ops.square(z))

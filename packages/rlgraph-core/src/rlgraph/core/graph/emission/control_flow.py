@@ -6,7 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
+import numpy as np
+
 from rlgraph.core.errors import InputError
+from rlgraph.core.graph.built_graph import BuiltGraph
 from rlgraph.core.graph.emission.source import SourceFunction
 from rlgraph.core.graph.nodes import (
     Branch,
@@ -25,7 +28,7 @@ from rlgraph.core.graph.nodes import (
     references,
 )
 from rlgraph.core.graph.plan import Leaf
-from rlgraph.core.graph.values import Value, leaves
+from rlgraph.core.graph.values import leaves
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
 #: What a collecting loop without iterations is refused with, on every backend.
@@ -38,25 +41,38 @@ class Writer:
 
     Attributes:
         function: where it writes.
-        value_of: what is known of a source.
-        scalar: source of a number or bool for Python to decide with.
-        tensor: source of one tensor; numbers become tensors.
+        built: what is known of the values.
+        text: source of the value of an expression.
+        constant: source of a new tensor, from the name of a NumPy array.
         index: source of the tensor of an iteration's number, from a Python name.
         stack: source of the stacked tensors of a list, from its name.
-        copy: source of a copy of a tensor.
     """
 
     function: SourceFunction
-    value_of: Callable[[Source], Value]
-    scalar: Callable[[Expression], str]
-    tensor: Callable[[Expression, TensorSpec], str]
+    built: BuiltGraph
+    text: Callable[[Expression], str]
+    constant: Callable[[str], str]
     index: Callable[[str], str]
     stack: Callable[[str], str]
+
+    def scalar(self, expression: Expression) -> str:
+        """Source of a number or bool for Python to decide with."""
+        value = self.built.value_of(expression)
+        if not isinstance(value, TensorSpec):
+            return repr(value)
+        kind = bool if value.dtype == "bool" else int
+        return f"{self.function.share(kind.__name__, kind)}({self.text(expression)})"
+
+    def tensor(self, expression: Expression, spec: TensorSpec) -> str:
+        """Source of one tensor; numbers become tensors."""
+        if isinstance(expression, Const):
+            return self.constant(self.function.bind("constant", np.asarray(expression.value, spec.dtype)))
+        return self.text(expression)
 
     def leaves(self, source: Source) -> list[tuple[Leaf, TensorSpec]]:
         """The tensors of a source."""
         return [
-            (Leaf(source, path), spec) for path, spec in leaves(self.value_of(source)) if spec is not None
+            (Leaf(source, path), spec) for path, spec in leaves(self.built.values[source]) if spec is not None
         ]
 
     def parts(self, expression: Expression, like: Sequence[tuple[Leaf, TensorSpec]]) -> list[str]:

@@ -8,12 +8,11 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-import numpy as np
-
 from rlgraph.core.errors import PluginError
 from rlgraph.core.graph.binding import bind, slots_of
 from rlgraph.core.graph.emission.control_flow import Writer, carried_names, emit_branch, emit_loop
 from rlgraph.core.graph.emission.differentiation import last_span
+from rlgraph.core.graph.emission.given_draws import GivenDraws
 from rlgraph.core.graph.emission.linking import Dialect, Linker, LoopShape, Tape, Transform
 from rlgraph.core.graph.emission.placement import device_of, first_devices
 from rlgraph.core.graph.emission.source import SourceFunction, from_leaves, identifier, literal
@@ -41,6 +40,7 @@ from rlgraph.core.graph.nodes import (
     regions_of,
     walk_nodes,
 )
+from rlgraph.core.graph.passes.draws_ahead import takes_noise
 from rlgraph.core.graph.plan import Leaf, Plan, Segment
 from rlgraph.core.graph.values import Value, is_leaf, leaves
 from rlgraph.core.graph.variables import GradientList, Slots, Variable, VariableList
@@ -74,9 +74,9 @@ class _SegmentEmitter:
         self.function.parameters = [self.function.local(leaf) for leaf, _ in segment.inputs]
         self.writer = Writer(
             self.function,
-            plan.built.values.__getitem__,
-            self._scalar,
-            self._tensor,
+            plan.built,
+            self._handed_over,
+            lambda name: dialect.copy(dialect.receive(name)),
             dialect.index,
             self._stack,
         )
@@ -291,13 +291,18 @@ class _SegmentEmitter:
             return function, self.function.bind(name, self.linker.host(node))
         effects, place = self.plan.built.effects[node.id], self.linker.place
 
-        def bound(move: Callable[[Any], Any] = lambda handle: handle, ops: Any = None) -> Callable[..., Any]:
+        def bound(
+            move: Callable[[Any], Any] = lambda handle: handle, ops: Any = self.linker.ops
+        ) -> Callable[..., Any]:
             view = bind(
                 component,
                 lambda variable: variable if variable.host else move(self._handle(variable)),
                 lambda slots: [move(block) for block in self._blocks(node, slots)],
             )
-            linker = self.linker if ops is None else replace(self.linker, ops=ops)
+            if takes_noise(node):
+                given = GivenDraws(ops)
+                return given.taking(replace(self.linker, ops=given).link(function, view))
+            linker = self.linker if ops is self.linker.ops else replace(self.linker, ops=ops)
             return linker.link(function, view, effects.draws)
 
         device = device_of(self.plan.built, node)
@@ -333,7 +338,7 @@ class _SegmentEmitter:
             parts = [
                 literal(tuple, list(enumerate(writer.parts(node.leaving, carried)))),
                 literal(tuple, list(enumerate(writer.parts(node.collected or Const(None), collected)))),
-                "None" if node.stop is None else self._tensor(node.stop, TensorSpec((), "bool")),
+                "None" if node.stop is None else writer.tensor(node.stop, TensorSpec((), "bool")),
             ]
             function.lines.append(f"return {', '.join(parts)}")
         run = function.bind(f"loop{node.id}", self.linker.loop(shape))
@@ -383,18 +388,8 @@ class _SegmentEmitter:
         for leaf, name in around.items():
             self.function.adopt(leaf, name)
 
-    def _scalar(self, expression: Expression) -> str:
-        value = self.plan.built.value_of(expression)
-        if not isinstance(value, TensorSpec):
-            return repr(value)
-        kind = bool if value.dtype == "bool" else int
-        return f"{self.function.share(kind.__name__, kind)}({self._expression(expression)})"
-
-    def _tensor(self, expression: Expression, spec: TensorSpec) -> str:
-        """One tensor that enters or leaves a region. Outside of slices it takes no record of how it was made along."""
-        if isinstance(expression, Const):
-            constant = self.function.bind("constant", np.asarray(expression.value, spec.dtype))
-            return self.dialect.copy(self.dialect.receive(constant))
+    def _handed_over(self, expression: Expression) -> str:
+        """What enters or leaves a region. Outside of slices it takes no record of how it was made along."""
         text = self._expression(expression)
         made = {ref.source.node for ref in references(expression) if isinstance(ref.source, Output)}
         return self.detach(text) if made & self.sliced and not self.in_slice else text

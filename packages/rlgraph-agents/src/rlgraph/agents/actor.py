@@ -1,0 +1,137 @@
+"""Actors: what acts, alone or beside a learner, with one row of state per environment slot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rlgraph.agents.agent_graph import AgentGraph
+from rlgraph.agents.experience.messages import unpack_message
+from rlgraph.agents.nested_arrays import map_arrays, row
+from rlgraph.core import GraphExecutor, InputError
+from rlgraph.spaces import Space
+
+
+class Actor:
+    """Acts in N slots, each of which has a row in a table of states: frame stacks, recurrent networks, noise.
+
+    Actors of one executor share weights and plans; each has a table of its own, so that an evaluation or another
+    thread never disturbs training.
+
+    Args:
+        executor: of the graph.
+        graph: the root component.
+        state_space: one raw state.
+        slots: N.
+    """
+
+    def __init__(self, executor: GraphExecutor, graph: AgentGraph, state_space: Space, slots: int = 1):
+        methods = graph.acting_methods
+        self._programs = {method: executor.program(method) for method in methods}
+        self._timed = {method for method in ("act", "act_greedily") if graph.takes(method, "time_percentage")}
+        self._space = graph.table_space(state_space)
+        self._dtype = executor.execution.dtype
+        self._weights = executor.flat_weights(methods)
+        #: How much of training is done; schedules follow it.
+        self.time_percentage = np.zeros((), self._dtype)
+        #: Version of the weights.
+        self.version = 0
+        self.resize(slots)
+
+    def resize(self, slots: int) -> None:
+        """Have this number of slots; all of them begin."""
+        self.slots = slots
+        table = {} if self._space is None else self._space.zeros(slots)
+        self._table: dict[str, Any] = map_arrays(self._as_float, table)
+        self._stack = self._table.pop("preprocessor", None)
+
+    def _as_float(self, array: np.ndarray) -> np.ndarray:
+        return array.astype(self._dtype) if array.dtype.kind == "f" else array
+
+    @property
+    def internal_states(self) -> dict[str, Any] | None:
+        """The states of recurrent networks ``[N, ...]``, by part; None: there are none."""
+        return self._table or None
+
+    def see(self, states: Any, slots: Any = None) -> Any:
+        """What the algorithm sees of raw ``states [N, ...]``, the newest of each slot.
+
+        Args:
+            states: one per slot.
+            slots: the slot of each row; None: all in order.
+        """
+        program = self._programs.get("preprocess")
+        if program is None:
+            return states
+        if self._stack is None:
+            return program(states)["states"]
+        if slots is None:
+            results = program(states, self._stack)
+            self._stack = results["internal_states"]
+        else:
+            results = program(states, row(self._stack, slots))
+            self._stack = with_rows(self._stack, slots, results["internal_states"])
+        return results["states"]
+
+    def act(self, states: Any, use_exploration: bool = True, slots: Any = None) -> Any:
+        """Actions ``[N, ...]`` for states as `see` gives them; row i is in slot ``slots[i]``, default: i.
+
+        Raises:
+            InputError: the states do not fit their Space, or their number the slots.
+        """
+        method = "act" if use_exploration else "act_greedily"
+        times = {"time_percentage": self.time_percentage} if method in self._timed else {}
+        if not self._table:
+            return self._programs[method](states, **times)["actions"]
+        if slots is None:
+            results = self._programs[method](states, self._table, **times)
+            self._table = results["internal_states"]
+        else:
+            results = self._programs[method](states, row(self._table, slots), **times)
+            self._table = with_rows(self._table, slots, results["internal_states"])
+        return results["actions"]
+
+    def begin(self, slots: Any = None) -> None:
+        """Episodes begin in these slots (None: all): their rows become zero."""
+        rows = slice(None) if slots is None else slots
+        self._table = with_rows(self._table, rows, 0)
+        self._stack = with_rows(self._stack, rows, 0)
+
+    def set_weights(self, message: bytes) -> None:
+        """Take over the weights of a learner's message (see `Learner.weights_message`).
+
+        Raises:
+            InputError: it is not such a message, or of another algorithm; nothing is changed.
+        """
+        header, arrays = unpack_message(message)
+        if header.get("digest") != self._weights.digest:
+            raise InputError(
+                f"weights: expected the layout {self._weights.digest}, given {header.get('digest')}: the learner has "
+                "another algorithm, other options or other Spaces"
+            )
+        self._weights.set(arrays)
+        self.version = int(header["version"])
+        self.time_percentage[()] = header["progress"]
+
+    def get_state(self) -> Any:
+        """Copies of the table; see `set_state`."""
+        return map_arrays(np.copy, {"internal_states": self._table, "preprocessor": self._stack})
+
+    def set_state(self, state: Any) -> None:
+        """Continue from what `get_state` gave."""
+        self._table = map_arrays(np.copy, state["internal_states"])
+        self._stack = map_arrays(np.copy, state["preprocessor"])
+
+
+def with_rows(table: Any, slots: Any, values: Any) -> Any:
+    """`table` with these rows; whoever has an older table keeps it as it is."""
+    if table is None:
+        return None
+
+    def changed(held: np.ndarray, given: Any = 0) -> np.ndarray:
+        held = held.copy()
+        held[slots] = given
+        return held
+
+    return map_arrays(changed, table) if isinstance(values, int) else map_arrays(changed, table, values)

@@ -1,0 +1,71 @@
+"""What an actor is built from, in any process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rlgraph.agents.actor import Actor
+from rlgraph.agents.agent_graph import AgentGraph
+from rlgraph.agents.algorithm import Algorithm
+from rlgraph.components import PreprocessorStack
+from rlgraph.core import executor_class
+from rlgraph.core.specs.specifiable import call_checked
+from rlgraph.spaces import Space, from_spec
+
+
+@dataclass(frozen=True)
+class ActorSpec:
+    """Describes an actor; picklable.
+
+    Attributes:
+        algorithm: the class of the algorithm.
+        state_space, action_space: specs of one raw state and one action.
+        options: of the algorithm.
+        preprocessing_spec: what states go through first.
+        seed: of starting values, the learner's.
+        dtype: of all floating tensors.
+    """
+
+    algorithm: type[Algorithm]
+    state_space: Any
+    action_space: Any
+    options: Mapping[str, Any] = field(default_factory=dict)
+    preprocessing_spec: Any = None
+    seed: int = 0
+    dtype: str = "float32"
+
+    def make_graph(self, **learning: Any) -> AgentGraph:
+        """The root component; `learning` has its arguments that only learners need."""
+        states, actions = from_spec(self.state_space), from_spec(self.action_space)
+        preprocessor, seen = None, states
+        if self.preprocessing_spec is not None:
+            preprocessor = PreprocessorStack.from_spec(self.preprocessing_spec, path="preprocessing_spec")
+            seen = preprocessor.get_preprocessed_space(states.with_batch_rank()).without_ranks()
+        spaces = {"state_space": seen, "action_space": actions}
+        algorithm = call_checked(self.algorithm, (), self.options, "agent", handed=spaces)
+        return AgentGraph(algorithm, preprocessor, **learning)
+
+    @property
+    def raw_space(self) -> Space:
+        """One raw state."""
+        return from_spec(self.state_space)
+
+    def build(self, slots: int = 1, draw_seed: int | None = None) -> Actor:
+        """The actor alone, on NumPy: no framework is imported.
+
+        Args:
+            slots: number of environments.
+            draw_seed: of the random numbers it draws; default: `seed`.
+        """
+        graph = self.make_graph()
+        executor = executor_class("numpy")(
+            graph,
+            graph.acting_spaces(self.raw_space),
+            action_space=from_spec(self.action_space),
+            backend="numpy",
+            execution_spec={"seed": self.seed, "dtype": self.dtype},
+            api_methods=graph.acting_methods,
+        )
+        return Actor(executor, graph, self.raw_space, slots)

@@ -1,0 +1,53 @@
+"""The base class of algorithms: what a paper says, as one component."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from rlgraph.agents.experience.kind import ExperienceKind
+from rlgraph.components.networks.layer_chain import is_recurrent, state_key
+from rlgraph.core import Component
+from rlgraph.spaces import Dict
+
+
+class Algorithm(Component):
+    """A component that acts and learns; everything else of an agent is made around it.
+
+    A subclass takes the Spaces of the states that its policy sees and of the actions, then options by name. It has
+    three API methods:
+
+    * ``act(observations)``, with ``time_percentage`` if it needs it: a dict with ``"action" [B, ...]``, as policies
+      return it.
+    * ``act_greedily(observations)``: the same without exploration.
+    * ``update(records)``, with ``time_percentage`` and ``importance_weights`` if it needs them: a dict of numbers
+      ``[]``, each of which is a metric; ``"priorities" [B]`` go back to the store.
+
+    ``observations`` is a dict with ``"states"``, and with ``"internal_states"`` of recurrent networks; policies and
+    value functions take it whole. ``records`` has ``"observations"``, ``"next_observations"`` and the fields of the
+    algorithm's kind of experience.
+
+    Attributes:
+        experience: the kind of experience that it learns from, and the options that both have.
+        schedule: API method without arguments -> the option with its interval, and what that counts: ``"steps"`` of
+            environments or ``"updates"``.
+    """
+
+    act: Any
+    act_greedily: Any
+    update: Any
+
+    experience: ClassVar[ExperienceKind]
+    schedule: ClassVar[Mapping[str, tuple[str, str]]] = {}
+
+    @property
+    def recurrent_parts(self) -> dict[str, Any]:
+        """The parts whose internal states an actor carries, by key; copies such as target networks are none of them."""
+        parts = self.sub_components.values()
+        return {state_key(p): p for p in parts if is_recurrent(p) and not p.is_copy}
+
+    @property
+    def internal_states_space(self) -> Dict | None:
+        """The Space of the internal states that an actor carries, by part; None if nothing is recurrent."""
+        spaces = {key: part.internal_states_space for key, part in self.recurrent_parts.items()}
+        return Dict(spaces) if spaces else None

@@ -1,0 +1,400 @@
+"""Fragments: T consecutive steps of N environments, collected beside an actor and sent to a learner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rlgraph.agents.experience.messages import pack_message, unpack_message
+from rlgraph.agents.experience.step import Step
+from rlgraph.agents.nested_arrays import map_arrays
+from rlgraph.core import InputError
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a fragment comes from.
+
+    Attributes:
+        actor: number of the actor.
+        incarnation: how often it was started again.
+        number: number of its fragment, from 0, in this incarnation.
+    """
+
+    actor: int = 0
+    incarnation: int = 0
+    number: int = 0
+
+
+@dataclass
+class Fragment:
+    """T steps of N slots, in time-major order.
+
+    A state is kept once: it follows one step and precedes the next. Only where an episode ended is the state that was
+    reached kept beside the first one of the next episode.
+
+    Attributes:
+        origin: where it comes from.
+        version: version of the weights that acted.
+        states: ``[T + 1, N, ...]``: those acted on, and those after the last step.
+        reached: ``[E, ...]``: the states that were reached at the E ends, in the order of ``np.nonzero(ends)``.
+        actions, rewards, terminals, truncations, begins, valid: ``[T, N, ...]``, as in `Step`.
+        internal_states: ``[N, ...]``, before the first step; None: there are none.
+        remembered: ``[T, N, ...]`` by name; None: nothing.
+    """
+
+    origin: Origin
+    version: int
+    states: Any
+    reached: Any
+    actions: Any
+    rewards: np.ndarray
+    terminals: np.ndarray
+    truncations: np.ndarray
+    begins: np.ndarray
+    valid: np.ndarray
+    internal_states: Any = None
+    remembered: Any = None
+
+    @property
+    def length(self) -> int:
+        """T."""
+        return len(self.rewards)
+
+    @property
+    def slots(self) -> int:
+        """N."""
+        return int(self.rewards.shape[1])
+
+    @property
+    def ends(self) -> np.ndarray:
+        """Where an episode ended after the step, ``[T, N]``."""
+        ends: np.ndarray = self.terminals | self.truncations
+        return ends
+
+    def next_states(self) -> Any:
+        """The states that each step led to, before any reset, ``[T, N, ...]``."""
+        ended = np.nonzero(self.ends)
+
+        def expanded(states: np.ndarray, reached: np.ndarray) -> np.ndarray:
+            next_states = states[1:].copy()
+            next_states[ended] = reached
+            return next_states
+
+        return map_arrays(expanded, self.states, self.reached)
+
+    def steps(self) -> list[Step]:
+        """The steps one by one, without internal states."""
+        next_states = self.next_states()
+        return [
+            Step(
+                map_arrays(lambda x, t=t: x[t], self.states),
+                map_arrays(lambda x, t=t: x[t], self.actions),
+                self.rewards[t],
+                self.terminals[t],
+                self.truncations[t],
+                map_arrays(lambda x, t=t: x[t], next_states),
+                self.begins[t],
+                None if self.valid[t].all() else self.valid[t],
+                None,
+                None if self.remembered is None else map_arrays(lambda x, t=t: x[t], self.remembered),
+            )
+            for t in range(self.length)
+        ]
+
+
+class FragmentBuffer:
+    """Collects steps until they are a fragment of `length` steps.
+
+    Args:
+        length: T.
+    """
+
+    def __init__(self, length: int):
+        self.length = length
+        #: Steps collected so far.
+        self.filled = 0
+        self._fields: dict[str, Any] | None = None
+        self._internal_states: Any = None
+        #: (t, slot) of an end -> the state that was reached there.
+        self._reached: dict[tuple[int, int], Any] = {}
+
+    @property
+    def is_full(self) -> bool:
+        return self.filled == self.length
+
+    def add(self, step: Step) -> None:
+        """Take in a step of as many slots as those before.
+
+        Raises:
+            InputError: another number of slots, or the buffer is full.
+        """
+        number = len(step.rewards)
+        if self._fields is None or self._fields["rewards"].shape[1] != number:
+            self._allocate(step, number)
+        assert self._fields is not None
+        t, fields = self.filled, self._fields
+        if t == self.length:
+            raise InputError(
+                f"the fragment has its {self.length} steps: take it before the next step is added"
+            )
+        if t == 0:
+            self._internal_states = map_arrays(np.copy, step.internal_states)
+        for name in ("states", "actions", "remembered"):
+            if (rows := getattr(step, name)) is not None:
+                map_arrays(lambda held, given: held.__setitem__(t, given), fields[name], rows)
+        for name in ("rewards", "terminals", "truncations", "begins"):
+            fields[name][t] = getattr(step, name)
+        fields["valid"][t] = True if step.valid is None else step.valid
+        ends = fields["terminals"][t] | fields["truncations"][t]
+        if ends.any():
+            for slot in np.flatnonzero(ends).tolist():
+                self._reached[t, slot] = map_arrays(
+                    lambda rows, slot=slot: rows[slot].copy(), step.next_states
+                )
+        self.filled += 1
+
+    def cut(self, slots: Sequence[int] | None, states: Any) -> None:
+        """The episodes of `slots` (None: all) were cut where they reached their row of `states [N, ...]`.
+
+        An episode whose last step is in a former fragment was bootstrapped there.
+        """
+        if self.filled == 0 or self._fields is None:
+            return
+        t, fields = self.filled - 1, self._fields
+        for slot in range(fields["rewards"].shape[1]) if slots is None else slots:
+            if fields["valid"][t, slot] and (t, slot) not in self._reached:
+                fields["truncations"][t, slot] = True
+                self._reached[t, slot] = map_arrays(lambda rows, slot=slot: rows[slot].copy(), states)
+
+    def take(self, states: Any, origin: Origin | None = None, version: int = 0) -> Fragment:
+        """The fragment; `states [N, ...]` are those to act on next. The buffer is empty afterwards.
+
+        Raises:
+            InputError: steps are missing.
+        """
+        if not self.is_full or self._fields is None:
+            raise InputError(f"the fragment has {self.filled} of its {self.length} steps")
+        fields, self._fields = self._fields, None
+        map_arrays(lambda held, given: held.__setitem__(self.length, given), fields["states"], states)
+        ended = [self._reached[place] for place in sorted(self._reached)]
+        reached = map_arrays(lambda held: held[:0, 0], fields["states"])
+        if ended:
+            reached = map_arrays(lambda *rows: np.stack(rows), *ended)
+        self.filled, self._reached = 0, {}
+        return Fragment(
+            origin or Origin(),
+            version,
+            reached=reached,
+            internal_states=self._internal_states,
+            **fields,
+        )
+
+    def drop(self) -> None:
+        """Forget what was collected."""
+        self.filled, self._reached, self._fields = 0, {}, None
+
+    def get_state(self) -> dict[str, Any] | None:
+        """Copies of what was collected, None if nothing was; see `set_state`."""
+        if not self.filled or self._fields is None:
+            return None
+        places = sorted(self._reached)
+        ended = [self._reached[place] for place in places]
+        return {
+            "filled": self.filled,
+            "fields": map_arrays(np.copy, {k: v for k, v in self._fields.items() if v is not None}),
+            "internal_states": map_arrays(np.copy, self._internal_states),
+            "places": np.array(places, np.int64).reshape(-1, 2),
+            "reached": map_arrays(lambda *rows: np.stack(rows), *ended) if ended else None,
+        }
+
+    def set_state(self, state: dict[str, Any] | None) -> None:
+        """Continue from what `get_state` gave."""
+        self.drop()
+        if state is None:
+            return
+        self.filled = int(state["filled"])
+        self._fields = {"remembered": None, **map_arrays(np.copy, state["fields"])}
+        self._internal_states = map_arrays(np.copy, state["internal_states"])
+        self._reached = {
+            (t, slot): map_arrays(lambda rows, i=i: rows[i].copy(), state["reached"])
+            for i, (t, slot) in enumerate(state["places"].tolist())
+        }
+
+    def _allocate(self, step: Step, number: int) -> None:
+        """Room for steps like this one; what was collected of another number of slots is lost."""
+        self.drop()
+
+        def room(extra: int) -> Any:
+            return lambda rows: np.zeros((self.length + extra, *np.shape(rows)), np.asarray(rows).dtype)
+
+        flags = {
+            name: np.zeros((self.length, number), bool)
+            for name in ("terminals", "truncations", "begins", "valid")
+        }
+        self._fields = {
+            "states": map_arrays(room(1), step.states),
+            "actions": map_arrays(room(0), step.actions),
+            "rewards": room(0)(step.rewards),
+            "remembered": None if step.remembered is None else map_arrays(room(0), step.remembered),
+            **flags,
+        }
+
+
+class FragmentFormat:
+    """How fragments of one kind become bytes, and what they are checked against when they arrive.
+
+    Args:
+        states, actions: Spaces of one state and one action.
+        internal_states, remembered: Dict Spaces of one row; None: there are none.
+        frames: path of a part of the states -> how many entries of its last axis are one frame: a state there is a
+            stack of frames, and continues the one before it.
+        dtype: of rewards.
+    """
+
+    def __init__(
+        self,
+        states: Space,
+        actions: Space,
+        internal_states: Space | None = None,
+        remembered: Space | None = None,
+        frames: dict[str, int] | None = None,
+        dtype: str = "float32",
+    ):
+        self.frames, self._dtype = frames or {}, dtype
+        fields: dict[str, Space] = {
+            "states": states,
+            "reached": states,
+            "actions": actions,
+            "rewards": FloatBox(),
+            "terminals": BoolBox(),
+            "truncations": BoolBox(),
+            "begins": BoolBox(),
+            "valid": BoolBox(),
+        }
+        for name, space in (("internal_states", internal_states), ("remembered", remembered)):
+            if space is not None:
+                fields[name] = space.without_ranks()
+        self.space = Dict(fields)
+        self._leaves = self.space.flatten()
+
+    def to_bytes(self, fragment: Fragment) -> bytes:
+        """The fragment as a message; frames of stacked states are sent once."""
+        given = {name: getattr(fragment, name) for name in self.space}
+        arrays = dict(self.space.flatten_sample(given))
+        for path, width in self.frames.items():
+            states, reached = _path("states", path), _path("reached", path)
+            arrays |= _stacks_to_frames(states, reached, arrays, width, np.nonzero(fragment.ends))
+        header = {
+            "origin": [fragment.origin.actor, fragment.origin.incarnation, fragment.origin.number],
+            "version": fragment.version,
+            "shape": [fragment.length, fragment.slots],
+        }
+        return pack_message(header, arrays)
+
+    def from_bytes(self, message: bytes) -> Fragment:
+        """The fragment of a message.
+
+        Raises:
+            InputError: the message is not a fragment of this kind; names the field.
+        """
+        header, arrays = unpack_message(message)
+        try:
+            length, number = map(int, header["shape"])
+            origin, version = Origin(*map(int, header["origin"])), int(header["version"])
+            if length < 1 or number < 1:
+                raise ValueError(f"shape {length} x {number}")
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"expected the header of a fragment, given {header!r} ({error})") from None
+        ended = self._ends(arrays, (length, number))
+        for path, width in self.frames.items():
+            states, reached = _path("states", path), _path("reached", path)
+            box = self._leaves[states]
+            arrays |= _frames_to_stacks(states, reached, arrays, width, (length, number), box.shape, ended)
+        flat = {}
+        for path, box in self._leaves.items():
+            name = path.partition("/")[0]
+            leading = {
+                "states": (length + 1, number),
+                "reached": (len(ended[0]),),
+                "internal_states": (number,),
+            }.get(name, (length, number))
+            flat[path] = self._checked(arrays, path, (*leading, *box.shape), box)
+        return Fragment(origin, version, **self.space.unflatten_sample(flat))
+
+    def _ends(self, arrays: dict[str, np.ndarray], shape: tuple[int, int]) -> Any:
+        ends = [self._checked(arrays, name, shape, BoolBox()) for name in ("terminals", "truncations")]
+        return np.nonzero(ends[0] | ends[1])
+
+    def _checked(
+        self, arrays: dict[str, np.ndarray], path: str, shape: tuple[int, ...], box: Any
+    ) -> np.ndarray:
+        array = arrays.get(path)
+        if array is None:
+            raise InputError(f"fragment: the field {path!r} is missing; given {', '.join(arrays)}")
+        if array.shape != shape or array.dtype.kind not in box.kinds:
+            raise InputError(
+                f"fragment: {path}: expected {box.dtype}{list(shape)}, given {array.dtype}{list(array.shape)}"
+            )
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise InputError(f"fragment: {path}: a value is not finite")
+        if isinstance(box, IntBox) and array.size:
+            below = box.low is not None and (array < box.low).any()
+            if below or (box.high is not None and (array >= box.high).any()):
+                raise InputError(f"fragment: {path}: a value is outside {box!r}")
+        return array
+
+
+def _path(name: str, path: str) -> str:
+    return f"{name}/{path}" if path else name
+
+
+def _stacks_to_frames(
+    states: str, reached: str, arrays: dict[str, np.ndarray], width: int, ended: Any
+) -> dict[str, np.ndarray]:
+    """The newest frame of each stack, and whole stacks where one does not continue the stack before it."""
+    stacks, ends = arrays[states], arrays[reached]
+    fresh = np.ones(stacks.shape[:2], bool)
+    axes = tuple(range(2, stacks.ndim))
+    fresh[1:] = (stacks[1:, ..., :-width] != stacks[:-1, ..., width:]).any(axis=axes)
+    fresh_ends = (ends[..., :-width] != stacks[:-1][ended][..., width:]).any(axis=axes[:-1])
+    return {
+        states: stacks[..., -width:],
+        reached: ends[..., -width:],
+        f"{states}.fresh": fresh,
+        f"{states}.stacks": stacks[fresh],
+        f"{reached}.fresh": fresh_ends,
+        f"{reached}.stacks": ends[fresh_ends],
+    }
+
+
+def _frames_to_stacks(
+    states: str,
+    reached: str,
+    arrays: dict[str, np.ndarray],
+    width: int,
+    shape: tuple[int, int],
+    element: tuple[int, ...],
+    ended: Any,
+) -> dict[str, np.ndarray]:
+    """The inverse of `_stacks_to_frames`."""
+    try:
+        frames, ends = arrays[states], arrays[reached]
+        fresh, fresh_ends = arrays[f"{states}.fresh"], arrays[f"{reached}.fresh"]
+        stacks = np.empty((shape[0] + 1, shape[1], *element), frames.dtype)
+        whole, at = np.zeros_like(stacks), np.nonzero(fresh)
+        whole[at] = arrays[f"{states}.stacks"]
+        for t in range(shape[0] + 1):
+            if t:
+                stacks[t, ..., :-width] = stacks[t - 1, ..., width:]
+            stacks[t, ..., -width:] = frames[t]
+            stacks[t][fresh[t]] = whole[t][fresh[t]]
+        last = np.concatenate([stacks[:-1][ended][..., width:], ends], axis=-1)
+        last[fresh_ends] = arrays[f"{reached}.stacks"]
+    except (KeyError, IndexError, ValueError) as error:
+        raise InputError(f"fragment: {states}: expected frames of stacks ({error})") from None
+    return {states: stacks, reached: last}

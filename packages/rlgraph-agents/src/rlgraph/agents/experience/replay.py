@@ -1,0 +1,153 @@
+"""Replay: transitions in a memory, learned from many times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rlgraph.agents.experience.fragment import Fragment
+from rlgraph.agents.experience.kind import ExperienceKind
+from rlgraph.agents.experience.n_step import NStepWindows, Transitions
+from rlgraph.agents.experience.step import Step
+from rlgraph.agents.nested_arrays import row
+from rlgraph.agents.specs import UpdateSpec, parse_spec
+from rlgraph.components import Memory, PrioritizedReplay, ReplayMemory
+from rlgraph.core import SpecError
+from rlgraph.core.specs.spec_types import ComponentSpec
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space
+
+#: What a record has besides states and next states.
+FIELDS = ("actions", "rewards", "terminals", "discounts")
+
+
+class Replay:
+    """A memory of transitions ``[B, ...]``: ``states, actions, rewards, terminals, next_states, discounts``.
+
+    Args:
+        discount: discount factor of one step.
+        n_step: number of rewards of a transition.
+        memory_spec: the memory, e.g. ``{"type": "prioritized_replay", "capacity": 50000}``; default: `replay_memory` of
+            10,000.
+        update_spec: when to learn; see `UpdateSpec`.
+    """
+
+    has_memory = True
+
+    def __init__(
+        self,
+        *,
+        discount: float = 0.99,
+        n_step: int = 1,
+        memory_spec: ComponentSpec = None,
+        update_spec: Any = None,
+    ):
+        if isinstance(n_step, bool) or not isinstance(n_step, int) or n_step < 1:
+            raise SpecError(f"expected an integer >= 1, given {n_step!r}", path="n_step")
+        self.discount, self.n_step = discount, n_step
+        self.updates = parse_spec(UpdateSpec, update_spec, "update_spec")
+        self.memory = _memory(memory_spec)
+        self.is_prioritized = isinstance(self.memory, PrioritizedReplay)
+
+    @classmethod
+    def of(cls, *shared: str) -> ExperienceKind:
+        """The kind, for an algorithm that shares these options with it."""
+        return ExperienceKind(cls, shared)
+
+    @staticmethod
+    def fields(is_recurrent: bool) -> tuple[str, ...]:
+        """What a record has besides states and next states."""
+        if is_recurrent:
+            raise SpecError(
+                "expected no recurrent layers: a replay memory keeps single transitions", path="network_spec"
+            )
+        return FIELDS
+
+    def input_spaces(self, states: Space, actions: Space, beginnings: Dict | None) -> dict[str, Any]:
+        """The Spaces of the arguments of the root's API methods that learn."""
+        assert beginnings is None
+        records = Dict(
+            {
+                "states": states,
+                "next_states": states,
+                "actions": actions,
+                "rewards": FloatBox(),
+                "terminals": BoolBox(),
+                "discounts": FloatBox(),
+            },
+            add_batch_rank=True,
+        )
+        spaces: dict[str, Any] = {"records": records, "num_records": IntBox(1, None)}
+        if self.is_prioritized:
+            spaces["importance_weights"] = FloatBox(add_batch_rank=True)
+        return spaces
+
+
+class ReplayWriter:
+    """Turns the steps of one actor into transitions and inserts them.
+
+    Args:
+        replay: the experience.
+        insert: takes ``records``, a dict of fields ``[B, ...]``.
+        dtype: of rewards and discounts.
+    """
+
+    def __init__(self, replay: Replay, insert: Callable[..., Any], dtype: str):
+        self._insert, self._dtype = insert, dtype
+        self._discount = replay.discount
+        self._windows = NStepWindows(replay.n_step, replay.discount, dtype) if replay.n_step > 1 else None
+
+    def add(self, step: Step) -> None:
+        """Take in one step of all slots."""
+        if self._windows is not None:
+            self._put(self._windows.add(step))
+            return
+        discounts = np.full(len(step.rewards), self._discount, self._dtype)
+        columns = (step.states, step.actions, step.rewards, step.terminals, step.next_states, discounts)
+        if step.valid is not None:
+            kept = np.flatnonzero(step.valid)
+            columns = tuple(row(column, kept) for column in columns)
+        self._put([Transitions(*columns)])
+
+    def add_fragment(self, fragment: Fragment) -> None:
+        """Take in the steps of a fragment."""
+        for step in fragment.steps():
+            self.add(step)
+
+    def cut(self, slots: Sequence[int] | None, states: Any) -> None:
+        """The episodes of `slots` (None: all) were cut at their row of `states [N, ...]`."""
+        if self._windows is not None:
+            self._put(self._windows.cut(slots, states))
+
+    def drop(self, slots: Sequence[int] | None = None) -> None:
+        """Forget the steps of `slots` (None: all) that wait."""
+        if self._windows is not None:
+            self._windows.drop(slots)
+
+    def get_state(self) -> Any:
+        """Copies of what waits; see `set_state`."""
+        return None if self._windows is None else self._windows.get_state()
+
+    def set_state(self, state: Any) -> None:
+        """Continue from what `get_state` gave."""
+        if self._windows is not None:
+            self._windows.set_state(state)
+
+    def _put(self, found: Sequence[Transitions]) -> None:
+        for transitions in found:
+            if len(transitions.rewards):
+                self._insert(transitions._asdict())
+
+
+def _memory(spec: Any) -> ReplayMemory | PrioritizedReplay:
+    if spec is None or (isinstance(spec, dict) and "type" not in spec):
+        spec = {"type": "replay_memory", **(spec or {"capacity": 10_000})}
+    memory = Memory.from_spec(spec, path="memory_spec")
+    if not isinstance(memory, ReplayMemory | PrioritizedReplay):
+        raise SpecError(
+            "expected 'replay_memory' or 'prioritized_replay', which give records one by one, given "
+            f"a {type(memory).__name__}",
+            path="memory_spec.type",
+        )
+    return memory

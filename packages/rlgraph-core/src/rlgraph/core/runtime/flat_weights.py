@@ -1,0 +1,77 @@
+"""Weights as flat arrays: for actors that read them many times, in other processes too."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from rlgraph.core.errors import InputError
+from rlgraph.core.graph.variables import Block
+from rlgraph.core.runtime.guarded_storage import GuardedStorage
+
+
+class FlatWeights:
+    """Variables of an executor as one array per dtype, in the order of their sorted names.
+
+    Args:
+        guarded: the variables.
+        names: those that are read and written.
+
+    Attributes:
+        digest: of names, shapes and dtypes; executors whose digests are equal have the same layout.
+        sizes: dtype -> number of elements.
+    """
+
+    def __init__(self, guarded: GuardedStorage, names: Iterable[str]):
+        self._guarded, built = guarded, guarded.built
+        variables = [built.variables[name] for name in sorted(names)]
+        layout = json.dumps([[v.name, str(v.spec.dtype), list(v.shape)] for v in variables])
+        self.digest = hashlib.sha256(layout.encode()).hexdigest()[:16]
+        self.sizes: dict[str, int] = {}
+        self._runs: dict[str, list[tuple[Block, int]]] = {}
+        for dtype in sorted({str(v.spec.dtype) for v in variables}):
+            start, runs = 0, []
+            for block in built.layout.blocks([v for v in variables if str(v.spec.dtype) == dtype], set()):
+                runs.append((block, start))
+                start += block.stop - block.start
+            self.sizes[dtype], self._runs[dtype] = start, runs
+        self._groups = {block.group for runs in self._runs.values() for block, _ in runs}
+
+    def get(self) -> dict[str, np.ndarray]:
+        """Copies of the values, by dtype."""
+        storage, found = self._guarded.storage, {}
+        with self._guarded.locks.holding(self._groups):
+            whole = {name: storage.borrow_group(name) for name in self._groups}
+            whole = {name: storage.read_group(name) if x is None else x for name, x in whole.items()}
+            for dtype, runs in self._runs.items():
+                found[dtype] = flat = np.empty(self.sizes[dtype], dtype)
+                for block, start in runs:
+                    flat[start : start + block.stop - block.start] = whole[block.group][
+                        block.start : block.stop
+                    ]
+        return found
+
+    def set(self, values: Mapping[str, np.ndarray]) -> None:
+        """Write values as `get` gave them, of this executor or another one with the same digest.
+
+        Raises:
+            InputError: there are other dtypes or sizes; nothing is written.
+        """
+        given = {dtype: array.size for dtype, array in values.items() if array.dtype == dtype}
+        if given != self.sizes:
+            raise InputError(f"weights: expected {self.sizes} elements, given {given}")
+        storage = self._guarded.storage
+        with self._guarded.locks.holding(self._groups, storage.mark_written):
+            for name in self._groups:
+                memory = storage.borrow_group(name)
+                target = storage.read_group(name) if memory is None else memory
+                for dtype, runs in self._runs.items():
+                    for block, start in runs:
+                        if block.group == name:
+                            source = values[dtype][start : start + block.stop - block.start]
+                            target[block.start : block.stop] = source
+                if memory is None:
+                    storage.write_group(name, target)

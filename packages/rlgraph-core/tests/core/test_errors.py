@@ -1,0 +1,39 @@
+"""Errors that carry their faults as data."""
+
+import pickle
+
+import pytest
+
+from rlgraph.core.errors import LONG_FAULT, Fault, SpecError
+
+
+@pytest.mark.parametrize(
+    ("error", "lines", "faults"),
+    [
+        (SpecError("expected 1", path="a.b"), ["a.b: expected 1"], [("a.b", "expected 1")]),
+        (SpecError("nothing there"), ["nothing there"], [("", "nothing there")]),
+        (
+            SpecError(Fault("expected 1", "a"), "x", path="b"),
+            ["a: expected 1", "b: x"],
+            [("a", "expected 1"), ("b", "x")],
+        ),
+    ],
+)
+def test_a_message_has_a_line_for_each_fault(error, lines, faults):
+    assert str(error).split("\n") == lines
+    assert [(fault.path, fault.text) for fault in error.faults] == faults
+
+
+def test_a_long_fault_is_shortened_only_in_the_message():
+    error = SpecError("x" * 3 * LONG_FAULT + "end", path="net.units")
+    assert str(error).startswith("net.units: xxx") and str(error).endswith("xxend")
+    assert len(str(error)) <= LONG_FAULT + 5
+    assert len(error.faults[0].text) == 3 * LONG_FAULT + 3
+
+
+def test_a_spec_error_can_be_pickled():
+    error = SpecError(Fault("expected 1", "a"), Fault("expected 2", "b"), located=True)
+    error.add_note("(in a file)")
+    copy = pickle.loads(pickle.dumps(error))
+    assert (type(copy), copy.faults, copy.located) == (SpecError, error.faults, True)
+    assert copy.__notes__ == ["(in a file)"] and str(copy) == "a: expected 1\nb: expected 2"
