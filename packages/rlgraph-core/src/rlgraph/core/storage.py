@@ -58,7 +58,7 @@ class Storage(ABC):
                     f"variable {variable.name}: the system does not give {size / 1e9:,.0f} GB for {variable.spec.dtype}"
                     f"{list(variable.shape)}. Make it smaller, by the capacity of a memory or the dtype of its fields"
                 ) from error
-        rng = np.random.default_rng(stream_seed(self.seed, variable.name))
+        rng = np.random.default_rng(stream_seed(self.seed, variable.starts_like or variable.name))
         try:
             value = variable.initializer(variable.shape, variable.spec.dtype, rng)
         except SpecError as error:

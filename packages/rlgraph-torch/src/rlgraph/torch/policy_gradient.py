@@ -93,7 +93,7 @@ def standardize_scaled(self: Any, ops: Any) -> Callable[[Tensor, Tensor, Tensor]
     epsilon = self.epsilon
 
     def scaled(centered: Tensor, squares: Tensor, number: Tensor) -> Tensor:
-        return centered / torch.sqrt(squares / number).add_(epsilon)
+        return centered / torch.add(torch.sqrt(squares / number), epsilon)
 
     return scaled
 
