@@ -200,6 +200,7 @@ def test_special_characters_are_escaped(two):
     assert 'a<b> & "c"' in texts(drawing)
 
 
+@pytest.mark.slow
 def test_importing_core_loads_neither_drawing_nor_rasteriser():
     loaded = "m for m in sys.modules if 'resvg' in m or 'pymupdf' in m"
     code = f"import sys, rlgraph.core; print([{loaded} or m.startswith('rlgraph.draw')])"
