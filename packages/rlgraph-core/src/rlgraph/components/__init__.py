@@ -20,11 +20,13 @@ from rlgraph.components.action_adapters.squashed_normal_distribution_adapter imp
 from rlgraph.components.common.batch_apply import BatchApply
 from rlgraph.components.common.batch_splitter import BatchSplitter
 from rlgraph.components.common.container_merger import ContainerMerger
+from rlgraph.components.common.entropy_temperature import EntropyTemperature, default_target_entropy
 from rlgraph.components.common.sampler import Sampler
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.common.slice import Slice
 from rlgraph.components.common.softmax import Softmax
 from rlgraph.components.common.synchronizer import Synchronizer
+from rlgraph.components.common.target import Target
 from rlgraph.components.distributions.bernoulli import Bernoulli
 from rlgraph.components.distributions.beta import Beta
 from rlgraph.components.distributions.categorical import Categorical
@@ -174,6 +176,7 @@ __all__ = [
     "Dropout",
     "DuelingPolicy",
     "EmbeddingLookup",
+    "EntropyTemperature",
     "EnvironmentStepper",
     "EpsilonGreedy",
     "EuclidianDistanceLoss",
@@ -255,9 +258,11 @@ __all__ = [
     "SupervisedPredictor",
     "Synchronizer",
     "TD3Loss",
+    "Target",
     "Transpose",
     "VTraceFunction",
     "ValueFunction",
     "VariationalAutoEncoder",
     "choose_adapter",
+    "default_target_entropy",
 ]

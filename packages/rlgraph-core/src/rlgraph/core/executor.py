@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rlgraph.core.backend import Backend, Storage, create_backend, find_backend, load_object
+from rlgraph.core.backend import Backend, create_backend, find_backend, load_object
 from rlgraph.core.checkpoint import Checkpoint, Manifest, find_checkpoint, write_checkpoint
 from rlgraph.core.checkpoint.restoring import Restoring, streams_stem
 from rlgraph.core.component import BoundApiMethod, Component
@@ -30,6 +30,7 @@ from rlgraph.core.runtime.fused_calls import fused_calls
 from rlgraph.core.runtime.guarded_storage import GuardedStorage
 from rlgraph.core.runtime.programs import Programs
 from rlgraph.core.runtime.weights import checked_weights
+from rlgraph.core.storage import Storage
 from rlgraph.spaces import Space, from_spec
 
 

@@ -93,6 +93,7 @@ class PPO(Component):
             self.policy.get_entropy(records["states"], **of_policy)["entropy"],
         )
         self.optimizer.step(self.policy.variables() + self.value_function.variables(), losses["loss"])
+        del losses["loss_per_item"]  # what remains are numbers
         return losses
 
     @rlgraph_api

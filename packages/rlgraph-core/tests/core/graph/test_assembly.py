@@ -550,6 +550,24 @@ def test_graph_functions_name_their_tensors(function):
         assemble(Root(scope="root"))
 
 
+def test_a_call_without_outputs_needs_no_return():
+    class Writer(Add):
+        @rlgraph_api
+        def call(self, x):
+            return self._write(x)
+
+        @graph_fn(returns=0)
+        def _write(self, ops, x):
+            ops.assign(self.w, x)
+
+    inner = Writer(scope="inner")
+
+    def run(self, x):
+        inner.call(x)
+
+    assert assemble(body(run, inner)).results_of("run") == Const(None)
+
+
 def test_a_forgotten_return_is_named():
     inner = Add(scope="inner")
 

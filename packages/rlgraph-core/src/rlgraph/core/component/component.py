@@ -99,6 +99,7 @@ class Component(Composition):
         self.device = device_parts(device, f"{self.scope}: device=", AssemblyError)
         self.declared_variables: dict[str, Variable] = {}
         self._role = ""
+        self._starts_like: Component | None = None
         self._float_dtype = "float32"
         self._variables_device = ""
         self.add_components(*sub_components, expose_apis=expose_apis)
@@ -128,19 +129,25 @@ class Component(Composition):
         """
         return call_layer(self, args, kwargs)
 
-    def copy(self, *, scope: str | None = None, trainable: bool | None = None) -> Self:
+    def copy(
+        self, *, scope: str | None = None, trainable: bool | None = None, starts_equal: bool = False
+    ) -> Self:
         """An unbuilt copy with the same configuration and its own variables.
 
         Args:
             scope: scope of the copy.
             trainable: False makes a frozen copy, e.g. a target network.
+            starts_equal: the variables of the copy start with the values of this component's, which is in the same
+                graph.
         """
         if any(component.declared_variables for component in self.walk()):
             raise AssemblyError(f"{self.scope_path} is built already: copy a component before it is built")
         twin = copying.deepcopy(self)
         twin.scope = scope or self.scope
         twin.scope_path = twin.scope
-        for component in twin.walk():
+        for original, component in zip(self.walk(), twin.walk(), strict=True):
+            if starts_equal:
+                component._starts_like = original
             # The variables of a copy have their own buffer, so that synchronising it is one operation.
             component._role = f"copy:{twin.scope}"
             if trainable is not None:
@@ -223,7 +230,10 @@ class Component(Composition):
         wants = self.trainable if trainable is None else (trainable and self.trainable)
         start = resolve_initializer(initializer, where=path)
         device = "" if host else self._variables_device
-        variable = Variable(path, spec, start, may_train and wants, host, self._role, device)
+        like = (
+            path if self._starts_like is None else f"{self._starts_like.scope_path}/{name}".removesuffix("/")
+        )
+        variable = Variable(path, spec, start, may_train and wants, host, self._role, device, like)
         self.declared_variables[path] = variable
         return variable
 

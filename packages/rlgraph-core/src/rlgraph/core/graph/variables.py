@@ -39,6 +39,7 @@ class Variable:
         host: a NumPy array that only host functions touch.
         role: variables of different roles never share a buffer (one role per optimizer slot and per copy).
         device: where it is, in the backend's words; empty for the backend's own choice.
+        starts_like: the name of the variable that it starts equal to; empty for its own.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Variable:
     host: bool = False
     role: str = ""
     device: str = ""
+    starts_like: str = ""
 
     @property
     def size(self) -> int:

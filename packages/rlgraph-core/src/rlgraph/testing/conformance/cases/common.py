@@ -8,6 +8,7 @@ from rlgraph.components import (
     BatchApply,
     BatchSplitter,
     ContainerMerger,
+    EntropyTemperature,
     EnvironmentStepper,
     NeuralNetwork,
     Policy,
@@ -17,6 +18,7 @@ from rlgraph.components import (
     Softmax,
     Stack,
     Synchronizer,
+    Target,
 )
 from rlgraph.core import Component, rlgraph_api
 from rlgraph.spaces import Dict, FloatBox, IntBox
@@ -41,6 +43,23 @@ class Synchronized(Component):
     @rlgraph_api
     def sync(self) -> Any:
         return self.synchronizer.sync(self.source.variables(), self.target.variables())
+
+
+class Followed(Component):
+    """A network and its target, which follows it."""
+
+    def __init__(self) -> None:
+        self.source = NeuralNetwork(LAYERS, scope="source")
+        self.target = Target(self.source, 0.25)
+        super().__init__(self.source, self.target, scope="followed")
+
+    @rlgraph_api
+    def both(self, inputs: Any) -> Any:
+        return self.source.call(inputs), self.target.call(inputs)
+
+    @rlgraph_api
+    def sync(self) -> Any:
+        return self.target.sync()
 
 
 class Sliced(Component):
@@ -113,6 +132,8 @@ CASES: dict[str, Case] = {
         ("call",),
         by=("inputs",),
     ),
+    "target": Case(Followed, {"inputs": FEATURES}, ("both", "sync", "both")),
+    "entropy_temperature": Case(lambda: EntropyTemperature(0.5), {}, ("get_alpha",)),
     "synchronizer": Case(lambda: Synchronized(1.0), {"inputs": FEATURES}, ("both", "sync", "both")),
     "synchronizer_slow": Case(lambda: Synchronized(0.25), {"inputs": FEATURES}, ("both", "sync", "both")),
 }
