@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from rlgraph.agents.algorithm import Algorithm
+from rlgraph.agents.experience.replay import Replay
+from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.components import PreprocessorStack, PrioritizedReplay
 from rlgraph.components.networks.layer_chain import features_of
 from rlgraph.core import AssemblyError, Component, rlgraph_api
@@ -19,25 +21,26 @@ class AgentGraph(Component):
     Args:
         algorithm: the algorithm.
         preprocessor: what states go through before it; None: nothing.
-        memory: where `update_from_memory` draws records; None: there is none.
-        fields: fields of a record besides states and next states.
+        experience: what it learns from; None: it only acts.
     """
 
     def __init__(
         self,
         algorithm: Algorithm,
         preprocessor: PreprocessorStack | None = None,
-        memory: Any = None,
-        fields: Sequence[str] = (),
+        experience: Rollouts | Replay | None = None,
         scope: str = "agent",
     ):
-        self.algorithm, self.preprocessor, self.memory = algorithm, preprocessor, memory
-        self.fields = tuple(fields)
-        parts = [part for part in (algorithm, preprocessor, memory) if part is not None]
-        off = set() if memory is not None else {"insert_records", "get_memory_size", "update_from_memory"}
+        self.algorithm, self.preprocessor = algorithm, preprocessor
+        #: Where `update_from_memory` draws records; None: there is none.
+        self.memory = experience.memory if isinstance(experience, Replay) else None
+        #: Fields of a record besides states and next states.
+        self.fields = () if experience is None else experience.fields(bool(algorithm.recurrent_parts))
+        parts = [part for part in (algorithm, preprocessor, self.memory) if part is not None]
+        off = set() if self.memory else {"insert_records", "get_memory_size", "update_from_memory"}
         off |= {"preprocess"} if preprocessor is None else set()
         super().__init__(*parts, scope=scope, switched_off_apis=off)
-        for name in algorithm.schedule:
+        for name in {*algorithm.schedule, *algorithm.starting_methods}:
             self.add_member(rlgraph_api(name=name)(_passed_on(algorithm, name)))
 
     # Spaces.

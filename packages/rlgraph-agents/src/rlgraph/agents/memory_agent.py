@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.agent import Agent
+from rlgraph.agents.acting_agent import ActingAgent
 from rlgraph.agents.nested_arrays import stack
 from rlgraph.agents.reading import Reader
 from rlgraph.agents.specs import UpdateSpec
@@ -20,7 +20,7 @@ from rlgraph.spaces import Space
 CHECKED_STEPS = 1000
 
 
-class MemoryAgent(Agent):
+class MemoryAgent(ActingAgent):
     """An agent with a memory of records ``states, actions, rewards, terminals, next_states``.
 
     Args:

@@ -88,6 +88,6 @@ class FragmentSampler(Sampler):
             self.reset()
         while not self._buffer.is_full:
             self._buffer.add(self.step())
-        fragment = self._buffer.take(self._states, self._origin, self.actor.version)
+        fragment = self._buffer.take(self._origin, self.actor.version)
         self._origin = Origin(self._origin.actor, self._origin.incarnation, self._origin.number + 1)
         return fragment
