@@ -85,7 +85,7 @@ def _ensure(environment: Environment) -> Path:
     if found is not None and found["requirements"] == wanted["requirements"]:
         say(f"Installing the packages again into .venvs/{environment.name}: their metadata has changed.")
         (environment.folder / _STATE).unlink()
-        pip_install(environment.python, ["--no-deps", *_editable(environment, packages)])
+        _install_editable(environment, packages)
     else:
         _make(environment, packages)
     (environment.folder / _STATE).write_text(json.dumps(wanted, indent=1), encoding="utf-8")
@@ -106,9 +106,11 @@ def create(folder: Path) -> Path:
 def pip_install(
     python: Path, arguments: Sequence[str], constraints: Path | None = None, quiet: bool = False
 ) -> None:
-    """Installs with a constraints file (None: the tested versions), in one command, so that no sibling is looked
-    for elsewhere."""
-    options = ["--disable-pip-version-check", "--no-input", *(["-qq"] if quiet else [])]
+    """Installs with a constraints file (None: the tested versions).
+
+    Nothing is compiled ahead: modules that are imported once or never would cost more than they save.
+    """
+    options = ["--disable-pip-version-check", "--no-input", "--no-compile", *(["-qq"] if quiet else [])]
     command = [
         str(python),
         "-m",
@@ -136,7 +138,7 @@ def _megabytes(number: int) -> str:
 
 
 def _make(environment: Environment, packages: Mapping[str, Package]) -> None:
-    requirements = [*external_requirements(environment.packages, packages), *environment.requirements]
+    requirements = _third_parties(environment, packages)
     say(f"Making .venvs/{environment.name} (Python {sys.version_info.major}.{sys.version_info.minor}):")
     if environment.packages:
         say(f"  from this repository (editable): {', '.join(environment.packages)}")
@@ -148,8 +150,8 @@ def _make(environment: Environment, packages: Mapping[str, Package]) -> None:
             "  PIP_EXTRA_INDEX_URL to the index that PyTorch's installation page names for it, and run this again."
         )
     start = time.monotonic()
-    python = create(environment.folder)
-    pip_install(python, [*_editable(environment, packages), *environment.requirements])
+    pip_install(create(environment.folder), requirements)
+    _install_editable(environment, packages)
     say(f"Made .venvs/{environment.name} in {duration(time.monotonic() - start)}.")
 
 
@@ -173,12 +175,18 @@ def _torch_brings_cuda(requirements: Sequence[str]) -> bool:
     return wants_torch and sysconfig.get_platform() == "linux-x86_64" and not cpu_index_is_set
 
 
-def _editable(environment: Environment, packages: Mapping[str, Package]) -> list[str]:
-    arguments = []
-    for name, extras in environment.packages.items():
-        path = packages[name].folder.relative_to(ROOT).as_posix()
-        arguments += ["-e", f"./{path}" + (f"[{','.join(extras)}]" if extras else "")]
-    return arguments
+def _install_editable(environment: Environment, packages: Mapping[str, Package]) -> None:
+    """Once the third parties are there: those that build the packages need no environment of their own then."""
+    folders = [f"./{packages[name].folder.relative_to(ROOT).as_posix()}" for name in environment.packages]
+    editable = [argument for folder in folders for argument in ("-e", folder)]
+    pip_install(environment.python, ["--no-deps", "--no-build-isolation", *editable])
+
+
+def _third_parties(environment: Environment, packages: Mapping[str, Package]) -> list[str]:
+    """What is installed from the package index, the tools that build the packages among it."""
+    build = {r for name in environment.packages for r in packages[name].data["build-system"]["requires"]}
+    external = external_requirements(environment.packages, packages)
+    return sorted({*external, *build, *environment.requirements})
 
 
 def _state(environment: Environment, packages: Mapping[str, Package]) -> dict[str, str]:
@@ -188,8 +196,7 @@ def _state(environment: Environment, packages: Mapping[str, Package]) -> dict[st
         sys.base_prefix,
         constraints_file().read_text(encoding="utf-8"),
         {name: list(extras) for name, extras in environment.packages.items()},
-        external_requirements(environment.packages, packages),
-        list(environment.requirements),
+        _third_parties(environment, packages),
     ]
     metadata = [
         [data["project"], data["build-system"], data["tool"]["poetry"]]

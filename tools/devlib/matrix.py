@@ -12,8 +12,8 @@ import shutil
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from devlib.distributions import build, tagged_package, tagged_versions
@@ -25,7 +25,7 @@ from devlib.environments import (
     pip_install,
     python_of,
 )
-from devlib.output import collected, duration, heading, run, say, table
+from devlib.output import AT_ONCE, duration, heading, run, say, side_by_side, table
 from devlib.project import (
     ROOT,
     Package,
@@ -39,7 +39,6 @@ from devlib.project import (
 )
 from devlib.steps import pytest_command
 
-_AT_ONCE = 2  # environments: pip and the checks use one processor each
 _TEST_REQUIREMENTS = (
     "pytest",
     "pytest-xdist",
@@ -149,37 +148,30 @@ class _Matrix:
         lines = [("row", "package", "result", "time")]
         chains = chains_of(rows, apart=self.all)
         say(
-            f"\n{len(rows)} rows in {len(chains)} environments, {_AT_ONCE} at a time; each prints when it is done."
+            f"\n{len(rows)} rows in {len(chains)} environments, {AT_ONCE} at a time; each prints when it is done."
         )
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            for printed, results in pool.map(self._run_chain, chains):
-                say(printed)
-                lines += results
+        for results in side_by_side([partial(self._run_chain, chain) for chain in chains]):
+            lines += results
         heading("summary")
         say(table(lines))
         return int(any(line[2] != "passed" for line in lines[1:]))
 
-    def _run_chain(self, chain: Sequence[Row]) -> tuple[str, list[tuple[str, str, str, str]]]:
-        """Runs rows that share an environment; what they print, and a line of the summary for each."""
+    def _run_chain(self, chain: Sequence[Row]) -> list[tuple[str, str, str, str]]:
+        """Runs rows that share an environment; a line of the summary for each."""
         environment = self.folder / chain[0].name
         lines = []
-        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as file:
-            with collected(file):
-                for row in chain:
-                    heading(
-                        f"{row.name}: {row.package}{' with ' + ', '.join(row.beside) if row.beside else ''}"
-                    )
-                    start = time.monotonic()
-                    try:
-                        result = self._run_row(row, environment)
-                    except EnvironmentFailure as failure:
-                        say(str(failure))
-                        result = "not installed"
-                    lines.append((row.name, row.package, result, duration(time.monotonic() - start)))
-            if not self.keep:
-                shutil.rmtree(environment, ignore_errors=True)
-            file.seek(0)
-            return file.read(), lines
+        for row in chain:
+            heading(f"{row.name}: {row.package}{' with ' + ', '.join(row.beside) if row.beside else ''}")
+            start = time.monotonic()
+            try:
+                result = self._run_row(row, environment)
+            except EnvironmentFailure as failure:
+                say(str(failure))
+                result = "not installed"
+            lines.append((row.name, row.package, result, duration(time.monotonic() - start)))
+        if not self.keep:
+            shutil.rmtree(environment, ignore_errors=True)
+        return lines
 
     def _run_row(self, row: Row, environment: Path) -> str:
         selection = row.selection(self.packages)
@@ -246,7 +238,7 @@ class _Matrix:
         python = create(environment / "venv")
         wheel = f"{self.wheels[row.package]}[{','.join(row.extras)}]"
         siblings = ["--find-links", str(self.folder / "wheels"), f"{row.oldest}=={version}"]
-        pip_install(python, ["--no-compile", wheel, *siblings], quiet=True)
+        pip_install(python, [wheel, *siblings], quiet=True)
         return python
 
     def _install(self, row: Row, selection: Mapping[str, Sequence[str]], environment: Path) -> Path:
@@ -268,6 +260,5 @@ class _Matrix:
             f"{self.wheels[name]}[{','.join(extras)}]" if extras else str(self.wheels[name])
             for name, extras in selection.items()
         ]
-        # Nothing is compiled ahead: modules that are imported once or never would cost more than they save.
-        pip_install(python, ["--no-compile", *wheels], constraints, quiet=True)
+        pip_install(python, wheels, constraints, quiet=True)
         return python

@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import IO
+from typing import TypeVar
+
+#: Two jobs at a time: most of them use one processor each.
+AT_ONCE = 2
 
 _FOREIGN = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PIP_USER", "PIP_TARGET", "PIP_PREFIX")
-
+# Environments are installed without bytecode: the first import leaves it, or every import would compile again.
+_WITHOUT_BYTECODE = "PYTHONDONTWRITEBYTECODE"
+_Result = TypeVar("_Result")
 
 _thread = threading.local()
 
 
-@contextlib.contextmanager
-def collected(file: IO[str]) -> Iterator[None]:
-    """What this thread says and runs is written to `file`, not to the terminal."""
-    _thread.output = file
-    try:
-        yield
-    finally:
-        del _thread.output
+def side_by_side(jobs: Iterable[Callable[[], _Result]]) -> Iterator[_Result]:
+    """The results of `jobs`, in order; `AT_ONCE` run at a time. What a job says and runs is printed at its end."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for printed, result in pool.map(_collected, jobs):
+            say(printed)
+            yield result
+
+
+def _collected(job: Callable[[], _Result]) -> tuple[str, _Result]:
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as file:
+        _thread.output = file
+        try:
+            result = job()
+        finally:
+            del _thread.output
+        file.seek(0)
+        return file.read(), result
 
 
 def say(text: str = "") -> None:
@@ -53,7 +68,7 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 def clean_environment() -> dict[str, str]:
     """The caller's environment without what would let another Python's packages in."""
-    return {name: value for name, value in os.environ.items() if name not in _FOREIGN}
+    return {name: value for name, value in os.environ.items() if name not in (*_FOREIGN, _WITHOUT_BYTECODE)}
 
 
 def run(command: Sequence[str | Path], cwd: Path) -> int:
@@ -64,24 +79,3 @@ def run(command: Sequence[str | Path], cwd: Path) -> int:
     sys.stdout.flush()
     done = subprocess.run(words, cwd=cwd, env=clean_environment(), check=False, stdout=output, stderr=errors)
     return done.returncode
-
-
-def run_and_keep(command: Sequence[str | Path], cwd: Path) -> tuple[int, list[str]]:
-    """As `run`, and returns the lines that were printed."""
-    lines = []
-    with subprocess.Popen(
-        [str(part) for part in command],
-        cwd=cwd,
-        env=clean_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-        errors="replace",
-    ) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            sys.stdout.write(line)
-            sys.stdout.flush()
-            lines.append(line.rstrip("\n"))
-    return process.returncode, lines

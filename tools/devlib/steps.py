@@ -1,23 +1,21 @@
-"""`test`: every check of the repository, one after the other, with a closing table."""
+"""`test`: every check of the repository, two at a time, with a closing table."""
 
 from __future__ import annotations
 
-import re
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from devlib.environments import Environment, ensure
-from devlib.output import duration, heading, run, run_and_keep, say, table
-from devlib.project import ROOT, development_requirements, in_order, load_packages
+from devlib.output import AT_ONCE, duration, heading, run, say, side_by_side, table
+from devlib.project import ROOT, Package, development_requirements, load_packages
 
 
 def development_environment() -> Environment:
     """Every package with every extra, editable, and the development tools; examples are tested in the matrix alone."""
-    # In this order, since pip looks elsewhere for a sibling with extras that it has not met yet.
-    ours = [package for package in in_order(load_packages()) if not package.is_example]
-    selection = {package.name: sorted(package.extras) for package in ours}
+    selection = {package.name: sorted(package.extras) for package in _packages()}
     return Environment("dev", selection, development_requirements())
 
 
@@ -30,38 +28,48 @@ def test(fast: bool, everything: bool, pytest_arguments: Sequence[str]) -> int:
         pytest_arguments: further arguments of pytest.
     """
     python = ensure(development_environment())
-    closing: list[str] = []
-
-    def pytest() -> int:
-        left_out = [*(["slow"] if fast else []), *([] if everything else ["repetition"])]
-        only = ["-m", " and ".join(f"not {mark}" for mark in left_out)]
-        status, lines = run_and_keep([*pytest_command(python), *only, *pytest_arguments], cwd=ROOT)
-        closing[:] = [line for line in lines if re.search(r"\bin \d+(\.\d+)?s\b", line)][-1:]
-        return status
-
-    steps: list[tuple[str, Callable[[], int]]] = [
-        ("ruff check", lambda: run([python, "-m", "ruff", "check", "."], ROOT)),
-        ("ruff format", lambda: run([python, "-m", "ruff", "format", "--check", "."], ROOT)),
-        ("mypy", lambda: run([python, "-m", "mypy", *_typed_modules()], ROOT)),
-        ("import rules", lambda: run([python.with_name("lint-imports"), "--no-logo"], ROOT)),
-        ("repository", lambda: run([python, "tools/check_repository.py"], ROOT)),
-        ("pytest", pytest),
+    left_out = [*(["slow"] if fast else []), *([] if everything else ["repetition"])]
+    only = ["-m", " and ".join(f"not {mark}" for mark in left_out)] if left_out else []
+    commands: list[tuple[str, list[str | Path]]] = [
+        ("ruff check", [python, "-m", "ruff", "check", "."]),
+        ("ruff format", [python, "-m", "ruff", "format", "--check", "."]),
+        ("import rules", [python.with_name("lint-imports"), "--no-logo"]),
+        ("repository", [python, "tools/check_repository.py"]),
     ]
+    if pytest_arguments:
+        commands.append(("tests", [*pytest_command(python), "-n", str(AT_ONCE), *only, *pytest_arguments]))
+    else:
+        commands += [
+            (f"tests of {folder.parent.name}", [*pytest_command(python), *only, folder])
+            for folder in _test_folders()
+        ]
+    commands.append(("mypy", [python, "-m", "mypy", *_typed_modules()]))
     if not fast:
-        steps.append(("documentation", lambda: build_docs(python)))
-    return _run_steps(steps, closing)
+        commands.append(("documentation", _sphinx(python)))
+    return _run_steps(commands)
 
 
 def pytest_command(python: Path) -> list[str | Path]:
-    color = ["--color=yes"] if sys.stdout.isatty() else []
-    # Halves of the list, so that modules stay together, and nobody waits for one long file: the conformance suite.
-    return [python, "-m", "pytest", "-n", "2", "--dist", "worksteal", *color]
+    return [python, "-m", "pytest", *(["--color=yes"] if sys.stdout.isatty() else [])]
 
 
 def build_docs(python: Path) -> int:
     """Builds `docs/_build/html`, every warning an error."""
-    sphinx: list[str | Path] = [python, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
-    return run([*sphinx, "docs", "docs/_build/html"], ROOT)
+    return run(_sphinx(python), ROOT)
+
+
+def _sphinx(python: Path) -> list[str | Path]:
+    return [python, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "docs", "docs/_build/html"]
+
+
+def _packages() -> list[Package]:
+    return [package for package in load_packages().values() if not package.is_example]
+
+
+def _test_folders() -> list[Path]:
+    """A process for each imports every test once; the largest come first, so that none begins when all others end."""
+    folders = [*(package.folder / "tests" for package in _packages()), ROOT / "tools" / "tests"]
+    return sorted(folders, key=lambda folder: -sum(1 for _ in folder.rglob("test_*.py")))
 
 
 def _typed_modules() -> list[str]:
@@ -76,16 +84,17 @@ def _typed_modules() -> list[str]:
     ]
 
 
-def _run_steps(steps: Sequence[tuple[str, Callable[[], int]]], closing: list[str]) -> int:
-    rows, failed = [("step", "result", "time")], False
-    for name, step in steps:
-        heading(name)
-        start = time.monotonic()
-        status = step()
-        failed |= status != 0
-        rows.append((name, "passed" if status == 0 else "FAILED", duration(time.monotonic() - start)))
+def _run_steps(commands: Sequence[tuple[str, list[str | Path]]]) -> int:
+    say(f"{len(commands)} steps, {AT_ONCE} at a time; each prints when it is done.")
+    rows = [("step", "result", "time")]
+    rows += side_by_side([partial(_run_step, name, command) for name, command in commands])
     heading("summary")
     say(table(rows))
-    for line in closing:
-        say(f"\n{line}")
-    return int(failed)
+    return int(any(row[1] != "passed" for row in rows[1:]))
+
+
+def _run_step(name: str, command: Sequence[str | Path]) -> tuple[str, str, str]:
+    heading(name)
+    start = time.monotonic()
+    status = run(command, ROOT)
+    return name, "passed" if status == 0 else "FAILED", duration(time.monotonic() - start)

@@ -172,7 +172,8 @@ def test_reward_and_flags_are_plain():
 )
 def test_unknown_id(gym_id, nearest):
     with pytest.raises(
-        SpecError, match=f"no environment '{gym_id}' is registered with Gymnasium.*nearest is '{nearest}'"
+        SpecError,
+        match=f"^OpenAIGymEnv: no environment '{gym_id}' is registered with Gymnasium.*nearest is '{nearest}'",
     ):
         OpenAIGymEnv(gym_id)
 

@@ -56,6 +56,13 @@ def test_places_of_faults(path, expected):
         assert located(found, "other", "Other") is found
 
 
+def test_a_place_whose_name_begins_like_the_constructors():
+    with making("net", ["units"], []):
+        assert located(SpecError("wrong", path="network"), "net", "Dense").faults == (
+            Fault("network: wrong", "net"),
+        )
+
+
 def test_texts_of_faults_are_not_searched_for_places():
     error = SpecError("units: wrong", Fault("discount: wrong", "dense.seed"))
     with making("net", ["units", "discount", "seed"], []):

@@ -203,6 +203,25 @@ def test_paths_lead_into_nested_specs():
         NeuralNetwork([{"type": "dense", "units": 3}, 7])
 
 
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"units": "many"}, "Dense.units: expected an integer"),
+        ({"type": lambda: len(3)}, "Dense: <lambda>: object of type 'int'"),
+        ({"type": lambda: int("x")}, "Dense: <lambda>: ValueError: invalid"),
+    ],
+)
+def test_a_spec_inside_a_constructor_has_places_of_its_own(spec, message):
+    """Its argument is called like one of the constructor."""
+
+    class Outer(Component):
+        def __init__(self, units):
+            Dense.from_spec(spec)
+
+    with pytest.raises(SpecError, match=f"^{message}"):
+        Component.from_spec({"type": Outer, "units": 3}, path="net")
+
+
 def test_arguments_that_are_handed_up():
     class Upper:
         def __init__(self, b, *, c=1, **kwargs):

@@ -44,7 +44,7 @@ class Replay:
         update_spec: Any = None,
     ):
         if isinstance(n_step, bool) or not isinstance(n_step, int) or n_step < 1:
-            raise SpecError(f"n_step: expected an integer >= 1, given {n_step!r}")
+            raise SpecError(f"expected an integer >= 1, given {n_step!r}", path="n_step")
         self.discount, self.n_step = discount, n_step
         self.updates = parse_spec(UpdateSpec, update_spec, "update_spec")
         self.memory = _memory(memory_spec)
@@ -60,7 +60,7 @@ class Replay:
         """What a record has besides states and next states."""
         if is_recurrent:
             raise SpecError(
-                "network_spec: expected no recurrent layers: a replay memory keeps single transitions"
+                "expected no recurrent layers: a replay memory keeps single transitions", path="network_spec"
             )
         return FIELDS
 
@@ -146,7 +146,8 @@ def _memory(spec: Any) -> ReplayMemory | PrioritizedReplay:
     memory = Memory.from_spec(spec, path="memory_spec")
     if not isinstance(memory, ReplayMemory | PrioritizedReplay):
         raise SpecError(
-            "memory_spec.type: expected 'replay_memory' or 'prioritized_replay', which give records one by one, given "
-            f"a {type(memory).__name__}"
+            "expected 'replay_memory' or 'prioritized_replay', which give records one by one, given "
+            f"a {type(memory).__name__}",
+            path="memory_spec.type",
         )
     return memory

@@ -33,7 +33,7 @@ class Rollouts:
 
     def __init__(self, *, rollout_length: int = 128):
         if isinstance(rollout_length, bool) or not isinstance(rollout_length, int) or rollout_length < 1:
-            raise SpecError(f"rollout_length: expected an integer >= 1, given {rollout_length!r}")
+            raise SpecError(f"expected an integer >= 1, given {rollout_length!r}", path="rollout_length")
         self.rollout_length = rollout_length
         self._buffer = FragmentBuffer(rollout_length)
 
