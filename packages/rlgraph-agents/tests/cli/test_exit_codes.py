@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from rlgraph.cli.exit_codes import ExitCode
 from rlgraph.core import CheckpointError, NumericalError, SpecError
 from rlgraph.core.registry import Registry
+from rlgraph.environments.deterministic_env import DeterministicEnv
 from rlgraph.environments.errors import EnvironmentFault
 
 
@@ -57,6 +60,33 @@ def test_a_run_that_fails(rlgraph, tiny, undrawn, monkeypatch):
     assert "EnvironmentFault: " in outcome.err
 
 
+def test_with_json_only_results_are_printed(rlgraph, tiny, undrawn, monkeypatch):
+    step = DeterministicEnv.step
+
+    def chatty(self, action):
+        print("a step")
+        return step(self, action)
+
+    monkeypatch.setattr(DeterministicEnv, "step", chatty)
+    agent = tiny(update_spec={"do_updates": False})
+    arguments = ["--agent", agent, "--env", "deterministic", "--backend", "numpy", "--steps", 10]
+    outcome = rlgraph("train", *arguments, "--folder", "run", "--json")
+    assert json.loads(outcome.out)["folder"] == "run"
+    assert "a step" in outcome.err
+
+
+def test_with_json_a_process_of_an_environment_prints_no_results():
+    program = (
+        "import os; from rlgraph.cli.output import output; output.json = True\n"
+        "with output.results_alone():\n"
+        "    os.write(1, b'said '); print('written'); output.result('', {'a': 1})\n"
+        "print('after')"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout == '{\n  "a": 1\n}\nafter\n'
+    assert sorted(ended.stderr.split()) == ["said", "written"]
+
+
 @pytest.mark.parametrize(
     ("answer", "code"),
     [
@@ -97,7 +127,7 @@ def test_a_place_that_cannot_be_written(rlgraph, tiny, undrawn, tmp_path):
     arguments = ["train", "--agent", agent, "--env", "deterministic", "--backend", "numpy", "--steps", 20]
     outcome = rlgraph(*arguments, "--folder", "taken")
     assert outcome.code == ExitCode.BAD_INPUT
-    assert "FileExistsError: " in outcome.err and "Check taken or give another path" in outcome.err
+    assert "FileExistsError: " in outcome.err and "taken or give another path" in outcome.err
     assert "Traceback" in rlgraph(*arguments, "--folder", "taken", "--debug").err
 
 

@@ -11,6 +11,9 @@ from rlgraph.cli.report import summary_data, summary_report
 from rlgraph.runs.training import RunSummary
 from rlgraph.workers import Evaluation, TrainingResult
 
+#: The folder as the user wrote it.
+RUN = Path("some") / "run"
+
 
 @pytest.fixture
 def console():
@@ -20,14 +23,14 @@ def console():
 def summary(interrupted):
     training = TrainingResult(12345, 67, 890, 2.0, (1.0,), (), interrupted)
     evaluation = None if interrupted else Evaluation((100.0, 200.0), (100, 200), 5)
-    return RunSummary(Path("some") / "run", training, evaluation)
+    return RunSummary(RUN.absolute(), training, evaluation)
 
 
 def test_closing_table(console, tmp_path):
     (tmp_path / "curve.png").touch()
     (tmp_path / "checkpoints").mkdir()
     outcome = replace(summary(interrupted=False), folder=tmp_path)
-    console.print(summary_report(outcome, ["first command", "second command"]))
+    console.print(summary_report(outcome, tmp_path, ["first command", "second command"]))
     written = console.file.getvalue()
     assert written.startswith("Done")
     for text in (
@@ -43,22 +46,22 @@ def test_closing_table(console, tmp_path):
 
 
 def test_closing_table_of_an_interrupted_run(console):
-    console.print(summary_report(summary(interrupted=True), []))
+    console.print(summary_report(summary(interrupted=True), RUN, []))
     written = console.file.getvalue()
     assert written.startswith("Interrupted")
     assert "fresh episodes" not in written
 
 
 def test_the_outcome_for_machines():
-    data = summary_data(summary(interrupted=False))
-    assert (data["folder"], data["interrupted"], data["updates"]) == (Path("some") / "run", False, 890)
+    data = summary_data(summary(interrupted=False), RUN)
+    assert (data["folder"], data["interrupted"], data["updates"]) == (RUN, False, 890)
     assert data["evaluation"]["mean_return"] == 150.0
     assert data["training"]["timesteps_executed"] == 12345
-    assert summary_data(summary(interrupted=True))["evaluation"] is None
+    assert summary_data(summary(interrupted=True), RUN)["evaluation"] is None
 
 
 def test_a_run_that_was_there_before_is_told(console):
-    moved = replace(summary(interrupted=False), earlier_run=Path("some") / "run.1")
-    console.print(summary_report(moved, []))
+    moved = replace(summary(interrupted=False), earlier_run=RUN.absolute().with_name("run.1"))
+    console.print(summary_report(moved, RUN, []))
     assert "The earlier run in some/run was moved to some/run.1." in console.file.getvalue()
-    assert summary_data(moved)["earlier_run"] == Path("some") / "run.1"
+    assert summary_data(moved, RUN)["earlier_run"] == Path("some") / "run.1"

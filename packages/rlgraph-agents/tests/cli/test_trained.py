@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from typing import ClassVar
 
 import gymnasium
@@ -191,6 +192,15 @@ def test_compare_for_machines(rlgraph, runs, tmp_path):
     assert (tmp_path / "out" / "c.png").read_bytes()[:4] == b"\x89PNG"
     rows = list(csv.DictReader((tmp_path / "out" / "c.csv").read_text().splitlines()))
     assert rows[0]["label"] == "dqn" and float(rows[0]["iqm"]) == 0.0
+
+
+def test_texts_of_a_table_are_no_formulas(rlgraph, runs, tmp_path):
+    config = tmp_path / "other" / "config.json"
+    for text in ("=1+1", "+1", "-1", "@SUM(A1)"):
+        config.write_text(re.sub(r'"environment": "[^"]*"', f'"environment": "{text}"', config.read_text()))
+        rlgraph("compare", "other", "--csv", "c.csv")
+        (row, *_) = csv.DictReader((tmp_path / "c.csv").read_text().splitlines())
+        assert row["environment"] == f"'{text}"
 
 
 def test_compare_quietly(rlgraph, runs):

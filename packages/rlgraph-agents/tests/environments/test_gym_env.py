@@ -290,6 +290,10 @@ def test_wrappers_are_put_around_in_turn():
     [
         (["TimeLimits"], r"wrappers\[0\]: gymnasium.wrappers has no 'TimeLimits'. Did you mean 'TimeLimit'"),
         ([{"type": "TimeLimit", "steps": 3}], r"wrappers\[0\].steps: TimeLimit has no such key"),
+        (
+            [{"type": "FrameStackObservation", "stack_size": 10**9}],
+            r"wrappers\[0\].stack_size: expected at most 1,000 frames, given 1,000,000,000",
+        ),
         (["TimeLimit"], r"wrappers\[0\]: 'TimeLimit' cannot wrap .*max_episode_steps"),
         (["FlattenObservation", "nowhere:Class"], r"wrappers\[1\]: 'nowhere:Class' is no registered name"),
         ([3], r"wrappers\[0\]: expected 'module:Class'"),

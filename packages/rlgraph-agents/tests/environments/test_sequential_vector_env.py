@@ -309,6 +309,32 @@ def test_a_step_of_the_wrong_form(result, message):
         env.step([0])
 
 
+def test_infos_are_plain_dicts():
+    class Info(dict):
+        def get(self, key, default=None):
+            raise RuntimeError("no luck")
+
+    class Unreadable(Info):
+        def keys(self):
+            raise RuntimeError("no luck")
+
+        __iter__ = keys
+
+    def environment(info):
+        class Odd(Scripted):
+            def step(self, action):
+                return np.zeros(1, np.float32), 0.0, False, False, info
+
+        env = SequentialVectorEnv([Odd()])
+        env.reset()
+        return env
+
+    (info,) = environment(Info(a=1)).step([0])[-1]
+    assert (type(info), info) == (dict, {"a": 1})
+    with pytest.raises(EnvironmentFault, match=r"Odd, environment 0, step 1: .*RuntimeError: no luck"):
+        environment(Unreadable(a=1)).step([0])
+
+
 # Actions.
 
 

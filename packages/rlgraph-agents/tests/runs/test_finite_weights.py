@@ -110,3 +110,5 @@ def test_checkpoints_that_hold_them_already_are_passed_over(acting_run, tmp_path
     ):
         _, _, source = load_agent(tmp_path)
     assert source.name == "last"
+    with pytest.raises(CheckpointError, match=f"best has values that are not finite in the variable {name}"):
+        load_agent(tmp_path, checkpoint="best")

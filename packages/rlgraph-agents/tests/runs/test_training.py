@@ -1,6 +1,7 @@
 """A whole run from one document."""
 
 import json
+import os
 from functools import partial
 
 import numpy as np
@@ -9,6 +10,9 @@ import pytest
 from rlgraph.agents import Agent
 from rlgraph.core import NumericalError, SpecError
 from rlgraph.environments import environment_seed
+from rlgraph.environments.deterministic_env import DeterministicEnv
+from rlgraph.runs import resume
+from rlgraph.runs.loading import load_agent
 from rlgraph.runs.training import FINAL_EVALUATION_SEED, train
 from rlgraph.workers import Callback, evaluate
 
@@ -193,3 +197,26 @@ def test_the_parallel_worker_needs_two_halves(spec_of, tmp_path):
     with pytest.raises(SpecError, match="num_envs: .* even number >= 2, given 3"):
         train({**spec, "worker": {"type": "parallel", "num_envs": 3}}, tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_an_environment_that_changes_the_working_directory_does_not_split_the_run(
+    actor, undrawn, tmp_path, monkeypatch
+):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    reset = DeterministicEnv.reset
+
+    def wandering(self, seed=None):
+        os.chdir(tmp_path / "elsewhere")
+        return reset(self, seed)
+
+    monkeypatch.setattr(DeterministicEnv, "reset", wandering)
+    summary = train({**actor, "environment": "deterministic"}, "run")
+    assert summary.folder == tmp_path / "run"
+    assert (tmp_path / "run" / "result.json").exists()
+    assert not any((tmp_path / "elsewhere").iterdir())
+    monkeypatch.chdir(tmp_path)
+    resume("run", steps=80)
+    monkeypatch.chdir(tmp_path)
+    assert load_agent("run")[2].parent == tmp_path / "run" / "checkpoints"
+    assert not any((tmp_path / "elsewhere").iterdir())

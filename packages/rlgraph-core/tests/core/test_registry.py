@@ -29,12 +29,19 @@ def plugins(tmp_path, monkeypatch):
         tmp_path,
         "plug-broken",
         "0.3",
-        {"rlgraph.test": {"broken": "plug_broken:Thing", "missing": "plug_good:No"}},
+        {
+            "rlgraph.test": {
+                "broken": "plug_broken:Thing",
+                "missing": "plug_good:No",
+                "exits": "plug_exits:Thing",
+            }
+        },
     )
     distribution(tmp_path, "plug-a", "1.0", {"rlgraph.test": {"twice": "plug_good:Thing"}})
     distribution(tmp_path, "plug-b", "2.0", {"rlgraph.test": {"twice": "plug_b:Other"}})
     (tmp_path / "plug_good.py").write_text("class Thing:\n    part = 'loaded'\n")
     (tmp_path / "plug_broken.py").write_text("raise RuntimeError('no luck')\n")
+    (tmp_path / "plug_exits.py").write_text("raise SystemExit(3)\n")
     monkeypatch.syspath_prepend(tmp_path)
     yield Registry("rlgraph.test")
     for name in ("plug_good", "plug_broken", "plug_b"):
@@ -42,7 +49,7 @@ def plugins(tmp_path, monkeypatch):
 
 
 def test_listing_imports_nothing(plugins):
-    assert plugins.names() == ["broken", "good_one", "missing", "twice"]
+    assert plugins.names() == ["broken", "exits", "good_one", "missing", "twice"]
     assert [(p.name, p.distribution, p.version) for p in plugins.plugins() if p.name == "Good-One"] == [
         ("Good-One", "plug-good", "1.2")
     ]
@@ -72,6 +79,8 @@ def test_a_broken_plugin_affects_nobody_else(plugins):
         plugins.load("broken")
     with pytest.raises(PluginError, match="cannot be loaded from plug_good:No: AttributeError"):
         plugins.load("missing")
+    with pytest.raises(PluginError, match="cannot be loaded from plug_exits:Thing: SystemExit: 3"):
+        plugins.load("exits")
     assert plugins.load("good-one") == "loaded"
 
 

@@ -6,6 +6,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import wraps
 from typing import Annotated, Any, TypeVar
 
@@ -58,7 +59,8 @@ def command(
             modules = arguments.pop("allow_imports", None) or ()
             if modules:
                 sys.path.append(os.getcwd())  # installed modules come before files in the working directory
-            with data_specs(), allow_imports(*modules):
+            alone = output.results_alone() if output.json else nullcontext()
+            with alone, data_specs(), allow_imports(*modules):
                 return function(**arguments)
 
         own = inspect.signature(function, eval_str=True).parameters.values()

@@ -140,4 +140,9 @@ def _write_table(comparison: Comparison, file: Path) -> None:
     with file.open("w", newline="") as lines:
         table = csv.DictWriter(lines, rows[0])
         table.writeheader()
-        table.writerows(rows)
+        table.writerows({key: _as_text(cell) for key, cell in row.items()} for row in rows)
+
+
+def _as_text(cell: Any) -> Any:
+    """`cell`, with an apostrophe in front of a text that a spreadsheet would compute."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell

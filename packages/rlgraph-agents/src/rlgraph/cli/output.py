@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
+from contextlib import ExitStack, contextmanager, redirect_stdout
+from typing import Any, TextIO
 
 from rich.console import Console, RenderableType
 from rich.markup import escape
@@ -44,6 +46,24 @@ class Output:
     def reset(self) -> None:
         """Restore the defaults."""
         self.quiet = self.json = self.debug = False
+        self._results: TextIO | None = None
+
+    @contextmanager
+    def results_alone(self) -> Iterator[None]:
+        """Send everything but results to standard error, what environments and their processes print above all."""
+        with ExitStack() as stack:
+            self._results = stdout = sys.stdout
+            is_of_the_process = stdout is sys.__stdout__
+            if is_of_the_process:
+                stdout.flush()
+                descriptor = stdout.fileno()
+                self._results = stack.enter_context(
+                    os.fdopen(os.dup(descriptor), "w", encoding=stdout.encoding)
+                )
+                stack.callback(os.dup2, self._results.fileno(), descriptor)
+                os.dup2(sys.stderr.fileno(), descriptor)
+            stack.enter_context(redirect_stdout(sys.stderr))
+            yield
 
     @property
     def notes(self) -> Terminal:
@@ -64,7 +84,7 @@ class Output:
             wrap: allow line breaks in long lines of text.
         """
         if self.json:
-            print(json.dumps(_plain(data), indent=2))
+            print(json.dumps(_plain(data), indent=2), file=self._results, flush=True)
         elif isinstance(human, str):
             Terminal().print(human, highlight=False, markup=False, soft_wrap=not wrap)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from rich.console import Group
@@ -23,12 +24,18 @@ CONTENT = (
 )
 
 
-def summary_report(summary: RunSummary, next_steps: list[str]) -> Group:
-    """Print the result and speed of a run, its files, and commands to run next."""
+def summary_report(summary: RunSummary, folder: Path, next_steps: list[str]) -> Group:
+    """Print the result and speed of a run, its files, and commands to run next.
+
+    Args:
+        summary: the outcome.
+        folder: the run folder as the user wrote it.
+        next_steps: the commands.
+    """
     lines = []
     if summary.earlier_run is not None:
-        lines.append(Text(f"The earlier run in {summary.folder} was moved to {summary.earlier_run}."))
-    lines.append(Text(f"In {summary.folder}:"))
+        lines.append(Text(f"The earlier run in {folder} was moved to {_earlier_run(summary, folder)}."))
+    lines.append(Text(f"In {folder}:"))
     width = max(len(name) for name, _ in CONTENT)
     lines += [Text(f"  {name:{width}}  {what}") for name, what in CONTENT if (summary.folder / name).exists()]
     if next_steps:
@@ -57,17 +64,21 @@ def _table(summary: RunSummary) -> Table:
     return table
 
 
-def summary_data(summary: RunSummary) -> dict[str, Any]:
+def _earlier_run(summary: RunSummary, folder: Path) -> Path | None:
+    return summary.earlier_run and folder.parent / summary.earlier_run.name
+
+
+def summary_data(summary: RunSummary, folder: Path) -> dict[str, Any]:
     """The report as JSON; the statistics have the names of `TrainingResult.statistics`."""
     training, final = summary.training, summary.evaluation
     evaluation = (
         None if final is None else {**asdict(final), "mean_return": final.mean, "std_return": final.std}
     )
     return {
-        "folder": summary.folder,
+        "folder": folder,
         "interrupted": training.interrupted,
         "departures": summary.departures,
-        "earlier_run": summary.earlier_run,
+        "earlier_run": _earlier_run(summary, folder),
         "training": training.statistics,
         "updates": training.updates,
         "evaluation": evaluation,

@@ -119,7 +119,7 @@ def resume(
     output.notes.print(f"resuming {escape(str(folder))}", highlight=False)
     with LiveProgress(output.notes) as progress:
         summary = resume_run(folder, steps=steps, callbacks=[progress])
-    return _report(summary)
+    return _report(summary, folder)
 
 
 def run_document(
@@ -229,20 +229,22 @@ def _train(spec: dict[str, Any], folder: Path) -> int:
     output.notes.print("{} learns {} on {}, seed {}".format(*words, spec.get("seed", 0)))
     with LiveProgress(output.notes) as progress:
         summary = run_training(spec, folder, [progress])
-    return _report(summary)
+    return _report(summary, folder)
 
 
-def _report(summary: Any) -> int:
+def _report(summary: Any, folder: Path) -> int:
     from rlgraph.cli.report import summary_data, summary_report
 
-    goes_on = [f"{_command('rlgraph')} resume {summary.folder}"] if summary.training.interrupted else []
+    goes_on = [f"{_command('rlgraph')} resume {folder}"] if summary.training.interrupted else []
     next_steps = [
         *goes_on,
-        f"{_command('rlgraph')} evaluate {summary.folder} --episodes 100",
-        f"{_command('tensorboard')} --logdir {summary.folder / 'tensorboard'}",
+        f"{_command('rlgraph')} evaluate {folder} --episodes 100",
+        f"{_command('tensorboard')} --logdir {folder / 'tensorboard'}",
         f"{_command('rlgraph')} plan update_from_memory --full",
     ]
-    output.result(summary_report(summary, [] if output.quiet else next_steps), summary_data(summary))
+    output.result(
+        summary_report(summary, folder, [] if output.quiet else next_steps), summary_data(summary, folder)
+    )
     return ExitCode.INTERRUPTED if summary.training.interrupted else ExitCode.DONE
 
 

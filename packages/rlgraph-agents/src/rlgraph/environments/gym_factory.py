@@ -17,6 +17,9 @@ from rlgraph.core.specs.specifiable import check_arguments
 
 GymEnv: TypeAlias = gymnasium.Env[Any, Any]
 
+#: The largest number of frames that a wrapper stacks; more are a mistake.
+MAX_FRAMES = 1000
+
 
 def gym_environment(
     given: Any,
@@ -117,6 +120,7 @@ def _wrapped(env: GymEnv, spec: Any, path: str) -> GymEnv:
         wrapper = _wrapper_class(spec["type"], f"{path}.type")
         arguments = {key: value for key, value in spec.items() if key != "type"}
         check_arguments(wrapper, arguments, path)
+        _check_frames(arguments.get("stack_size"), f"{path}.stack_size")
     elif isinstance(spec, str) or callable(spec):
         wrapper, arguments = _wrapper_class(spec, path), {}
     else:
@@ -132,6 +136,12 @@ def _wrapped(env: GymEnv, spec: Any, path: str) -> GymEnv:
     if not isinstance(wrapped, gymnasium.Env):
         raise SpecError(f"{spec!r} returns a {type(wrapped).__name__}, expected a gymnasium.Env.", path=path)
     return wrapped
+
+
+def _check_frames(number: Any, where: str) -> None:
+    """Refuse a stack that takes all memory when it is made."""
+    if isinstance(number, int) and number > MAX_FRAMES:
+        raise SpecError(f"expected at most {MAX_FRAMES:,} frames, given {number:,}", path=where)
 
 
 def _wrapper_class(name: Any, path: str) -> Callable[..., Any]:

@@ -181,6 +181,7 @@ class SequentialVectorEnv(VectorEnv):
                         or not -LARGEST_REWARD <= reward <= LARGEST_REWARD  # type: ignore[operator]
                     ):
                         check_result(result)
+                        info = dict(info)  # a subclass may do anything when it is read later
                     if type(state) is array:
                         usual = state.dtype is dtype and state.shape == shape
                     else:

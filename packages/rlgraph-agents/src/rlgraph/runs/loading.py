@@ -6,9 +6,9 @@ from pathlib import Path
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
-from rlgraph.core import SpecError, data_specs, last_valid_checkpoint
+from rlgraph.core import CheckpointError, SpecError, data_specs, last_valid_checkpoint
 from rlgraph.core.errors import nearest
-from rlgraph.runs.checkpoints import BEST, problem_of
+from rlgraph.runs.checkpoints import BEST, FAILED, problem_of
 from rlgraph.runs.config_file import read_config
 from rlgraph.runs.run_spec import RunSpec
 
@@ -30,12 +30,13 @@ def load_agent(
 
     Raises:
         SpecError: not a run folder, or an unknown checkpoint.
-        CheckpointError: no valid checkpoint.
+        CheckpointError: no valid checkpoint, or the named one is damaged or has weights that are not finite.
     """
     folder = Path(folder)
     config = read_config(folder)
     run = parse_spec(RunSpec, config["run"], "run")
-    source = _checkpoint(folder / "checkpoints", checkpoint)
+    # Absolute, since an environment may change the working directory.
+    source = _checkpoint(folder / "checkpoints", checkpoint).absolute()
     agent = Agent.from_spec(
         run.agent, env=run.environment, backend=backend or config["chosen"]["backend"], seed=run.seed
     )
@@ -49,4 +50,6 @@ def _checkpoint(folder: Path, name: str | None) -> Path:
     if not (folder / name).is_dir():
         there = [inner.name for inner in folder.iterdir() if inner.is_dir()] if folder.is_dir() else []
         raise SpecError(f"{folder} has no checkpoint {name!r}. {nearest(name, there)}")
+    if name != FAILED and (problem := problem_of(folder / name)):
+        raise CheckpointError(problem)
     return folder / name

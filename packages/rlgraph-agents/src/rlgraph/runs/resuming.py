@@ -50,7 +50,7 @@ def resume(
         CheckpointError: no valid checkpoint.
         StorageError: see `train`.
     """
-    folder = Path(folder)
+    folder = Path(folder).absolute()  # an environment may change the working directory
     with run_lock(folder):
         return _resume(folder, steps, spec, callbacks)
 

@@ -37,7 +37,7 @@ class RunSummary:
     """The outcome of a run.
 
     Attributes:
-        folder: the run folder.
+        folder: the run folder, an absolute path.
         training: result of the training.
         evaluation: final evaluation of the best policy, on new episodes; None after Ctrl-C.
         earlier_run: new place of an earlier run in the folder; None if there was none.
@@ -71,10 +71,10 @@ def train(
         RunFolderError: another process trains in the folder.
         StorageError: a write failed, e.g. the disk is full; earlier checkpoints are intact.
     """
+    folder = Path(folder).absolute()  # an environment may change the working directory
     run = complete(spec)
     agent = Agent.from_spec(run.agent, env=run.environment, backend=run.backend, seed=run.seed)
     agent.check_can_learn()
-    folder = Path(folder)
     with Run(folder, run, agent) as begun:
         earlier = keep_earlier_run(folder)
         folder.mkdir(parents=True, exist_ok=True)

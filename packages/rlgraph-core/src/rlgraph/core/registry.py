@@ -173,7 +173,7 @@ class Registry:
         (plugin,) = found
         try:
             target = imported(plugin.target)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise PluginError(
                 f"{prefix}{self.kind} {name!r} of {plugin.origin} cannot be loaded from {plugin.target}: "
                 f"{type(error).__name__}: {error}"

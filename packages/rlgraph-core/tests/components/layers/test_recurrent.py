@@ -96,6 +96,45 @@ def test_a_gru_over_sequences(backend):
     test.test("call", X, expected_outputs=gru_by_loops(test.read_variable_values(), X), decimals=5)
 
 
+class EveryStep(Component):
+    """The states after every step."""
+
+    def __init__(self, layer):
+        self.layer = layer
+        super().__init__(layer, scope="every")
+
+    @rlgraph_api
+    def call(self, x, sequence_length=None):
+        return self.layer.call(x, None, sequence_length, every_step=True)
+
+
+@pytest.mark.parametrize(
+    ("space", "lengths", "return_sequences"),
+    [
+        (TIME_MAJOR, None, True),
+        (BATCH_MAJOR, np.array([2, 1, 4], np.int32), True),
+        (TIME_MAJOR, np.array([2, 1, 4], np.int32), False),
+    ],
+)
+def test_the_states_after_every_step(space, lengths, return_sequences, backend):
+    """Those after step t are the last states of the sequence up to t; after the last valid step they stay."""
+    spaces = {"x": space} | ({} if lengths is None else {"sequence_length": LENGTHS})
+    layer = LSTM(UNITS, biases_spec=RANDOM, return_sequences=return_sequences)
+    test = ComponentTest(EveryStep(layer), spaces, backend=backend)
+    weights, rest = test.read_variable_values(), () if lengths is None else (lengths,)
+    x = X if space.time_major else X.swapaxes(0, 1)
+    outputs, (c, h) = test.test("call", x, *rest)
+    expected, (_, last) = lstm_by_loops(weights, X, lengths=lengths, scope="lstm")
+    if not space.time_major:
+        c, h = c.swapaxes(0, 1), h.swapaxes(0, 1)
+        outputs = outputs.swapaxes(0, 1) if return_sequences else outputs
+    np.testing.assert_allclose(outputs, expected if return_sequences else last, atol=1e-5)
+    for t in range(STEPS):
+        done = np.full(BATCH, t + 1) if lengths is None else np.minimum(lengths, t + 1)
+        _, states = lstm_by_loops(weights, X, lengths=done, scope="lstm")
+        np.testing.assert_allclose((c[t], h[t]), states, atol=1e-5)
+
+
 def test_states_and_lengths_of_sequences(backend):
     lengths = np.array([2, 0, 4], np.int32)
     spaces = {"inputs": TIME_MAJOR, "initial_c_and_h_states": C_AND_H, "sequence_length": LENGTHS}

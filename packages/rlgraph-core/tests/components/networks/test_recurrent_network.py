@@ -196,6 +196,42 @@ def test_states_of_nested_layers_go_by_their_scopes(backend):
         np.testing.assert_allclose(one, other, atol=1e-5)
 
 
+class EveryStep(Component):
+    """The states after every step."""
+
+    def __init__(self, network):
+        self.network = network
+        super().__init__(network, scope="every")
+
+    @rlgraph_api
+    def learn(self, xs, states, resets):
+        return self.network.call_with_states(xs, states, resets=resets, every_step=True)
+
+    @rlgraph_api
+    def act(self, x, states, reset):
+        return self.network.call_with_states(x, states, resets=reset, every_step=True)
+
+
+@pytest.mark.parametrize("time_major", ORDERS)
+def test_the_states_after_every_step_are_those_of_steps(time_major, backend):
+    spaces = {
+        "x": ONE,
+        "xs": sequences(time_major),
+        "states": nested().internal_states_space,
+        "resets": sequences(time_major, BoolBox(add_batch_rank=True)),
+        "reset": BoolBox(add_batch_rank=True),
+    }
+    test = ComponentTest(EveryStep(nested()), spaces, backend=backend)
+    states = spaces["states"].sample(size=BATCH, rng=np.random.default_rng(0))
+    xs, resets = (X, RESETS) if time_major else (X.swapaxes(0, 1), RESETS.T)
+    every = spaces["states"].flatten_sample(test.test("learn", xs, states, resets)["internal_states"])
+    for t in range(STEPS):
+        states = test.test("act", X[t], states, RESETS[t])["internal_states"]
+        for path, state in spaces["states"].flatten_sample(states).items():
+            found = every[path][t] if time_major else every[path][:, t]
+            np.testing.assert_allclose(found, state, atol=1e-5, err_msg=path)
+
+
 def test_lengths_and_resets_reach_nested_layers(backend):
     """Each sequence as its steps that count alone, and those from a reset on as if they began there."""
     spaces = {

@@ -79,10 +79,12 @@ def test_other_dtypes_are_refused(tmp_path):
 
 
 def test_other_widths_are_converted_while_reading(tmp_path):
-    write_tensors(tmp_path / "a", {"a": np.array([0.1, 1e300])})
+    write_tensors(tmp_path / "a", {"a": np.array([0.1, np.inf]), "large": np.array([0.1, -1e300])})
     file, target = TensorFile(tmp_path / "a"), np.zeros(2, np.float32)
     file.read_into("a", target)
     assert target.tolist() == [float(np.float32(0.1)), np.inf]
+    with pytest.raises(CheckpointError, match="'large' has values that are not finite as float32"):
+        file.read_into("large", target)
     file.close()
 
 

@@ -231,11 +231,12 @@ def test_components_without_variables_wait_for_nothing():
 
 
 def test_must_be_complete():
-    """`reset` takes what `run` computes from the component's own variable."""
+    """`put` takes what `peek` computes from the component's own variable."""
 
     class Memory(Component):
         def create_variables(self, input_spaces, action_space=None):
             self.total = self.get_variable("total", FloatBox(shape=input_spaces["x"].shape))
+            self.takes = input_spaces.get("value")
 
         @rlgraph_api
         def peek(self, x):

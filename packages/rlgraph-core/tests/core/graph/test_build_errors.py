@@ -129,6 +129,9 @@ def test_spaces_of_the_roots_own_arguments():
 
 def test_the_cycle_itself_is_printed():
     class Twofold(Layer):
+        def create_variables(self, input_spaces, action_space=None):
+            self.size = input_spaces["y"].shape[0]
+
         @rlgraph_api
         def correct(self, y):
             return self._call(y)

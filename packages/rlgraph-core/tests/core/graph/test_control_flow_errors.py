@@ -544,10 +544,10 @@ def test_a_part_that_is_not_there(refused):
 
 
 class Late(Component):
-    """Its graph function waits until the Spaces of all arguments are known."""
+    """Its graph function waits until the Space of the argument of `again` is known."""
 
     def create_variables(self, input_spaces, action_space=None):
-        """None, but it has to be asked."""
+        self.space = input_spaces["again.x"]
 
     @rlgraph_api
     def call(self, x):

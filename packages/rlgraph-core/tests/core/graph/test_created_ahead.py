@@ -1,4 +1,4 @@
-"""Components that are fed with what comes of their own outputs: created of the calls that are known, checked later."""
+"""Components that are fed with what comes of their own outputs: created of the Spaces that they read, checked later."""
 
 from typing import ClassVar
 
@@ -22,10 +22,9 @@ class Layer(Component):
         self.units = units
 
     def create_variables(self, input_spaces, action_space=None):
-        self.order.append(self.scope)
-        self.seen = dict(input_spaces)
         shape = (input_spaces["x"].shape[0], self.units)
         self.weights = self.get_variable("weights", FloatBox(shape=shape), initializer=0.5)
+        self.order.append(self.scope)
 
     @rlgraph_api
     def call(self, x, offset=None):
@@ -60,7 +59,12 @@ def built(run, *components, **spaces):
 
 
 def test_a_component_behind_its_own_output(backend):
-    layer = Layer()
+    class Seeing(Layer):
+        def create_variables(self, input_spaces, action_space=None):
+            super().create_variables(input_spaces, action_space)
+            self.seen = dict(input_spaces)
+
+    layer = Seeing()
     made = GraphExecutor(
         root(lambda self, x: layer.call(layer.call(x)), layer), {"x": STATES}, backend=backend
     )
@@ -178,22 +182,89 @@ def test_a_later_call_with_other_ranks_is_checked(kind, message):
 
 
 @pytest.mark.parametrize(
-    "wiring",
+    ("wiring", "expected"),
     [
-        lambda layer, x: layer.again(layer.call(x)),
-        lambda layer, x: layer.call(x, layer.call(x)),
-        lambda layer, x: layer.call(layer.again(layer.call(x))),
+        (lambda layer, x: layer.again(layer.call(x)), 4.5),
+        (lambda layer, x: layer.call(x, layer.call(x)), 6.0),
+        (lambda layer, x: layer.call(layer.again(layer.call(x))), 6.75),
     ],
     ids=["another method", "another argument", "a circle"],
 )
-def test_every_argument_must_be_known_of_one_call(wiring):
+def test_what_is_not_read_need_not_be_known(wiring, expected):
+    """Every pass through the layer, whose weights are 0.5, adds the three numbers and halves the sum."""
     layer = Layer()
-    with pytest.raises(BuildError, match="the build cannot go on:\n  layer: argument .* has no Space"):
-        built(lambda self, x: wiring(layer, x), layer, x=STATES)
+    made = GraphExecutor(root(lambda self, x: wiring(layer, x), layer), {"x": STATES}, backend="numpy")
+    found = made.execute("run", np.array([[1.0, 2.0, 3.0]], np.float32))
+    np.testing.assert_allclose(found, np.full((1, 3), expected))
+
+
+READERS = {
+    "a part": lambda spaces: spaces["again.x"],
+    "a part that may be missing": lambda spaces: spaces.get("again.x"),
+    "whether there is one": lambda spaces: "again.x" in spaces,
+    "all": dict,
+    "how many": len,
+}
+
+
+@pytest.mark.parametrize("hook", ["check_input_spaces", "create_variables"])
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+def test_what_is_read_must_be_known(hook, read):
+    def reading(self, input_spaces, action_space=None):
+        getattr(Layer, hook)(self, input_spaces, action_space)
+        read(input_spaces)
+
+    layer = type("Reading", (Layer,), {hook: reading})()
+    with pytest.raises(
+        BuildError, match="the build cannot go on:\n  layer: argument x of again has no Space"
+    ):
+        built(lambda self, x: layer.again(layer.call(x)), layer, x=STATES)
+    assert not layer.declared_variables
+
+
+def test_what_a_hook_did_before_it_read_too_much_is_undone(order):
+    class Late(Layer):
+        def create_variables(self, input_spaces, action_space=None):
+            super().create_variables(input_spaces, action_space)
+            self.seen = input_spaces["again.x"]
+
+    first, second = Late(scope="first"), Layer(scope="second")
+
+    def run(self, x):
+        one = first.call(x)
+        return first.again(second.again(second.call(x))), one
+
+    made = built(run, first, second, x=STATES)
+    assert order == ["first", "second", "first"]
+    assert first.seen == STATES
+    assert sorted(made.variables) == ["first/weights", "second/weights"]
+
+
+def test_a_bare_name_is_that_of_the_first_method():
+    """`again` comes first in the program, but its argument waits for the variables."""
+    layer = Layer()
+
+    def run(self, x):
+        return layer.again(self._two(x, layer.variables())), layer.call(x)
+
+    @graph_fn
+    def _two(self, ops, x, variables):
+        return x[:, :2]
+
+    with pytest.raises(BuildError) as error:
+        build(assemble(root(run, layer, _two=_two)), {"x": STATES})
+    assert str(error.value) == (
+        "layer was created for 'x' of call, float32[B, 3], and again, which is called earlier, gives 'x' as "
+        "float32[B, 2]: read input_spaces['call.x'] in its build hooks"
+    )
 
 
 def test_the_report_of_a_circle():
-    one, two = Layer(scope="one"), Layer(scope="two")
+    class Reading(Layer):
+        def create_variables(self, input_spaces, action_space=None):
+            self.size = input_spaces["again.x"].shape[0]
+
+    one, two = Reading(scope="one"), Layer(scope="two")
     with pytest.raises(BuildError) as error:
         built(lambda self, x: one.again(two.call(one.call(x))), one, two, x=STATES)
     lines = str(error.value).splitlines()
@@ -201,3 +272,4 @@ def test_the_report_of_a_circle():
     assert "  one: argument x of again has no Space; it is supplied by output 0 of two._call" in lines
     assert "  two: argument x of call has no Space; it is supplied by output 0 of one._call" in lines
     assert "  one._call waits for its component one" in lines
+    assert "the cycle: one waits for two._call waits for one._call waits for one" in lines

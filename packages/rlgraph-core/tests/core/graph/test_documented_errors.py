@@ -29,7 +29,7 @@ COMPOSED = {
         "waits for its component",
         "waits for the variables of",
         "the cycle:",
-        "break the cycle: let one component not depend on these Spaces",
+        "break the cycle: let the build hooks of one component read none of these Spaces",
     ],
     "str(error)": [],  # one of a build, found at assembly already
 }

@@ -117,7 +117,7 @@ def test_an_unknown_component():
 def test_a_component_that_waits_for_its_own_variables():
     class Strict(Net):
         def create_variables(self, input_spaces, action_space=None):
-            pass
+            self.number = len(input_spaces["values"])
 
     with pytest.raises(BuildError, match="the build cannot go on") as error:
         build(assemble(Strict()), {"x": STATES, "values": "variables:net"})
@@ -190,7 +190,7 @@ def test_what_waits_for_all_variables(where):
 def test_the_cycle_through_what_a_loop_carries():
     class Scaled(Component):
         def create_variables(self, input_spaces, action_space=None):
-            self.w = self.get_variable("w", FloatBox(shape=(3,)))
+            self.w = self.get_variable("w", FloatBox(shape=input_spaces["x"].shape))
 
         @rlgraph_api
         def call(self, x):

@@ -13,7 +13,7 @@ from rlgraph.components.layers.lstm import LSTM
 
 
 def lstm(self: Any, ops: Any) -> Callable[..., tuple[Tensor, ...]]:
-    """`LSTM._call` by torch's LSTM where oneDNN computes it: no peepholes, clipping, lengths or resets."""
+    """`LSTM._call` by torch's LSTM where oneDNN computes it: last states, no peepholes, clipping, lengths or resets."""
     single_source = partial(LSTM._call.function, self, ops)
     # On a GPU it would be cuDNN, which rounds to fewer bits (TF32).
     if self.use_peepholes or self.cell_clip is not None or self.weights.device.type != "cpu":
@@ -22,11 +22,16 @@ def lstm(self: Any, ops: Any) -> Callable[..., tuple[Tensor, ...]]:
     parameters = self.weights, self.recurrent_weights, self.biases
 
     def run(
-        space: Any, inputs: Tensor, states: Any, sequence_length: Tensor | None, resets: Tensor | None
+        space: Any,
+        inputs: Tensor,
+        states: Any,
+        sequence_length: Tensor | None,
+        resets: Tensor | None,
+        every_step: bool | None,
     ) -> tuple[Tensor, ...]:
-        is_plain = sequence_length is None and resets is None
+        is_plain = sequence_length is None and resets is None and not every_step
         if not (space.has_time_rank and is_plain) or inputs.numel() == 0:
-            return single_source(space, inputs, states, sequence_length, resets)
+            return single_source(space, inputs, states, sequence_length, resets, every_step)
         is_time_major = space.time_major
         if not is_time_major:
             inputs = inputs.transpose(0, 1)

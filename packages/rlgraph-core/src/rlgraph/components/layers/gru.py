@@ -70,7 +70,12 @@ class GRU(RecurrentLayer):
 
     @rlgraph_api(returns=2)
     def call(
-        self, inputs: Any, initial_h_states: Any = None, sequence_length: Any = None, resets: Any = None
+        self,
+        inputs: Any,
+        initial_h_states: Any = None,
+        sequence_length: Any = None,
+        resets: Any = None,
+        every_step: Any = None,
     ) -> Any:
         """The outputs, and the state ``h [B, units]`` after the last step.
 
@@ -81,14 +86,24 @@ class GRU(RecurrentLayer):
                 and the state returned is that after the last valid step.
             resets: bool [T, B], [B, T] or [B], where an episode begins: the state is zeroed before these steps;
                 None: nowhere.
+            every_step: True: the states after every step, with the ranks of `inputs`, instead of those after the last.
         """
-        outputs, h = self._call(inputs, initial_h_states, sequence_length, resets)
+        outputs, h = self._call(inputs, initial_h_states, sequence_length, resets, every_step)
         return outputs, h
 
     @graph_fn(returns=2, space_of="inputs")
-    def _call(self, ops: Any, space: Space, inputs: Any, h: Any, sequence_length: Any, resets: Any) -> Any:
+    def _call(
+        self,
+        ops: Any,
+        space: Space,
+        inputs: Any,
+        h: Any,
+        sequence_length: Any,
+        resets: Any,
+        every_step: bool | None,
+    ) -> Any:
         def step(projected: Any, states: Any) -> tuple[Any, ...]:
             return (gru_step(ops, projected, states[0], self.recurrent_weights, self.recurrent_biases),)
 
         states = None if h is None else (h,)
-        return self.run_steps(ops, space, step, inputs, states, sequence_length, resets)
+        return self.run_steps(ops, space, step, inputs, states, sequence_length, resets, every_step)

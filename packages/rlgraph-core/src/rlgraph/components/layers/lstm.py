@@ -92,7 +92,12 @@ class LSTM(RecurrentLayer):
 
     @rlgraph_api(returns=2)
     def call(
-        self, inputs: Any, initial_c_and_h_states: Any = None, sequence_length: Any = None, resets: Any = None
+        self,
+        inputs: Any,
+        initial_c_and_h_states: Any = None,
+        sequence_length: Any = None,
+        resets: Any = None,
+        every_step: Any = None,
     ) -> Any:
         """The outputs, and the states ``(c [B, units], h [B, units])`` after the last step.
 
@@ -103,17 +108,25 @@ class LSTM(RecurrentLayer):
                 and the states returned are those after the last valid step.
             resets: bool [T, B], [B, T] or [B], where an episode begins: the states are zeroed before these steps;
                 None: nowhere.
+            every_step: True: the states after every step, with the ranks of `inputs`, instead of those after the last.
         """
-        outputs, c, h = self._call(inputs, initial_c_and_h_states, sequence_length, resets)
+        outputs, c, h = self._call(inputs, initial_c_and_h_states, sequence_length, resets, every_step)
         return outputs, (c, h)
 
     @graph_fn(returns=3, space_of="inputs")
     def _call(
-        self, ops: Any, space: Space, inputs: Any, states: Any, sequence_length: Any, resets: Any
+        self,
+        ops: Any,
+        space: Space,
+        inputs: Any,
+        states: Any,
+        sequence_length: Any,
+        resets: Any,
+        every_step: bool | None,
     ) -> Any:
         def step(projected: Any, states: Any) -> tuple[Any, ...]:
             return lstm_step(
                 ops, projected, states[0], states[1], self.recurrent_weights, self.peepholes, self.cell_clip
             )
 
-        return self.run_steps(ops, space, step, inputs, states, sequence_length, resets)
+        return self.run_steps(ops, space, step, inputs, states, sequence_length, resets, every_step)

@@ -88,7 +88,12 @@ class MultiLSTM(Component):
 
     @rlgraph_api(returns=2)
     def call(
-        self, inputs: Any, initial_c_and_h_states: Any = None, sequence_length: Any = None, resets: Any = None
+        self,
+        inputs: Any,
+        initial_c_and_h_states: Any = None,
+        sequence_length: Any = None,
+        resets: Any = None,
+        every_step: Any = None,
     ) -> Any:
         """The outputs of the last layer, and the states after the last step, ``((c, h), ...)``, a pair per layer.
 
@@ -100,7 +105,7 @@ class MultiLSTM(Component):
             sources = [outputs[source] for source in self.sources[i]]
             given = self._concat(tuple(sources)) if len(sources) > 1 else sources[0]
             states = None if initial_c_and_h_states is None else initial_c_and_h_states[i]
-            output, last = layer.call(given, states, sequence_length, resets)
+            output, last = layer.call(given, states, sequence_length, resets, every_step)
             outputs.append(output)
             last_states.append(last)
         return outputs[-1], tuple(last_states)

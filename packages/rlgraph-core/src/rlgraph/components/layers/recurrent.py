@@ -96,10 +96,12 @@ class RecurrentLayer(Component):
         states: tuple[Tensor, ...] | None,
         sequence_length: Tensor | None,
         resets: Tensor | None,
+        every_step: bool | None,
     ) -> tuple[Tensor, ...]:
         """Run `step` from `states` (None: zeros) over ``inputs @ weights + biases``: (outputs, each last state).
 
-        `inputs` are [T, B, N], [B, T, N] or, for one step, [B, N], as their `space` says.
+        `inputs` are [T, B, N], [B, T, N] or, for one step, [B, N], as their `space` says. With `every_step` the states
+        are those after every step, with the ranks of `inputs`.
         """
         is_batch_major = space.has_time_rank and not space.time_major
         if is_batch_major:
@@ -111,11 +113,13 @@ class RecurrentLayer(Component):
         if not space.has_time_rank:
             states = step(projected, states if resets is None else reset(ops, states, resets))
             return states[-1], *states
-        outputs, states = unroll(ops, step, projected, states, sequence_length, resets)
+        outputs, states = unroll(ops, step, projected, states, sequence_length, resets, bool(every_step))
         if not self.return_sequences:
-            outputs = states[-1]
+            outputs = states[-1][-1] if every_step else states[-1]
         elif is_batch_major:
             outputs = ops.moveaxis(outputs, 0, 1)
+        if every_step and is_batch_major:
+            states = tuple(ops.moveaxis(state, 0, 1) for state in states)
         return outputs, *states
 
 

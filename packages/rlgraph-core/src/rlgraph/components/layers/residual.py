@@ -44,10 +44,16 @@ class Residual(LayerChain):
         super().__init__(*self.layers, self.sum, scope=scope, **kwargs)
 
     def wire(
-        self, inputs: Any, internal_states: Any, sequence_length: Any, resets: Any, training: Any
+        self,
+        inputs: Any,
+        internal_states: Any,
+        sequence_length: Any,
+        resets: Any,
+        training: Any,
+        every_step: Any,
     ) -> tuple[Any, dict[str, Any]]:
         residuals, states = run_layers(
-            self.layers, inputs, internal_states, sequence_length, resets, training
+            self.layers, inputs, internal_states, sequence_length, resets, training, every_step
         )
         return self.sum.call(inputs, residuals), states
 

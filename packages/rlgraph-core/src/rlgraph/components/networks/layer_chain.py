@@ -31,9 +31,15 @@ class LayerChain(TimeFolding):
 
     @abstractmethod
     def wire(
-        self, inputs: Any, internal_states: Any, sequence_length: Any, resets: Any, training: Any
+        self,
+        inputs: Any,
+        internal_states: Any,
+        sequence_length: Any,
+        resets: Any,
+        training: Any,
+        every_step: Any,
     ) -> tuple[Any, dict[str, Any]]:
-        """The output, and the states of the recurrent layers after the last step; for use in API methods."""
+        """The output, and the states of the recurrent layers as of `call_with_states`; for use in API methods."""
 
     @rlgraph_api
     def call(
@@ -54,7 +60,7 @@ class LayerChain(TimeFolding):
             resets: bool, one per step: where an episode begins; the internal states are zeroed before that step.
             training: passed to the layers that accept it, such as `Dropout`.
         """
-        return self._run(inputs, internal_states, sequence_length, resets, training)[0]
+        return self._run(inputs, internal_states, sequence_length, resets, training, None)[0]
 
     @rlgraph_api
     def call_with_states(
@@ -64,12 +70,14 @@ class LayerChain(TimeFolding):
         sequence_length: Any = None,
         resets: Any = None,
         training: Any = None,
+        every_step: Any = None,
     ) -> Any:
         """``{"output", "internal_states"}``: as `call`, and the states after the last step.
 
-        Without recurrent layers the key ``"internal_states"`` is missing.
+        Without recurrent layers the key ``"internal_states"`` is missing. With ``every_step=True`` the states are
+        those after every step, with the ranks of the inputs.
         """
-        output, states = self._run(inputs, internal_states, sequence_length, resets, training)
+        output, states = self._run(inputs, internal_states, sequence_length, resets, training, every_step)
         return {"output": output, "internal_states": states} if states else {"output": output}
 
     def _run(self, inputs: Any, internal_states: Any, *others: Any) -> tuple[Any, dict[str, Any]]:
@@ -99,6 +107,7 @@ def run_layers(
     sequence_length: Any = None,
     resets: Any = None,
     training: Any = None,
+    every_step: Any = None,
 ) -> tuple[Any, dict[str, Any]]:
     """The output of the last of `layers`, and the states of the recurrent ones; for use in API methods."""
     states = {}
@@ -109,10 +118,10 @@ def run_layers(
         key = state_key(layer)
         given = None if internal_states is None else internal_states[key]
         if "call_with_states" in layer.api_methods():
-            result = layer.call_with_states(inputs, given, sequence_length, resets, training)
+            result = layer.call_with_states(inputs, given, sequence_length, resets, training, every_step)
             inputs, states[key] = result["output"], result["internal_states"]
         else:
-            inputs, states[key] = layer.call(inputs, given, sequence_length, resets)
+            inputs, states[key] = layer.call(inputs, given, sequence_length, resets, every_step)
     return inputs, states
 
 

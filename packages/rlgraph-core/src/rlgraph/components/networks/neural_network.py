@@ -97,7 +97,13 @@ class NeuralNetwork(LayerChain):
         return super().from_spec(spec, path=path, **kwargs)
 
     def wire(
-        self, inputs: Any, internal_states: Any, sequence_length: Any, resets: Any, training: Any
+        self,
+        inputs: Any,
+        internal_states: Any,
+        sequence_length: Any,
+        resets: Any,
+        training: Any,
+        every_step: Any,
     ) -> tuple[Any, dict[str, Any]]:
         states: dict[str, Any] = {}
 
@@ -105,7 +111,9 @@ class NeuralNetwork(LayerChain):
             if not is_recurrent(layer):
                 return call_layer(layer, training=training, **given)
             (first,) = given.values()
-            output, behind = run_layers((layer,), first, internal_states, sequence_length, resets, training)
+            output, behind = run_layers(
+                (layer,), first, internal_states, sequence_length, resets, training, every_step
+            )
             states.update(behind)
             return output
 

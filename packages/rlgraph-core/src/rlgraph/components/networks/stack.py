@@ -132,10 +132,11 @@ class Stack(TimeFolding):
             sequence_length: Any = None,
             resets: Any = None,
             training: Any = None,
+            every_step: Any = None,
         ) -> Any:
-            """``{"output", "internal_states"}``: as `call`, and the states after the last step."""
+            """``{"output", "internal_states"}``: as `call`, and the states after the last step, or every step."""
             output, states = run_layers(
-                self.stacked, inputs, internal_states, sequence_length, resets, training
+                self.stacked, inputs, internal_states, sequence_length, resets, training, every_step
             )
             return {"output": output, "internal_states": states}
 

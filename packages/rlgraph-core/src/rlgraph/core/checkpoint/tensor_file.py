@@ -174,13 +174,19 @@ class TensorFile:
         """Read `name` into the memory of `array`, which has its shape; values are converted to its dtype.
 
         Raises:
-            CheckpointError: the file cannot be read to its end; part of it may be in `array`.
+            CheckpointError: the file cannot be read to its end, or a value is too large for the dtype of `array`; part
+                of it may be in `array`.
         """
         flat, position = array.reshape(-1, copy=False), 0
-        with np.errstate(over="ignore"):  # float32 overflow becomes infinite
-            for piece in self._pieces(self.entries[name]):
-                flat[position : position + len(piece)] = piece
-                position += len(piece)
+        try:
+            with np.errstate(over="raise"):
+                for piece in self._pieces(self.entries[name]):
+                    flat[position : position + len(piece)] = piece
+                    position += len(piece)
+        except FloatingPointError:
+            raise CheckpointError(
+                f"{self.path}: {name!r} has values that are not finite as {array.dtype}"
+            ) from None
 
     def _pieces(self, entry: TensorEntry) -> Iterator[np.ndarray]:
         start = self._values + entry.start

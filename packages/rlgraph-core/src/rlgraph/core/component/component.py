@@ -155,7 +155,10 @@ class Component(Composition):
     # Build hooks.
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        """Called once the Spaces of all API arguments are known. Raise `SpaceError` if they do not fit.
+        """Raise `SpaceError` if the Spaces of the API arguments do not fit.
+
+        Called when all are known; where this component's own outputs lead to some of them, when those are known that it
+        reads, and again later.
 
         Args:
             input_spaces: argument name -> Space; also ``method.argument`` if two methods differ.

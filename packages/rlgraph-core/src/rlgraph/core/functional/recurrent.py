@@ -96,6 +96,7 @@ def unroll(
     states: tuple[Tensor, ...],
     sequence_length: Tensor | None = None,
     resets: Tensor | None = None,
+    every_step: bool = False,
 ) -> tuple[Tensor, tuple[Tensor, ...]]:
     """`step` over a sequence: ``xs [T, B, K], states ([B, U], ...) -> ys [T, B, U], states``.
 
@@ -107,6 +108,7 @@ def unroll(
         sequence_length: int [B], number of valid steps of each sequence; None: all. Outputs after them are zero, and
             the states returned are those after the last valid step.
         resets: bool [T, B], the steps before which the states are zeroed; None: none.
+        every_step: return the states after every step, [T, B, U], instead of those after the last.
     """
     items = {"x": xs}
     if sequence_length is not None:
@@ -116,17 +118,20 @@ def unroll(
     if resets is not None:
         items["resets"] = resets
 
-    def body(states: tuple[Tensor, ...], items: dict[str, Tensor]) -> tuple[tuple[Tensor, ...], Tensor]:
+    def body(states: tuple[Tensor, ...], items: dict[str, Tensor]) -> tuple[tuple[Tensor, ...], Any]:
         if resets is not None:
             states = reset(ops, states, items["resets"])
         after = step(items["x"], states)
-        if sequence_length is None:
-            return after, after[-1]
-        after = tuple(ops.where(items["counts"], new, old) for new, old in zip(after, states, strict=True))
-        return after, ops.where(items["counts"], after[-1], 0.0)
+        y = after[-1]
+        if sequence_length is not None:
+            after = tuple(
+                ops.where(items["counts"], new, old) for new, old in zip(after, states, strict=True)
+            )
+            y = ops.where(items["counts"], y, 0.0)
+        return after, (y, after) if every_step else y
 
-    states, ys = ops.scan(body, states, items)
-    return ys, states
+    last, collected = ops.scan(body, states, items)
+    return collected if every_step else (collected, last)
 
 
 def reset(ops: Any, states: tuple[Tensor, ...], resets: Tensor) -> tuple[Tensor, ...]:

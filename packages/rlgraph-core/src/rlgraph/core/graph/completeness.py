@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +32,37 @@ from rlgraph.spaces import Space, SpaceError
 Argument = tuple[ApiCall, str, Expression]
 
 
+class _NotKnown(Exception):
+    """A build hook reads a Space that is not known yet."""
+
+
+class _KnownSpaces(Mapping[str, Any]):
+    """The `input_spaces` of build hooks while some Spaces are not known: to read one of these raises `_NotKnown`.
+
+    Attributes:
+        read: the names that were read.
+    """
+
+    def __init__(self, spaces: Mapping[str, Any], unknown: Collection[str]):
+        self._spaces, self._unknown = spaces, unknown
+        self.read: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        if name in self._unknown:
+            raise _NotKnown
+        space = self._spaces[name]
+        self.read.add(name)
+        return space
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._spaces
+        if self._unknown:
+            raise _NotKnown
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
 @dataclass
 class Components:
     """The components of a contracted graph while it is built.
@@ -41,7 +73,8 @@ class Components:
         input_spaces: root method -> argument -> Space, as far as known.
         action_space: passed to the components' build hooks.
         created: the scopes whose variables are created.
-        ahead: those among them that were created while the Spaces of some of their calls were not known.
+        ahead: those among them that were created while some Spaces were not known -> the Space of each argument that
+            the hooks read by its bare name, with the call that it is of.
     """
 
     graph: ComponentGraph
@@ -49,7 +82,7 @@ class Components:
     input_spaces: Mapping[str, Mapping[str, Space]]
     action_space: Space | None
     created: set[str] = field(default_factory=set)
-    ahead: set[str] = field(default_factory=set)
+    ahead: dict[str, list[Argument]] = field(default_factory=dict)
 
     def is_reached(self, scope: str) -> bool:
         """Whether a component is built: it needs no Spaces, or it is called."""
@@ -105,24 +138,29 @@ class Components:
                     yield call, name, expression
 
     def try_create(self, scope: str, *, ahead: bool = False) -> bool:
-        """Create the variables of the component at `scope` if the Spaces of its arguments are known.
+        """Create the variables of the component at `scope` if the Spaces that they depend on are known.
 
         Args:
             scope: the component's scope.
-            ahead: for each argument, one call of which all Spaces are known is enough; `confirm` checks the others.
+            ahead: those that its build hooks read are enough, `confirm` checks the others; default: all.
 
         Raises:
             BuildError: two calls give an argument Spaces that do not go together.
             SpaceError: the component refuses a Space.
         """
-        if self.graph.components[scope].needs_input_spaces():
+        component = self.graph.components[scope]
+        if component.needs_input_spaces():
             arguments = list(self.arguments(scope))
             ready = self._ready(scope, arguments)
+            if len(ready) < len(arguments) and not ahead:
+                return False
+            try:
+                read = self._check_spaces(scope, ready, arguments, create=True)
+            except _NotKnown:
+                component.declared_variables.clear()
+                return False
             if len(ready) < len(arguments):
-                if not ahead or _given(ready) != _given(arguments):
-                    return False
-                self.ahead.add(scope)
-            self._check_spaces(scope, ready, create=True)
+                self.ahead[scope] = [argument for argument in _first(ready) if argument[1] in read]
         self.created.add(scope)
         return True
 
@@ -134,9 +172,23 @@ class Components:
         """
         arguments = list(self.arguments(scope))
         ready = self._ready(scope, arguments)
-        self._check_spaces(scope, ready)
+        self._check_bare_names(scope, ready)
+        with suppress(_NotKnown):
+            self._check_spaces(scope, ready, arguments)
         if len(ready) == len(arguments):
-            self.ahead.remove(scope)
+            del self.ahead[scope]
+
+    def _check_bare_names(self, scope: str, ready: Sequence[Argument]) -> None:
+        """Raise `BuildError` if the bare name of an argument would mean another Space now than when it was read."""
+        now = {name: (call, value_of(e, self.values)) for call, name, e in _first(ready)}
+        for call, name, expression in self.ahead[scope]:
+            (first, value), read = now[name], value_of(expression, self.values)
+            if first.method != call.method and not compatible(read, value):
+                raise BuildError(
+                    f"{scope} was created for {name!r} of {call.method}, {describe(read)}, and {first.method}, which "
+                    f"is called earlier, gives {name!r} as {describe(value)}: read "
+                    f"input_spaces[{f'{call.method}.{name}'!r}] in its build hooks"
+                )
 
     def _ready(self, scope: str, arguments: Sequence[Argument]) -> list[Argument]:
         """The arguments of those calls of which all Spaces are known."""
@@ -147,20 +199,37 @@ class Components:
         }
         return [argument for argument in arguments if argument[0].id not in unknown]
 
-    def _check_spaces(self, scope: str, arguments: Sequence[Argument], *, create: bool = False) -> None:
-        """Let a component check the Spaces of its arguments and, if asked to, create its variables of them."""
+    def _check_spaces(
+        self, scope: str, ready: Sequence[Argument], arguments: Sequence[Argument], *, create: bool = False
+    ) -> set[str]:
+        """Let a component check the Spaces of the `ready` ones of its arguments and, if asked to, create its variables.
+
+        Returns:
+            The names of the Spaces that it read to create them.
+
+        Raises:
+            _NotKnown: it reads another one.
+        """
         component = self.graph.components[scope]
-        sets = self._space_sets(scope, arguments)
+        sets = self._space_sets(scope, ready)
+        names = {n for method, name in _given(arguments) - _given(ready) for n in (name, f"{method}.{name}")}
+
+        def known_of(spaces: dict[str, Any]) -> _KnownSpaces:
+            return _KnownSpaces(spaces, names - spaces.keys())
+
         try:
             for spaces in sets:
-                component.check_input_spaces(spaces, self.action_space)
-            if create:
-                # What only later calls give, has its Space of these.
-                spaces = {name: space for given in reversed(sets) for name, space in given.items()}
-                component.create_variables(spaces, self.action_space)
+                component.check_input_spaces(known_of(spaces), self.action_space)
+            if not create:
+                return set()
+            # What only later calls give, has its Space of these.
+            spaces = {name: space for given in reversed(sets) for name, space in given.items()}
+            known_spaces = known_of(spaces)
+            component.create_variables(known_spaces, self.action_space)
         except SpaceError as error:
             named = re.search(rf"(?<![\w-]){re.escape(scope)}[:/.]", str(error))
             raise _with_argument(error if named else error.under(scope), spaces) from error
+        return known_spaces.read
 
     def _space_sets(self, scope: str, arguments: Sequence[Argument]) -> list[dict[str, Any]]:
         """The Spaces that a component is called with, first those of the first call of each method.
@@ -274,6 +343,15 @@ class Components:
 def _given(arguments: Iterable[Argument]) -> set[tuple[str, str]]:
     """The (method, name) of those arguments that are no constants."""
     return {(call.method, name) for call, name, expression in arguments if not isinstance(expression, Const)}
+
+
+def _first(arguments: Iterable[Argument]) -> Iterable[Argument]:
+    """The first of each name among those that are no constants: of these `_named` takes the Spaces of bare names."""
+    first: dict[str, Argument] = {}
+    for argument in arguments:
+        if not isinstance(argument[2], Const):
+            first.setdefault(argument[1], argument)
+    return first.values()
 
 
 def _named(methods: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from rlgraph.core.graph.nodes import (
 )
 
 _ADVICE = (
-    "break the cycle: let one component not depend on these Spaces, "
+    "break the cycle: let the build hooks of one component read none of these Spaces, "
     "or mark the API method with @rlgraph_api(must_be_complete=False)"
 )
 

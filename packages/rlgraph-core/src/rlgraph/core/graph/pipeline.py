@@ -61,8 +61,8 @@ def build(
     """Build an assembled graph. Nothing is executed and no framework is needed.
 
     A component's variables are created when the Spaces of all its arguments are known. If the build would stop there,
-    because the arguments of a call depend on the component's own outputs, the first component in program order that
-    has one call with known arguments is created ahead. Its other calls are checked once they are known.
+    because the arguments of a call depend on the component's own outputs, the first component in program order whose
+    build hooks read only known Spaces is created ahead. Its other calls are checked once they are known.
 
     Args:
         graph: the result of `assemble`.

@@ -211,7 +211,7 @@ class SpaceFlow:
         return self.components.try_create(scope, ahead=ahead)
 
     def _create_ahead(self, waiting: list[str]) -> bool:
-        """Create that component for which some of its calls will do, the first in program order."""
+        """Create a component of which all that its build hooks read is known, the first in program order."""
         for scope in sorted(waiting, key=lambda scope: next(self.graph.calls_of(scope)).id):
             if self._try_create(scope, ahead=True):
                 waiting.remove(scope)

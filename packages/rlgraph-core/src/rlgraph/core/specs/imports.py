@@ -117,7 +117,7 @@ def import_class(place: str, accepts: Callable[[type], bool], expected: str, *, 
         raise SpecError(
             f"module {module!r} has no {attribute!r}. {nearest(attribute, public)}", path=where
         ) from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise SpecError(
             f"{place!r} cannot be imported: {type(error).__name__}: {error}", path=where
         ) from error
