@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
@@ -16,6 +17,7 @@ from rlgraph.agents.preprocessing import Preprocessing, make_room_for_evaluation
 from rlgraph.agents.reading import force_batch
 from rlgraph.core import Component, InputError, default_backend, executor_class
 from rlgraph.core.errors import RLGraphError, nearest
+from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.spaces import Space
 
 #: What one step of an unnamed environment belongs to.
@@ -246,6 +248,18 @@ class ActingAgent(Agent):
                 )
             return ids
         return ids * rows
+
+    def make_sampler(self, environments: VectorEnv) -> Any:
+        from rlgraph.workers.observing_sampler import ObservingSampler
+
+        return ObservingSampler(self, environments)
+
+    @contextmanager
+    def playing(self, environments: VectorEnv) -> Iterator[Any]:
+        from rlgraph.workers.observing_sampler import ObservingSampler
+
+        with nullcontext() if self.preprocessing is None else self.preprocessing.frozen():
+            yield ObservingSampler(self, environments, "evaluation")
 
     def progress_facts(self) -> dict[str, Any]:
         facts = super().progress_facts()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from inspect import isabstract
 from pathlib import Path
@@ -30,6 +30,8 @@ from rlgraph.environments.sequential_vector_env import release
 from rlgraph.spaces import Space, from_spec
 
 if TYPE_CHECKING:
+    from rlgraph.agents.experience.step import Step
+    from rlgraph.environments.vector_env import VectorEnv
     from rlgraph.workers.callbacks import Callback
     from rlgraph.workers.evaluation import Evaluation
     from rlgraph.workers.results import TrainingResult
@@ -163,6 +165,18 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
             pass
         finally:
             _only_checked.reset(token)
+
+    @abstractmethod
+    def make_sampler(self, environments: VectorEnv) -> Any:
+        """What steps a vector environment with this agent, for workers."""
+
+    @abstractmethod
+    def playing(self, environments: VectorEnv) -> AbstractContextManager[Any]:
+        """What steps a vector environment without disturbing training, for evaluations."""
+
+    @abstractmethod
+    def observe_step(self, step: Step) -> None:
+        """Take in a step of all environments, as a sampler gives it."""
 
     def set_progress(self, fraction: float) -> None:
         """Tell the schedules how much of training is done (0 to 1)."""

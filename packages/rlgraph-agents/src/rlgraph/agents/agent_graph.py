@@ -33,7 +33,7 @@ class AgentGraph(Component):
     ):
         self.algorithm, self.preprocessor = algorithm, preprocessor
         #: Where `update_from_memory` draws records; None: there is none.
-        self.memory = experience.memory if isinstance(experience, Replay) else None
+        self.memory: Any = experience.memory if isinstance(experience, Replay) else None
         #: Fields of a record besides states and next states.
         self.fields = () if experience is None else experience.fields(bool(algorithm.recurrent_parts))
         parts = [part for part in (algorithm, preprocessor, self.memory) if part is not None]
