@@ -203,6 +203,20 @@ def test_paths_lead_into_nested_specs():
         NeuralNetwork([{"type": "dense", "units": 3}, 7])
 
 
+class Refused(SpecError):
+    """An error of a program's own."""
+
+
+def test_an_error_of_a_constructor_keeps_its_class_notes_and_cause():
+    with pytest.raises(Refused, match="^net: not today") as caught:
+        try:
+            raise Refused("not today") from ValueError("no")
+        except Refused as error:
+            error.add_note("(said twice)")
+            Component.from_spec({"type": Stumbling, "error": error}, path="net")
+    assert caught.value.__notes__ == ["(said twice)"] and isinstance(caught.value.__cause__, ValueError)
+
+
 @pytest.mark.parametrize(
     ("spec", "message"),
     [

@@ -82,19 +82,17 @@ def _located(place: str) -> str | None:
     return None
 
 
-def located(error: SpecError, path: str, owner: str) -> SpecError:
-    """`error`, raised by the constructor at work, with the places of all faults in the document.
+def locate_faults(error: SpecError, path: str, owner: str) -> None:
+    """Give the faults of `error`, raised by the constructor at work, their places in the document.
 
     Args:
         error: what was raised.
         path: the constructor's own place.
         owner: its class, which a fault may give as its place.
     """
-    if error.located:
-        return error
-    result = SpecError(*(_locate_fault(fault, path, owner) for fault in error.faults), located=True)
-    result.__notes__ = list(getattr(error, "__notes__", ()))
-    return result
+    if not error.located:
+        error.args = tuple(_locate_fault(fault, path, owner) for fault in error.faults)
+        error.located = True
 
 
 def _locate_fault(fault: Fault, path: str, owner: str) -> Fault:

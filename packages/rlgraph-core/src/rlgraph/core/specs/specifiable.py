@@ -15,7 +15,7 @@ from rlgraph.core.specs.argument_types import expectation, fits
 from rlgraph.core.specs.documents import is_spec_file, read_spec_file
 from rlgraph.core.specs.imports import data_specs
 from rlgraph.core.specs.parameters import Parameters, parameters_of
-from rlgraph.core.specs.spec_paths import is_recording, locate, located, making, record
+from rlgraph.core.specs.spec_paths import is_recording, locate, locate_faults, making, record
 from rlgraph.spaces import SpaceError
 
 #: What a constructor raises that stumbles over a value it was given.
@@ -186,7 +186,8 @@ def call_checked(
         try:
             return target(*positional, **{**arguments, **handed})
         except SpecError as error:
-            raise located(error, where, _name(target)) from error
+            locate_faults(error, where, _name(target))
+            raise
         except SpaceError:
             raise
         except TypeError as error:
