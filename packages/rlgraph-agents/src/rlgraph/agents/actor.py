@@ -120,8 +120,8 @@ class Actor:
 
     def set_state(self, state: Any) -> None:
         """Continue from what `get_state` gave."""
-        self._table = map_arrays(np.copy, state["internal_states"])
-        self._stack = map_arrays(np.copy, state["preprocessor"])
+        self._table = map_arrays(np.copy, state.get("internal_states") or {})
+        self._stack = map_arrays(np.copy, state.get("preprocessor"))
 
 
 def with_rows(table: Any, slots: Any, values: Any) -> Any:

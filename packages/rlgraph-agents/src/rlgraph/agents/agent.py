@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from rlgraph.agents.nested_arrays import flatten_arrays, unflatten_arrays
 from rlgraph.agents.other_names import IN_AN_AGENT
 from rlgraph.core import (
     ExecutionSpec,
@@ -21,6 +22,7 @@ from rlgraph.core import (
     Specifiable,
     registry,
 )
+from rlgraph.core.checkpoint import find_checkpoint, read_beside
 from rlgraph.core.execution_spec import ACT_ON
 from rlgraph.core.specs.documents import is_spec_file, read_spec_file
 from rlgraph.core.specs.imports import data_specs
@@ -351,20 +353,28 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
     get_policy_weights = get_weights
     set_policy_weights = set_weights
 
-    def store_model(self, directory: str | Path, *, memory: bool = True) -> Path:
+    def store_model(
+        self, directory: str | Path, *, memory: bool = True, facts: Mapping[str, Any] | None = None
+    ) -> Path:
         """Write a checkpoint (safetensors and JSON): variables, optimizer state, random streams, counters.
 
         Values are written as they are, NaN too; the checkpoints of a run are checked (`rlgraph.runs`).
 
         Args:
             directory: where; an existing checkpoint is replaced only by a complete new one.
-            memory: the replay memory as well.
+            memory: the replay memory and all other experience as well.
+            facts: further JSON-able facts to keep.
 
         Raises:
             CheckpointError: it cannot be written.
         """
         with self._updating, self._observing:  # counters, weights and memory of one moment
-            return self.executor.save(directory, facts=self.progress_facts(), host=memory)
+            return self.executor.save(
+                directory,
+                facts={**self.progress_facts(), **(facts or {})},
+                host=memory,
+                beside=flatten_arrays(self.experience_state()) if memory else None,
+            )
 
     def load_model(self, directory: str | Path, *, scope: str | None = None) -> None:
         """Restore a checkpoint of the same kind of agent, from any backend.
@@ -382,8 +392,11 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
             if scope is not None:
                 self.executor.load(directory, scope=scope)
                 return
+            beside = read_beside(find_checkpoint(directory))
             self.restore_progress(self.executor.load(directory, required_facts=self.progress_facts()))
             self.reset_env_buffers()
+            if beside:
+                self.restore_experience(unflatten_arrays(beside))
 
     def progress_facts(self) -> dict[str, Any]:
         """The counters a checkpoint keeps; JSON-able."""
@@ -392,6 +405,13 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
             "updates": self.updates,
             "time_percentage": float(self._time_percentage),
         }
+
+    def experience_state(self) -> Any:
+        """What was observed and is not in variables, nested arrays; None: there is nothing."""
+        return None
+
+    def restore_experience(self, state: Any) -> None:
+        """Take over what `experience_state` gave."""
 
     def restore_progress(self, facts: Mapping[str, Any]) -> None:
         """Take over what `progress_facts` gave."""

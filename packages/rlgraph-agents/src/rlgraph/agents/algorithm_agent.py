@@ -81,8 +81,9 @@ class AlgorithmAgent(Agent, ABC):
         self.actor = self.new_actor()
         #: What acts in `get_actions`: never the actor of training.
         self._users_actor = self.new_actor()
-        self._pending: Step | None = None
-        self._is_terminated = False
+        self._sampler: Sampler | None = None
+        #: State of the sampler that was loaded, for the next one.
+        self._resumed: Any = None
 
     def __init_subclass__(cls, **options: Any):
         super().__init_subclass__(**options)
@@ -173,7 +174,7 @@ class AlgorithmAgent(Agent, ABC):
         raise NotImplementedError
 
     def make_sampler(self, environments: VectorEnv) -> Sampler:
-        self._sampler = Sampler(self.actor, environments, self.cut)
+        self._sampler, self._resumed = Sampler(self.actor, environments, self.cut, self._resumed), None
         return self._sampler
 
     @contextmanager
@@ -192,10 +193,11 @@ class AlgorithmAgent(Agent, ABC):
             self.timesteps = self.learner.steps
 
     def reset_env_buffers(self, env_id: Any = None) -> None:
-        raise NotImplementedError
+        """Nothing waits."""
 
     def flush_buffers(self, env_id: Any = None) -> None:
-        raise NotImplementedError
+        if self._sampler is not None and self._sampler.states is not None:
+            self.cut(None if env_id is None else np.atleast_1d(env_id).tolist(), self._sampler.states)
 
     def import_observations(self, observations: Any) -> int:
         raise NotImplementedError
@@ -210,6 +212,21 @@ class AlgorithmAgent(Agent, ABC):
             results = self.learner.update_if_due()
             self.updates = self.learner.version
         return results
+
+    def progress_facts(self) -> dict[str, Any]:
+        return {**super().progress_facts(), "learner": self.learner.counters()}
+
+    def restore_progress(self, facts: Mapping[str, Any]) -> None:
+        super().restore_progress(facts)
+        self.learner.set_counters(facts["learner"])
+
+    def experience_state(self) -> Any:
+        sampler = None if self._sampler is None else self._sampler.get_state()
+        return {"learner": self.learner.get_state(), "sampler": sampler}
+
+    def restore_experience(self, state: Any) -> None:
+        self.learner.set_state(state.get("learner", {}))
+        self._resumed = state.get("sampler")
 
     def terminate(self) -> None:
         def refuse(*_: Any, **__: Any) -> Any:

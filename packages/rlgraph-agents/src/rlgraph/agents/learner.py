@@ -194,6 +194,36 @@ class Learner:
         self._do_what_is_due()
         return metrics
 
+    def get_state(self) -> dict[str, Any]:
+        """What was observed and is not in variables; see `set_state`."""
+        own = self.experience.get_state() if isinstance(self.experience, Rollouts) else None
+        writers = {str(actor): writer.get_state() for actor, writer in self._writers.items()}
+        newest = {
+            str(actor): np.array([origin.incarnation, origin.number])
+            for actor, origin in self._newest.items()
+        }
+        return {"rollouts": own, "writers": writers, "newest": newest}
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Continue from what `get_state` gave."""
+        if isinstance(self.experience, Rollouts):
+            self.experience.set_state(state.get("rollouts"))
+        for actor, waiting in state.get("writers", {}).items():
+            self._writer(int(actor)).set_state(waiting)
+        newest = state.get("newest", {})
+        self._newest = {int(actor): Origin(int(actor), *map(int, at)) for actor, at in newest.items()}
+
+    def counters(self) -> dict[str, Any]:
+        """Version, steps and what is due; JSON-able."""
+        counters = {"version": self.version, "steps": self.steps, "next_update": self._next_update}
+        return {**counters, "due": dict(self._due)}
+
+    def set_counters(self, counters: Mapping[str, Any]) -> None:
+        """Take over what `counters` gave."""
+        self.version, self.steps = int(counters["version"]), int(counters["steps"])
+        self._next_update = int(counters["next_update"])
+        self._due = {name: int(counters["due"][name]) for name in self._due}
+
     # Schedule.
 
     def _interval(self, name: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from rlgraph.agents.actor import Actor, with_rows
 from rlgraph.agents.experience.fragment import Fragment, FragmentBuffer, Origin
 from rlgraph.agents.experience.step import Step
-from rlgraph.agents.nested_arrays import row
+from rlgraph.agents.nested_arrays import map_arrays, row
 from rlgraph.environments.vector_env import VectorEnv
 
 
@@ -22,15 +22,26 @@ class Sampler:
         environments: a vector environment.
         cut: is told of episodes that did not end: ``cut(slots, states)``; slots None: all; the states ``[N, ...]`` are
             those that were reached.
+        state: what `get_state` of another one gave, for `restore`.
 
     Attributes:
         states: the states to act on next, as the algorithm sees them; None before `reset`.
         infos: the dicts of the environments at the last step.
+        continues_exactly: whether `restore` and the state of a checkpoint give back everything.
     """
 
-    def __init__(self, actor: Actor, environments: VectorEnv, cut: Callable[[Any, Any], None]):
+    continues_exactly = True
+
+    def __init__(
+        self,
+        actor: Actor,
+        environments: VectorEnv,
+        cut: Callable[[Any, Any], None],
+        state: Mapping[str, Any] | None = None,
+    ):
         self.actor, self.environments, self._cut = actor, environments, cut
         self.states: Any = None
+        self._state = state
         self.infos: Sequence[dict[str, Any]] = ()
         actor.resize(environments.num_environments)
         #: Where `states` begin an episode.
@@ -41,8 +52,20 @@ class Sampler:
         self._begin(self.environments.reset(seed=seed))
 
     def restore(self, environments: Sequence[Any]) -> None:
-        """Return the environments to a moment of `get_states`."""
-        self._begin(self.environments.set_states(environments))
+        """Return the environments to a moment of `get_states`, and continue from `state` if it was given."""
+        raw = self.environments.set_states(environments)
+        if self._state is None:
+            self._begin(raw)
+            return
+        self.actor.set_state(self._state["actor"])
+        self.states, self._begins = self._state["states"], self._state["begins"]
+
+    def get_state(self) -> dict[str, Any] | None:
+        """Copies of the actor's table and of the states to act on; None before the first step."""
+        if self.states is None:
+            return None
+        held = {"states": self.states, "begins": self._begins}
+        return {"actor": self.actor.get_state(), **map_arrays(np.copy, held)}
 
     def get_states(self) -> list[Any] | None:
         """The inner states of the environments; None if one cannot give them."""

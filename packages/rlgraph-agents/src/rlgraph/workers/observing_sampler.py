@@ -21,6 +21,8 @@ class ObservingSampler:
         infos: the dicts of the environments at the last step.
     """
 
+    continues_exactly = False
+
     def __init__(self, agent: ActingAgent, environments: VectorEnv, prefix: str = "env"):
         self.agent, self._raw, self._trains = agent, agent.preprocessing is None, prefix == "env"
         self.environments = environments if self._raw else PreprocessedVectorEnv(environments, agent, prefix)

@@ -392,8 +392,9 @@ class SingleThreadedWorker:
     def _checkpoint(self, sampler: Any, course: Course) -> None:
         """Write a checkpoint; where environments cannot go on exactly from it, they begin anew here too."""
         assert self.store_checkpoint is not None
-        self.agent.flush_buffers()
         course.environments = sampler.get_states()
+        if course.environments is None or not sampler.continues_exactly:
+            self.agent.flush_buffers()
         if course.environments is None:
             self.episodes.forget_all()
         folder = self.store_checkpoint(self)

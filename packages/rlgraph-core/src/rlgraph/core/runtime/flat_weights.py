@@ -49,7 +49,7 @@ class FlatWeights:
             for dtype, runs in self._runs.items():
                 found[dtype] = flat = np.empty(self.sizes[dtype], dtype)
                 for block, start in runs:
-                    flat[start : start + block.stop - block.start] = whole[block.group][
+                    flat[start : start + block.stop - block.start] = groups[block.group][
                         block.start : block.stop
                     ]
         return found
