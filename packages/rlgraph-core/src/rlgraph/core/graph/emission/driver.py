@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -68,7 +68,7 @@ def emit_driver(
         _emit_check(function, leaf, spec, convert(plan.name, leaf, spec))
     for names in method.size_groups or (method.parameters,):
         group = [(leaf, spec) for leaf, spec in inputs if leaf.source in {Input(plan.name, n) for n in names}]
-        _emit_sizes(function, plan.name, group)
+        _emit_sizes(function, plan.name, group, InputError)
     steps.emit(plan.steps)
     result = _driver_expression(plan, plan.results, function)
     function.lines.append(f"return {result}" if result != "()" else "return None")
@@ -197,10 +197,24 @@ def _emit_host_step(function: SourceFunction, plan: Plan, step: HostStep, view: 
     call = function.call(host_function, name, arguments)
     outputs = [Output(node.id, i) for i in range(node.returns)]
     names = ", ".join(function.local(Leaf(output)) for output in outputs)
-    function.lines.append(f"{names} = {call}" if names else call)
+    if names:
+        function.lines.append(f"{names} = {call}")
+    else:
+        given = function.fresh("given")
+        refuse = function.bind(f"refuse_{name}", partial(_refuse_output, label(node)))
+        function.lines.extend([f"{given} = {call}", f"if {given} is not None:", f"    {refuse}({given})"])
     copy = function.share("copy_array", np.array) if step.copies else ""
     for output in outputs:
         _emit_host_output(function, plan, output, copy if output.index in step.copies else "")
+    made = tensor_leaves(plan.built, map(Ref, outputs))
+    _emit_sizes(function, f"host function {label(node)}", list(made.items()), RLGraphError)
+
+
+def _refuse_output(where: str, given: Any) -> NoReturn:
+    raise RLGraphError(
+        f"host function {where}: it declares returns=0 and returned a {type(given).__name__}; return nothing, or "
+        "declare the number of outputs and their spaces="
+    )
 
 
 def _emit_host_output(function: SourceFunction, plan: Plan, output: Output, copy: str) -> None:
@@ -238,17 +252,22 @@ def _host_converter(where: str, spec: TensorSpec) -> Callable[[Any], np.ndarray]
     return convert
 
 
-def _emit_sizes(function: SourceFunction, method: str, inputs: Sequence[tuple[Leaf, TensorSpec]]) -> None:
-    """Refuse arguments whose sizes of one name differ, B above all."""
+def _emit_sizes(
+    function: SourceFunction,
+    where: str,
+    tensors: Sequence[tuple[Leaf, TensorSpec]],
+    kind: type[RLGraphError],
+) -> None:
+    """Refuse tensors whose sizes of one name differ, B above all, with an error of this kind."""
     places: dict[SymbolicDim, list[tuple[str, int]]] = {}
-    for leaf, spec in inputs:
+    for leaf, spec in tensors:
         for axis, dim in enumerate(spec.shape):
             if isinstance(dim, SymbolicDim):
                 places.setdefault(dim, []).append((function.local(leaf), axis))
     conditions = [_same_size(found) for found in places.values() if len(found) > 1]
     if conditions:
-        names = [function.local(leaf) for leaf, _ in inputs]
-        refuse = function.bind("refuse_sizes", partial(_differing_sizes, method, inputs))
+        names = [function.local(leaf) for leaf, _ in tensors]
+        refuse = function.bind("refuse_sizes", partial(_differing_sizes, kind, where, tensors))
         function.lines.append(f"if not ({' and '.join(conditions)}):")
         function.lines.append(f"    raise {refuse}({', '.join(names)})")
 
@@ -259,24 +278,24 @@ def _same_size(places: Sequence[tuple[str, int]]) -> str:
 
 
 def _differing_sizes(
-    method: str, inputs: Sequence[tuple[Leaf, TensorSpec]], *arrays: np.ndarray
-) -> InputError:
+    kind: type[RLGraphError], where: str, tensors: Sequence[tuple[Leaf, TensorSpec]], *arrays: np.ndarray
+) -> RLGraphError:
     sizes: dict[SymbolicDim, dict[int, list[str]]] = {}
-    for (leaf, spec), array in zip(inputs, arrays, strict=True):
-        if isinstance(leaf.source, Input):
-            name = ".".join([leaf.source.name, *map(str, leaf.path)])
-            for dim, size in zip(spec.shape, array.shape, strict=True):
-                if isinstance(dim, SymbolicDim):
-                    sizes.setdefault(dim, {}).setdefault(size, []).append(
-                        f"{name} {list(array.shape)} for {spec}"
-                    )
+    for (leaf, spec), array in zip(tensors, arrays, strict=True):
+        source = leaf.source
+        first = source.name if isinstance(source, Input) else f"output {source.index}"  # type: ignore[union-attr]
+        name = ".".join([first, *map(str, leaf.path)])
+        for dim, size in zip(spec.shape, array.shape, strict=True):
+            if isinstance(dim, SymbolicDim):
+                places = sizes.setdefault(dim, {}).setdefault(size, [])
+                places.append(f"{name} {list(array.shape)} for {spec}")
     given = ", ".join(
         f"{dim} is " + " and ".join(f"{size} in {', '.join(names)}" for size, names in found.items())
         for dim, found in sizes.items()
         if len(found) > 1
     )
-    return InputError(
-        f"{method}: sizes of one name differ: {given}. Give them equal sizes, or let a Space name its own batch rank: "
+    return kind(
+        f"{where}: sizes of one name differ: {given}. Give them equal sizes, or let a Space name its own batch rank: "
         'add_batch_rank="other"'
     )
 
