@@ -113,6 +113,7 @@ def _evaluated(
         whole_reads=frozenset(recorder.whole_reads),
         overwrites=frozenset(recorder.overwrites),
         families=frozenset(recorder.families),
+        noise=tuple(recorder.noise),
     )
     return specs, effects
 

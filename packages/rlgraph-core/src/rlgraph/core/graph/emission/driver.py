@@ -23,12 +23,24 @@ from rlgraph.core.graph.nodes import (
     Pack,
     Path,
     Ref,
-    arguments_of,
     label,
     outputs_of,
 )
-from rlgraph.core.graph.plan import BranchStep, HostStep, Leaf, LoopStep, Plan, Segment, Step, tensor_leaves
+from rlgraph.core.graph.passes.draws_ahead import size_text
+from rlgraph.core.graph.plan import (
+    BranchStep,
+    DrawStep,
+    FlatStep,
+    HostStep,
+    Leaf,
+    LoopStep,
+    Plan,
+    Segment,
+    Step,
+    tensor_leaves,
+)
 from rlgraph.core.graph.values import Value, as_tensors, describe, leaves
+from rlgraph.core.numpy.random import DRAWS
 from rlgraph.core.ops.dims import SymbolicDim
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
@@ -38,7 +50,8 @@ def emit_driver(
     lowered: Mapping[str, Callable[..., Any]],
     host_view: Callable[[str], Any],
     convert: Callable[[str, Leaf, TensorSpec], Callable[[Any], np.ndarray]],
-    guard: Callable[[HostStep | Segment], Any] = lambda step: None,
+    guard: Callable[[FlatStep], Any] = lambda step: None,
+    stream: Callable[[str], Any] = lambda name: None,
 ) -> SourceFunction:
     """The function a caller of the API method runs: checks inputs, calls host functions and segments.
 
@@ -48,6 +61,7 @@ def emit_driver(
         host_view: scope -> the view of a component its host functions run on.
         convert: makes the function that turns an unfit input into an array or raises.
         guard: the context manager in which a step runs, if it needs one.
+        stream: name -> the NumPy generator from which a `DrawStep` draws.
     """
     built = plan.built
     method = built.graph.methods[plan.name]
@@ -60,9 +74,9 @@ def emit_driver(
         else name
         for name in method.parameters
     ]
-    inputs = _used_inputs(plan)
+    inputs = plan.inputs
     _emit_parts(function, plan, [leaf for leaf, _ in inputs])
-    steps = _Steps(function, plan, lowered, host_view, guard)
+    steps = _Steps(function, plan, lowered, host_view, guard, stream)
     steps.emit_fast_path()
     for leaf, spec in inputs:
         _emit_check(function, leaf, spec, convert(plan.name, leaf, spec))
@@ -84,10 +98,11 @@ class _Steps:
         plan: Plan,
         lowered: Mapping[str, Callable[..., Any]],
         host_view: Callable[[str], Any],
-        guard: Callable[[HostStep | Segment], Any],
+        guard: Callable[[FlatStep], Any],
+        stream: Callable[[str], Any],
     ):
         self.function, self.plan, self.lowered, self.host_view = function, plan, lowered, host_view
-        self.guard = guard
+        self.guard, self.stream = guard, stream
         text = partial(_driver_expression, plan, function=function)
         self.writer = Writer(function, plan.built, text, self._copied, self._copied, self._stack)
 
@@ -109,7 +124,7 @@ class _Steps:
 
     def emit(self, steps: Sequence[Step]) -> None:
         for step in steps:
-            if isinstance(step, HostStep | Segment):
+            if isinstance(step, FlatStep):
                 self._emit_guarded(step)
                 continue
             if isinstance(step, LoopStep):
@@ -118,21 +133,42 @@ class _Steps:
                 self._emit_branch(step)
             self._emit_copies(step.node)
 
-    def _emit_guarded(self, step: HostStep | Segment) -> None:
-        emit = self._emit_segment if isinstance(step, Segment) else self._emit_host_call
+    def _emit_guarded(self, step: FlatStep) -> None:
         with self._guarded(step):
-            emit(step)  # type: ignore[arg-type]
+            if isinstance(step, Segment):
+                self._emit_segment(step)
+            elif isinstance(step, DrawStep):
+                self._emit_draws(step)
+            else:
+                _emit_host_step(self.function, self.plan, step, self.host_view(step.node.component))
 
-    def _guarded(self, step: HostStep | Segment) -> AbstractContextManager[None]:
+    def _guarded(self, step: FlatStep) -> AbstractContextManager[None]:
         """What is written inside runs in the guard of a step, if that has one."""
         guard = self.guard(step)
         if guard is None:
             return nullcontext()
-        name = step.name if isinstance(step, Segment) else identifier(step.node.component, step.node.function)
+        name = (
+            step.name
+            if isinstance(step, Segment)
+            else "draws"
+            if isinstance(step, DrawStep)
+            else identifier(step.node.component, step.node.function)
+        )
         return self.function.block(f"with {self.function.share(f'lock_{name}', guard)}:")
 
-    def _emit_host_call(self, step: HostStep) -> None:
-        _emit_host_step(self.function, self.plan, step, self.host_view(step.node.component))
+    def _emit_draws(self, step: DrawStep) -> None:
+        function = self.function
+        names = {
+            symbol: f"{function.local(leaf)}.shape[{axis}]" if axis else f"len({function.local(leaf)})"
+            for symbol, (leaf, axis) in step.sizes.items()
+        }
+        for leaf, noise, stream in step.draws:
+            draw = function.bind(
+                f"draw_{noise.kind}", partial(DRAWS[noise.kind], self.stream(stream), noise.dtype)
+            )
+            shape = literal(tuple, [(i, size_text(dim, names)) for i, dim in enumerate(noise.shape)])
+            arguments = [shape, *(size_text(value, names) for value in noise.parameters)]
+            function.lines.append(f"{function.local(leaf)} = {draw}({', '.join(arguments)})")
 
     def _emit_segment(self, segment: Segment) -> None:
         function = self.function
@@ -330,12 +366,6 @@ def _origin(plan: Plan, leaf: Leaf) -> str:
         return f"argument {'.'.join([source.name, *map(str, leaf.path)])}"
     where = label(plan.built.graph.nodes[source.node]) if isinstance(source, Output) else "a loop"
     return " ".join(["what", where, "gave", *(["as", ".".join(map(str, leaf.path))] if leaf.path else [])])
-
-
-def _used_inputs(plan: Plan) -> list[tuple[Leaf, TensorSpec]]:
-    expressions = [e for node in plan.nodes for _, e in arguments_of(node)]
-    used = tensor_leaves(plan.built, [*expressions, plan.results])
-    return [(leaf, spec) for leaf, spec in used.items() if isinstance(leaf.source, Input)]
 
 
 def _emit_parts(function: SourceFunction, plan: Plan, used: Sequence[Leaf]) -> None:
