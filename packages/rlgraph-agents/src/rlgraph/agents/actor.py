@@ -54,6 +54,11 @@ class Actor:
         """The states of recurrent networks ``[N, ...]``, by part; None: there are none."""
         return self._table or None
 
+    @property
+    def remembers(self) -> bool:
+        """Whether the preprocessor keeps state."""
+        return self._stack is not None
+
     def see(self, states: Any, slots: Any = None) -> Any:
         """What the algorithm sees of raw ``states [N, ...]``, the newest of each slot.
 

@@ -19,6 +19,7 @@ from rlgraph.agents.learner import Learner
 from rlgraph.agents.nested_arrays import length, row
 from rlgraph.agents.reading import force_batch
 from rlgraph.agents.sampler import Sampler
+from rlgraph.agents.step_reading import StepReader
 from rlgraph.core import InputError, SpecError
 from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.core.specs.parameters import descriptions_of, parameters_of, summary_of
@@ -81,6 +82,10 @@ class AlgorithmAgent(Agent, ABC):
         self.actor = self.new_actor()
         #: What acts in `get_actions`: never the actor of training.
         self._users_actor = self.new_actor()
+        learner = self.learner
+        self._reader = StepReader(state_space, learner.state_space, action_space, execution.dtype)
+        #: Where the next rows of `observe` begin episodes.
+        self._begins = np.ones(0, bool)
         self._sampler: Sampler | None = None
         #: State of the sampler that was loaded, for the next one.
         self._resumed: Any = None
@@ -171,7 +176,61 @@ class AlgorithmAgent(Agent, ABC):
         *,
         preprocessed_states: Any = None,
     ) -> None:
-        raise NotImplementedError
+        """Take in a step of one environment, or of several (``batched=True``).
+
+        Args:
+            states, actions, rewards, terminals, truncations: see `Agent.observe`.
+            next_states: the states that were reached, of the kind of `states`; not needed where all rows are terminal.
+            internals: the states of recurrent networks before the step, as ``get_actions(...,
+                extra_returns="internal_states")`` gives them.
+            env_id: None: row i is environment i. Others are not supported yet.
+            batched: everything has a batch rank.
+            preprocessed_states: instead of `states`, what the algorithm saw; `next_states` are preprocessed as well.
+
+        Raises:
+            InputError: something is missing, does not fit, or is not finite; nothing is taken in.
+        """
+        given = {
+            "states": states,
+            "preprocessed_states": preprocessed_states,
+            "actions": actions,
+            "rewards": rewards,
+            "terminals": terminals,
+            "next_states": next_states,
+            "truncations": truncations,
+        }
+        columns = self._reader.columns(given, batched)
+        if "states" in columns:
+            for name in ("states", "next_states"):
+                if name in columns:
+                    columns[name] = self._seen(columns[name])
+        else:
+            columns["states"] = columns.pop("preprocessed_states")
+        if env_id is not None:
+            raise InputError(f"observe: env_id: expected None: row i is environment i; given {env_id!r}")
+        if "next_states" not in columns:
+            if not columns["terminals"].all():
+                raise InputError("observe: next_states, the states that were reached, is missing")
+            columns["next_states"] = columns["states"]
+        recurrent = self.learner.graph.algorithm.internal_states_space
+        if (recurrent is None) != (internals is None):
+            raise InputError(f"observe: internals: expected {recurrent or 'None'}, given {internals!r}")
+        ends = columns["terminals"] | columns["truncations"]
+        if self._begins.shape != ends.shape:
+            self._begins = np.ones_like(ends)
+        step = Step(begins=self._begins, internal_states=internals, **columns)
+        self._begins = ends
+        self.observe_step(step)
+
+    def _seen(self, states: Any) -> Any:
+        """What the algorithm sees of raw states; not with a preprocessor that keeps state."""
+        actor = self.new_actor(length(states))
+        if actor.remembers:
+            raise InputError(
+                "observe: the preprocessor keeps state and sees each state once: give preprocessed_states=, as "
+                "get_actions(..., extra_returns='preprocessed_states') returns them"
+            )
+        return actor.see(states)
 
     def make_sampler(self, environments: VectorEnv) -> Sampler:
         self._sampler, self._resumed = Sampler(self.actor, environments, self.cut, self._resumed), None
@@ -200,12 +259,22 @@ class AlgorithmAgent(Agent, ABC):
             self.cut(None if env_id is None else np.atleast_1d(env_id).tolist(), self._sampler.states)
 
     def import_observations(self, observations: Any) -> int:
-        raise NotImplementedError
+        raise InputError(f"import_observations: {type(self).__name__} does not take them")
 
     # Learning.
 
     def update(self, batch: Mapping[str, Any] | None = None, sequence_indices: Any = None) -> dict[str, Any]:
-        raise NotImplementedError
+        """Learn from the experience, whether an update is due or not.
+
+        Raises:
+            InputError: a batch is given, or there is not enough experience.
+        """
+        if batch is not None or sequence_indices is not None:
+            raise InputError(f"update: {type(self).__name__} learns from what it observed; give no batch")
+        with self._updating:
+            results = self.learner.update_now()
+            self.updates = self.learner.version
+        return results
 
     def update_if_due(self) -> dict[str, Any] | None:
         with self._updating:

@@ -120,6 +120,16 @@ class Learner:
                 results = self.update_from_memory()
         return results
 
+    def update_now(self) -> dict[str, float]:
+        """One update, due or not.
+
+        Raises:
+            InputError: the rollout is not complete.
+        """
+        if isinstance(self.experience, Rollouts):
+            return self._update([self.experience.take(self.version)])
+        return self.update_from_memory()
+
     def _writer(self, actor: int) -> ReplayWriter:
         assert isinstance(self.experience, Replay)
         if actor not in self._writers:

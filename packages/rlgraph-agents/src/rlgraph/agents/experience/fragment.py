@@ -386,6 +386,15 @@ def _frames_to_stacks(
     try:
         frames, ends = arrays[states], arrays[reached]
         fresh, fresh_ends = arrays[f"{states}.fresh"], arrays[f"{reached}.fresh"]
+        rows = {
+            states: (shape[0] + 1, shape[1]),
+            f"{states}.fresh": (shape[0] + 1, shape[1]),
+            f"{states}.stacks": (fresh.sum(),),
+            f"{reached}.stacks": (fresh_ends.sum(),),
+        }
+        for name, expected in rows.items():
+            if arrays[name].shape[: len(expected)] != expected:
+                raise ValueError(f"{name} has shape {arrays[name].shape}")
         stacks = np.empty((shape[0] + 1, shape[1], *element), frames.dtype)
         whole, at = np.zeros_like(stacks), np.nonzero(fresh)
         whole[at] = arrays[f"{states}.stacks"]
