@@ -57,7 +57,7 @@ class Learner(Component):
             log_probs, records["log_probs"], values, records["values"], records["advantages"], entropy
         )
         self.optimizer.step(self.networks.variables(), losses["loss"])
-        return losses
+        return {"loss": losses["loss"]}
 
 
 def make_executor(backend: str, **execution: Any) -> GraphExecutor:

@@ -83,7 +83,8 @@ class IterativeOptimization(Component):
 
         Args:
             step: an API method of any component, the caller included, or a function of wiring: ``step(records)`` or
-                ``step(records, time_percentage)`` takes the fields of a minibatch and returns a dict of numbers ``[]``.
+                ``step(records, time_percentage)`` takes the fields of a minibatch and returns a dict of numbers ``[]``,
+                for example what a loss returns, whose ``loss_per_item`` is left out.
             records: a dict of fields ``[B, ...]``, or with a time rank.
             computed: further fields. What an update computes itself belongs here: the order of the records, drawn on
                 the host, then need not wait for it.
@@ -148,7 +149,7 @@ class IterativeOptimization(Component):
             raise AssemblyError(
                 f"{self.scope_path}.stop_if: {step} returns no {self.stop_if[0]!r}. {nearest(self.stop_if[0], numbers)}"
             )
-        return dict(sorted(numbers.items()))
+        return {name: number for name, number in sorted(numbers.items()) if name != "loss_per_item"}
 
     # Minibatches.
 
