@@ -120,6 +120,7 @@ class PPO(Algorithm):
         self.optimizer.step(
             self.policy.variables() + self.value_function.variables(), losses["loss"], time_percentage
         )
+        del losses["loss_per_item"]
         return losses
 
 
