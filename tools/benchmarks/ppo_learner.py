@@ -48,11 +48,11 @@ class Minibatch(Component):
     @rlgraph_api
     def update(self, records: Any) -> Any:
         log_probs, entropy, values = self.networks.evaluate(records["states"], records["actions"])
-        loss, _ = self.loss.loss(
+        losses = self.loss.loss(
             log_probs, records["log_probs"], values, records["values"], records["advantages"], entropy
         )
-        self.optimizer.step(self.networks.variables(), loss)
-        return {"loss": loss}
+        self.optimizer.step(self.networks.variables(), losses["loss"])
+        return losses
 
 
 def make_executor(backend: str, **execution: Any) -> GraphExecutor:

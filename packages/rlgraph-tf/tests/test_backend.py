@@ -32,7 +32,7 @@ class Learner(Component):
 
     @rlgraph_api
     def update(self, states, actions, rewards, terminals, next_states):
-        loss, per_item = self.loss.loss(
+        losses = self.loss.loss(
             self.policy.get_q_values(states)["q_values"],
             actions,
             rewards,
@@ -40,8 +40,8 @@ class Learner(Component):
             self.policy.get_q_values(next_states)["q_values"],
             self.target.get_q_values(next_states)["q_values"],
         )
-        self.optimizer.step(self.policy.variables(), loss)
-        return {"loss": loss, "per_item": per_item}
+        self.optimizer.step(self.policy.variables(), losses["loss"])
+        return {"loss": losses["loss"], "per_item": losses["loss_per_item"]}
 
     @rlgraph_api
     def sync(self):

@@ -73,9 +73,9 @@ class Learner(Component):
         states, others = records["states"], (records["actions"], records["rewards"], records["terminals"])
         q_next = self.policy.get_q_values(records["next_states"])["q_values"]
         q_target = self.target_policy.get_q_values(records["next_states"])["q_values"]
-        loss, per_item = self.loss.loss(self.policy.get_q_values(states)["q_values"], *others, q_next, q_target)
-        self.optimizer.step(self.policy.variables(), loss)
-        return loss, per_item
+        losses = self.loss.loss(self.policy.get_q_values(states)["q_values"], *others, q_next, q_target)
+        self.optimizer.step(self.policy.variables(), losses["loss"])
+        return losses["loss"], losses["loss_per_item"]
 
     @rlgraph_api
     def insert(self, records):

@@ -108,7 +108,7 @@ class Kernelled(Component):
 
     @rlgraph_api
     def learn(self, s, a, r, t, n):
-        loss, items = self.loss.loss(
+        losses = self.loss.loss(
             self.policy.get_q_values(s)["q_values"],
             a,
             r,
@@ -116,8 +116,8 @@ class Kernelled(Component):
             self.policy.get_q_values(n)["q_values"],
             self.target.get_q_values(n)["q_values"],
         )
-        self.adam.step(self.policy.variables(), loss)
-        return loss, items
+        self.adam.step(self.policy.variables(), losses["loss"])
+        return losses["loss"], losses["loss_per_item"]
 
 
 SPACES = {

@@ -91,7 +91,7 @@ class Learner(Component):
     @rlgraph_api
     def update(self, s, a, r, t, n):
         """One step on a batch."""
-        loss, items = self.loss.loss(
+        losses = self.loss.loss(
             self.policy.get_q_values(s)["q_values"],
             a,
             r,
@@ -99,10 +99,10 @@ class Learner(Component):
             self.policy.get_q_values(n)["q_values"],
             self.target.get_q_values(n)["q_values"],
         )
-        self.adam.step(self.policy.variables(), loss)
+        self.adam.step(self.policy.variables(), losses["loss"])
         self.sync.sync(self.policy.variables(), self.target.variables())
         before, after = self.counter.count(s)
-        return {"loss": loss, "items": items, "before": before, "mean": after}
+        return {"loss": losses["loss"], "items": losses["loss_per_item"], "before": before, "mean": after}
 
     @rlgraph_api
     def epochs_of_minibatches(self, s, a, r, t, n):

@@ -93,11 +93,11 @@ class Q(Component):
     @rlgraph_api
     def learn(self, s, a, r, t, n):
         q_next = self.policy.get_q_values(n)["q_values"]
-        mean, items = self.loss.loss(
+        losses = self.loss.loss(
             self.policy.get_q_values(s)["q_values"], a, r, t, q_next, self.target.get_q_values(n)["q_values"]
         )
-        self.store.keep(self.policy.variables(), mean)
-        return mean, items
+        self.store.keep(self.policy.variables(), losses["loss"])
+        return losses["loss"], losses["loss_per_item"]
 
 
 @pytest.mark.parametrize(("double", "huber"), [(True, False), (True, True), (False, True)])

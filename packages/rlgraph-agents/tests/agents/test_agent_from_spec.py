@@ -327,8 +327,8 @@ def test_json_that_cannot_be_read(tmp_path):
     missing, broken, no_mapping = (tmp_path / f"{name}.json" for name in ("missing", "broken", "list"))
     broken.write_text('{"type": "dqn",}')
     no_mapping.write_text('["dqn"]')
-    assert refusal(missing) == f"agent: there is no file {str(missing)!r}"
-    assert refusal(str(broken)).startswith(f"agent: {str(broken)!r} is no valid JSON: ")
+    assert refusal(missing) == f"agent: file {str(missing)!r} does not exist"
+    assert refusal(str(broken)).startswith(f"agent: {str(broken)!r} is not valid JSON: ")
     assert refusal(no_mapping) == "agent: expected a mapping with 'type', a name or a file, given ['dqn']"
 
 

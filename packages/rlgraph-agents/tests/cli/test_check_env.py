@@ -52,7 +52,7 @@ def test_one_that_breaks_the_contract(rlgraph, broken):
 def test_a_spec_as_json(rlgraph):
     assert rlgraph("check-env", '{"type": "grid_world", "world": "4x4"}').code == 0
     outcome = rlgraph("check-env", '{"type": "grid_world"')
-    assert outcome.code == 2 and "is no valid JSON" in outcome.err
+    assert outcome.code == 2 and "is not valid JSON" in outcome.err
 
 
 def test_one_that_there_is_not(rlgraph):

@@ -59,7 +59,7 @@ def test_show(rlgraph, document):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["train", "nowhere.yaml"], "there is no file"),
+        (["train", "nowhere.yaml"], "does not exist"),
         (["train", "small.yaml", "--set", "dicount=0.5"], "Did you mean 'discount'?"),
         (["train", "small.yaml", "--set", "discount"], "expected path=value"),
         (["train", "small.yaml", "--set", "steps=many"], "steps: expected an integer"),

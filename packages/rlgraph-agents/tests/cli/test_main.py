@@ -235,12 +235,12 @@ def test_graph_of_one_component_in_every_form(rlgraph, form, begin):
     [
         (["train", "--backend", "nmpy"], "SpecError: backend: unknown backend 'nmpy'. Did you mean 'numpy'?"),
         (["train", "--agent", "dqm"], "SpecError: agent.type: unknown agent 'dqm'. Did you mean 'dqn'?"),
-        (["train", "--agent", "missing.json"], "SpecError: agent: there is no file "),
+        (["train", "--agent", "missing.json"], "SpecError: agent: file "),
         (
             ["train", "--agent", "list.json"],
             "SpecError: agent: list.json: expected a mapping with 'type', given [1]",
         ),
-        (["train", "--agent", "broken.json"], "broken.json' is no valid JSON: "),
+        (["train", "--agent", "broken.json"], "broken.json' is not valid JSON: "),
         (
             ["train", "--agent", "execution.json"],
             "SpecError: agent.execution_spec: expected a mapping or null, given 'fast'",

@@ -25,7 +25,7 @@ class Algorithm(Component):
 
     @rlgraph_api
     def act(self, states):
-        return self.policy.get_action(states)["action"]
+        return self.policy.get_stochastic_action(states)["action"]
 
     @rlgraph_api
     def act_greedily(self, states):

@@ -143,9 +143,9 @@ class DQN(Component):
             self.policy.get_q_values(next_states)["q_values"],
         )
         q_target = self.target.get_q_values(next_states)["q_values"]
-        loss, per_item = self.loss.loss(q_values, actions, rewards, terminals, q_next, q_target)
-        self.optimizer.step(self.policy.variables(), loss)
-        return {"loss": loss, "per_item": per_item}
+        losses = self.loss.loss(q_values, actions, rewards, terminals, q_next, q_target)
+        self.optimizer.step(self.policy.variables(), losses["loss"])
+        return {"loss": losses["loss"], "per_item": losses["loss_per_item"]}
 
     @rlgraph_api
     def update_from_memory(self, num_records):

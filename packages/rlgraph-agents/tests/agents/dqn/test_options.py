@@ -71,7 +71,7 @@ def test_importance_weights_of_an_external_batch(make_agent, make_batch, backend
     assert loss == pytest.approx(per_item.mean(), rel=1e-5)
     weights = np.array([0.0, 1.0, 0.5, 2.0], np.float32)
     weighted = agent.update({**batch, "importance_weights": weights})
-    assert weighted["loss"] == pytest.approx((weights * per_item).mean(), rel=1e-5)
+    assert weighted["loss"] == pytest.approx((weights * per_item).sum() / np.count_nonzero(weights), rel=1e-5)
     np.testing.assert_allclose(weighted["loss_per_item"], per_item, rtol=1e-5)
 
 

@@ -46,6 +46,7 @@ from rlgraph.components.explorations.ornstein_uhlenbeck_noise import OrnsteinUhl
 from rlgraph.components.helpers.clipping import Clipping
 from rlgraph.components.helpers.generalized_advantage_estimation import GeneralizedAdvantageEstimation
 from rlgraph.components.helpers.sequence_helper import SequenceHelper
+from rlgraph.components.helpers.standardize import Standardize
 from rlgraph.components.helpers.v_trace_function import VTraceFunction
 from rlgraph.components.layers.activation import Activation
 from rlgraph.components.layers.conv2d import Conv2D
@@ -246,6 +247,7 @@ __all__ = [
     "SquashedNormalDistributionAdapter",
     "Stack",
     "StagingArea",
+    "Standardize",
     "StatefulLayer",
     "StringToHashBucket",
     "SupervisedLoss",

@@ -29,6 +29,7 @@ from rlgraph.core.errors import (
 from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.executor import GraphExecutor, executor_class
 from rlgraph.core.graph import Variable, VariableList, assemble, branch, build, gradients, loop
+from rlgraph.core.random_streams import RandomStreams
 from rlgraph.core.registry import Registry, registry
 from rlgraph.core.specs.imports import allow_imports, data_specs
 
@@ -53,6 +54,7 @@ __all__ = [
     "QueueClosedError",
     "QueueTimeoutError",
     "RLGraphError",
+    "RandomStreams",
     "Registry",
     "SpecError",
     "Specifiable",

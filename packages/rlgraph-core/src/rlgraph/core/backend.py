@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import math
-import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from rlgraph.core.graph.emission import Linker, Tape, Transform
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import Block, Layout, Variable, zeros
 from rlgraph.core.ops.contract import CONTRACT_VERSION
+from rlgraph.core.random_streams import RandomStreams, stream_seed
 from rlgraph.core.registry import canonical, registry
 
 
@@ -51,15 +51,6 @@ class BackendDescriptor:
     executor: str = "rlgraph.core.executor:GraphExecutor"
 
 
-def stream_seed(seed: int, name: str) -> list[int]:
-    """The seed of a random stream, from the root seed and its name: stable across processes, independent of all others.
-
-    A component's host functions draw from the stream named like its scope, its other graph functions from
-    `rlgraph.core.ops.stream_name` of it, and a variable's starting value comes from a stream named like the variable.
-    """
-    return [seed, zlib.crc32(name.encode())]
-
-
 class Storage(ABC):
     """The values of all variables of one built root on one backend.
 
@@ -76,7 +67,7 @@ class Storage(ABC):
         self.variables = variables
         self.seed = seed
         self.host: dict[str, np.ndarray] = {}
-        self.streams: dict[str, np.random.Generator] = {}
+        self.streams = RandomStreams(seed)
         self._versions = count(1)
         #: Changes whenever tensor variables were written; borrowed copies compare it.
         self.version = 0
@@ -117,8 +108,6 @@ class Storage(ABC):
 
     def stream(self, scope: str) -> np.random.Generator:
         """The host random stream of the component at `scope`."""
-        if scope not in self.streams:
-            self.streams[scope] = np.random.default_rng(stream_seed(self.seed, scope))
         return self.streams[scope]
 
     # The streams of graph functions. A backend with its own random numbers overrides all three methods.

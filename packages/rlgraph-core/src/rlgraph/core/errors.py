@@ -1,4 +1,4 @@
-"""Every error RLgraph raises on purpose. Each message says what was expected, what was given, where, and what to do."""
+"""The errors of RLgraph. Each message says what was expected, what was given, where, and what to do."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-#: Characters of one mistake that are shown.
+#: Maximum number of characters of a fault in a message.
 LONG_FAULT = 2000
 
 
 class RLGraphError(Exception):
-    """Base class of all errors RLgraph raises on purpose.
+    """Base class of all errors of RLgraph.
 
     Attributes:
         failure: where in the graph an assembly or a build failed (`rlgraph.core.graph.failure.Failure`), else None.
@@ -28,7 +28,7 @@ class Fault:
 
     Attributes:
         text: what was expected and what was given.
-        path: place of the wrong value, ``"agent.memory_spec.capacity"``; empty where it has none.
+        path: place of the wrong value, ``"agent.memory_spec.capacity"``; empty if it has none.
     """
 
     text: str
@@ -43,7 +43,7 @@ class SpecError(RLGraphError):
 
     Args:
         faults: the mistakes, usually one; a string is the text of a `Fault`.
-        path: where the faults given as strings are.
+        path: place of the faults that are strings.
         located: whether the paths are places in the whole document; see `rlgraph.core.specs.spec_paths`.
     """
 
@@ -61,7 +61,7 @@ class SpecError(RLGraphError):
 
 
 def _shortened(fault: str) -> str:
-    """A fault without the middle of a long value that it quotes."""
+    """A fault without the middle of a long quoted value."""
     return fault if len(fault) <= LONG_FAULT else f"{fault[: LONG_FAULT - 200]} ... {fault[-200:]}"
 
 
@@ -70,11 +70,11 @@ class PluginError(RLGraphError):
 
 
 class AssemblyError(RLGraphError):
-    """A component is wired wrongly; found while tracing its API methods."""
+    """Components are connected wrongly; found while tracing API methods."""
 
 
 class InferenceError(RLGraphError):
-    """A graph function was given Spaces it cannot compute with."""
+    """A graph function does not support its inputs."""
 
 
 class BuildError(RLGraphError):
@@ -82,15 +82,15 @@ class BuildError(RLGraphError):
 
 
 class BuildWarning(UserWarning):
-    """Something about a component graph is probably not meant: a component nobody calls."""
+    """A component graph is probably not as intended, e.g. it has a component without calls."""
 
 
 class CapabilityError(RLGraphError):
-    """A plan needs something that the backend does not offer."""
+    """A plan needs a capability that the backend lacks."""
 
 
 class InputError(RLGraphError):
-    """A value handed to an API method does not belong to its Space."""
+    """A value passed to an API method does not belong to its Space."""
 
 
 class NumericalError(RLGraphError):
@@ -98,27 +98,27 @@ class NumericalError(RLGraphError):
 
 
 class QueueClosedError(RLGraphError):
-    """A queue was closed: nothing goes in any more, or what was waited for will not come."""
+    """A queue is closed: no records can be inserted, or too few are left."""
 
 
 class QueueTimeoutError(RLGraphError):
-    """A queue had no room, or nothing to give, for as long as its user was ready to wait."""
+    """A queue had no capacity or too few records until the timeout."""
 
 
 class CheckpointError(RLGraphError):
-    """A checkpoint is missing, incomplete, damaged, or belongs to something else."""
+    """A checkpoint is missing, incomplete, damaged, or belongs to another graph or run."""
 
 
 class CheckpointWarning(UserWarning):
-    """A checkpoint is not where or what it should be, and another one is taken."""
+    """A checkpoint is missing or damaged, and another one is used."""
 
 
 class PerformanceWarning(UserWarning):
-    """A plan is right, but slow for a reason that the component's author can remove."""
+    """A plan is correct but slow, for a reason that the author of the component can remove."""
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str:
-    """A sentence that offers the candidate most like `name`, or lists what exists."""
+    """A sentence that suggests the candidate most similar to `name`, or lists all candidates."""
     known = sorted(candidates)
     close = most_like(name, known)
     if close is not None:
@@ -127,30 +127,30 @@ def nearest(name: str, candidates: Iterable[str]) -> str:
 
 
 def most_like(name: str, candidates: Iterable[str]) -> str | None:
-    """The candidate most like `name`, if one is like it at all."""
+    """The candidate most similar to `name`; None if none is similar."""
     lowered = {candidate.lower(): candidate for candidate in sorted(candidates)}
     close = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
     return lowered[close[0]] if close else None
 
 
 def no_part(key: object, keys: Iterable[object] | None, of: str = "") -> str:
-    """Says that a container has no `key`, which `keys` it has (None: it is no container), and which is most like it."""
+    """A sentence about a missing part `key`, with the existing `keys` (None: no container) and the nearest one."""
     if keys is None:
-        return f"there is no part {key!r}{of}: there are no parts"
+        return f"there is no part {key!r}{of}: it has no parts"
     known = list(keys)
     close = most_like(key, [k for k in known if isinstance(k, str)]) if isinstance(key, str) else None
-    return f"there is no part {key!r}{of}: there are {known}" + (
+    return f"there is no part {key!r}{of}; the parts are {known}" + (
         f". Did you mean {close!r}?" if close else ""
     )
 
 
 def offer(key: str, candidates: Iterable[str], other_names: Mapping[str, str]) -> str:
-    """A sentence that offers where `key` stands here, or else the candidate most like it; see `nearest`.
+    """A sentence that suggests the name of `key` here, or else the most similar candidate; see `nearest`.
 
     Args:
-        key: what was given.
-        candidates: the keys that there are.
-        other_names: what others call a key -> its place, which begins with one of `candidates`.
+        key: the given key.
+        candidates: the valid keys.
+        other_names: name in other libraries -> place here, which begins with one of `candidates`.
     """
     known = set(candidates)
     place = other_names.get(key)

@@ -31,7 +31,8 @@ class ExecutionSpec:
         compile: True compiles what gains by it, a list of names exactly these API methods. What is compiled, and how,
             differs from backend to backend; results stay within 1e-6.
         acting_methods: API methods that act, called at every step of an environment for a row or a few. `act_on` says
-            who runs them; all others run on the backend. Agents name their own.
+            who runs them; all others run on the backend. Their draws come from NumPy's streams, whoever runs them.
+            Agents name their own.
         act_on: ``backend``; ``numpy``, on the backend's own memory or copies that are kept fresh; or ``auto``: NumPy
             where the methods read at most 200,000 parameters, convolve nothing, write nothing, and can be run there.
             What ``auto`` chose, and why, stands in ``executor.choices["acting"]``.

@@ -29,13 +29,12 @@ class Moved(Component):
 
 @pytest.fixture
 def derivative():
-    """``derivative(loss, spaces, arguments, by, backend)``: of the mean loss, or of that of one part."""
+    """``derivative(loss, spaces, arguments, by, backend)``: of the mean loss, or of the mean `part`."""
 
-    def get(loss, spaces, arguments, by, backend, part=None):
+    def get(loss, spaces, arguments, by, backend, part="loss"):
         def call(self, **given):
             given[by] = self._move(given[by])
-            mean, _ = self.tried.loss(**given)
-            return self._plain(gradients(mean if part is None else mean[part], self.variables()))
+            return self._plain(gradients(self.tried.loss(**given)[part], self.variables()))
 
         names, shape = list(arguments), np.shape(arguments[by])
         root = type("Root", (Moved,), {"get": wiring(names, call)})(loss, by, shape)

@@ -21,20 +21,26 @@ def test_by_hand(backend):
     test = ComponentTest(ActorCriticLoss(), SPACES, backend=backend)
     # -A log pi = 2 ln 2, -2 ln 2; squares 4, 1, halved; entropies times 0.01.
     items = np.array([2.0 * LN2 + 2.0 - 0.01, -2.0 * LN2 + 0.5 - 0.03])
-    test.test(("loss", BATCH), expected_outputs=(items.mean(), items), decimals=5)
-    values = {name: BATCH[name] for name in ("state_values", "advantages")}
-    test.test(("state_value_function_loss_per_item", values), expected_outputs=[4.0, 1.0], decimals=5)
+    expected = {"loss": items.mean(), "policy_loss": 0.0, "value_loss": 2.5, "entropy": 2.0}
+    test.test(("loss", BATCH), expected_outputs={**expected, "loss_per_item": items}, decimals=5)
 
 
 def test_weights(backend):
     loss = ActorCriticLoss(weight_pg=[2.0, 0.0], weight_vf=0.25, weight_entropy=0)
-    spaces = {**SPACES, "time_percentage": float, "importance_weights": FLOATS}
+    spaces = {**SPACES, "time_percentage": float, "weights": FLOATS}
     del spaces["entropy"]
-    batch = {**BATCH, "time_percentage": 0.25, "importance_weights": [0.0, 4.0]}
+    batch = {**BATCH, "time_percentage": 0.25, "weights": [0.0, 4.0]}
     del batch["entropy"]
     items = np.array([1.5 * 2.0 * LN2 + 1.0, -1.5 * 2.0 * LN2 + 0.25])
     ComponentTest(loss, spaces, backend=backend).test(
-        ("loss", batch), expected_outputs=(2.0 * items[1], items), decimals=5
+        ("loss", batch),
+        expected_outputs={
+            "loss": 4.0 * items[1],
+            "policy_loss": 4.0 * -2.0 * LN2,
+            "value_loss": 4.0 * 1.0,
+            "loss_per_item": [0.0, items[1]],
+        },
+        decimals=5,
     )
 
 
@@ -46,23 +52,23 @@ def test_container_actions_have_joint_probabilities(backend):
     batch = {
         "log_probs": {"a": np.log([0.5]), "b": np.log([[0.5, 0.25]])},
         "advantages": [3.0],
+        "state_values": [0.0],
         "entropy": {"a": [1.0], "b": [[2.0, 3.0]]},
     }
-    test.test(("pg_loss_per_item", batch), expected_outputs=[3.0 * 4.0 * LN2 - 6.0], decimals=5)
+    expected = [3.0 * 4.0 * LN2 + 0.5 * 9.0 - 6.0]
+    assert test.test(("loss", batch), which="loss_per_item") == pytest.approx(expected)
 
 
 def test_sequences_are_as_many_items(backend):
-    """Without padding, the mean over time and batch is the mean over all steps."""
+    """Time and batch, as it were one batch."""
     rng = np.random.default_rng(0)
     batch = {name: rng.normal(size=(5, 3)).astype("float32") for name in SPACES}
     time = FloatBox(add_batch_rank=True, add_time_rank=True, time_major=True)
     sequences = ComponentTest(ActorCriticLoss(), dict.fromkeys(SPACES, time), backend=backend)
     flat = ComponentTest(ActorCriticLoss(), SPACES, backend=backend)
-    mean, items = flat.test(("loss", {name: value.reshape(-1) for name, value in batch.items()}))
-    test = sequences.test(
-        ("loss", batch), expected_outputs=(mean, items.reshape(5, 3).mean(axis=0)), decimals=5
-    )
-    assert test[1].shape == (3,)
+    expected = flat.test(("loss", {name: value.reshape(-1) for name, value in batch.items()}))
+    expected["loss_per_item"] = expected["loss_per_item"].reshape(5, 3)
+    sequences.test(("loss", batch), expected_outputs=expected, decimals=5)
 
 
 def test_padding_does_not_count(backend):
@@ -71,11 +77,14 @@ def test_padding_does_not_count(backend):
     test = ComponentTest(ActorCriticLoss(average_time_steps=False), spaces, backend=backend)
     padded = {name: np.array([[value[0], value[1]], [value[1], 1e9]]) for name, value in BATCH.items()}
     items = np.array([2.0 * LN2 + 2.0 - 0.01, -2.0 * LN2 + 0.5 - 0.03])
-    test.test(
-        ("loss_per_item", {**padded, "sequence_length": [2, 1]}),
-        expected_outputs=[items.sum(), items[1]],
-        decimals=4,
-    )
+    expected = {
+        "loss": (items.sum() + items[1]) / 2,
+        "policy_loss": -2.0 * LN2 / 2,
+        "value_loss": (5.0 + 1.0) / 2,
+        "entropy": (1.0 + 3.0 + 3.0) / 3,  # measured: the mean of the steps
+        "loss_per_item": [[items[0], items[1]], [items[1], 0.0]],
+    }
+    test.test(("loss", {**padded, "sequence_length": [2, 1]}), expected_outputs=expected, decimals=4)
 
 
 def test_gradients(derivative, trainer):

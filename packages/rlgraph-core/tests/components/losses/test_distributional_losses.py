@@ -67,7 +67,9 @@ def test_c51_against_algorithm_1(double, backend):
         losses.append(-sum(target * np.log(prediction)))
         errors.append(sum(m * math.log(m / p) for m, p in zip(target, prediction, strict=True) if m > 0.0))
     test = ComponentTest(CategoricalDQNLoss(LOW, HIGH, 0.9, double), spaces(ATOMS), backend=backend)
-    test.test(("loss", given), expected_outputs=(np.mean(losses), losses), decimals=5)
+    test.test(
+        ("loss", given), expected_outputs={"loss": np.mean(losses), "loss_per_item": losses}, decimals=5
+    )
     test.test(("loss_per_item", given), expected_outputs=losses, decimals=5)
     test.test(("get_td_errors", given), expected_outputs=errors, decimals=5)
 
@@ -100,7 +102,9 @@ def test_quantiles_against_a_loop(double, delta, backend):
         losses.append(quantile_loss(taken, targets, delta))
         errors.append(abs(targets.mean() - taken.mean()))
     test = ComponentTest(QuantileDQNLoss(delta, 0.9, double), spaces(4), backend=backend)
-    test.test(("loss", given), expected_outputs=(np.mean(losses), losses), decimals=5)
+    test.test(
+        ("loss", given), expected_outputs={"loss": np.mean(losses), "loss_per_item": losses}, decimals=5
+    )
     test.test(("get_td_errors", given), expected_outputs=errors, decimals=5)
 
 
@@ -122,12 +126,16 @@ def test_one_quantile_is_half_the_huber_loss(backend):
 def test_weights_and_discounts(kind, backend):
     given = batch(ATOMS)
     plain = ComponentTest(kind(discount=0.5), spaces(ATOMS), backend=backend)
-    _, items = plain.test(("loss", given))
-    weights = np.arange(6.0)
-    more = {**spaces(ATOMS), "importance_weights": FLOATS, "discounts": FLOATS}
+    items = plain.test(("loss", given), which="loss_per_item")
+    weights = np.arange(1.0, 7.0)
+    more = {**spaces(ATOMS), "weights": FLOATS, "discounts": FLOATS}
     test = ComponentTest(kind(discount=0.9), more, backend=backend)
-    arguments = {**given, "importance_weights": weights, "discounts": np.full(6, 0.5)}
-    test.test(("loss", arguments), expected_outputs=((weights * items).mean(), items), decimals=5)
+    arguments = {**given, "weights": weights, "discounts": np.full(6, 0.5)}
+    test.test(
+        ("loss", arguments),
+        expected_outputs={"loss": (weights * items).mean(), "loss_per_item": items},
+        decimals=5,
+    )
 
 
 @pytest.mark.parametrize("kind", [CategoricalDQNLoss, QuantileDQNLoss])

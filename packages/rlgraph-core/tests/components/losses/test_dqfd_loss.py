@@ -32,7 +32,7 @@ MARGIN = np.array([0.0, 0.3, 0.0])
 def test_by_hand(backend):
     test = ComponentTest(DQFDLoss(0.8, 2.0, discount=0.5), SPACES, backend=backend)
     items = TD + 2.0 * MARGIN
-    test.test(("loss", BATCH), expected_outputs=(items.mean(), items), decimals=5)
+    test.test(("loss", BATCH), expected_outputs={"loss": items.mean(), "loss_per_item": items}, decimals=5)
     test.test(("get_td_errors", BATCH), expected_outputs=[0.0, 1.5, 2.5], decimals=5)
 
 
@@ -50,17 +50,17 @@ def test_only_demonstrations_have_a_margin(backend):
 
 
 def test_margins_weights_and_discounts_per_item(backend):
-    spaces = {**SPACES, **dict.fromkeys(("expert_margins", "importance_weights", "discounts"), FLOATS)}
+    spaces = {**SPACES, **dict.fromkeys(("expert_margins", "weights", "discounts"), FLOATS)}
     test = ComponentTest(DQFDLoss(), spaces, backend=backend)
     batch = {
         **BATCH,
         "expert_margins": [2.0, 0.5, 2.5],
-        "importance_weights": [1.0, 0.5, 2.0],
+        "weights": [1.0, 0.5, 2.0],
         "discounts": [0.5, 0.9, 0.5],
     }
     items = TD + np.array([1.0, 0.0, 0.5])
     mean = (items[0] + 0.5 * items[1] + 2.0 * items[2]) / 3
-    test.test(("loss", batch), expected_outputs=(mean, items), decimals=5)
+    test.test(("loss", batch), expected_outputs={"loss": mean, "loss_per_item": items}, decimals=5)
 
 
 def test_container_actions(backend):

@@ -24,9 +24,11 @@ def spaces(actions):
 def check(test, arguments, loss, per_item, sizes, decimals=6):
     """Both methods, on the same arguments."""
     if not isinstance(arguments, dict):
-        arguments = dict(zip([*spaces(2), "importance_weights"], arguments, strict=False))
-    outputs = test.test(("loss", arguments), expected_outputs=(loss, per_item), decimals=decimals)
-    errors = {name: value for name, value in arguments.items() if name != "importance_weights"}
+        arguments = dict(zip([*spaces(2), "discounts", "weights"], arguments, strict=False))
+    outputs = test.test(
+        ("loss", arguments), expected_outputs={"loss": loss, "loss_per_item": per_item}, decimals=decimals
+    )
+    errors = {name: value for name, value in arguments.items() if name != "weights"}
     test.test(("get_td_errors", errors), expected_outputs=sizes, decimals=decimals)
     return outputs
 
@@ -77,7 +79,8 @@ def test_against_a_loop(double, huber, backend):
         rewards = rng.normal(size=batch).astype(np.float32)
         arguments = [q, actions, rewards, terminals, q_next, q_target]
         expected = by_hand(0.9, double, huber, *arguments)
-        mean, items = check(test, arguments, *expected, decimals=5)
+        outputs = check(test, arguments, *expected, decimals=5)
+        mean, items = outputs["loss"], outputs["loss_per_item"]
         assert (mean.shape, items.shape) == ((), (batch,))
 
 
@@ -106,9 +109,9 @@ FLOATS = FloatBox(add_batch_rank=True)
 
 def test_importance_weights_multiply_the_loss_not_the_error(backend):
     """Schaul et al. (2016), Algorithm 1, line 13: the gradient is weighted, w * delta * grad Q."""
-    test = ComponentTest(DQNLoss(0.5), {**spaces(2), "importance_weights": FLOATS}, backend=backend)
+    test = ComponentTest(DQNLoss(0.5), {**spaces(2), "discounts": FLOATS, "weights": FLOATS}, backend=backend)
     # Targets 1 + 0.5*2 = 2 and -1 + 0.5*1 = -0.5; errors 2 - 1 = 1 and -0.5 - 0 = -0.5; half squares 0.5 and 0.125.
-    arguments = [Q, [0, 1], [1.0, -1.0], [False, False], Q_NEXT, Q_TARGET, [0.5, 2.0]]
+    arguments = [Q, [0, 1], [1.0, -1.0], [False, False], Q_NEXT, Q_TARGET, [0.5, 0.5], [0.5, 2.0]]
     check(test, arguments, (0.25 + 0.25) / 2, [0.5, 0.125], [1.0, 0.5])
 
 

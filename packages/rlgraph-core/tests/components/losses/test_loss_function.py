@@ -1,5 +1,6 @@
 """What all losses have in common."""
 
+import numpy as np
 import pytest
 
 from rlgraph.components import ActorCriticLoss, DQNLoss, EuclidianDistanceLoss, LossFunction, PPOLoss
@@ -28,44 +29,56 @@ class Difference(LossFunction):
 
 
 class Two(Difference):
-    """A loss of two parts."""
+    """A loss of named numbers, of which one is only measured."""
+
+    measures = ("back",)
 
     @rlgraph_api
     def loss_per_item(self, first, second):
-        return {"there": self._difference(first, second), "back": self._difference(second, first)}
+        there = self._difference(first, second)
+        return {"loss": there, "there": there, "back": self._difference(second, first)}
 
 
 SPACES = {"first": FLOATS, "second": FLOATS}
 
 
 def test_the_three_methods(backend):
-    spaces = {**SPACES, "importance_weights": FLOATS, "loss_per_item": FLOATS}
+    spaces = {**SPACES, "weights": FLOATS, "loss_per_item": FLOATS}
     test = ComponentTest(Difference(), spaces, backend=backend)
+    both = {"loss": 2.0, "loss_per_item": [2.0, 4.0]}
     test.test("loss_per_item", [3.0, 5.0], [1.0, 1.0], expected_outputs=[2.0, 4.0])
     test.test("loss_average", [2.0, 4.0], [1.0, 0.5], expected_outputs=2.0)
-    test.test("loss", [3.0, 5.0], [1.0, 1.0], [1.0, 0.5], expected_outputs=(2.0, [2.0, 4.0]))
+    test.test("loss", [3.0, 5.0], [1.0, 1.0], [1.0, 0.5], expected_outputs=both)
     plain = ComponentTest(Difference(), SPACES, backend=backend)
-    plain.test("loss", [3.0, 5.0], [1.0, 1.0], expected_outputs=(3.0, [2.0, 4.0]))
+    plain.test("loss", [3.0, 5.0], [1.0, 1.0], expected_outputs={**both, "loss": 3.0})
 
 
-def test_several_parts(backend):
-    test = ComponentTest(Two(), {**SPACES, "importance_weights": FLOATS}, backend=backend)
-    items = {"there": [2.0, 4.0], "back": [-2.0, -4.0]}
+def test_named_numbers(backend):
+    """Weights scale losses; what is measured is the plain mean of the items that count."""
+    test = ComponentTest(Two(), {**SPACES, "weights": FLOATS}, backend=backend)
     test.test(
         "loss",
-        [3.0, 5.0],
-        [1.0, 1.0],
-        [1.0, 0.5],
-        expected_outputs=({"there": 2.0, "back": -2.0}, items),
+        [3.0, 5.0, np.inf],
+        [1.0, 1.0, np.nan],
+        [1.0, 0.5, 0.0],
+        expected_outputs={"loss": 2.0, "there": 2.0, "back": -3.0, "loss_per_item": [2.0, 4.0, 0.0]},
     )
+
+
+def test_nothing_counts(backend):
+    test = ComponentTest(Two(), {**SPACES, "weights": BOOLS}, backend=backend)
+    nothing = {"loss": 0.0, "there": 0.0, "back": 0.0, "loss_per_item": [0.0]}
+    test.test("loss", [3.0], [np.nan], [False], expected_outputs=nothing)
 
 
 @pytest.mark.parametrize("cls", LOSSES, ids=lambda cls: cls.__name__)
 def test_every_loss_has_them(cls):
     names = ("loss", "loss_per_item", "loss_average")
     methods = {name: list(getattr(cls, name).signature.parameters) for name in names}
-    assert set(methods["loss"]) == {*methods["loss_per_item"], "importance_weights"}
-    assert methods["loss_average"][1:] == ["loss_per_item", "importance_weights"]
+    more = {"weights", *(["sequence_length"] if cls.takes_sequences else [])}
+    assert set(methods["loss"]) - {"sequence_length"} == {*methods["loss_per_item"], "weights"}
+    assert more <= set(methods["loss"])
+    assert methods["loss_average"][1:] == ["loss_per_item", "weights"]
 
 
 def test_names_of_the_original():
@@ -108,7 +121,8 @@ def test_minibatches_of_fixed_size():
     test = ComponentTest(
         Difference(), {"first": FloatBox(shape=(2,)), "second": FloatBox(shape=(2,))}, backend="numpy"
     )
-    test.test("loss", [3.0, 5.0], [1.0, 1.0], expected_outputs=(3.0, [2.0, 4.0]))
+    both = {"loss": 3.0, "loss_per_item": [2.0, 4.0]}
+    test.test("loss", [3.0, 5.0], [1.0, 1.0], expected_outputs=both)
 
 
 class Minibatch(Component):
@@ -129,15 +143,20 @@ class Minibatch(Component):
 
 def test_minibatches_that_are_picked(backend):
     test = ComponentTest(Minibatch(), SPACES, backend=backend)
-    test.test("get", [3.0, 5.0, 9.0], [1.0, 1.0, 0.0], expected_outputs=(3.0, [2.0, 4.0]))
+    both = {"loss": 3.0, "loss_per_item": [2.0, 4.0]}
+    test.test("get", [3.0, 5.0, 9.0], [1.0, 1.0, 0.0], expected_outputs=both)
 
 
 def test_one_weight_per_item():
     weights = FloatBox(shape=(2,), add_batch_rank=True)
-    with pytest.raises(
-        BuildError, match=r"importance_weights: expected one per item, float32\[B\], given float32\[B, 2\]"
-    ):
-        ComponentTest(Difference(), {**SPACES, "importance_weights": weights}, backend="numpy")
+    with pytest.raises(SpaceError, match=r"weights: expected one number per item, \[B\]"):
+        ComponentTest(Difference(), {**SPACES, "weights": weights}, backend="numpy")
+    steps = FloatBox(add_batch_rank=True, add_time_rank=True)
+    with pytest.raises(SpaceError, match="weights: expected the ranks of first"):
+        ComponentTest(Difference(), {**SPACES, "weights": steps}, backend="numpy")
+    with pytest.raises(SpaceError, match="weights: expected the batch and time ranks of parameters"):
+        spaces = {"parameters": FLOATS, "labels": FLOATS, "weights": steps}
+        ComponentTest(EuclidianDistanceLoss(), spaces, backend="numpy")
 
 
 class Returning(LossFunction):
@@ -166,7 +185,7 @@ class Returning(LossFunction):
             "losses",
             FloatBox(add_batch_rank=True, add_time_rank=True),
             BuildError,
-            r"one number per item, \[B\], given float32\[B, T\]; over_time",
+            r"one number per item, \[B\], given float32\[B, T\]",
         ),
     ],
 )

@@ -22,41 +22,42 @@ BATCH = {
 }
 #: With a clip ratio of 0.2: -1.2 * 2, 1.1 * 1, 0.8 * 2.
 PG = np.array([-2.4, 1.1, 1.6])
+#: Of the ratios, (r - 1) - log r.
+KL = np.array([0.5, 0.1, -0.5]) - np.log([1.5, 1.1, 0.5])
 #: Targets 2, -1, -1.
 VF = np.array([1.0, 1.0, 16.0])
 
 
 def test_by_hand(backend):
     test = ComponentTest(PPOLoss(), SPACES, backend=backend)
-    test.test(("loss", BATCH), expected_outputs=((PG + VF).mean(), PG + VF), decimals=5)
-    test.test(("loss_per_item", BATCH), expected_outputs=PG + VF, decimals=5)
-    test.test(
-        ("pg_loss_per_item", {k: BATCH[k] for k in ("log_probs", "prev_log_probs", "advantages")}),
-        expected_outputs=PG,
-        decimals=5,
-    )
-    test.test(
-        ("value_function_loss_per_item", {k: BATCH[k] for k in NAMES[2:]}), expected_outputs=VF, decimals=5
-    )
+    items = {"loss": PG + VF, "policy_loss": PG, "value_loss": VF, "kl": KL, "clip_fraction": [1, 0, 1]}
+    test.test(("loss_per_item", BATCH), expected_outputs=items, decimals=5)
+    means = {name: np.mean(values) for name, values in items.items()}
+    test.test(("loss", BATCH), expected_outputs={**means, "loss_per_item": PG + VF}, decimals=5)
 
 
 def test_weights_and_entropy(backend):
     loss = PPOLoss(weight_entropy=0.5, weight_vf=2.0)
-    test = ComponentTest(loss, {**WITH_ENTROPY, "importance_weights": FLOATS}, backend=backend)
+    test = ComponentTest(loss, {**WITH_ENTROPY, "weights": FLOATS}, backend=backend)
     items = PG - 0.5 * np.array([1.0, 2.0, 3.0]) + 2.0 * VF
-    weights = np.array([1.0, 0.5, 0.0])
-    batch = {**BATCH, "entropy": [1.0, 2.0, 3.0], "importance_weights": weights}
-    test.test(("loss", batch), expected_outputs=((weights * items).mean(), items), decimals=5)
+    batch = {**BATCH, "entropy": [1.0, 2.0, 3.0], "weights": [1.0, 0.5, 0.0]}
+    expected = {
+        "loss": (items[0] + 0.5 * items[1]) / 2,
+        "policy_loss": (PG[0] + 0.5 * PG[1]) / 2,
+        "value_loss": (VF[0] + 0.5 * VF[1]) / 2,
+        "entropy": 1.5,
+        "kl": KL[:2].mean(),
+        "clip_fraction": 0.5,
+        "loss_per_item": [*items[:2], 0.0],
+    }
+    test.test(("loss", batch), expected_outputs=expected, decimals=5)
 
 
 def test_value_function_clipping(backend):
     test = ComponentTest(PPOLoss(value_function_clipping=0.5, weight_vf=1.0), SPACES, backend=backend)
     # Values within 0.5 of the old ones: 0.5, 0, 1.5; squares 2.25, 1, 6.25; the larger of both counts.
-    test.test(
-        ("value_function_loss_per_item", {k: BATCH[k] for k in NAMES[2:]}),
-        expected_outputs=[2.25, 1.0, 16.0],
-        decimals=5,
-    )
+    expected = [2.25, 1.0, 16.0]
+    test.test(("loss_per_item", BATCH), which="value_loss", expected_outputs=expected, decimals=5)
 
 
 def test_standardized_advantages_are_for_the_policy_only(backend):
@@ -66,7 +67,7 @@ def test_standardized_advantages_are_for_the_policy_only(backend):
     advantages = (advantages - advantages.mean()) / advantages.std()
     ratios = np.array([1.5, 1.1, 0.5])
     pg = -np.minimum(ratios * advantages, np.clip(ratios, 0.8, 1.2) * advantages)
-    test.test(("loss_per_item", BATCH), expected_outputs=pg + VF, decimals=5)
+    test.test(("loss_per_item", BATCH), which="loss", expected_outputs=pg + VF, decimals=5)
 
 
 def test_schedules(backend):
@@ -80,7 +81,7 @@ def test_schedules(backend):
     batch = {**BATCH, "entropy": [1.0, 2.0, 3.0], "time_percentage": 0.5}
     # Halfway: clip ratio 0.2, values within 0.5, entropy times 0.5, value loss times 1.
     items = PG - 0.5 * np.array([1.0, 2.0, 3.0]) + np.array([2.25, 1.0, 16.0])
-    test.test(("loss_per_item", batch), expected_outputs=items, decimals=5)
+    test.test(("loss_per_item", batch), which="loss", expected_outputs=items, decimals=5)
 
 
 PARTS = Dict(move=FloatBox(), turn=FloatBox(shape=(2,)), add_batch_rank=True)
@@ -104,7 +105,8 @@ def test_container_actions(ratio_of, backend):
     else:
         # Ratios 1.2 and 0.75, the second clipped.
         expected = (1.2 * 2.0 + 0.8 * 2.0) / 2 - 0.1 * (1.0 + 5.0) / 2
-    test.test(("pg_loss_per_item", batch), expected_outputs=[expected], decimals=5)
+    batch |= {"state_values": batch["advantages"], "prev_state_values": [0.0]}  # no loss of the values
+    test.test(("loss_per_item", batch), which="loss", expected_outputs=[expected], decimals=5)
 
 
 @pytest.mark.parametrize("time_major", [True, False])
@@ -116,40 +118,34 @@ def test_sequences(time_major, average, backend):
     rng = np.random.default_rng(0)
     batch = {name: rng.normal(size=(3, 4)).astype("float32") for name in NAMES}  # batch, time
     lengths = np.array([4, 2, 1])
-    expected = []
+    expected = np.zeros((3, 4))
     for b, length in enumerate(lengths):
-        steps = []
         for t in range(length):
             new, old, value, old_value, advantage = (float(batch[name][b, t]) for name in NAMES)
             ratio = math.exp(new - old)
-            steps.append(-min(ratio * advantage, min(max(ratio, 0.7), 1.3) * advantage))
-            steps[-1] += (value - old_value - advantage) ** 2
-        expected.append(sum(steps) / (length if average else 1))
+            expected[b, t] = -min(ratio * advantage, min(max(ratio, 0.7), 1.3) * advantage)
+            expected[b, t] += (value - old_value - advantage) ** 2
     for name in NAMES:
         batch[name][1, 2:] = batch[name][2, 1:] = 1e9
     given = {name: value.T if time_major else value for name, value in batch.items()}
     test = ComponentTest(PPOLoss(clip_ratio=0.3, average_time_steps=average), spaces, backend=backend)
-    test.test(
-        ("loss", {**given, "sequence_length": lengths}),
-        expected_outputs=(np.mean(expected), expected),
-        decimals=4,
-    )
+    outputs = test.test(("loss", {**given, "sequence_length": lengths}))
+    np.testing.assert_allclose(outputs["loss"], expected.sum() / (7 if average else 3), rtol=1e-4)
+    steps = expected.T if time_major else expected
+    np.testing.assert_allclose(outputs["loss_per_item"], steps, rtol=1e-4, atol=1e-6)
 
 
 def test_advantages_are_standardized_without_padding(backend):
     """Advantages 1 and 3 of one sequence and 8 of another: mean 4, variance 26 / 3."""
     space = FloatBox(add_batch_rank=True, add_time_rank=True, time_major=True)
-    spaces = dict.fromkeys(("log_probs", "prev_log_probs", "advantages"), space)
-    loss = PPOLoss(
-        standardize_advantages=True,
-        switched_off_apis={"loss", "loss_per_item", "value_function_loss_per_item"},
-    )
-    test = ComponentTest(loss, {**spaces, "sequence_length": IntBox(add_batch_rank=True)}, backend=backend)
-    batch = {"log_probs": np.zeros((2, 2)), "prev_log_probs": np.zeros((2, 2))}
+    spaces = {**dict.fromkeys(NAMES, space), "sequence_length": IntBox(add_batch_rank=True)}
+    test = ComponentTest(PPOLoss(weight_vf=0.0, standardize_advantages=True), spaces, backend=backend)
+    batch = dict.fromkeys(NAMES, np.zeros((2, 2))) | {"sequence_length": [2, 1]}
     deviation = math.sqrt((9.0 + 1.0 + 16.0) / 3.0)
     test.test(
-        ("pg_loss_per_item", {**batch, "advantages": [[1.0, 8.0], [3.0, 1e3]], "sequence_length": [2, 1]}),
-        expected_outputs=[(3.0 + 1.0) / 2 / deviation, -4.0 / deviation],
+        ("loss", {**batch, "advantages": [[1.0, 8.0], [3.0, np.nan]]}),
+        which="loss_per_item",
+        expected_outputs=[[3.0 / deviation, -4.0 / deviation], [1.0 / deviation, 0.0]],
         decimals=5,
     )
 
@@ -167,8 +163,8 @@ def test_derivatives_of_ratios_that_overflow(derivative, trainer):
     }
     found = derivative(PPOLoss(), SPACES, batch, "log_probs", trainer)
     np.testing.assert_allclose(found, [0.0, 0.0, math.exp(10.0) / 3.0], rtol=1e-4)
-    losses = ComponentTest(PPOLoss(), SPACES, backend=trainer).test(("loss_per_item", batch))
-    assert np.isfinite(losses).all()
+    numbers = ComponentTest(PPOLoss(), SPACES, backend=trainer).test(("loss_per_item", batch))
+    assert all(np.isfinite(x).all() for x in numbers.values())
 
 
 def test_gradients(derivative, trainer):

@@ -33,19 +33,20 @@ CRITIC = np.array([0.5 * (2.0**2 + 0.0), 0.5 * (3.0**2 + 1.0)])
 ACTOR = np.array([-0.5 - 1.0, 0.5 - 5.0])
 #: Target entropy 2: -alpha (log pi + 2).
 ALPHA = np.array([-0.5, -1.5])
+ITEMS = {"loss": CRITIC, "critic_loss": CRITIC, "actor_loss": ACTOR, "entropy": [1.0, -1.0]}
 
 
 def test_by_hand(backend):
     test = ComponentTest(SACLoss(target_entropy=2.0, discount=0.5), SPACES, backend=backend)
-    items = {"critic": CRITIC, "actor": ACTOR, "alpha": ALPHA}
-    means = {name: values.mean() for name, values in items.items()}
-    test.test(("loss", BATCH), expected_outputs=(means, items), decimals=5)
+    items = {**ITEMS, "alpha_loss": ALPHA}
+    means = {name: np.mean(values) for name, values in items.items()}
+    test.test(("loss", BATCH), expected_outputs={**means, "loss_per_item": CRITIC}, decimals=5)
     test.test(("loss_per_item", BATCH), expected_outputs=items, decimals=5)
 
 
 def test_a_fixed_temperature_has_no_loss(backend):
     test = ComponentTest(SACLoss(discount=0.5), SPACES, backend=backend)
-    test.test(("loss_per_item", BATCH), expected_outputs={"critic": CRITIC, "actor": ACTOR}, decimals=5)
+    test.test(("loss_per_item", BATCH), expected_outputs=ITEMS, decimals=5)
 
 
 def test_the_logarithm_of_the_temperature(backend):
@@ -55,11 +56,12 @@ def test_the_logarithm_of_the_temperature(backend):
 
 
 def test_weights_and_discounts(backend):
-    spaces = {**SPACES, "importance_weights": FLOATS, "discounts": FLOATS}
+    spaces = {**SPACES, "weights": FLOATS, "discounts": FLOATS}
     test = ComponentTest(SACLoss(discount=0.9), spaces, backend=backend)
-    batch = {**BATCH, "importance_weights": [0.5, 1.0], "discounts": [0.5, 0.9]}
-    means = {"critic": (0.5 * CRITIC[0] + CRITIC[1]) / 2, "actor": (0.5 * ACTOR[0] + ACTOR[1]) / 2}
-    test.test(("loss", batch), expected_outputs=(means, {"critic": CRITIC, "actor": ACTOR}), decimals=5)
+    batch = {**BATCH, "weights": [0.5, 1.0], "discounts": [0.5, 0.9]}
+    critic, actor = (0.5 * CRITIC[0] + CRITIC[1]) / 2, (0.5 * ACTOR[0] + ACTOR[1]) / 2
+    expected = {"loss": critic, "critic_loss": critic, "actor_loss": actor, "entropy": 0.0}
+    test.test(("loss", batch), expected_outputs={**expected, "loss_per_item": CRITIC}, decimals=5)
 
 
 def test_container_actions_have_joint_probabilities(backend):
@@ -71,7 +73,7 @@ def test_container_actions_have_joint_probabilities(backend):
         "log_probs_next_sampled": {"a": [-1.0, 0.0], "b": [[-0.5, -0.5], [-4.0, -5.0]]},
         "log_probs_sampled": {"a": [-3.0, 0.0], "b": [[1.0, 1.0], [0.5, 0.5]]},
     }
-    expected = {"critic": CRITIC, "actor": ACTOR, "alpha": ALPHA}
+    expected = {**ITEMS, "alpha_loss": ALPHA}
     test.test(("loss_per_item", batch), expected_outputs=expected, decimals=5)
 
 
@@ -87,6 +89,7 @@ def test_categorical_actions_against_a_loop(backend):
     q, q_next, q_sampled = rng.normal(size=(3, 2, 4, 3)).astype("float32")
     rewards, terminals, actions = rng.normal(size=4), np.array([0, 1, 0, 0], bool), np.array([2, 0, 1, 1])
     critic, actor, alpha = [], [], []
+    entropy = -(policy * np.log(policy)).sum(axis=1)
     for b in range(4):
         value = sum(
             next_policy[b, a] * (min(q_next[0, b, a], q_next[1, b, a]) - 0.3 * np.log(next_policy[b, a]))
@@ -115,7 +118,13 @@ def test_categorical_actions_against_a_loop(backend):
     }
     test.test(
         ("loss_per_item", batch),
-        expected_outputs={"critic": critic, "actor": actor, "alpha": alpha},
+        expected_outputs={
+            "loss": critic,
+            "critic_loss": critic,
+            "actor_loss": actor,
+            "alpha_loss": alpha,
+            "entropy": entropy,
+        },
         decimals=5,
     )
 
@@ -123,8 +132,8 @@ def test_categorical_actions_against_a_loop(backend):
 def test_gradients_stay_with_their_part(derivative, trainer):
     loss = lambda: SACLoss(target_entropy=2.0, discount=0.5)  # noqa: E731
     given = (SPACES, BATCH)
-    np.testing.assert_allclose(derivative(loss(), *given, "alpha", trainer, "alpha"), -2.0, rtol=1e-5)
-    by_log_probs = derivative(loss(), *given, "log_probs_sampled", trainer, "actor")
+    np.testing.assert_allclose(derivative(loss(), *given, "alpha", trainer, "alpha_loss"), -2.0, rtol=1e-5)
+    by_log_probs = derivative(loss(), *given, "log_probs_sampled", trainer, "actor_loss")
     np.testing.assert_allclose(by_log_probs, [0.25, 0.25], rtol=1e-5)
     for name, part in (
         ("alpha", "critic"),
@@ -133,7 +142,7 @@ def test_gradients_stay_with_their_part(derivative, trainer):
         ("log_probs_next_sampled", "critic"),
         ("rewards", "critic"),
     ):
-        assert not derivative(loss(), *given, name, trainer, part).any(), (name, part)
+        assert not derivative(loss(), *given, name, trainer, f"{part}_loss").any(), (name, part)
 
 
 @pytest.mark.parametrize(

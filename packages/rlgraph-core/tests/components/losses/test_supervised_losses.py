@@ -30,13 +30,13 @@ def cross_entropy(logits, label):
 
 
 def test_classes(backend):
-    spaces = {"parameters": LOGITS, "labels": CLASSES, "importance_weights": FLOATS}
+    spaces = {"parameters": LOGITS, "labels": CLASSES, "weights": FLOATS}
     test = ComponentTest(CategoricalCrossEntropyLoss(), spaces, backend=backend)
     logits, labels = [[0.0, 0.0, 0.0], [1.0, 2.0, -1.0]], [2, 0]
     items = [math.log(3.0), cross_entropy(logits[1], 0)]
     test.test(
-        ("loss", {"parameters": logits, "labels": labels, "importance_weights": [1.0, 0.5]}),
-        expected_outputs=((items[0] + 0.5 * items[1]) / 2, items),
+        ("loss", {"parameters": logits, "labels": labels, "weights": [1.0, 0.5]}),
+        expected_outputs={"loss": (items[0] + 0.5 * items[1]) / 2, "loss_per_item": items},
     )
 
 
@@ -69,17 +69,17 @@ def test_sequences_of_classes(time_major, average, backend):
     }
     rng = np.random.default_rng(0)
     logits, labels = rng.normal(size=(2, 4, 2, 3)), rng.integers(0, 3, (2, 4, 2))
-    expected = []
+    expected = np.zeros((2, 4))
     for b, length in enumerate((3, 1)):
-        steps = [
-            sum(cross_entropy(logits[b, t, i], labels[b, t, i]) for i in range(2)) for t in range(length)
-        ]
-        expected.append(sum(steps) / (length if average else 1))
+        for t in range(length):
+            expected[b, t] = sum(cross_entropy(logits[b, t, i], labels[b, t, i]) for i in range(2))
+    mean = expected.sum() / (4 if average else 2)
     logits[0, 3:] = logits[1, 1:] = np.nan
     if time_major:
-        logits, labels = logits.swapaxes(0, 1), labels.swapaxes(0, 1)
+        logits, labels, expected = logits.swapaxes(0, 1), labels.swapaxes(0, 1), expected.T
     test = ComponentTest(CategoricalCrossEntropyLoss(average_time_steps=average), spaces, backend=backend)
-    test.test("loss_per_item", logits, labels, [3, 1], expected_outputs=expected, decimals=5)
+    batch = {"parameters": logits, "labels": labels, "sequence_length": [3, 1]}
+    test.test(("loss", batch), expected_outputs={"loss": mean, "loss_per_item": expected}, decimals=5)
 
 
 # Distances.
@@ -90,7 +90,7 @@ def test_distances(backend):
     test = ComponentTest(EuclidianDistanceLoss(), {"parameters": space, "labels": space}, backend=backend)
     parameters, labels = [[[3.0, 0.0], [0.0, 0.0]], [[1.0, 1.0], [1.0, 1.0]]], np.zeros((2, 2, 2))
     labels[0, 1, 0] = 4.0
-    test.test("loss", parameters, labels, expected_outputs=(3.5, [5.0, 2.0]))
+    test.test("loss", parameters, labels, expected_outputs={"loss": 3.5, "loss_per_item": [5.0, 2.0]})
 
 
 def test_bools_in_time(backend):
@@ -100,10 +100,10 @@ def test_bools_in_time(backend):
     }
     parameters = [[[3.0, 4.0], [1.0, 1.0]], [[1.0, 0.0], [1.0, -1.0]]]
     labels = [[[False, False], [True, True]], [[True, False], [True, False]]]
-    # Distances 5 and 0, 0 and 1; time is the first axis.
-    for average, expected in ((True, [2.5, 0.5]), (False, [5.0, 1.0])):
+    for average, mean in ((True, 1.5), (False, 3.0)):
         test = ComponentTest(EuclidianDistanceLoss(average_time_steps=average), spaces, backend=backend)
-        test.test("loss_per_item", parameters, labels, expected_outputs=expected)
+        expected = {"loss": mean, "loss_per_item": [[5.0, 0.0], [0.0, 1.0]]}
+        test.test("loss", parameters, labels, expected_outputs=expected)
 
 
 def test_a_distance_of_zero_has_no_gradient(derivative, trainer):
@@ -136,7 +136,7 @@ def test_log_probabilities(backend):
     test.test(
         "loss",
         {"a": [-1.0, -2.0], "b": [[-0.5, -1.5], [0.0, 1.0]]},
-        expected_outputs=(2.0, [3.0, 1.0]),
+        expected_outputs={"loss": 2.0, "loss_per_item": [3.0, 1.0]},
     )
 
 
@@ -144,7 +144,7 @@ def test_likelihoods_of_a_distribution(backend):
     spaces = dict.fromkeys(("parameters", "labels"), sequences(FLOATS))
     test = ComponentTest(NegativeLogLikelihoodLoss(Exponential(scope="exponential")), spaces, backend=backend)
     rates, values = [[1.0, 2.0], [4.0, 0.5]], [[3.0, 1.0], [0.5, 2.0]]
-    expected = [3.0 + 2.0 - math.log(2.0), 2.0 - math.log(4.0) + 1.0 - math.log(0.5)]
+    expected = [[3.0, 2.0 - math.log(2.0)], [2.0 - math.log(4.0), 1.0 - math.log(0.5)]]
     test.test("loss_per_item", rates, values, expected_outputs=expected, decimals=5)
 
 
@@ -179,7 +179,8 @@ def test_weighted_sum(specs, weights, expected, backend):
     )
     parameters = {"distance": [[3.0, 0.0]], "kind": [[1.0, 1.0, 1.0]]}
     labels = {"distance": [[0.0, 4.0]], "kind": [1]}
-    test.test("loss", parameters, labels, expected_outputs=(expected, [expected]), decimals=5)
+    both = {"loss": expected, "loss_per_item": [expected]}
+    test.test("loss", parameters, labels, expected_outputs=both, decimals=5)
     assert all("weight" not in spec for spec in SPECS.values())
 
 
@@ -194,11 +195,13 @@ def test_a_list_with_lengths(backend):
     labels = ([[[0.0], [0.0]]], [[0.0, 0.0]])
     test = ComponentTest(loss, spaces, backend=backend)
     # The mean distance, twice; the sum of what is unlikely.
-    test.test("loss_per_item", parameters, labels, [2], expected_outputs=[2.0 * 3.0 + 4.0])
-    test.test("loss_per_item", parameters, labels, [1], expected_outputs=[2.0 * 1.0 + 1.0])
-    test.test(
-        "loss_per_item", parameters, labels, [0], expected_outputs=[0.0]
-    )  # a mean of no steps is no NaN
+    for length, mean, steps in (
+        (2, 2.0 * 3.0 + 4.0, [3.0, 13.0]),
+        (1, 3.0, [3.0, 0.0]),
+        (0, 0.0, [0.0, 0.0]),
+    ):
+        batch = {"parameters": parameters, "labels": labels, "sequence_length": [length]}
+        test.test(("loss", batch), expected_outputs={"loss": mean, "loss_per_item": [steps]})
 
 
 # Mistakes.
@@ -322,13 +325,12 @@ class Absolute(SupervisedLoss):
         super().__init__(True, scope)
 
     @rlgraph_api
-    def loss_per_item(self, parameters, labels, sequence_length=None):
-        return self._distances(parameters, labels, sequence_length)
+    def loss_per_item(self, parameters, labels):
+        return self._distances(parameters, labels)
 
     @graph_fn
-    def _distances(self, ops, parameters, labels, sequence_length=None):
-        distances = self.sum_of_elements(ops, ops.abs(parameters - labels))
-        return self.over_time(ops, distances, sequence_length, self.average_time_steps)
+    def _distances(self, ops, parameters, labels):
+        return self.sum_of_elements(ops, ops.abs(parameters - labels))
 
 
 def test_a_loss_of_ones_own():

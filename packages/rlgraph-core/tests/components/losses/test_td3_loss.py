@@ -23,20 +23,24 @@ BATCH = {
     "terminals": [False, True],
 }
 #: Targets 1 + 0.5 * 2 = 2 and -1.
-ITEMS = {"critic": [1.0 + 1.0, 9.0 + 1.0], "actor": [-2.0, 5.0]}
+CRITIC, ACTOR = [1.0 + 1.0, 9.0 + 1.0], [-2.0, 5.0]
+
+
+def named(critic, actor):
+    return {"loss": critic, "critic_loss": critic, "actor_loss": actor, "loss_per_item": CRITIC}
 
 
 def test_by_hand(backend):
     test = ComponentTest(TD3Loss(0.5), SPACES, backend=backend)
-    test.test(("loss", BATCH), expected_outputs=({"critic": 6.0, "actor": 1.5}, ITEMS))
-    test.test("actor_loss_per_item", BATCH["q_values_policy"], expected_outputs=ITEMS["actor"])
+    test.test(("loss", BATCH), expected_outputs=named(6.0, 1.5))
+    test.test("actor_loss_per_item", BATCH["q_values_policy"], expected_outputs=ACTOR)
 
 
 def test_weights_and_discounts(backend):
-    spaces = {**SPACES, "importance_weights": FLOATS, "discounts": FLOATS}
-    batch = {**BATCH, "importance_weights": [1.0, 0.5], "discounts": [0.5, 0.9]}
-    means = {"critic": (2.0 + 5.0) / 2, "actor": (-2.0 + 2.5) / 2}
-    ComponentTest(TD3Loss(), spaces, backend=backend).test(("loss", batch), expected_outputs=(means, ITEMS))
+    spaces = {**SPACES, "weights": FLOATS, "discounts": FLOATS}
+    batch = {**BATCH, "weights": [1.0, 0.5], "discounts": [0.5, 0.9]}
+    expected = named((2.0 + 5.0) / 2, (-2.0 + 2.5) / 2)
+    ComponentTest(TD3Loss(), spaces, backend=backend).test(("loss", batch), expected_outputs=expected)
 
 
 def test_one_critic_is_ddpg(backend):
@@ -45,13 +49,13 @@ def test_one_critic_is_ddpg(backend):
         TD3Loss(0.5, num_q_functions=1), {**SPACES, "q_values_next": one, "q_values": one}, backend=backend
     )
     batch = {**BATCH, "q_values_next": ([4.0, 9.0],), "q_values": ([1.0, 2.0],)}
-    test.test(("loss_per_item", batch), expected_outputs={"critic": [4.0, 9.0], "actor": [-2.0, 5.0]})
+    test.test(("loss_per_item", batch), which="critic_loss", expected_outputs=[4.0, 9.0])
 
 
 def test_gradients(derivative, trainer):
-    by_policy = derivative(TD3Loss(), SPACES, BATCH, "q_values_policy", trainer, "actor")
+    by_policy = derivative(TD3Loss(), SPACES, BATCH, "q_values_policy", trainer, "actor_loss")
     np.testing.assert_allclose(by_policy, [-0.5, -0.5])
-    assert not derivative(TD3Loss(), SPACES, BATCH, "rewards", trainer, "critic").any()
+    assert not derivative(TD3Loss(), SPACES, BATCH, "rewards", trainer, "critic_loss").any()
 
 
 def test_mistakes():

@@ -68,7 +68,7 @@ def test_outputs_that_are_the_predictions(backend):
         model(loss_spec=DISTANCE),
         FloatBox(shape=(4,), add_batch_rank=True),
         backend,
-        importance_weights=FloatBox(add_batch_rank=True),
+        weights=FloatBox(add_batch_rank=True),
     )
     outputs = hidden(test.read_variable_values())
     test.test(("predict", [X]), expected_outputs=outputs, decimals=5)
@@ -77,8 +77,8 @@ def test_outputs_that_are_the_predictions(backend):
         np.array([1.0, 0.0, 0.0, 0.0, 2.0], np.float32),
     )
     labels = np.ones((5, 4), np.float32)
-    expected = {"loss": (losses * weights).mean(), "loss_per_item": losses}
-    arguments = {"inputs": X, "labels": labels, "importance_weights": weights}
+    expected = {"loss": (losses * weights).sum() / 2, "loss_per_item": losses * (weights > 0.0)}
+    arguments = {"inputs": X, "labels": labels, "weights": weights}
     test.test(("get_loss", arguments), expected_outputs=expected, decimals=5)
 
 
@@ -93,7 +93,7 @@ def test_sequences_of_different_lengths(backend):
     x, y = np.stack([X, -X]), np.stack([CLASSES, CLASSES])
     logits = test.test(("get_distribution_parameters", [x]))
     steps = -np.take_along_axis(log_softmax(logits, axis=-1), y[..., None], axis=-1)[..., 0]
-    expected = steps[0] + steps[1] * np.array([1, 0, 1, 1, 0])
+    expected = steps * np.array([[1, 1, 1, 1, 1], [1, 0, 1, 1, 0]])
     given = [x, y, np.array([2, 1, 2, 2, 1])]
     test.test(("get_loss", given), which="loss_per_item", expected_outputs=expected, decimals=5)
 

@@ -33,7 +33,7 @@ class Learner(Component):
     @rlgraph_api
     def update(self, records):
         states = records["states"]
-        loss, _ = self.loss.loss(
+        losses = self.loss.loss(
             self.policy.get_log_likelihood(states, records["actions"])["log_likelihood"],
             records["log_probs"],
             self.value_function.value_output(states),
@@ -41,8 +41,8 @@ class Learner(Component):
             records["advantages"],
             self.policy.get_entropy(states)["entropy"],
         )
-        self.optimizer.step(self.policy.variables() + self.value_function.variables(), loss)
-        return {"loss": loss}
+        self.optimizer.step(self.policy.variables() + self.value_function.variables(), losses["loss"])
+        return losses
 
 
 class Parts(Component):

@@ -395,5 +395,5 @@ def test_a_wrong_key_says_which_there_are():
     with pytest.raises(AssemblyError) as error:
         GraphExecutor(Root(policy, scope="root"), {"states": STATE, "actions": ITEM["int"]}, backend="numpy")
     assert str(error.value).startswith(
-        "root.run: there is no part 'log_prob': there are ['internal_states', 'log_likelihood', 'nn_outputs']"
+        "root.run: there is no part 'log_prob'; the parts are ['internal_states', 'log_likelihood', 'nn_outputs']"
     )

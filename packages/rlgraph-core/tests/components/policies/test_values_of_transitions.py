@@ -87,6 +87,19 @@ def test_of_sequences(kind, time_major, backend):
     np.testing.assert_allclose(found["next_state_values"], given(next_values), atol=1e-5)
 
 
+@MAJOR
+def test_without_states_they_are_zero(time_major):
+    in_time = STATE.with_extra_ranks(True, True, time_major)
+    spaces = {"observations": in_time, "next_observations": in_time}
+    test = ComponentTest(recurrent(ValueFunction), spaces, backend="numpy")
+    x, reached = (array if time_major else array.swapaxes(0, 1) for array in (X, REACHED))
+    found = test.test((METHOD, [x, reached]))
+    zeros = np.zeros((BATCH, UNITS))
+    expected = by_loops(test.read_variable_values(), zeros, zeros, np.zeros_like(RESETS))
+    for name, values in zip(("state_values", "next_state_values"), expected, strict=True):
+        np.testing.assert_allclose(found[name], values if time_major else values.T, atol=1e-5)
+
+
 def test_of_single_steps(backend):
     component = recurrent(ValueFunction)
     spaces = {"observations": {"states": STATE, "resets": RESET}, "next_observations": STATE}

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from rlgraph.core.functional.policy_gradient import (
+    divergence_estimate,
     entropy_loss,
     policy_gradient_loss,
     ppo_clipped_surrogate,
     ppo_clipped_value_loss,
-    standardize,
     sum_of_parts,
     value_loss,
 )
@@ -66,18 +66,8 @@ def test_value_losses():
     assert clipped.tolist() == [1.5**2, 1.0, 4.5**2, 9.0]
 
 
-def test_standardize():
-    # Mean 2, variance (1 + 1) / 2 of the population.
-    np.testing.assert_allclose(standardize(OPS, np.array([1.0, 3.0])), [-1.0, 1.0], rtol=1e-6)
-    np.testing.assert_allclose(standardize(OPS, np.array([1e-5, 3e-5])), [-1.0, 1.0], rtol=2e-3)
-    mask = np.array([[True, True], [False, True]])
-    given = standardize(OPS, np.array([[1.0, 4.0], [1e6, 7.0]]), mask)
-    deviation = math.sqrt((9.0 + 0.0 + 9.0) / 3.0)
-    np.testing.assert_allclose(given[mask], [-3.0 / deviation, 0.0, 3.0 / deviation], rtol=1e-6)
-    assert standardize(OPS, np.array([[1.0, 4.0], [np.nan, 7.0]]), mask).tolist() == given.tolist()
-    assert given[1, 0] == 0.0
-
-
-def test_equal_advantages_stay_finite():
-    assert standardize(OPS, np.full(3, 5.0)).tolist() == [0.0, 0.0, 0.0]
-    assert np.isfinite(standardize(OPS, np.full(3, 5.0), np.zeros(3, bool))).all()
+def test_the_estimate_of_the_divergence():
+    """Its mean is that of KL(old || new): of two actions with probabilities 0.5, which become 0.8 and 0.2."""
+    given = divergence_estimate(OPS, np.log([0.8, 0.2]), np.log([0.5, 0.5]))
+    np.testing.assert_allclose(given, [0.6 - math.log(1.6), -0.6 - math.log(0.4)])
+    np.testing.assert_allclose(given.mean(), 0.5 * math.log(0.5 / 0.8) + 0.5 * math.log(0.5 / 0.2))

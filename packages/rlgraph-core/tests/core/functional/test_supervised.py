@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from rlgraph.core.functional.prioritized_replay import weighted_mean
 from rlgraph.core.functional.supervised import (
     categorical_cross_entropy,
     divergence,
@@ -63,12 +62,6 @@ def test_mask(time_axis):
     mask = sequence_mask(OPS, np.array([0, 1, 3]), np.zeros((4, 3) if time_axis == 0 else (3, 4)), time_axis)
     expected = np.array([[step < length for step in range(4)] for length in (0, 1, 3)])
     np.testing.assert_array_equal(mask, expected.T if time_axis == 0 else expected)
-
-
-def test_weights_multiply_the_losses():
-    """The mean is that over the items, not over the weights."""
-    assert weighted_mean(OPS, np.array([1.0, 3.0]), np.array([0.5, 0.5])) == 1.0
-    assert weighted_mean(OPS, np.array([1.0, 3.0])) == 2.0
 
 
 def test_divergence():

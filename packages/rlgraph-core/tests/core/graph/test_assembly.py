@@ -169,12 +169,15 @@ def test_a_part_that_a_result_does_not_have():
         return str(error.value).splitlines()[0]
 
     assert missing(lambda out: out["loglikelihood"]) == (
-        "root.run: there is no part 'loglikelihood': there are ['log_likelihood', 'nested']. "
+        "root.run: there is no part 'loglikelihood'; the parts are ['log_likelihood', 'nested']. "
         "Did you mean 'log_likelihood'?"
     )
-    assert missing(lambda out: out["nested"]["x"]) == "root.run: there is no part 'x': there are ['action']"
     assert (
-        missing(lambda out: out[0]) == "root.run: there is no part 0: there are ['log_likelihood', 'nested']"
+        missing(lambda out: out["nested"]["x"]) == "root.run: there is no part 'x'; the parts are ['action']"
+    )
+    assert (
+        missing(lambda out: out[0])
+        == "root.run: there is no part 0; the parts are ['log_likelihood', 'nested']"
     )
 
 
@@ -284,7 +287,7 @@ def test_parts_of_what_a_loop_carries():
         return loop(2, lambda i, carried: carried["sums"], {"sum": x})
 
     with pytest.raises(
-        AssemblyError, match=r"root.run: there is no part 'sums': there are \['sum'\]. Did you"
+        AssemblyError, match=r"root.run: there is no part 'sums'; the parts are \['sum'\]. Did you"
     ):
         assemble(body(run))
 
@@ -587,3 +590,29 @@ def test_graph_functions_name_their_tensors(function):
 
     with pytest.raises(AssemblyError, match=r"root._f: a graph function takes no \*args or \*\*kwargs"):
         assemble(Root(scope="root"))
+
+
+def test_a_forgotten_return_is_named():
+    inner = Add(scope="inner")
+
+    def forgets(self, x):
+        inner.call(x)
+
+    message = (
+        r"root.run returns nothing, and its last call inner.call gives a value: .*rlgraph_api\(returns=0\)"
+    )
+    with pytest.raises(AssemblyError, match=message):
+        assemble(body(forgets, inner))
+
+    class Forgetful(Add):
+        @rlgraph_api
+        def call(self, x):
+            self._add(x, 1.0)
+
+    with pytest.raises(
+        AssemblyError, match=r"inner.call returns nothing, and its last call inner._add gives"
+    ):
+        assemble(body(lambda self, x: inner.call(x), inner := Forgetful(scope="inner")))
+    root = type("Root", (Component,), {"run": rlgraph_api(returns=0)(forgets)})
+    inner = Add(scope="inner")
+    assert assemble(root(inner, scope="root")).results_of("run") == Const(None)

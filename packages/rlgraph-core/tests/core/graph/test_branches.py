@@ -170,4 +170,14 @@ def test_bounds_hold_where_both_sides_have_them(executor, cell):
     built = executor(run, cell, flag=bool, x=IntBox(5), y=IntBox(7)).built
     same, different = built.value_of(built.graph.results_of("run"))
     assert (same.low, same.high) == (0, 5)
-    assert (different.low, different.high) == (None, None)
+    assert (different.low, different.high) == (0, 7)
+
+
+def test_the_bounds_of_the_result_are_those_of_both_sides(executor):
+    def run(self, flag, a, b, c):
+        return branch(flag, lambda: (a, {"c": c}), lambda: (b, {"c": a}))
+
+    space = {"a": IntBox(2, 5), "b": IntBox(1, 4), "c": IntBox(3, None)}
+    built = executor(run, flag=bool, **space).built
+    first, second = built.value_of(built.graph.results_of("run"))
+    assert [(each.low, each.high) for each in (first, second["c"])] == [(1, 5), (2, None)]

@@ -539,7 +539,7 @@ def test_a_failing_function_inside_is_reported_with_its_calls(refused):
 def test_a_part_that_is_not_there(refused):
     refused(
         lambda cell, other, counter, x: loop(2, lambda i, v: cell.add(v["b"], 1.0), {"a": x}["a"]),
-        "there is no part 'b' of float64[]: there are no parts",
+        "there is no part 'b' of float64[]: it has no parts",
     )
 
 

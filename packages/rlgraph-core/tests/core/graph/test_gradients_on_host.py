@@ -93,6 +93,17 @@ class Learner(Component):
         return loss
 
     @rlgraph_api
+    def on_tensors_then_host(self, x):
+        loss, variables = self.loss(x), self.all_variables()
+        grads = self.clipper.clip(self._negative(self._negative(gradients(loss, variables))))
+        self.optimizer.apply_gradients(variables, grads)
+        return loss
+
+    @graph_fn
+    def _negative(self, ops, grads):
+        return [-each for each in grads]
+
+    @rlgraph_api
     def past_host(self, x):
         loss, variables = self.loss(x), self.all_variables()
         grads = gradients(loss, variables)
@@ -136,6 +147,10 @@ def test_clipped_on_the_host_as_on_tensors(trainer):
     expected = learned(trainer, "on_tensors", limits={"clip_grad_norm": LIMIT})
     same(learned(trainer, "on_host"), expected)
     assert expected[0] != learned(trainer, "on_tensors")[0]
+
+
+def test_a_graph_function_of_derivatives_gives_derivatives(trainer):
+    same(learned(trainer, "on_tensors_then_host"), learned(trainer, "on_host"))
 
 
 @pytest.mark.parametrize("contract", [True, False])

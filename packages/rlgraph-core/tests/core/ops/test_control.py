@@ -436,3 +436,11 @@ def test_writes_and_draws_inside_are_refused(name, use):
     # Behind it they are welcome.
     assert OPS.cond(FLAG, lambda: tensor(2), lambda: tensor(2)).spec.shape == (2,)
     assert OPS.random_uniform((2,)).spec.shape == (2,)
+
+
+def test_the_bounds_of_a_condition_are_those_of_both_sides():
+    ops = SymbolicOps(EffectRecorder("stream"), "float32")
+    flag = SymbolicTensor(TensorSpec((), "bool"))
+    small, large = (SymbolicTensor(TensorSpec((), "int64", low, low + 3)) for low in (0, 2))
+    found = ops.cond(flag, lambda: small, lambda: large).spec
+    assert (found.low, found.high) == (0, 5)

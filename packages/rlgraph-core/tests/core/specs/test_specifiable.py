@@ -67,7 +67,7 @@ def test_where_to_import_from(name):
         ),
         (
             "rlgraph.component.Dense",
-            "net.type: 'rlgraph.component.Dense' is no registered name, and nothing to import: "
+            "net.type: 'rlgraph.component.Dense' is neither a registered name nor importable: "
             "No module named 'rlgraph.component'",
         ),
         ("broken_module:Thing", "net.type: 'broken_module:Thing' cannot be imported: RuntimeError: no luck"),
@@ -103,7 +103,7 @@ def test_yaml_files(tmp_path):
     file.write_text("type: dense\nunits: 3\nactivation: null\n")
     assert Component.from_spec(str(file)).units == 3
     file.write_text("type: [dense\n")
-    with pytest.raises(SpecError, match="net: .*layer.yaml' is no valid YAML: "):
+    with pytest.raises(SpecError, match="net: .*layer.yaml' is not valid YAML: "):
         Component.from_spec(file, path="net")
 
 
@@ -115,16 +115,16 @@ def test_yaml_without_pyyaml(tmp_path, monkeypatch):
 
 
 def test_wrong_files(tmp_path):
-    with pytest.raises(SpecError, match="net: there is no file '/.*/nowhere.json'"):
+    with pytest.raises(SpecError, match="net: file '/.*/nowhere.json' does not exist"):
         Component.from_spec("nowhere.json", path="net")
     file = tmp_path / "layer.json"
     file.write_text('{"type": "dense",}')
-    with pytest.raises(SpecError, match="net: '.*layer.json' is no valid JSON: .* line 1 column 18"):
+    with pytest.raises(SpecError, match="net: '.*layer.json' is not valid JSON: .* line 1 column 18"):
         Component.from_spec(file, path="net")
     file.write_text('{"type": "dense", "unts": 3}')
     with pytest.raises(SpecError, match=r"net.unts: Dense has no such key. Did you mean 'units'") as caught:
         Component.from_spec(file, path="net")
-    assert caught.value.__notes__ == [f"(net stands in {file})"]
+    assert caught.value.__notes__ == [f"(net is in {file})"]
     file.write_bytes(b"\xff\xfe")
     with pytest.raises(SpecError, match="net: '.*layer.json' cannot be read: .*utf-8"):
         Component.from_spec(file, path="net")
@@ -177,7 +177,7 @@ def test_specs_are_out_of_reach():
         ({"type": "dense", "_args": "64"}, "agent.net._args: expected a list of arguments, given '64'"),
         (
             {"type": "dense", "_args": [1, None, 0.0, 0.0, "a", "b"]},
-            "agent.net._args: Dense takes at most 5 arguments by position, given 6",
+            "agent.net._args: Dense takes at most 5 positional arguments, given 6",
         ),
         ({"type": "dense", "_args": [1], "units": 2}, "agent.net.units: given twice, by name and in '_args'"),
         ({"type": dict}, "agent.net.type: <class 'dict'> is a dict, expected a Component"),

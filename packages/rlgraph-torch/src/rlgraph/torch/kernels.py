@@ -22,7 +22,7 @@ from rlgraph.torch.distributions import (
     categorical_log_prob,
     categorical_log_probabilities,
 )
-from rlgraph.torch.policy_gradient import ppo_pg_loss, ppo_sum, ppo_value_loss
+from rlgraph.torch.policy_gradient import policy_gradient_total, ppo_policy_loss, ppo_value_loss
 from rlgraph.torch.recurrent import lstm
 
 #: The function inside `torch.nn.functional`, without expanding the operands. Third argument: 0 per item, 1 the mean.
@@ -123,9 +123,12 @@ def dqn_loss(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Tensor]] | None
         terminals: Tensor,
         q_next: Mapping[str, Tensor],
         q_next_target: Mapping[str, Tensor],
-        importance_weights: Tensor | None = None,
         discounts: Tensor | None = None,
+        weights: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
+        if weights is not None:
+            counts = weights.bool()
+            actions = {"": torch.where(counts, actions[""], 0)}
         target_values = q_next_target[""]
         if double_q:
             next_values = gather(target_values, 1, argmax(q_next[""], 1, True)).squeeze(1)
@@ -139,10 +142,10 @@ def dqn_loss(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Tensor]] | None
         if targets.requires_grad:
             targets = targets.detach()
         taken = gather(q_values[""], 1, actions[""].long().unsqueeze(1)).squeeze(1)
-        per_item = penalty(taken, targets, 0)
-        if importance_weights is not None:
-            return mean(importance_weights * per_item, 0), per_item
-        return penalty(taken, targets, 1), per_item
+        if weights is None:
+            return penalty(taken, targets, 1), penalty(taken, targets, 0)
+        per_item = penalty(torch.where(counts, taken, 0.0), torch.where(counts, targets, 0.0), 0)
+        return torch.sum(weights * per_item) / counts.sum().clamp_min_(1), per_item
 
     return loss
 
@@ -173,8 +176,8 @@ KERNELS: dict[str, Callable[[Any, Any], Callable[..., Any] | None]] = {
     "rlgraph.components.distributions.categorical:Categorical._log_prob": categorical_log_prob,
     "rlgraph.components.distributions.categorical:Categorical._log_probabilities": categorical_log_probabilities,
     "rlgraph.components.losses.dqn_loss:DQNLoss._loss": dqn_loss,
-    "rlgraph.components.losses.ppo_loss:PPOLoss._pg_loss": ppo_pg_loss,
-    "rlgraph.components.losses.ppo_loss:PPOLoss._sum": ppo_sum,
+    "rlgraph.components.losses.policy_gradient_loss:PolicyGradientLoss._total": policy_gradient_total,
+    "rlgraph.components.losses.ppo_loss:PPOLoss._policy_loss": ppo_policy_loss,
     "rlgraph.components.losses.ppo_loss:PPOLoss._value_loss": ppo_value_loss,
     "rlgraph.components.policies.dueling_policy:DuelingPolicy._combine": dueling_combine,
     **{

@@ -32,8 +32,8 @@ FIELDS = ("states", "actions", "rewards", "terminals", "next_states")
 class DQN(Component):
     """Policy, target policy, replay memory, loss, optimizer and exploration of a DQN agent.
 
-    Arguments with the default None are there if they have a Space: `importance_weights` and `discounts` as in
-    `DQNLoss.loss`, and `time_percentage` where the memory or the optimizer follows a schedule.
+    Arguments with the default None are there if they have a Space: `importance_weights`, the `weights` of
+    `DQNLoss.loss`, `discounts`, and `time_percentage` where the memory or the optimizer follows a schedule.
 
     Args:
         policy: the online policy; the target policy is its copy.
@@ -214,8 +214,7 @@ class DQN(Component):
     ) -> Any:
         """The loss of a batch without learning from it: ``{"loss": [], "loss_per_item": [B]}``."""
         values = self._values(states, actions, rewards, terminals, next_states)
-        loss, per_item = self.loss.loss(*values, importance_weights, discounts)
-        return {"loss": loss, "loss_per_item": per_item}
+        return self.loss.loss(*values, discounts=discounts, weights=importance_weights)
 
     @rlgraph_api
     def get_td_errors(
@@ -245,9 +244,9 @@ class DQN(Component):
     ) -> Any:
         """One optimizer step on a batch; the loss before it, as `get_td_loss` gives it."""
         values = self._values(states, actions, rewards, terminals, next_states)
-        loss, per_item = self.loss.loss(*values, importance_weights, discounts)
-        self._step(loss, time_percentage)
-        return {"loss": loss, "loss_per_item": per_item}
+        losses = self.loss.loss(*values, discounts=discounts, weights=importance_weights)
+        self._step(losses["loss"], time_percentage)
+        return losses
 
     @rlgraph_api
     def update_from_memory(self, num_records: Any, time_percentage: Any = None) -> Any:
@@ -259,7 +258,7 @@ class DQN(Component):
             records = memory.get_records(num_records)
         values = self._values(*(records[field] for field in FIELDS))
         discounts = records["discounts"] if self.has_discounts else None
-        loss, _ = self.loss.loss(*values, weights, discounts)
+        loss = self.loss.loss(*values, discounts=discounts, weights=weights)["loss"]
         self._step(loss, time_percentage)
         if isinstance(memory, PrioritizedReplay):
             memory.update_records(indices, self.loss.get_td_errors(*values, discounts))

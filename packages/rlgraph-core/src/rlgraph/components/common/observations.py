@@ -24,7 +24,7 @@ class Observations:
         states: of the environment, ``[B, ...]``, one step; with a time rank, in either order, sequences.
         action_mask: which of categorical actions are possible, bool ``[B, ..., A]``, or a container; None: all.
         internal_states: of the recurrent networks before the first step, a dict by component: that with the scope
-            "value-function" has ``internal_states["value_function"]``. None: zeros.
+            "value-function" has ``internal_states["value_function"]``, and so have its copies. None: zeros.
         resets: bool, one per step, where an episode begins: internal states are zeroed before these steps; None:
             nowhere.
         sequence_length: int [B], number of valid steps of each sequence; None: all.
@@ -62,15 +62,24 @@ def unpack(observations: Any, where: str) -> Observations:
 
 
 class Observing(Component):
-    """A component with a network that is given observations."""
+    """A component with a network that is given observations.
+
+    Attributes:
+        states_key: the key of its internal states: its scope as an identifier. A copy, such as a target network, has
+            those of its original.
+    """
 
     network: Any
+
+    def __init__(self, *sub_components: Component, **kwargs: Any):
+        super().__init__(*sub_components, **kwargs)
+        self.states_key = state_key(self)
 
     @property
     def internal_states_space(self) -> Dict | None:
         """The Space of the internal states, as in observations and results: a Dict by component; None: it has none."""
         space = self.network.internal_states_space
-        return None if space is None else Dict({state_key(self): space})
+        return None if space is None else Dict({self.states_key: space})
 
     def features_of(self, observations: Any, every_step: bool | None = None) -> dict[str, Any]:
         """``{"nn_outputs"}`` of the network, and ``"internal_states"`` if it is recurrent; for use in API methods.
@@ -80,7 +89,7 @@ class Observing(Component):
         given = unpack(observations, self.scope_path)
         if not is_recurrent(self.network):
             return {"nn_outputs": self.network.call(given.states)}
-        key, states = state_key(self), given.internal_states
+        key, states = self.states_key, given.internal_states
         if isinstance(states, Mapping) and key not in states:
             raise AssemblyError(
                 f"{self.scope_path}: internal_states of the observations: {no_part(key, states)}. They are a dict by "

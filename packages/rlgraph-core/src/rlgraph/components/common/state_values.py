@@ -10,6 +10,7 @@ from rlgraph.components.common.time_folding import TimeFolding
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.layer_chain import is_recurrent
 from rlgraph.core import graph_fn, rlgraph_api
+from rlgraph.core.ops import leaves_of
 from rlgraph.spaces import Space
 from rlgraph.spaces.errors import mismatch
 
@@ -51,7 +52,10 @@ class StateValues(Observing, TimeFolding):
                 "state_values": self._valued(self.features_of(observations))["state_values"],
                 "next_state_values": self._valued(self.features_of(next_observations))["state_values"],
             }
-        before = self._valued(self.features_of(observations, every_step=True))
+        given = unpack(observations, self.scope_path)
+        # Both passes are given states, since the build creates the network from the first one.
+        states = self._zeros(given.states) if given.internal_states is None else given.internal_states
+        before = self._valued(self.features_of(given.bundle(internal_states=states), every_step=True))
         reached = unpack(next_observations, self.scope_path).states
         one_step = {
             "states": self._fold_time(reached),
@@ -65,6 +69,16 @@ class StateValues(Observing, TimeFolding):
 
     def _valued(self, features: dict[str, Any]) -> dict[str, Any]:
         return {"state_values": self._value(self.value_layer.call(features["nn_outputs"])), **features}
+
+    @graph_fn(space_of="states")
+    def _zeros(self, ops: Any, space: Space, states: Any) -> Any:
+        """Internal states ``[B, ...]`` for states ``[B, ...]``, ``[B, T, ...]`` or ``[T, B, ...]``."""
+        size = ops.shape(leaves_of(states)[0])[space.has_time_rank and space.time_major]
+        own = self.internal_states_space
+        assert own is not None
+        return own.unflatten_sample(
+            {path: ops.zeros((size, *box.shape)) for path, box in own.flatten().items()}
+        )
 
     @graph_fn
     def _value(self, ops: Any, values: Any) -> Any:

@@ -22,7 +22,8 @@ class CategoricalCrossEntropyLoss(SupervisedLoss):
         sparse: labels are integer classes; False: labels are probabilities of all classes.
         with_kl_regularizer: add the divergence of the prediction from the uniform distribution (label smoothing;
             Pereyra et al., 2017, https://arxiv.org/abs/1701.06548), as RLgraph 0.5 does with sequences.
-        average_time_steps: the loss of a sequence is the mean of its steps; False: their sum.
+        average_time_steps: of sequences, the mean of all steps is taken; False: the sum of the steps of each sequence,
+            and the mean of these.
         scope: name among its siblings.
     """
 
@@ -62,24 +63,21 @@ class CategoricalCrossEntropyLoss(SupervisedLoss):
             )
 
     @rlgraph_api
-    def loss_per_item(self, parameters: Any, labels: Any, sequence_length: Any = None) -> Any:
-        """``[B]``, the sum over all axes but those of batch and time.
+    def loss_per_item(self, parameters: Any, labels: Any) -> Any:
+        """One number per item, the sum over all axes but those of batch and time.
 
         Args:
             parameters: logits ``[B, ..., C]``, of sequences ``[T, B, ..., C]`` or ``[B, T, ..., C]``.
             labels: classes ``[B, ...]``, or probabilities of the shape of `parameters`.
-            sequence_length: number of valid steps of each sequence [B]; default: all.
         """
-        return self._loss_per_item(parameters, labels, sequence_length)
+        return self._loss_per_item(parameters, labels)
 
     @graph_fn
-    def _loss_per_item(self, ops: Any, parameters: Any, labels: Any, sequence_length: Any = None) -> Any:
-        parameters, labels = (self.without_padding(ops, x, sequence_length) for x in (parameters, labels))
+    def _loss_per_item(self, ops: Any, parameters: Any, labels: Any) -> Any:
         if self.sparse:
             losses = categorical_cross_entropy(ops, parameters, ops.astype(labels, "int64"))
         else:
             losses = soft_cross_entropy(ops, parameters, labels)
         if self.with_kl_regularizer:
             losses = losses + divergence_from_uniform(ops, parameters)
-        losses = self.sum_of_elements(ops, losses)
-        return self.over_time(ops, losses, sequence_length, self.average_time_steps)
+        return self.sum_of_elements(ops, losses)

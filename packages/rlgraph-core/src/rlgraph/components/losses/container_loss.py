@@ -67,13 +67,24 @@ class ContainerLoss(LossFunction):
                 )
 
     @rlgraph_api
-    def loss_per_item(self, parameters: Any, labels: Any, sequence_length: Any = None) -> Any:
-        """``[B]``: a container of parameters, and one of labels, of the structure of `loss_functions_spec`."""
+    def loss(self, parameters: Any, labels: Any, weights: Any = None, sequence_length: Any = None) -> Any:
+        """``{"loss": [], "loss_per_item": [B]}``, both weighted sums of those of the parts.
+
+        Args:
+            parameters, labels: containers of the structure of `loss_functions_spec`.
+            weights, sequence_length: as of the losses.
+        """
+        parts = [
+            loss.loss(parameters[key], labels[key], weights, sequence_length)
+            for key, loss in self.losses.items()
+        ]
+        return {name: self._sum(tuple(part[name] for part in parts)) for name in ("loss", "loss_per_item")}
+
+    @rlgraph_api
+    def loss_per_item(self, parameters: Any, labels: Any) -> Any:
+        """One number per item; arguments as of `loss`."""
         return self._sum(
-            tuple(
-                loss.loss_per_item(parameters[key], labels[key], sequence_length)
-                for key, loss in self.losses.items()
-            )
+            tuple(loss.loss_per_item(parameters[key], labels[key]) for key, loss in self.losses.items())
         )
 
     @graph_fn

@@ -29,7 +29,7 @@ class DistributionalLoss(LossFunction):
         SpecError: a discount outside [0, 1].
     """
 
-    item_arguments = ("rewards", "terminals", "importance_weights", "discounts")
+    item_arguments = ("rewards", "terminals", "discounts")
     part_arguments = ("q_values",)
 
     #: The smallest size of a distribution.
@@ -57,33 +57,6 @@ class DistributionalLoss(LossFunction):
                     repr(box),
                 )
 
-    @rlgraph_api(returns=2)
-    def loss(
-        self,
-        q_values: Any,
-        actions: Any,
-        rewards: Any,
-        terminals: Any,
-        q_next: Any,
-        q_next_target: Any,
-        importance_weights: Any = None,
-        discounts: Any = None,
-    ) -> Any:
-        """The mean loss [] and the loss per item [B].
-
-        Args:
-            q_values: online distributions of the states [B, A, N]; of a container action a container of such.
-            actions: actions taken [B], or a container of such.
-            rewards: rewards [B], or discounted sums of several.
-            terminals: where the episode terminated [B], bool; truncation is not termination.
-            q_next: online distributions of the next states, as `q_values`; not used without double Q.
-            q_next_target: the target network's distributions of the next states, as `q_values`.
-            importance_weights: weights of the items in the mean [B]; the loss per item is unweighted.
-            discounts: discount of the returns of each next state [B]; default: `discount`.
-        """
-        per_item = self.loss_per_item(q_values, actions, rewards, terminals, q_next, q_next_target, discounts)
-        return self.loss_average(per_item, importance_weights), per_item
-
     @rlgraph_api
     def loss_per_item(
         self,
@@ -95,7 +68,17 @@ class DistributionalLoss(LossFunction):
         q_next_target: Any,
         discounts: Any = None,
     ) -> Any:
-        """The loss per item [B]; arguments as of `loss`."""
+        """The loss per item [B].
+
+        Args:
+            q_values: online distributions of the states [B, A, N]; of a container action a container of such.
+            actions: actions taken [B], or a container of such.
+            rewards: rewards [B], or discounted sums of several.
+            terminals: where the episode terminated [B], bool; truncation is not termination.
+            q_next: online distributions of the next states, as `q_values`; not used without double Q.
+            q_next_target: the target network's distributions of the next states, as `q_values`.
+            discounts: discount of the returns of each next state [B]; default: `discount`.
+        """
         taken, following = self._taken_and_next(q_values, actions, q_next, q_next_target)
         return self._loss_per_item(taken, following, rewards, terminals, discounts)
 

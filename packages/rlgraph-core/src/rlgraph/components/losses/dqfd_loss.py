@@ -83,9 +83,7 @@ class DQFDLoss(DQNLoss):
             apply_demo_loss: whether an item is a demonstration [B], or all are [], bool; default: all are. Others have
                 no margin loss.
         """
-        per_item = DQNLoss.loss_per_item(
-            self, q_values, actions, rewards, terminals, q_next, q_next_target, discounts
-        )
+        per_item = self._loss(q_values, actions, rewards, terminals, q_next, q_next_target, discounts)[1]
         return self._with_margin(per_item, q_values, actions, expert_margins, apply_demo_loss)
 
     @graph_fn(flatten_ops={"q_values", "actions"})

@@ -11,7 +11,6 @@ from rlgraph.components.losses.loss_function import LossFunction
 from rlgraph.components.policies.categorical_actions import is_one_integer
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
-from rlgraph.core.functional.prioritized_replay import weighted_mean
 from rlgraph.core.functional.q_learning import (
     action_values,
     branching_td_errors,
@@ -19,6 +18,7 @@ from rlgraph.core.functional.q_learning import (
     greedy_next_values,
     huber,
 )
+from rlgraph.core.functional.weighting import weighted_mean, without_garbage
 from rlgraph.spaces import Space
 
 #: How to aggregate the TD errors of the parts of an action.
@@ -48,7 +48,7 @@ class DQNLoss(LossFunction):
         SpecError: a discount outside [0, 1], or an unknown aggregation.
     """
 
-    item_arguments = ("rewards", "terminals", "importance_weights", "discounts")
+    item_arguments = ("rewards", "terminals", "discounts")
     part_arguments = ("q_values",)
 
     def __init__(
@@ -82,7 +82,7 @@ class DQNLoss(LossFunction):
                 check_is_one_integer(input_spaces["q_values"])
             check_action_values(input_spaces)
 
-    @rlgraph_api(returns=2)
+    @rlgraph_api
     def loss(
         self,
         q_values: Any,
@@ -91,10 +91,10 @@ class DQNLoss(LossFunction):
         terminals: Any,
         q_next: Any,
         q_next_target: Any,
-        importance_weights: Any = None,
         discounts: Any = None,
+        weights: Any = None,
     ) -> Any:
-        """The mean loss [] and the loss per item [B].
+        """``{"loss": [], "loss_per_item": [B]}``.
 
         Args:
             q_values: online values of the states [B, A]; of a container action a container of such.
@@ -103,13 +103,14 @@ class DQNLoss(LossFunction):
             terminals: where the episode terminated [B], bool; truncation is not termination.
             q_next: online values of the next states, as `q_values`; not used without double Q.
             q_next_target: target network's values of the next states, as `q_values`.
-            importance_weights: weights of the items in the mean [B] (Schaul et al., 2016, Algorithm 1); the loss per
-                item is unweighted.
             discounts: discount of the value of each next state [B]; default: `discount`.
+            weights: of the items in the mean [B], such as importance weights; an item of weight 0 does not count.
         """
-        return self._loss(
-            q_values, actions, rewards, terminals, q_next, q_next_target, importance_weights, discounts
+        # One graph function: few calls matter here.
+        loss, per_item = self._loss(
+            q_values, actions, rewards, terminals, q_next, q_next_target, discounts, weights
         )
+        return {"loss": loss, "loss_per_item": per_item}
 
     @rlgraph_api
     def loss_per_item(
@@ -123,10 +124,7 @@ class DQNLoss(LossFunction):
         discounts: Any = None,
     ) -> Any:
         """The loss per item [B]; arguments as of `loss`."""
-        _, per_item = self._loss(
-            q_values, actions, rewards, terminals, q_next, q_next_target, None, discounts
-        )
-        return per_item
+        return self._loss(q_values, actions, rewards, terminals, q_next, q_next_target, discounts)[1]
 
     @rlgraph_api
     def get_td_errors(
@@ -152,13 +150,17 @@ class DQNLoss(LossFunction):
         terminals: Any,
         q_next: Any,
         q_next_target: Any,
-        importance_weights: Any = None,
         discounts: Any = None,
+        weights: Any = None,
     ) -> Any:
         """``[], [B]``."""
+        if weights is not None:
+            actions = {path: without_garbage(ops, action, weights) for path, action in actions.items()}
         errors = self._errors(ops, q_values, actions, rewards, terminals, q_next, q_next_target, discounts)
+        if weights is not None:
+            errors = without_garbage(ops, errors, weights)
         per_item = ops.mean(self._penalty(ops, errors), axis=1)
-        return weighted_mean(ops, per_item, importance_weights), per_item
+        return weighted_mean(ops, per_item, weights), per_item
 
     @graph_fn(flatten_ops=PER_PART)
     def _sizes(

@@ -15,7 +15,8 @@ class EuclidianDistanceLoss(SupervisedLoss):
     """``sqrt(sum_i (parameters_i - labels_i)^2)``, over all axes but those of batch and time.
 
     Args:
-        average_time_steps: the loss of a sequence is the mean of its steps; False: their sum.
+        average_time_steps: of sequences, the mean of all steps is taken; False: the sum of the steps of each sequence,
+            and the mean of these.
         scope: name among its siblings.
     """
 
@@ -34,18 +35,15 @@ class EuclidianDistanceLoss(SupervisedLoss):
             )
 
     @rlgraph_api
-    def loss_per_item(self, parameters: Any, labels: Any, sequence_length: Any = None) -> Any:
-        """``[B]``.
+    def loss_per_item(self, parameters: Any, labels: Any) -> Any:
+        """One number per item.
 
         Args:
             parameters: predictions ``[B, ...]``, of sequences ``[T, B, ...]`` or ``[B, T, ...]``.
             labels: targets of the shape of `parameters`; numbers or bool.
-            sequence_length: number of valid steps of each sequence [B]; default: all.
         """
-        return self._loss_per_item(parameters, labels, sequence_length)
+        return self._loss_per_item(parameters, labels)
 
     @graph_fn
-    def _loss_per_item(self, ops: Any, parameters: Any, labels: Any, sequence_length: Any = None) -> Any:
-        parameters, labels = (self.without_padding(ops, x, sequence_length) for x in (parameters, labels))
-        distances = euclidean_distance(ops, parameters, ops.astype(labels, "float"), self.item_rank)
-        return self.over_time(ops, distances, sequence_length, self.average_time_steps)
+    def _loss_per_item(self, ops: Any, parameters: Any, labels: Any) -> Any:
+        return euclidean_distance(ops, parameters, ops.astype(labels, "float"), self.item_rank)

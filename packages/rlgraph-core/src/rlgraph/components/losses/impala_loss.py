@@ -7,7 +7,6 @@ from typing import Any
 
 from rlgraph.components.common.argument_checks import check_limit, check_number
 from rlgraph.components.helpers.trajectory_checks import check_bootstrap_values
-from rlgraph.components.losses.loss_function import read_schedule
 from rlgraph.components.losses.policy_gradient_loss import PolicyGradientLoss
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
@@ -15,7 +14,6 @@ from rlgraph.core.functional.off_policy import importance_ratios, v_trace
 from rlgraph.core.functional.policy_gradient import policy_gradient_loss, sum_of_parts, value_loss
 from rlgraph.core.functional.rewards import soft_asymmetric
 from rlgraph.core.functional.sequences import values_of_next_states
-from rlgraph.core.functional.supervised import sequence_mask
 from rlgraph.core.specs.spec_types import ScheduleSpec
 from rlgraph.spaces import Space, SpaceError
 
@@ -28,7 +26,7 @@ class IMPALALoss(PolicyGradientLoss):
 
     ``-weight_pg * rho_t (r_t + gamma v_{t+1} - V(s_t)) log pi(a|s) + weight_baseline * (v_t - V(s_t))^2 / 2 -
     weight_entropy * H``, https://arxiv.org/abs/1802.01561. The log-probability of a container action is the sum of its
-    parts'. Items are sequences, time first, ``[T, B]``; the loss per item is ``[B]``.
+    parts'. Items are the steps of sequences, time first, ``[T, B]``.
 
     Args:
         discount: discount factor in [0, 1].
@@ -37,7 +35,8 @@ class IMPALALoss(PolicyGradientLoss):
         weight_pg, weight_baseline, weight_entropy: numbers or schedules; defaults: the paper's for Atari.
         rho_bar, c_bar, rho_bar_pg: limits of the importance ratios in the TD errors, the trace and the advantages; None
             for no limit.
-        average_time_steps: the loss of a sequence is the mean of its steps; False: their sum.
+        average_time_steps: the mean of all steps is taken; False: the sum of the steps of each sequence, and the mean
+            of these.
         scope: name among its siblings.
 
     Raises:
@@ -67,12 +66,12 @@ class IMPALALoss(PolicyGradientLoss):
             raise SpecError(f"unknown {reward_clipping!r}. {hint}", path=f"{scope}.reward_clipping")
         self.discount = check_number(discount, f"{scope}.discount", least=0, most=1)
         self.reward_clipping = reward_clipping
-        self.weight_pg = read_schedule(weight_pg, f"{scope}.weight_pg")
-        self.weight_baseline = read_schedule(weight_baseline, f"{scope}.weight_baseline")
         self.rho_bar = check_limit(rho_bar, f"{scope}.rho_bar")
         self.c_bar = check_limit(c_bar, f"{scope}.c_bar")
         self.rho_bar_pg = check_limit(rho_bar_pg, f"{scope}.rho_bar_pg")
-        super().__init__(weight_entropy, average_time_steps, scope=scope, **kwargs)
+        super().__init__(
+            weight_pg, weight_baseline, weight_entropy, average_time_steps, scope=scope, **kwargs
+        )
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         super().check_input_spaces(input_spaces, action_space)
@@ -96,9 +95,9 @@ class IMPALALoss(PolicyGradientLoss):
         entropy: Any = None,
         truncations: Any = None,
         time_percentage: Any = None,
-        sequence_length: Any = None,
+        weights: Any = None,
     ) -> Any:
-        """All three parts, weighted, ``[B]``.
+        """``{"loss", "policy_loss", "value_loss", "entropy"}``, each ``[T, B]``; ``loss`` is the weighted sum.
 
         Args:
             log_probs: of the actions taken, by the learner's policy [T, B], or a container of those of their parts.
@@ -111,23 +110,23 @@ class IMPALALoss(PolicyGradientLoss):
             entropy: of the learner's policy, as `log_probs`; not needed if its weight is 0.
             truncations: where an episode was cut before the last step [T, B], bool.
             time_percentage: the fraction of training done, []; only needed with a schedule.
-            sequence_length: number of valid steps of each sequence [B]; default: all.
+            weights: of the steps [T, B]; a step before one of weight 0 is the last of its fragment.
         """
-        return self._loss_per_item(
+        targets, advantages = self._v_trace(
             log_probs,
             behaviour_log_probs,
             state_values,
             bootstrap_values,
             rewards,
             terminals,
-            entropy,
             truncations,
-            time_percentage,
-            sequence_length,
+            weights,
         )
+        policy_loss = self._policy_loss(log_probs, advantages)
+        return self.with_total(policy_loss, self._value_loss(state_values, targets), entropy, time_percentage)
 
-    @graph_fn(flatten_ops={"log_probs", "behaviour_log_probs", "entropy"})
-    def _loss_per_item(
+    @graph_fn(returns=2, flatten_ops={"log_probs", "behaviour_log_probs"})
+    def _v_trace(
         self,
         ops: Any,
         log_probs: Mapping[str, Any],
@@ -136,19 +135,13 @@ class IMPALALoss(PolicyGradientLoss):
         bootstrap_values: Any,
         rewards: Any,
         terminals: Any,
-        entropy: Mapping[str, Any] | None = None,
         truncations: Any = None,
-        time_percentage: Any = None,
-        sequence_length: Any = None,
+        weights: Any = None,
     ) -> Any:
-        joint = [sum_of_parts(ops, list(parts.values()), 2) for parts in (log_probs, behaviour_log_probs)]
-        new, old, rewards, state_values = (
-            self.without_padding(ops, x, sequence_length) for x in (*joint, rewards, state_values)
-        )
-        if len(bootstrap_values.shape) == 2:
-            bootstrap_values = self.without_padding(ops, bootstrap_values, sequence_length)
-        ends = self._ends(ops, truncations, sequence_length, state_values)
-        targets, advantages = v_trace(
+        """The targets of the value function and the advantages; no gradient flows through them."""
+        new, old = (sum_of_parts(ops, list(parts.values()), 2) for parts in (log_probs, behaviour_log_probs))
+        ends = self._ends(ops, truncations, weights)
+        return v_trace(
             ops,
             importance_ratios(ops, new, old),
             self.discount * ops.astype(~terminals, "float"),
@@ -160,18 +153,21 @@ class IMPALALoss(PolicyGradientLoss):
             rho_bar_pg=self.rho_bar_pg,
             ends=ends,
         )
-        losses = self.at(ops, "weight_pg", time_percentage) * policy_gradient_loss(ops, new, advantages)
-        weight = 0.5 * self.at(ops, "weight_baseline", time_percentage)
-        losses = losses + weight * value_loss(ops, state_values, targets)
-        losses = losses + self.entropy_part(ops, entropy, 2, time_percentage, sequence_length)
-        return self.over_time(ops, losses, sequence_length, self.average_time_steps)
 
-    def _ends(self, ops: Any, truncations: Any, sequence_length: Any, values: Any) -> Any:
+    @graph_fn(flatten_ops={"log_probs"})
+    def _policy_loss(self, ops: Any, log_probs: Mapping[str, Any], advantages: Any) -> Any:
+        return policy_gradient_loss(ops, sum_of_parts(ops, list(log_probs.values()), 2), advantages)
+
+    @graph_fn
+    def _value_loss(self, ops: Any, state_values: Any, targets: Any) -> Any:
+        return 0.5 * value_loss(ops, state_values, targets)
+
+    def _ends(self, ops: Any, truncations: Any, weights: Any) -> Any:
         """The last steps of fragments [T, B]; None: only those in the last row."""
-        if sequence_length is None:
+        if weights is None:
             return truncations
-        inside, before = (sequence_mask(ops, sequence_length - n, values, 0) for n in (0, 1))
-        last = inside & ~before
+        counts = ops.astype(weights, "bool")
+        last = counts & ~ops.pad(counts[1:], ((0, 1), (0, 0)))
         return last if truncations is None else truncations | last
 
     def _clipped(self, ops: Any, rewards: Any) -> Any:

@@ -17,34 +17,44 @@ from rlgraph.components.losses.per_item_checks import (
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.component.decorators import ApiMethod
 from rlgraph.core.errors import InferenceError, nearest
-from rlgraph.core.functional.prioritized_replay import weighted_mean
 from rlgraph.core.functional.supervised import sequence_mask
+from rlgraph.core.functional.weighting import weighted_mean, without_garbage
 from rlgraph.spaces import Space
 
 
 class LossFunction(Component):
     """A loss: one number per item of a batch, and their mean.
 
-    A subclass implements `loss_per_item`. It then has `loss` with the same arguments, which also returns the mean and
-    accepts the importance weights of a prioritized memory. A loss of several parts with an optimizer each (critic,
-    actor) returns a dict of them wherever others return a tensor.
+    A subclass implements `loss_per_item`, which returns one number per item: a tensor, or a dict of named ones with the
+    key ``loss``. It then has `loss` with the same arguments, and with `weights` of the items, which returns the means
+    by the same names and ``loss_per_item``. Items are ``[B]``; those of a loss that takes sequences may be the steps of
+    these, ``[T, B]`` or ``[B, T]``, and its `loss` has `sequence_length` too.
 
     Attributes:
         item_arguments: names of the arguments with one number per item; all have the same ranks.
         part_arguments: names of the arguments with numbers of each part of an action: tensors or containers.
+        measures: names of the numbers that are only measured, such as the entropy: weights above 0 do not scale them.
+        takes_sequences: whether items may have a time rank.
+        average_time_steps: of sequences, the mean of all steps is taken; False: the sum of the steps of each sequence,
+            and the mean of these.
         time_axis: the axis of the time rank of the items, 0 or 1; None without one. Known once it is built.
+        item_rank: the number of axes of the items, 1 or 2. Known once it is built.
     """
 
     item_arguments: ClassVar[tuple[str, ...]] = ()
     part_arguments: ClassVar[tuple[str, ...]] = ()
+    measures: ClassVar[tuple[str, ...]] = ()
+    takes_sequences: ClassVar[bool] = False
+    average_time_steps: bool = True
     time_axis: int | None = None
+    item_rank: int = 1
     ranks_may_differ = False
 
     def __init_subclass__(cls, **kwargs: Any):
         super().__init_subclass__(**kwargs)
         per_item = vars(cls).get("loss_per_item")
         if isinstance(per_item, ApiMethod) and "loss" not in vars(cls):
-            cls.loss = _with_mean(per_item)
+            cls.loss = _with_means(per_item, cls.takes_sequences)
         if isinstance(getattr(cls, "loss", None), ApiMethod):
             _check_names(cls)
 
@@ -53,32 +63,60 @@ class LossFunction(Component):
     loss_per_item: ClassVar[Any]
 
     @rlgraph_api(must_be_complete=False)
-    def loss_average(self, loss_per_item: Any = None, importance_weights: Any = None) -> Any:
-        """The mean: ``loss_per_item [B], importance_weights [B] -> []``; of each part, if there are several."""
-        return None if loss_per_item is None else self._average(loss_per_item, importance_weights)
+    def loss_average(self, loss_per_item: Any = None, weights: Any = None) -> Any:
+        """The mean, as `loss` takes it: ``loss_per_item [B], weights [B] -> []``."""
+        return None if loss_per_item is None else self._average(loss_per_item, weights)
 
-    @graph_fn(flatten_ops={"loss_per_item"}, split_ops=True)
-    def _average(self, ops: Any, loss_per_item: Any, importance_weights: Any = None) -> Any:
-        if len(loss_per_item.shape) != 1:
+    @graph_fn
+    def _average(self, ops: Any, loss_per_item: Any, weights: Any = None) -> Any:
+        self._check_rank(loss_per_item, weights)
+        if self.time_axis is None or self.average_time_steps:
+            return weighted_mean(ops, loss_per_item, weights)
+        if weights is None:
+            return ops.mean(ops.sum(loss_per_item, axis=self.time_axis))
+        steps = ops.astype(weights, "float") * without_garbage(ops, loss_per_item, weights)
+        has_steps = ops.max(ops.astype(ops.astype(weights, "bool"), "float"), axis=self.time_axis)
+        return weighted_mean(ops, ops.sum(steps, axis=self.time_axis), has_steps)
+
+    @graph_fn
+    def _measure(self, ops: Any, per_item: Any, weights: Any = None) -> Any:
+        """The mean of the items that count, ``[B], [B] -> []``."""
+        self._check_rank(per_item, weights)
+        return weighted_mean(ops, per_item, None if weights is None else ops.astype(weights, "bool"))
+
+    def _check_rank(self, per_item: Any, weights: Any) -> None:
+        if len(per_item.shape) != (self.item_rank if weights is None else len(weights.shape)):
+            given = "" if weights is None else f", and weights {weights!r}"
             raise InferenceError(
-                f"loss_per_item: expected one number per item, [B], given {loss_per_item!r}; over_time makes one "
-                "number of each sequence"
+                f"loss_per_item: expected one number per item, {'[B]' if self.item_rank == 1 else '[T, B]'}, given "
+                f"{per_item!r}{given}"
             )
-        if importance_weights is not None and len(importance_weights.shape) != len(loss_per_item.shape):
-            raise InferenceError(
-                f"importance_weights: expected one per item, {loss_per_item!r}, given {importance_weights!r}"
-            )
-        return weighted_mean(ops, loss_per_item, importance_weights)
+
+    @graph_fn(flatten_ops={"values"}, split_ops=True)
+    def _without_garbage(self, ops: Any, values: Any, weights: Any) -> Any:
+        """0 in items of weight 0. What is not one per item, such as a temperature, stays."""
+        return values if len(values.shape) < len(weights.shape) else without_garbage(ops, values, weights)
+
+    @graph_fn(flatten_ops={"like"})
+    def _weights_of_steps(self, ops: Any, like: Any, sequence_length: Any, weights: Any = None) -> Any:
+        """The weights, but 0 after the end of each sequence; `like` has the axes of the items."""
+        if self.time_axis is None:
+            raise AssemblyError(f"{self.scope_path}: sequence_length needs items with time rank")
+        mask = sequence_mask(ops, sequence_length, next(iter(like.values())), self.time_axis)
+        return mask if weights is None else ops.where(mask, ops.astype(weights, "float"), 0.0)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         check_lengths(input_spaces)
         if input_spaces.get("time_percentage") is not None:
             check_time_percentage(input_spaces["time_percentage"])
-        items = {name: input_spaces[name] for name in self.item_arguments if name in input_spaces}
+        items = {
+            name: input_spaces[name] for name in (*self.item_arguments, "weights") if name in input_spaces
+        }
         check_items(items)
         if items:
             first = next(iter(items))
             self.time_axis = time_axis_of(items[first])
+            self.item_rank = len(items[first].get_shape(True, True))
             parts = [name for name in self.part_arguments if name in input_spaces]
             check_log_probs(input_spaces, [name for name in parts if "log_probs" in name])
             check_parts(input_spaces, parts, first)
@@ -96,47 +134,6 @@ class LossFunction(Component):
             )
         return schedule.tensor(ops, time_percentage)
 
-    def over_time(self, ops: Any, losses: Any, sequence_length: Any, average: bool) -> Any:
-        """Reduce losses of steps to losses of sequences: ``[T, B]`` or ``[B, T] -> [B]``; ``[B]`` stays.
-
-        Args:
-            ops: the operations.
-            losses: one per step.
-            sequence_length: number of valid steps of each sequence, [B]; None: all.
-            average: take the mean of the valid steps instead of their sum.
-        """
-        mask = self.mask_of(ops, sequence_length, losses)
-        if self.time_axis is None:
-            return losses
-        if mask is None:
-            return (ops.mean if average else ops.sum)(losses, axis=self.time_axis)
-        total = ops.sum(ops.where(mask, losses, 0.0), axis=self.time_axis)
-        return total / ops.maximum(ops.astype(sequence_length, "float"), 1.0) if average else total
-
-    def mask_of(self, ops: Any, sequence_length: Any, losses: Any) -> Any:
-        """The mask of valid steps, bool, of the shape of `losses`; None: all. Arguments as of `over_time`.
-
-        Raises:
-            AssemblyError: `sequence_length` is given for items without time rank.
-        """
-        if sequence_length is None:
-            return None
-        if self.time_axis is None:
-            raise AssemblyError(f"{self.scope_path}: sequence_length needs items with time rank")
-        return sequence_mask(ops, sequence_length, losses, self.time_axis)
-
-    def without_padding(self, ops: Any, values: Any, sequence_length: Any) -> Any:
-        """``[T, B, ...]`` or ``[B, T, ...]``, 0 in the invalid steps; arguments as of `over_time`.
-
-        Values there, even NaN, then reach neither losses nor derivatives.
-        """
-        mask = self.mask_of(ops, sequence_length, values)
-        if mask is None:
-            return values
-        for _ in values.shape[2:]:
-            mask = ops.expand_dims(mask, -1)
-        return ops.where(mask, values, ops.zeros_like(values))
-
 
 def _check_names(cls: type[LossFunction]) -> None:
     """Raise `AssemblyError` unless the arguments in the lists of a loss are arguments of `loss_per_item`."""
@@ -149,27 +146,56 @@ def _check_names(cls: type[LossFunction]) -> None:
                 )
 
 
-def _with_mean(per_item: ApiMethod) -> ApiMethod:
+def _with_means(per_item: ApiMethod, takes_sequences: bool) -> ApiMethod:
     """Make the API method `loss` from a `loss_per_item`."""
+    needs_weights = "weights" in per_item.signature.parameters
 
-    def loss(self: Any, importance_weights: Any, **arguments: Any) -> Any:
-        losses = self.loss_per_item(**arguments)
-        if isinstance(losses, dict | tuple) and not losses:
+    def loss(self: Any, weights: Any, sequence_length: Any = None, **arguments: Any) -> Any:
+        if sequence_length is not None:
+            like = arguments[(*self.item_arguments, *self.part_arguments)[0]]
+            weights = self._weights_of_steps(like, sequence_length, weights)
+        if weights is not None:
+            arguments = {
+                name: self._without_garbage(value, weights)
+                if value is not None and name != "time_percentage"
+                else value
+                for name, value in arguments.items()
+            }
+        if needs_weights:
+            arguments["weights"] = weights
+        # No call of the API method: its arguments are made here, so their Spaces would not be known in time.
+        items = per_item.function(self, **arguments)
+        items = items if isinstance(items, dict) else {"loss": items}
+        if "loss" not in items or isinstance(items["loss"], tuple | list | dict):
             raise AssemblyError(
-                f"{self.scope_path}.loss_per_item: expected one number per item, [B], or a dict of these, given nothing"
+                f"{self.scope_path}.loss_per_item: expected one number per item, [B], or a dict of these with the key "
+                "'loss', given nothing of the kind"
             )
-        return self.loss_average(losses, importance_weights), losses
+        means = {
+            name: self._measure(x, weights) if name in self.measures else self._average(x, weights)
+            for name, x in items.items()
+        }
+        kept = items["loss"] if weights is None else self._without_garbage(items["loss"], weights)
+        return {**means, "loss_per_item": kept}
 
     loss.__doc__ = (
-        "The mean loss [] and the loss per item. Arguments as of `loss_per_item`, and ``importance_weights [B]``: "
-        "weights of the items in the mean (Schaul et al., 2016); the loss per item is unweighted."
+        "The means [] of what `loss_per_item` returns, by name, and ``loss_per_item``. Arguments as of "
+        "`loss_per_item`, and ``weights``, one per item: an item of weight 0 does not count, whatever is in it, and a "
+        "weight above 0 scales its loss in the mean, not in ``loss_per_item``."
+        + (
+            " ``sequence_length`` [B]: number of valid steps of each sequence; default: all."
+            if takes_sequences
+            else ""
+        )
     )
-    weights = inspect.Parameter(
-        "importance_weights", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=Any
-    )
-    parameters = [*per_item.signature.parameters.values(), weights]
+    names = ["weights", *(["sequence_length"] if takes_sequences else [])]
+    parameters = [p for p in per_item.signature.parameters.values() if p.name != "weights"]
+    parameters += [
+        inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=Any)
+        for name in names
+    ]
     loss.__signature__ = per_item.signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    return rlgraph_api(returns=2)(loss)
+    return rlgraph_api(loss)
 
 
 def read_schedule(spec: Any, where: str) -> Schedule:

@@ -18,7 +18,8 @@ class NegativeLogLikelihoodLoss(SupervisedLoss):
     Args:
         distribution_spec: a component with the API method ``log_prob(parameters, values)``; None: inputs are
             log-probabilities instead of parameters.
-        average_time_steps: the loss of a sequence is the mean of its steps; False: their sum.
+        average_time_steps: of sequences, the mean of all steps is taken; False: the sum of the steps of each sequence,
+            and the mean of these.
         scope: name among its siblings.
 
     Raises:
@@ -50,24 +51,21 @@ class NegativeLogLikelihoodLoss(SupervisedLoss):
         super().check_input_spaces(used, action_space)
 
     @rlgraph_api
-    def loss_per_item(self, parameters: Any, labels: Any = None, sequence_length: Any = None) -> Any:
-        """``[B]``, the sum over all parts and axes but those of batch and time.
+    def loss_per_item(self, parameters: Any, labels: Any = None) -> Any:
+        """One number per item, the sum over all parts and axes but those of batch and time.
 
         Args:
             parameters: parameters of the distribution, ``[B, ...]``, of sequences ``[T, B, ...]`` or ``[B, T, ...]``,
                 or a container of these; without a distribution the labels' log-probabilities.
             labels: values of the distribution; not used without one.
-            sequence_length: number of valid steps of each sequence [B]; default: all.
         """
         log_probs = parameters
         if self.distribution is not None:
             if labels is None:
                 raise AssemblyError(f"{self.scope_path}: a distribution needs the argument labels")
             log_probs = self.distribution.log_prob(parameters, labels)
-        return self._loss_per_item(log_probs, sequence_length)
+        return self._loss_per_item(log_probs)
 
     @graph_fn(flatten_ops={"log_probs"})
-    def _loss_per_item(self, ops: Any, log_probs: Mapping[str, Any], sequence_length: Any = None) -> Any:
-        joint = sum_of_parts(ops, list(log_probs.values()), self.item_rank)
-        losses = -self.without_padding(ops, joint, sequence_length)
-        return self.over_time(ops, losses, sequence_length, self.average_time_steps)
+    def _loss_per_item(self, ops: Any, log_probs: Mapping[str, Any]) -> Any:
+        return -sum_of_parts(ops, list(log_probs.values()), self.item_rank)

@@ -3,58 +3,90 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from rlgraph.components.common.schedules import Constant
 from rlgraph.components.losses.loss_function import LossFunction, read_schedule
-from rlgraph.core import AssemblyError
+from rlgraph.core import AssemblyError, graph_fn
 from rlgraph.core.functional.policy_gradient import entropy_loss, sum_of_parts
 from rlgraph.core.specs.spec_types import ScheduleSpec
 
 
 class PolicyGradientLoss(LossFunction):
-    """A loss with an entropy bonus, of items ``[B]``, or of sequences ``[T, B]`` or ``[B, T]``.
+    """A weighted sum of the losses of policy and value function and an entropy bonus.
+
+    Items are ``[B]``, or the steps of sequences, ``[T, B]`` or ``[B, T]``.
 
     Args:
-        weight_entropy: weight of the entropy bonus; a number or a schedule.
-        average_time_steps: the loss of a sequence is the mean of its steps; False: their sum.
+        weight_pg, weight_vf, weight_entropy: numbers or schedules.
+        average_time_steps: of sequences, the mean of all steps is taken; False: the sum of the steps of each sequence,
+            and the mean of these.
         scope: name among its siblings.
 
     Raises:
         SpecError: a weight below 0.
     """
 
-    def __init__(self, weight_entropy: ScheduleSpec, average_time_steps: bool, scope: str, **kwargs: Any):
+    measures: ClassVar[tuple[str, ...]] = ("entropy",)
+    takes_sequences = True
+
+    def __init__(
+        self,
+        weight_pg: ScheduleSpec,
+        weight_vf: ScheduleSpec,
+        weight_entropy: ScheduleSpec,
+        average_time_steps: bool,
+        scope: str,
+        **kwargs: Any,
+    ):
+        self.weight_pg = read_schedule(weight_pg, f"{scope}.weight_pg")
+        self.weight_vf = read_schedule(weight_vf, f"{scope}.weight_vf")
         self.weight_entropy = read_schedule(weight_entropy, f"{scope}.weight_entropy")
         self.average_time_steps = average_time_steps
         super().__init__(scope=scope, **kwargs)
 
-    def entropy_part(
-        self,
-        ops: Any,
-        entropy: Mapping[str, Any] | None,
-        rank: int,
-        time_percentage: Any,
-        sequence_length: Any = None,
-    ) -> Any:
-        """The entropy term of a loss, ``[...]`` of `rank` axes; 0.0 if its weight is 0.
+    def with_total(
+        self, policy_loss: Any, value_loss: Any, entropy: Any, time_percentage: Any
+    ) -> dict[str, Any]:
+        """The named numbers per item: the weighted sum ``loss`` and its parts; for use in API methods.
 
         Args:
-            ops: the operations.
-            entropy: of each part of the action, ``[..., ...]``.
-            rank: the number of axes of the items.
-            time_percentage: for the weight.
-            sequence_length: number of valid steps of each sequence [B]; None: all.
+            policy_loss, value_loss: per item.
+            entropy: of each part of the action, ``[..., ...]``; None if it is not known.
+            time_percentage: for the weights.
 
         Raises:
             AssemblyError: the entropy is missing and its weight is not 0.
         """
-        if self.weight_entropy == Constant(0.0):
-            return 0.0
+        has_bonus = self.weight_entropy != Constant(0.0)
         if entropy is None:
-            raise AssemblyError(
-                f"{self.scope_path}: weight_entropy is not 0: pass the argument entropy, or set weight_entropy to 0"
-            )
-        weight = self.at(ops, "weight_entropy", time_percentage)
-        joint = self.without_padding(ops, sum_of_parts(ops, list(entropy.values()), rank), sequence_length)
-        return entropy_loss(ops, joint, weight)
+            if has_bonus:
+                raise AssemblyError(
+                    f"{self.scope_path}: weight_entropy is not 0: pass the argument entropy, or set weight_entropy to 0"
+                )
+            total = self._total(policy_loss, value_loss, None, time_percentage)
+            return {"loss": total, "policy_loss": policy_loss, "value_loss": value_loss}
+        joint = self._joint_entropy(entropy)
+        total = self._total(policy_loss, value_loss, joint if has_bonus else None, time_percentage)
+        return {"loss": total, "policy_loss": policy_loss, "value_loss": value_loss, "entropy": joint}
+
+    @graph_fn(flatten_ops={"entropy"})
+    def _joint_entropy(self, ops: Any, entropy: Mapping[str, Any]) -> Any:
+        """The entropy of an action, per item."""
+        return sum_of_parts(ops, list(entropy.values()), self.item_rank)
+
+    @graph_fn
+    def _total(
+        self,
+        ops: Any,
+        policy_loss: Any,
+        value_loss: Any,
+        entropy: Any = None,
+        time_percentage: Any = None,
+    ) -> Any:
+        """All per item."""
+        total = self.at(ops, "weight_pg", time_percentage) * policy_loss
+        total = total + self.at(ops, "weight_vf", time_percentage) * value_loss
+        if entropy is None:
+            return total
+        return total + entropy_loss(ops, entropy, self.at(ops, "weight_entropy", time_percentage))

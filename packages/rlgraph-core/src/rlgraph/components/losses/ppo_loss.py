@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rlgraph.components.helpers.standardize import Standardize
 from rlgraph.components.losses.loss_function import read_schedule
 from rlgraph.components.losses.policy_gradient_loss import PolicyGradientLoss
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.errors import nearest
+from rlgraph.core.functional.off_policy import importance_ratios
 from rlgraph.core.functional.policy_gradient import (
+    divergence_estimate,
     ppo_clipped_surrogate,
     ppo_clipped_value_loss,
-    standardize,
     sum_of_parts,
     value_loss,
 )
@@ -28,7 +30,7 @@ class PPOLoss(PolicyGradientLoss):
     ``L_clip + weight_vf * (V - V_target)^2 - weight_entropy * H``, https://arxiv.org/abs/1707.06347. The targets of the
     value function are ``prev_state_values + advantages``: with advantages of GAE its lambda-returns.
 
-    Items are ``[B]``, or of sequences ``[T, B]`` or ``[B, T]``; the loss per item of sequences is ``[B]``.
+    Items are ``[B]``, or the steps of sequences, ``[T, B]`` or ``[B, T]``.
 
     Args:
         clip_ratio: how far the ratio of new and old probability may move from 1; a number or a schedule.
@@ -39,7 +41,8 @@ class PPOLoss(PolicyGradientLoss):
         standardize_advantages: scale the advantages of a batch to mean 0 and deviation 1, in the policy's part only.
         ratio_of: ``"action"``: a container action has one ratio, that of its joint probability; ``"part"``: each part
             has one, and the losses of the parts are averaged, as are their entropies, as in RLgraph 0.5.
-        average_time_steps: the loss of a sequence is the mean of its steps; False: their sum.
+        average_time_steps: of sequences, the mean of all steps is taken; False: the sum of the steps of each sequence,
+            and the mean of these.
         scope: name among its siblings.
 
     Raises:
@@ -48,6 +51,7 @@ class PPOLoss(PolicyGradientLoss):
 
     item_arguments = ("state_values", "prev_state_values", "advantages")
     part_arguments = ("log_probs", "prev_log_probs", "entropy")
+    measures = ("entropy", "kl", "clip_fraction")
 
     def __init__(
         self,
@@ -71,10 +75,11 @@ class PPOLoss(PolicyGradientLoss):
             if value_function_clipping is None
             else read_schedule(value_function_clipping, f"{scope}.value_function_clipping")
         )
-        self.weight_vf = read_schedule(weight_vf, f"{scope}.weight_vf")
-        self.standardize_advantages = standardize_advantages
         self.ratio_of = ratio_of
-        super().__init__(weight_entropy, average_time_steps, scope=scope, **kwargs)
+        super().__init__(1.0, weight_vf, weight_entropy, average_time_steps, scope=scope, **kwargs)
+        self.standardize = Standardize() if standardize_advantages else None
+        if self.standardize is not None:
+            self.add_components(self.standardize)
 
     @rlgraph_api
     def loss_per_item(
@@ -86,9 +91,12 @@ class PPOLoss(PolicyGradientLoss):
         advantages: Any,
         entropy: Any = None,
         time_percentage: Any = None,
-        sequence_length: Any = None,
+        weights: Any = None,
     ) -> Any:
-        """All three parts, weighted, ``[B]``.
+        """``{"loss", "policy_loss", "value_loss", "entropy", "kl", "clip_fraction"}``, each ``[B]``.
+
+        ``loss`` is the weighted sum, ``kl`` an estimate of the divergence from the behaviour policy (the mean counts),
+        ``clip_fraction`` 1 where the ratio is clipped.
 
         Args:
             log_probs: of the actions taken, by the learner's policy [B], or a container of those of its parts.
@@ -98,68 +106,79 @@ class PPOLoss(PolicyGradientLoss):
             advantages: of the actions [B].
             entropy: of the learner's policy, as `log_probs`; not needed if its weight is 0.
             time_percentage: the fraction of training done, []; only needed with a schedule.
-            sequence_length: number of valid steps of each sequence [B]; default: all.
+            weights: of the items [B]; advantages are standardized over those above 0.
         """
-        pg_loss = self.pg_loss_per_item(
-            log_probs, prev_log_probs, advantages, entropy, time_percentage, sequence_length
-        )
-        value_function_loss = self.value_function_loss_per_item(
-            state_values, prev_state_values, advantages, time_percentage, sequence_length
-        )
-        return self._sum(pg_loss, value_function_loss, time_percentage)
+        policy_loss = self.policy_loss(log_probs, prev_log_probs, advantages, time_percentage, weights)
+        value_loss = self._value_loss(state_values, prev_state_values, advantages, time_percentage)
+        return {
+            **self.with_total(policy_loss, value_loss, entropy, time_percentage),
+            "kl": self._divergence(log_probs, prev_log_probs),
+            "clip_fraction": self._is_clipped(log_probs, prev_log_probs, time_percentage),
+        }
 
-    @rlgraph_api
-    def pg_loss_per_item(
+    def policy_loss(
         self,
         log_probs: Any,
         prev_log_probs: Any,
         advantages: Any,
-        entropy: Any = None,
         time_percentage: Any = None,
-        sequence_length: Any = None,
+        weights: Any = None,
     ) -> Any:
-        """The policy's part with the entropy bonus ``[B]``; arguments as of `loss_per_item`."""
-        return self._pg_loss(log_probs, prev_log_probs, advantages, entropy, time_percentage, sequence_length)
+        """The clipped objective as a loss ``[B]``, for use in API methods; arguments as of `loss_per_item`."""
+        if self.standardize is not None:
+            advantages = self.standardize.standardize(advantages, weights)
+        return self._policy_loss(log_probs, prev_log_probs, advantages, time_percentage)
 
-    @rlgraph_api
-    def value_function_loss_per_item(
-        self,
-        state_values: Any,
-        prev_state_values: Any,
-        advantages: Any,
-        time_percentage: Any = None,
-        sequence_length: Any = None,
-    ) -> Any:
-        """The value function's part ``[B]``, without its weight; arguments as of `loss_per_item`."""
-        return self._value_loss(state_values, prev_state_values, advantages, time_percentage, sequence_length)
-
-    @graph_fn(flatten_ops={"log_probs", "prev_log_probs", "entropy"})
-    def _pg_loss(
+    @graph_fn(flatten_ops={"log_probs", "prev_log_probs"})
+    def _policy_loss(
         self,
         ops: Any,
         log_probs: Mapping[str, Any],
         prev_log_probs: Mapping[str, Any],
         advantages: Any,
-        entropy: Mapping[str, Any] | None = None,
         time_percentage: Any = None,
-        sequence_length: Any = None,
     ) -> Any:
-        rank, clip_ratio = len(advantages.shape), self.at(ops, "clip_ratio", time_percentage)
-        advantages = self.without_padding(ops, advantages, sequence_length)
-        if self.standardize_advantages:
-            advantages = standardize(ops, advantages, self.mask_of(ops, sequence_length, advantages))
+        clip_ratio = self.at(ops, "clip_ratio", time_percentage)
+        groups = self._groups(ops, log_probs, prev_log_probs)
+        return _mean([ppo_clipped_surrogate(ops, *group, advantages, clip_ratio) for group in groups])
+
+    @graph_fn(flatten_ops={"log_probs", "prev_log_probs"})
+    def _is_clipped(
+        self,
+        ops: Any,
+        log_probs: Mapping[str, Any],
+        prev_log_probs: Mapping[str, Any],
+        time_percentage: Any = None,
+    ) -> Any:
+        clip_ratio = self.at(ops, "clip_ratio", time_percentage)
+        changes = [
+            ops.abs(importance_ratios(ops, *group) - 1.0)
+            for group in self._groups(ops, log_probs, prev_log_probs)
+        ]
+        return _mean([ops.astype(change > clip_ratio, "float") for change in changes])
+
+    @graph_fn(flatten_ops={"log_probs", "prev_log_probs"})
+    def _divergence(self, ops: Any, log_probs: Mapping[str, Any], prev_log_probs: Mapping[str, Any]) -> Any:
+        joint = (sum_of_parts(ops, list(x.values()), self.item_rank) for x in (log_probs, prev_log_probs))
+        return divergence_estimate(ops, *joint)
+
+    def _groups(
+        self, ops: Any, log_probs: Mapping[str, Any], prev_log_probs: Mapping[str, Any]
+    ) -> list[tuple[Any, Any]]:
+        """New and old log-probabilities of what has one ratio: the action, or each part of it."""
         groups = [[path] for path in log_probs] if self.ratio_of == "part" else [list(log_probs)]
-        losses = []
-        for paths in groups:
-            joint = [
-                sum_of_parts(ops, [parts[path] for path in paths], rank)
-                for parts in (log_probs, prev_log_probs)
-            ]
-            new, old = (self.without_padding(ops, x, sequence_length) for x in joint)
-            losses.append(ppo_clipped_surrogate(ops, new, old, advantages, clip_ratio))
-        losses.append(self.entropy_part(ops, entropy, rank, time_percentage, sequence_length))
-        mean = sum(losses[1:], start=losses[0]) * (1.0 / len(groups))
-        return self.over_time(ops, mean, sequence_length, self.average_time_steps)
+        return [
+            (
+                sum_of_parts(ops, [log_probs[path] for path in paths], self.item_rank),
+                sum_of_parts(ops, [prev_log_probs[path] for path in paths], self.item_rank),
+            )
+            for paths in groups
+        ]
+
+    @graph_fn(flatten_ops={"entropy"})
+    def _joint_entropy(self, ops: Any, entropy: Mapping[str, Any]) -> Any:
+        parts = [sum_of_parts(ops, [part], self.item_rank) for part in entropy.values()]
+        return _mean(parts) if self.ratio_of == "part" else sum_of_parts(ops, parts, self.item_rank)
 
     @graph_fn
     def _value_loss(
@@ -169,21 +188,13 @@ class PPOLoss(PolicyGradientLoss):
         prev_state_values: Any,
         advantages: Any,
         time_percentage: Any = None,
-        sequence_length: Any = None,
     ) -> Any:
-        values, old, advantages = (
-            self.without_padding(ops, x, sequence_length)
-            for x in (state_values, prev_state_values, advantages)
-        )
-        targets = old + advantages
+        targets = prev_state_values + advantages
         if self.value_function_clipping is None:
-            losses = value_loss(ops, values, targets)
-        else:
-            limit = self.at(ops, "value_function_clipping", time_percentage)
-            losses = ppo_clipped_value_loss(ops, values, old, targets, limit)
-        return self.over_time(ops, losses, sequence_length, self.average_time_steps)
+            return value_loss(ops, state_values, targets)
+        limit = self.at(ops, "value_function_clipping", time_percentage)
+        return ppo_clipped_value_loss(ops, state_values, prev_state_values, targets, limit)
 
-    @graph_fn
-    def _sum(self, ops: Any, pg_loss: Any, value_function_loss: Any, time_percentage: Any = None) -> Any:
-        """``[B], [B] -> [B]``."""
-        return pg_loss + self.at(ops, "weight_vf", time_percentage) * value_function_loss
+
+def _mean(parts: Sequence[Any]) -> Any:
+    return sum(parts[1:], start=parts[0]) * (1.0 / len(parts)) if len(parts) > 1 else parts[0]

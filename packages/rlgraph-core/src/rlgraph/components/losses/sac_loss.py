@@ -32,8 +32,8 @@ TEMPERATURES = ("alpha", "log_alpha")
 class SACLoss(LossFunction):
     """Losses of critics, actor and temperature (Haarnoja et al., 2018, https://arxiv.org/abs/1812.05905).
 
-    Each has its own optimizer, so a loss is a dict with the keys ``critic``, ``actor`` and, with a target entropy,
-    ``alpha``.
+    Each has its own optimizer: ``critic_loss``, ``actor_loss`` and, with a target entropy, ``alpha_loss``; ``loss`` is
+    that of the critics.
 
     Samples must be reparameterised (see `Distribution.check_reparameterized`): squashed normal distributions for
     bounded floats, Gumbel-softmax ones for categories beside other parts, whose log-probabilities come as a container.
@@ -55,6 +55,7 @@ class SACLoss(LossFunction):
 
     item_arguments = ("rewards", "terminals", "discounts")
     part_arguments = ("log_probs_next_sampled", "log_probs_sampled")
+    measures = ("entropy",)
 
     def __init__(
         self,
@@ -108,7 +109,9 @@ class SACLoss(LossFunction):
         actions: Any = None,
         discounts: Any = None,
     ) -> Any:
-        """``{"critic": [B], "actor": [B], "alpha": [B]}``.
+        """``{"loss", "critic_loss", "actor_loss", "alpha_loss", "entropy"}``, each ``[B]``.
+
+        ``loss`` is that of the critics; ``alpha_loss`` needs a target entropy. The mean of ``entropy`` is the policy's.
 
         Args:
             alpha: the temperature, [].
@@ -123,21 +126,24 @@ class SACLoss(LossFunction):
             actions: the actions taken [B]; only needed with `discrete`.
             discounts: discount of the value of each next state [B]; default: `discount`.
         """
+        critic_loss = self._critic_loss(
+            alpha,
+            log_probs_next_sampled,
+            q_values_next_sampled,
+            q_values,
+            rewards,
+            terminals,
+            actions,
+            discounts,
+        )
         losses = {
-            "critic": self.critic_loss_per_item(
-                alpha,
-                log_probs_next_sampled,
-                q_values_next_sampled,
-                q_values,
-                rewards,
-                terminals,
-                actions,
-                discounts,
-            ),
-            "actor": self.actor_loss_per_item(alpha, log_probs_sampled, q_values_sampled),
+            "loss": critic_loss,
+            "critic_loss": critic_loss,
+            "actor_loss": self._actor_loss(alpha, log_probs_sampled, q_values_sampled),
+            "entropy": self._entropy(log_probs_sampled),
         }
         if self.target_entropy is not None:
-            losses["alpha"] = self.alpha_loss_per_item(alpha, log_probs_sampled)
+            losses["alpha_loss"] = self._alpha_loss(alpha, log_probs_sampled)
         return losses
 
     @rlgraph_api
@@ -153,10 +159,6 @@ class SACLoss(LossFunction):
         discounts: Any = None,
     ) -> Any:
         """The sum of the critics' losses ``[B]``; arguments as of `loss_per_item`."""
-        if self.discrete and actions is None:
-            raise AssemblyError(
-                f"{self.scope_path}: discrete=True needs the argument actions, those taken, [B]"
-            )
         return self._critic_loss(
             alpha,
             log_probs_next_sampled,
@@ -191,6 +193,10 @@ class SACLoss(LossFunction):
         actions: Any = None,
         discounts: Any = None,
     ) -> Any:
+        if self.discrete and actions is None:
+            raise AssemblyError(
+                f"{self.scope_path}: discrete=True needs the argument actions, those taken, [B]"
+            )
         value = discrete_soft_value if self.discrete else soft_value
         next_values = value(ops, q_values_next_sampled, self._joint(ops, log_probs_next_sampled), alpha)
         discount = self.discount if discounts is None else discounts
@@ -211,6 +217,11 @@ class SACLoss(LossFunction):
         assert self.target_entropy is not None
         temperature = ops.log(alpha) if self.temperature_loss == "log_alpha" else alpha
         return loss(ops, temperature, self._joint(ops, log_probs_sampled), self.target_entropy)
+
+    @graph_fn(flatten_ops={"log_probs_sampled"})
+    def _entropy(self, ops: Any, log_probs_sampled: Mapping[str, Any]) -> Any:
+        log_probs = self._joint(ops, log_probs_sampled)
+        return -ops.sum(ops.exp(log_probs) * log_probs, axis=-1) if self.discrete else -log_probs
 
     def _joint(self, ops: Any, log_probs: Mapping[str, Any]) -> Any:
         """``[B]``; discrete: ``[B, A]``."""

@@ -6,26 +6,24 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlgraph.components.losses.loss_function import LossFunction
-from rlgraph.components.losses.per_item_checks import check_lengths
+from rlgraph.components.losses.per_item_checks import check_items, check_lengths
 from rlgraph.core.functional.policy_gradient import sum_of_parts
 from rlgraph.spaces import Space, SpaceError
 
 
 class SupervisedLoss(LossFunction):
-    """A loss with the API method ``loss_per_item(parameters, labels, sequence_length=None)``.
+    """A loss with the API method ``loss_per_item(parameters, labels)``.
 
-    Items are ``[B]``, or of sequences ``[T, B]`` or ``[B, T]``, as the Space of `parameters` says; the loss per item of
-    sequences is ``[B]``.
+    Items are ``[B]``, or the steps of sequences, ``[T, B]`` or ``[B, T]``, as the Space of `parameters` says.
 
     Args:
-        average_time_steps: the loss of a sequence is the mean of its steps; False: their sum.
+        average_time_steps: of sequences, the mean of all steps is taken; False: the sum of the steps of each sequence,
+            and the mean of these.
         scope: name among its siblings.
-
-    Attributes:
-        item_rank: number of axes of the items, 1 or 2. Known after the build.
     """
 
-    item_rank: int
+    part_arguments = ("parameters",)
+    takes_sequences = True
 
     def __init__(self, average_time_steps: bool, scope: str, **kwargs: Any):
         self.average_time_steps = average_time_steps
@@ -33,12 +31,16 @@ class SupervisedLoss(LossFunction):
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         check_lengths(input_spaces)
-        space, labels = input_spaces["parameters"], input_spaces.get("labels")
-        if labels is not None and _ranks(labels) != _ranks(space):
-            raise SpaceError(
-                f"labels: expected the batch and time ranks of parameters, {space!r}, given {labels!r}; others would "
-                "silently broadcast over all pairs of items"
-            )
+        space = input_spaces["parameters"]
+        for name in ("labels", "weights"):
+            other = input_spaces.get(name)
+            if other is not None and _ranks(other) != _ranks(space):
+                raise SpaceError(
+                    f"{name}: expected the batch and time ranks of parameters, {space!r}, given {other!r}; others "
+                    "would silently broadcast over all pairs of items"
+                )
+        if "weights" in input_spaces:
+            check_items({"weights": input_spaces["weights"]})
         self.item_rank = 2 if space.has_batch_rank and space.has_time_rank else 1
         self.time_axis = None
         if space.has_time_rank:

@@ -16,7 +16,7 @@ from rlgraph.spaces import Space
 class TD3Loss(LossFunction):
     """Losses of critics and actor (Fujimoto et al., 2018, Algorithm 1, https://arxiv.org/abs/1802.09477).
 
-    Each has its own optimizer, so a loss is a dict with the keys ``critic`` and ``actor``. The agent adds the
+    Each has its own optimizer: ``critic_loss`` and ``actor_loss``; ``loss`` is that of the critics. The agent adds the
     noise on the target policy's actions (`rlgraph.core.functional.td3.smoothed_actions`). With one critic and without
     noise these are the losses of DDPG (Lillicrap et al., 2016, https://arxiv.org/abs/1509.02971).
 
@@ -53,7 +53,7 @@ class TD3Loss(LossFunction):
         terminals: Any,
         discounts: Any = None,
     ) -> Any:
-        """``{"critic": [B], "actor": [B]}``.
+        """``{"loss", "critic_loss", "actor_loss"}``, each ``[B]``; ``loss`` is that of the critics.
 
         Args:
             q_values_next: a tuple of the target critics' values of the target policy's smoothed actions, each [B].
@@ -63,10 +63,9 @@ class TD3Loss(LossFunction):
             terminals: where the episode terminated [B], bool; truncation is not termination.
             discounts: discount of the value of each next state [B]; default: `discount`.
         """
-        return {
-            "critic": self.critic_loss_per_item(q_values_next, q_values, rewards, terminals, discounts),
-            "actor": self.actor_loss_per_item(q_values_policy),
-        }
+        critic_loss = self._critic_loss(q_values_next, q_values, rewards, terminals, discounts)
+        actor_loss = self._actor_loss(q_values_policy)
+        return {"loss": critic_loss, "critic_loss": critic_loss, "actor_loss": actor_loss}
 
     @rlgraph_api
     def critic_loss_per_item(

@@ -76,11 +76,9 @@ class SupervisedModel(Component):
         return self.predictor.get_distribution_parameters(inputs, False)
 
     @rlgraph_api
-    def get_loss(
-        self, inputs: Any, labels: Any, sequence_length: Any = None, importance_weights: Any = None
-    ) -> Any:
+    def get_loss(self, inputs: Any, labels: Any, sequence_length: Any = None, weights: Any = None) -> Any:
         """``{"loss": [], "loss_per_item": [B]}``, without a step; arguments as of `update`."""
-        return self._losses(False, inputs, labels, sequence_length, importance_weights)
+        return self._losses(False, inputs, labels, sequence_length, weights)
 
     @rlgraph_api
     def update(
@@ -88,7 +86,7 @@ class SupervisedModel(Component):
         inputs: Any,
         labels: Any,
         sequence_length: Any = None,
-        importance_weights: Any = None,
+        weights: Any = None,
         time_percentage: Any = None,
     ) -> Any:
         """One step of the optimizer.
@@ -97,17 +95,21 @@ class SupervisedModel(Component):
             inputs: ``[B, ...]``, or of sequences.
             labels: ``[B, ...]``, as the loss expects them.
             sequence_length: number of valid steps of each sequence [B]; default: all.
-            importance_weights: weights of the items in the mean [B]; default: 1.
+            weights: of the items in the mean [B]; an item of weight 0 does not count.
             time_percentage: the fraction of training done, []; only needed if the learning rate is a schedule.
 
         Returns:
             ``{"loss": [], "loss_per_item": [B]}`` before the step.
         """
-        losses = self._losses(True, inputs, labels, sequence_length, importance_weights)
+        losses = self._losses(True, inputs, labels, sequence_length, weights)
         self.optimizer.step(self.predictor.variables(trainable_only=True), losses["loss"], time_percentage)
         return losses
 
-    def _losses(self, training: bool, inputs: Any, labels: Any, *rest: Any) -> dict[str, Any]:
+    def _losses(
+        self, training: bool, inputs: Any, labels: Any, sequence_length: Any, weights: Any
+    ) -> dict[str, Any]:
         parameters = self.predictor.get_distribution_parameters(inputs, training)
-        mean, per_item = self.loss.loss(parameters, labels, *rest)
-        return {"loss": mean, "loss_per_item": per_item}
+        losses: dict[str, Any] = self.loss.loss(
+            parameters, labels, weights=weights, sequence_length=sequence_length
+        )
+        return losses

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
@@ -10,8 +9,9 @@ import numpy as np
 
 from rlgraph.core.backend import Storage
 from rlgraph.core.checkpoint.reading import Checkpoint
-from rlgraph.core.errors import CheckpointError
+from rlgraph.core.errors import CheckpointError, InputError
 from rlgraph.core.graph.variables import Variable
+from rlgraph.core.random_streams import check_stream_state
 
 
 def streams_stem(backend: str) -> str:
@@ -79,18 +79,11 @@ class Restoring:
                 self._streams[name] = self._checked_state(name, state)
 
     def _checked_state(self, name: str, state: Mapping[str, Any]) -> Mapping[str, Any]:
-        """`state` if a generator accepts and returns it."""
-        generator = np.random.default_rng(0).bit_generator  # the kind of generator in storages
+        """`state` if a stream accepts it."""
         try:
-            generator.state = state
-            valid = generator.state == state
-        except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
-            valid = False
-        if not valid:
-            raise CheckpointError(
-                f"checkpoint {self._checkpoint.directory}: the stream {name!r} has the state {reprlib.repr(state)}, "
-                f"expected one of {type(generator).__name__}"
-            )
+            check_stream_state(name, state)
+        except InputError as error:
+            raise CheckpointError(f"checkpoint {self._checkpoint.directory}: {error}") from error
         return state
 
     def write(self) -> None:

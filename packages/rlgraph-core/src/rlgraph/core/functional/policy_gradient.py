@@ -45,21 +45,13 @@ def entropy_loss(ops: Any, entropy: Tensor, weight: Any) -> Tensor:
     return -weight * entropy
 
 
-def standardize(ops: Any, values: Tensor, mask: Tensor | None = None, epsilon: float = 1e-8) -> Tensor:
-    """``(x - mean) / (deviation + epsilon)`` over all items: ``values [...], mask [...] (bool) -> [...]``.
+def divergence_estimate(ops: Any, log_probs: Tensor, prev_log_probs: Tensor) -> Tensor:
+    """``(r - 1) - log r`` with ``r = pi(a|s) / pi_old(a|s)`` of an action drawn from pi_old: ``[...], [...] -> [...]``.
 
-    The mean and the (population) deviation are those of the items where the mask is true; all other items become 0.
+    Its expectation is ``KL(pi_old || pi)``, and it is never below 0: Schulman (2020), k3 in
+    http://joschu.net/blog/kl-approx.html.
     """
-    if mask is None:
-        centered = values - ops.mean(values)
-        count = ops.sum(ops.ones_like(values))
-    else:
-        zeros = ops.zeros_like(values)
-        count = ops.maximum(ops.sum(ops.astype(mask, "float")), 1.0)
-        mean = ops.sum(ops.where(mask, values, zeros)) / count
-        centered = ops.where(mask, values - mean, zeros)
-    variance = ops.sum(ops.square(centered)) / count
-    return centered / (ops.sqrt(variance) + epsilon)
+    return importance_ratios(ops, log_probs, prev_log_probs) - 1.0 - (log_probs - prev_log_probs)
 
 
 def ppo_clipped_surrogate(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 
@@ -14,13 +12,3 @@ def importance_weights(priorities: np.ndarray, beta: float, smallest: float | No
     priorities cancel out: only ratios to the `smallest` priority remain (default: the smallest of the batch).
     """
     return ((priorities.min(initial=np.inf) if smallest is None else smallest) / priorities) ** beta
-
-
-def weighted_mean(ops: Any, losses: Any, weights: Any = None) -> Any:
-    """``sum_i w_i L_i / B``: ``losses [B], weights [B] -> []``; the mean without weights.
-
-    Schaul et al. (2016), Algorithm 1, line 13, https://arxiv.org/abs/1511.05952: a weight multiplies the gradient of an
-    item's loss, not the error inside the loss. The sum is divided by the number of items, not by the sum of
-    the weights.
-    """
-    return ops.mean(losses if weights is None else weights * losses)

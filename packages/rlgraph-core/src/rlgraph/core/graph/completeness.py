@@ -41,14 +41,10 @@ class _KnownSpaces(Mapping[str, Any]):
 
     Attributes:
         read: the names that were read.
-
-    Args:
-        unknown: the names of those Spaces.
-        listed: whether they count when all are listed; checks are repeated when they are known.
     """
 
-    def __init__(self, spaces: Mapping[str, Any], unknown: Collection[str], listed: bool):
-        self._spaces, self._unknown, self._listed = spaces, unknown, listed
+    def __init__(self, spaces: Mapping[str, Any], unknown: Collection[str]):
+        self._spaces, self._unknown = spaces, unknown
         self.read: set[str] = set()
 
     def __getitem__(self, name: str) -> Any:
@@ -60,7 +56,7 @@ class _KnownSpaces(Mapping[str, Any]):
 
     def __iter__(self) -> Iterator[str]:
         yield from self._spaces
-        if self._unknown and self._listed:
+        if self._unknown:
             raise _NotKnown
 
     def __len__(self) -> int:
@@ -218,17 +214,17 @@ class Components:
         sets = self._space_sets(scope, ready)
         names = {n for method, name in _given(arguments) - _given(ready) for n in (name, f"{method}.{name}")}
 
-        def known_of(spaces: dict[str, Any], listed: bool) -> _KnownSpaces:
-            return _KnownSpaces(spaces, names - spaces.keys(), listed)
+        def known_of(spaces: dict[str, Any]) -> _KnownSpaces:
+            return _KnownSpaces(spaces, names - spaces.keys())
 
         try:
             for spaces in sets:
-                component.check_input_spaces(known_of(spaces, listed=False), self.action_space)
+                component.check_input_spaces(known_of(spaces), self.action_space)
             if not create:
                 return set()
             # What only later calls give, has its Space of these.
             spaces = {name: space for given in reversed(sets) for name, space in given.items()}
-            known_spaces = known_of(spaces, listed=True)
+            known_spaces = known_of(spaces)
             component.create_variables(known_spaces, self.action_space)
         except SpaceError as error:
             named = re.search(rf"(?<![\w-]){re.escape(scope)}[:/.]", str(error))

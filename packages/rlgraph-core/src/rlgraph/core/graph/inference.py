@@ -99,7 +99,8 @@ def _evaluated(
     operands = {name: map_leaves(partial(symbolic, name), value) for name, value in arguments.items()}
     result = function.function(view, SymbolicOps(recorder, float_dtype, _own_symbols(node)[0]), **operands)
     outputs = _outputs(result, node.returns)
-    specs = tuple(_spec_tree(output) for output in outputs)
+    lists = [leaf for leaf in arguments.values() if isinstance(leaf, GradientList)]
+    specs = tuple(_derivatives(output, lists) or _spec_tree(output) for output in outputs)
     shared = [_union(output, "aliases") for output in outputs]
     effects = Effects(
         frozenset(recorder.reads),
@@ -112,8 +113,17 @@ def _evaluated(
         whole_reads=frozenset(recorder.whole_reads),
         overwrites=frozenset(recorder.overwrites),
         families=frozenset(recorder.families),
+        noise=tuple(recorder.noise),
     )
     return specs, effects
+
+
+def _derivatives(output: Any, lists: Iterable[GradientList]) -> GradientList | None:
+    """The one of `lists`, which a function was given, that `output` is a changed version of."""
+    if not isinstance(output, list) or not all(isinstance(item, SymbolicTensor) for item in output):
+        return None
+    specs = [item._observe().unbounded() for item in output]
+    return next((given for given in lists if list(map(_flat, given)) == specs), None)
 
 
 def _same(output: Any, operands: dict[str, Any]) -> str:

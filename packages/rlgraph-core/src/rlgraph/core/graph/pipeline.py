@@ -37,7 +37,7 @@ from rlgraph.core.graph.passes.replication import replicate
 from rlgraph.core.graph.passes.segments import check_derivatives, check_slices, split_into_segments
 from rlgraph.core.graph.passes.slices import gradient_slices
 from rlgraph.core.graph.passes.snapshots import find_snapshots, warn_of_large_copies
-from rlgraph.core.graph.plan import HostStep, Leaf, Plan, Segment, plan_statistics, size_of
+from rlgraph.core.graph.plan import FlatStep, Leaf, Plan, Segment, plan_statistics, size_of
 from rlgraph.core.graph.region_inference import check_reach
 from rlgraph.core.graph.space_flow import SpaceFlow
 from rlgraph.core.graph.variables import lay_out
@@ -134,14 +134,15 @@ def link(
     lower: Callable[[Segment], Callable[..., Any]],
     host_view: Callable[[str], Any],
     convert: Callable[[str, Leaf, TensorSpec], Callable[[Any], np.ndarray]],
-    guard: Callable[[HostStep | Segment], Any],
+    guard: Callable[[FlatStep], Any],
+    stream: Callable[[str], Any] = lambda name: None,
 ) -> Callable[..., Any]:
     """The program of a plan: NumPy in, NumPy out.
 
     Args:
         plan: the plan.
         lower: what a backend makes of a segment.
-        host_view, convert, guard: as for `rlgraph.core.graph.emission.emit_driver`.
+        host_view, convert, guard, stream: as for `rlgraph.core.graph.emission.emit_driver`.
     """
     lowered = {segment.name: lower(segment) for segment in plan.segments}
-    return emit_driver(plan, lowered, host_view, convert, guard).compile()
+    return emit_driver(plan, lowered, host_view, convert, guard, stream).compile()

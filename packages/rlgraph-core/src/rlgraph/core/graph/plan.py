@@ -11,16 +11,19 @@ from rlgraph.core.graph.nodes import (
     Branch,
     Expression,
     GraphFunctionCall,
+    Input,
     Loop,
     Node,
     Output,
     Path,
     Source,
+    arguments_of,
     references,
     walk_nodes,
 )
 from rlgraph.core.graph.values import as_tensors, leaves
 from rlgraph.core.ops.effects import stream_names
+from rlgraph.core.ops.random import Noise
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
 
@@ -64,6 +67,21 @@ class HostStep:
 
 
 @dataclass(frozen=True)
+class DrawStep:
+    """Random numbers that are drawn on the host, before all other steps.
+
+    Attributes:
+        draws: what is drawn, which numbers, and from which stream, in order.
+        sizes: name of a symbolic size -> an input and the axis of which it is the size.
+        streams: names of the streams.
+    """
+
+    draws: tuple[tuple[Leaf, Noise, str], ...]
+    sizes: Mapping[str, tuple[Leaf, int]]
+    streams: frozenset[str]
+
+
+@dataclass(frozen=True)
 class LoopStep:
     """A loop with a host call inside: it runs in Python, around the steps of one iteration."""
 
@@ -80,11 +98,13 @@ class BranchStep:
     otherwise: tuple[Step, ...]
 
 
-Step = HostStep | Segment | LoopStep | BranchStep
+#: A step that calls one function, or draws.
+FlatStep = HostStep | Segment | DrawStep
+Step = FlatStep | LoopStep | BranchStep
 
 
-def walk_steps(steps: Iterable[Step]) -> Iterator[HostStep | Segment]:
-    """All host steps and segments, those inside loops and branches too."""
+def walk_steps(steps: Iterable[Step]) -> Iterator[FlatStep]:
+    """All steps, those inside loops and branches in place of these."""
     for step in steps:
         if isinstance(step, LoopStep):
             yield from walk_steps(step.steps)
@@ -121,6 +141,13 @@ class Plan:
     steps: tuple[Step, ...]
     statistics: Mapping[str, float | int]
     page: Callable[[Plan], str] = field(repr=False)
+
+    @property
+    def inputs(self) -> tuple[tuple[Leaf, TensorSpec], ...]:
+        """The tensors among its arguments that it uses."""
+        expressions = [e for node in self.nodes for _, e in arguments_of(node)]
+        used = tensor_leaves(self.built, [*expressions, self.results])
+        return tuple((leaf, spec) for leaf, spec in used.items() if isinstance(leaf.source, Input))
 
     @property
     def reads(self) -> frozenset[str]:

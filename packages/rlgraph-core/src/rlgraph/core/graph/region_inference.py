@@ -187,8 +187,16 @@ def join_branch(
             f"{where}: {f'value {_shown(path)}' if path else 'the result'} is {describe(first)} on the one side and "
             f"{describe(second)} on the other: both must give the same Spaces{_hint(first, second)}"
         )
-    value = then if then == otherwise else map_leaves(TensorSpec.unbounded, then)
-    return (value,), _effects_within(node, effects, 1, (frozenset({"captured"}),))
+    return (_either(then, otherwise),), _effects_within(node, effects, 1, (frozenset({"captured"}),))
+
+
+def _either(then: Value, otherwise: Value) -> Value:
+    """What is known of the result of either side: the bounds that hold for both."""
+    if isinstance(then, TensorSpec):
+        return then.bounded_as(otherwise)
+    if isinstance(then, dict):
+        return {key: _either(item, otherwise[key]) for key, item in then.items()}
+    return tuple(_either(item, other) for item, other in zip(then, otherwise, strict=True))
 
 
 def _effects_within(

@@ -6,7 +6,7 @@ The trace in progress is held in a `ContextVar`: no stack inspection, no source 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -36,6 +36,7 @@ from rlgraph.core.graph.nodes import (
     Source,
     VariablesOf,
     descend,
+    label,
 )
 from rlgraph.spaces import Dict, Space, Tuple
 
@@ -253,8 +254,29 @@ class Trace:
         finally:
             self._stack.pop()
         check_returns(results, options.returns, where)
+        if options.returns is None and isinstance(results, Const) and results.value is None:
+            self._check_return(call, where)
         self.calls[call] = returning(results)
         return _seen_from_outside(call, results)
+
+    def _check_return(self, call: int, where: str) -> None:
+        """Check that an API method that returned nothing has not forgotten its `return`.
+
+        Raises:
+            AssemblyError: the last call in it gives a value.
+        """
+        made: Iterable[Node | ApiCall] = (*self.nodes.values(), *self.calls.values())
+        last = max((each for each in made if each.caller == call), key=lambda each: each.id, default=None)
+        if isinstance(last, ApiCall):
+            gives, name = last.results != Const(None), f"{last.component}.{last.method}"
+        else:
+            gives = isinstance(last, GraphFunctionCall) and last.returns > 0
+            name = label(last) if last else ""
+        if gives:
+            raise AssemblyError(
+                f"{where} returns nothing, and its last call {name} gives a value: return that, or declare "
+                "@rlgraph_api(returns=0)"
+            )
 
     def _check_callable(self, component: Any, name: str, where: str) -> None:
         self._check_composed(component, where)

@@ -62,7 +62,16 @@ def argmax(self: Any, ops: Any) -> Callable[[str, Array], Array]:
     return call
 
 
-ACTING: dict[str, Callable[[Any, Any], Callable[..., Any]]] = {
+def categorical_sample(self: Any, ops: Any) -> Callable[[Array], Array] | None:
+    """`Categorical._sample` of integers from 0 on."""
+    if not self.starts_at_zero or self.dtype != "int64":
+        return None
+    sample: Callable[[Array], Array] = ops.random_categorical
+    return sample
+
+
+ACTING: dict[str, Callable[[Any, Any], Callable[..., Any] | None]] = {
+    "rlgraph.components.distributions.categorical:Categorical._sample": categorical_sample,
     "rlgraph.components.layers.dense:Dense._call": dense,
     "rlgraph.components.policies.q_policy:QPolicy._argmax": argmax,
 }

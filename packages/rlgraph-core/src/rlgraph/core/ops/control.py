@@ -28,8 +28,8 @@ def cond(pred: Any, then: Callable[[], Nested], otherwise: Callable[[], Nested])
     Both return the same structure, shapes and dtypes.
     """
     _need_flag("ops.cond: pred", pred)
-    one = _entering("ops.cond: the result of `then`", then())
-    other = _entering("ops.cond: the result of `otherwise`", otherwise())
+    one = _observed("ops.cond: the result of `then`", then())
+    other = _observed("ops.cond: the result of `otherwise`", otherwise())
     if _specs(one) != _specs(other):
         raise InferenceError(
             f"ops.cond: both branches must return the same shapes and dtypes; `then` returns {_specs(one)}, "
@@ -119,24 +119,29 @@ def _settle(
         carry = merged
 
 
-def _entering(what: str, value: Nested) -> Nested:
-    """`value` without bounds, which need not hold in every iteration or branch."""
-
-    def enter(leaf: Any) -> SymbolicTensor:
+def _observed(what: str, value: Nested) -> Nested:
+    def observe(leaf: Any) -> SymbolicTensor:
         tensor = _tensor(what, leaf)
-        return tensor._view(tensor._observe().unbounded())
+        return tensor._view(tensor._observe())
 
-    return map_nested(enter, value)
+    return map_nested(observe, value)
+
+
+def _entering(what: str, value: Nested) -> Nested:
+    """`value` without bounds, which need not hold in every iteration."""
+    return map_nested(lambda tensor: tensor._view(tensor.spec.unbounded()), _observed(what, value))
 
 
 def _either(one: SymbolicTensor, other: SymbolicTensor) -> SymbolicTensor:
     """The tensor that is either `one` or `other` at run time."""
     recorder = one._recorder or other._recorder
-    return SymbolicTensor(one.spec, one.aliases | other.aliases, recorder, one.carries | other.carries)
+    spec = one.spec.bounded_as(other.spec)
+    return SymbolicTensor(spec, one.aliases | other.aliases, recorder, one.carries | other.carries)
 
 
 def _specs(value: Nested) -> Any:
-    return map_nested(lambda tensor: tensor.spec, value)
+    """The shapes and dtypes of a value."""
+    return map_nested(lambda tensor: tensor.spec.unbounded(), value)
 
 
 def _flows(value: Nested) -> list[Any]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from rlgraph.core.errors import InferenceError
+from rlgraph.core.ops.random import Noise
 
 _STREAM = "/~stream"
 
@@ -40,6 +41,8 @@ class Effects:
         whole_reads: names of the variables that it reads as a whole, by `ops.read` or by indexing.
         overwrites: those of `whole_reads` that it writes afterwards.
         families: families of the operations it uses, e.g. ``convolution``; empty if it is not evaluated.
+        noise: what each of its draws needs, in order; None for one that needs values of tensors. None if it is not
+            evaluated.
     """
 
     reads: frozenset[str] = frozenset()
@@ -53,6 +56,7 @@ class Effects:
     whole_reads: frozenset[str] = frozenset()
     overwrites: frozenset[str] = frozenset()
     families: frozenset[str] = frozenset()
+    noise: tuple[Noise | None, ...] = ()
 
     @property
     def draws(self) -> frozenset[str]:
@@ -95,6 +99,7 @@ class EffectRecorder:
     whole_reads: set[str] = field(default_factory=set)
     overwrites: set[str] = field(default_factory=set)
     families: set[str] = field(default_factory=set)
+    noise: list[Noise | None] = field(default_factory=list)
     hazard: bool = False
     last_write: dict[str, int] = field(default_factory=dict)
     count: int = 0
@@ -116,8 +121,9 @@ class EffectRecorder:
         self.count += 1
         self.last_write[variable] = self.count
 
-    def draw(self) -> None:
+    def draw(self, noise: Noise | None) -> None:
         self.writes.add(self.stream)
+        self.noise.append(noise)
 
     def need_no_region(self, operation: str) -> None:
         """Check that no body of a control-flow operation is being evaluated.

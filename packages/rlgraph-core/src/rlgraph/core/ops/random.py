@@ -8,13 +8,44 @@ scale a standard draw: ``mean + stddev * ops.random_normal(ops.shape(mean))``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rlgraph.core.errors import InferenceError
 from rlgraph.core.ops.contract import operation
 from rlgraph.core.ops.dims import SymbolicDim
 from rlgraph.core.ops.tensor_spec import Shape, TensorSpec
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Random numbers of which no value of a tensor decides anything, so that they can be drawn in advance.
+
+    Attributes:
+        kind: which numbers, a key of `rlgraph.core.numpy.random.DRAWS`.
+        shape: sizes, which may be symbolic.
+        dtype: their dtype.
+        parameters: of the kind; integers may be symbolic sizes.
+    """
+
+    kind: str
+    shape: Shape
+    dtype: str
+    parameters: tuple[Any, ...] = ()
+
+
+def noise_of(operation_name: str, arguments: Mapping[str, Any], result: TensorSpec) -> Noise | None:
+    """The numbers from which a random operation computes its `result`; None if its bounds are tensors."""
+    kind = operation_name.removeprefix("random_")
+    if kind == "categorical":
+        return Noise("gumbel", arguments["logits"].shape, arguments["logits"].dtype)
+    if kind == "bernoulli":
+        return Noise("fraction", result.shape, arguments["p"].dtype)
+    parameters = tuple(value for name, value in arguments.items() if name not in ("shape", "n", "dtype"))
+    if any(isinstance(value, TensorSpec) for value in parameters):
+        return None
+    return Noise(kind, result.shape, result.dtype, parameters)
 
 
 @operation("random")

@@ -126,13 +126,7 @@ def _same_kind(name: str, arrays: Sequence[TensorSpec]) -> None:
 
 
 def _union(arrays: Sequence[TensorSpec], shape: Shape) -> TensorSpec:
-    lows = [array.low for array in arrays]
-    highs = [array.high for array in arrays]
-    low = None if any(bound is None for bound in lows) else min(bound for bound in lows if bound is not None)
-    high = (
-        None if any(bound is None for bound in highs) else max(bound for bound in highs if bound is not None)
-    )
-    return TensorSpec(shape, arrays[0].dtype, low, high)
+    return arrays[0].with_shape(shape).bounded_as(*arrays[1:])
 
 
 def _resized(x: TensorSpec, position: int, size: int | SymbolicDim) -> TensorSpec:

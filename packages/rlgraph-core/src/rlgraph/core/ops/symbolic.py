@@ -15,6 +15,7 @@ from rlgraph.core.ops.contract import DATA_DEPENDENT, DTYPES, OPERATIONS, Operat
 from rlgraph.core.ops.dims import AskedSize, SymbolicDim
 from rlgraph.core.ops.effects import EffectRecorder
 from rlgraph.core.ops.elementwise import arithmetic, comparison
+from rlgraph.core.ops.random import noise_of
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
 #: Prefixes of the annotations of options, which are Python values.
@@ -348,7 +349,6 @@ class SymbolicOps:
             return self._evaluate_control(operation, arguments)
         if operation.family == "random":
             self._recorder.need_no_region(f"ops.{operation.name}")
-            self._recorder.draw()
         source = next(iter(arguments.values()), None)
         carries = _carried(list(arguments.values())) if operation.differentiable else frozenset()
         sized = self._count(arguments[operation.sized_by]) if operation.sized_by else None
@@ -364,6 +364,8 @@ class SymbolicOps:
             return result
 
         result = operation.rule(*bound.args, **bound.kwargs)
+        if operation.family == "random":
+            self._recorder.draw(noise_of(operation.name, arguments, result))
         return tuple(map(tensor, result)) if isinstance(result, tuple) else tensor(result)
 
     def _count(self, mask: SymbolicTensor) -> SymbolicDim:

@@ -42,6 +42,13 @@ class TensorSpec:
     def unbounded(self) -> TensorSpec:
         return replace(self, low=None, high=None)
 
+    def bounded_as(self, *others: TensorSpec) -> TensorSpec:
+        """The same with the bounds that hold for this and all `others`."""
+        lows, highs = ([getattr(spec, end) for spec in (self, *others)] for end in ("low", "high"))
+        return replace(
+            self, low=None if None in lows else min(lows), high=None if None in highs else max(highs)
+        )
+
     @classmethod
     def from_space(
         cls, space: BoxSpace, float_dtype: str = "float32", batch: str = "B", time: str = "T"

@@ -12,7 +12,8 @@ from rlgraph.core.backend import Storage
 from rlgraph.core.graph import BuiltGraph
 from rlgraph.core.graph.binding import bind
 from rlgraph.core.graph.nodes import GraphFunctionCall
-from rlgraph.core.graph.plan import HostStep, Segment
+from rlgraph.core.graph.plan import DrawStep, FlatStep, HostStep
+from rlgraph.core.random_streams import RandomStreams
 from rlgraph.core.runtime.locks import Locks
 
 
@@ -32,6 +33,7 @@ class GuardedStorage:
         # All of them now, so that every checkpoint has the streams from which nothing was drawn so far.
         for name in self._tensor_streams():
             storage.tensor_stream(name)
+            storage.stream(name)  # of methods that act
         for node in built.graph.nodes.values():
             if isinstance(node, GraphFunctionCall) and node.host:
                 storage.stream(node.component)
@@ -44,13 +46,13 @@ class GuardedStorage:
         """Names of all random streams that there may be."""
         return frozenset([*self.built.graph.components, *self._tensor_streams()])
 
-    def host_view(self, scope: str) -> Any:
-        """The view of a component on which its host functions run."""
+    def host_view(self, scope: str, streams: RandomStreams | None = None) -> Any:
+        """The view of a component on which its host functions run, drawing from `streams`, or from the graph's."""
         return bind(
             self.built.graph.components[scope],
             lambda variable: self.storage.host[variable.name] if variable.host else variable,
             lambda slots: slots,
-            rng=self.storage.stream(scope),
+            rng=(self.storage.streams if streams is None else streams)[scope],
             condition=self.locks.condition(_host_lock(scope)),
             use_kernels=self._use_kernels,
         )
@@ -68,7 +70,7 @@ class GuardedStorage:
         scopes = self.built.graph.components
         return self.locks.holding([*self.built.layout.groups, *map(_host_lock, scopes)])
 
-    def guard(self, step: HostStep | Segment, storage: Storage) -> AbstractContextManager[Any] | None:
+    def guard(self, step: FlatStep, storage: Storage) -> AbstractContextManager[Any] | None:
         """What a step of a plan runs in; None: beside all others, since it only reads.
 
         Args:
@@ -77,6 +79,8 @@ class GuardedStorage:
         """
         if isinstance(step, HostStep):
             return self.host_functions(step.node.component)
+        if isinstance(step, DrawStep):
+            return self.locks.holding(step.streams)
         if not step.writes:  # it only draws, if that
             return self.locks.holding(step.streams) if step.streams else None
         # Also after an error: it may have come after the first write.

@@ -4,20 +4,38 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from rlgraph.core.backend import Backend, Storage
-from rlgraph.core.errors import RLGraphError, nearest
+from rlgraph.core.errors import CapabilityError, RLGraphError, nearest
 from rlgraph.core.graph import Plan, link, make_plan
 from rlgraph.core.graph.call_fusion import FusedCall, fuse
+from rlgraph.core.graph.passes.draws_ahead import draw_ahead, draws_left
 from rlgraph.core.graph.passes.replica_copies import Replication
 from rlgraph.core.numpy.backend import ActingBackend, BorrowedStorage
+from rlgraph.core.random_streams import RandomStreams
 from rlgraph.core.runtime.guarded_storage import GuardedStorage
 from rlgraph.core.runtime.input_conversion import converter
 
 Program = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A plan of which a backend has lowered the segments. Linked to random streams it is a program.
+
+    Attributes:
+        plan: the plan.
+        segments: name of a segment -> what the backend made of it.
+        storage: the variables on which they run.
+    """
+
+    plan: Plan
+    segments: Mapping[str, Program]
+    storage: Storage
 
 
 class Programs:
@@ -45,6 +63,7 @@ class Programs:
         self.of_calls: dict[tuple[FusedCall, ...], Program] = {}
         self.statistics: dict[str, dict[str, float | int]] = {}
         self._plans: dict[str, Plan] = {}
+        self._acting: dict[str, Lowered] = {}
         self._making = threading.RLock()
 
     def plan(self, method: str) -> Plan:
@@ -64,13 +83,15 @@ class Programs:
         if name not in known:
             raise RLGraphError(f"{self.built.graph.root} has no API method {name!r}. {nearest(name, known)}")
 
-    def of_method(self, method: str) -> Program:
-        """The program of an API method.
+    def of_method(self, method: str, streams: RandomStreams | None = None) -> Program:
+        """The program of an API method; with `streams` a new one, which draws from these.
 
         Raises:
-            RLGraphError: there is no such method; names the nearest.
-            CapabilityError: the backend cannot run it.
+            RLGraphError: there is no such method.
+            CapabilityError: the backend cannot run it, or it draws where no other streams can be put in.
         """
+        if streams is not None:
+            return self._of_others(method, streams)
         return self._made(self.of_methods, method, lambda: self.plan(method))
 
     def of_fused(self, calls: tuple[FusedCall, ...]) -> Program:
@@ -82,18 +103,17 @@ class Programs:
         with self._making:
             if key not in programs:
                 plan = plan_of()
-                self.backend.require(plan)
-                programs[key] = self._timed(
-                    plan, partial(self._link, plan, self.backend, self.guarded.storage)
-                )
+                acts = key in self.backend.execution.acting_methods
+                lower = partial(self._acting_plan, key) if acts else partial(self._on_backend, plan)
+                programs[key] = self._link(self._timed(plan, lower))
         return programs[key]
 
-    def _timed(self, plan: Plan, make: Callable[[], Program]) -> Program:
-        """The program of a plan, and its line among the statistics."""
+    def _timed(self, plan: Plan, lower: Callable[[], Lowered]) -> Lowered:
+        """What `lower` returns of a plan, which gets its line among the statistics."""
         started = time.perf_counter()
-        program = make()
+        lowered = lower()
         self.statistics[plan.name] = {**plan.statistics, "lowering_seconds": time.perf_counter() - started}
-        return program
+        return lowered
 
     def act_on_numpy(self, methods: Iterable[str]) -> None:
         """Let NumPy run these API methods, all of them or none.
@@ -101,19 +121,61 @@ class Programs:
         Raises:
             CapabilityError: NumPy cannot run one of them.
         """
-        self.of_methods |= {m: self._timed(self.plan(m), partial(self.on_numpy, m)) for m in methods}
+        lowered = {m: self._timed(self.plan(m), partial(self._on_numpy, m)) for m in methods}
+        self._acting |= lowered
+        self.of_methods |= {method: self._link(each) for method, each in lowered.items()}
 
     def on_numpy(self, method: str) -> Program:
         """The program of an API method on NumPy over the same variables (see `GraphExecutor.numpy_program`)."""
-        plan = self.plan(method)
-        backend = ActingBackend(self.backend.execution)
-        backend.require(plan)
+        return self._link(self._on_numpy(method))
+
+    def _of_others(self, method: str, streams: RandomStreams) -> Program:
+        with self._making:
+            lowered = self._acting_plan(method)
+        if left := draws_left(lowered.plan):
+            raise CapabilityError(
+                f"API method {method!r} cannot draw from other streams: {', '.join(left)} draws inside a loop or "
+                "branch, or values of tensors decide how many numbers it needs. Draw outside, or leave out streams"
+            )
+        return self._link(lowered, streams)
+
+    # Lowering and linking.
+
+    def _on_backend(self, plan: Plan) -> Lowered:
+        return self._lower(plan, self.backend, self.guarded.storage)
+
+    def _acting_plan(self, method: str) -> Lowered:
+        """The plan of a method whose draws come from NumPy streams, whoever runs it."""
+        if method not in self._acting:
+            plan = draw_ahead(self.plan(method))
+            if left := draws_left(plan):
+                self.backend.choices[f"draws:{method}"] = f"backend ({', '.join(left)})"
+            self._acting[method] = self._on_backend(plan)
+        return self._acting[method]
+
+    def _on_numpy(self, method: str) -> Lowered:
+        plan = draw_ahead(self.plan(method))
         if plan.writes:
             raise RLGraphError(f"{method!r} writes variables: only read-only methods run on borrowed memory")
         read = {self.built.layout.group_of[name] for name in plan.reads}
         storage = BorrowedStorage(self.guarded.storage, read)
-        program = self._link(plan, backend, storage)
-        if not storage.copied:
+        return self._lower(plan, ActingBackend(self.backend.execution), storage)
+
+    def _lower(self, plan: Plan, backend: Backend, storage: Storage) -> Lowered:
+        backend.require(plan)
+        return Lowered(plan, {s.name: backend.lower(plan, s, storage) for s in plan.segments}, storage)
+
+    def _link(self, lowered: Lowered, streams: RandomStreams | None = None) -> Program:
+        drawn, storage = self.guarded.storage.streams if streams is None else streams, lowered.storage
+        program = link(
+            lowered.plan,
+            lambda segment: lowered.segments[segment.name],
+            partial(self.guarded.host_view, streams=drawn),
+            converter,
+            partial(self.guarded.guard, storage=storage),
+            drawn.__getitem__,
+        )
+        if not (isinstance(storage, BorrowedStorage) and storage.copied):
             return program
 
         def refreshed(*args: Any, **kwargs: Any) -> Any:
@@ -121,12 +183,3 @@ class Programs:
             return program(*args, **kwargs)
 
         return refreshed
-
-    def _link(self, plan: Plan, backend: Backend, storage: Storage) -> Program:
-        return link(
-            plan,
-            lambda segment: backend.lower(plan, segment, storage),
-            self.guarded.host_view,
-            converter,
-            lambda step: self.guarded.guard(step, storage),
-        )

@@ -1,1 +1,1 @@
-"""Specs: reading documents, checking arguments, making the objects that they describe."""
+"""Specs: reads documents, checks arguments, and creates the described objects."""

@@ -1,4 +1,4 @@
-"""What an argument takes, in words for a reference: by its annotation, with bounds and choices from its description."""
+"""Descriptions of accepted values for the reference: from annotations, with bounds and choices from docstrings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CHOICE = re.compile(r'``("[^"]+")``:')
 
 
 def expected_values(parameter: inspect.Parameter, description: str) -> str:
-    """What `parameter` takes; `description` is what the docstring says of it."""
+    """A description of the values that `parameter` accepts; `description` is its text in the docstring."""
     words = expectation(parameter.annotation)
     if parameter.default is None and words not in (expectation(Any), expectation(None)):
         words = words if words.endswith(" or null") else f"{words} or null"

@@ -1,7 +1,7 @@
-"""Whether a value in a spec is of the type that a constructor's annotation says.
+"""Checks values in specs against the annotations of constructors.
 
-Only what JSON can tell apart is checked: true or false, numbers, texts, lists, mappings, and given choices. Any other
-annotation (a Space, a component, ``Any``) accepts everything; its constructor knows better.
+Only JSON types are checked: booleans, numbers, strings, lists, mappings, and literal choices. Any other annotation (a
+Space, a component, ``Any``) accepts everything; the constructor checks it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rlgraph.core.specs.spec_types import spec_type
 
 
 def fits(annotation: Any, value: Any) -> bool:
-    """Whether `value` may stand where `annotation` does."""
+    """Whether `annotation` accepts `value`."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return fits(arguments[0], value)
@@ -37,7 +37,7 @@ def fits(annotation: Any, value: Any) -> bool:
 
 
 def expectation(annotation: Any) -> str:
-    """What `annotation` accepts, in words."""
+    """A description of the values that `annotation` accepts."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         described = spec_type(annotation)

@@ -1,8 +1,8 @@
 """Documents: specs in JSON, YAML and TOML files, read within limits.
 
-YAML is read by the rules of its version 1.2, so that a document means the same in all three forms: ``1e-3`` is a
-number, and ``yes`` is a text. A document may come from anybody: its size, depth and numbers are limited, so that
-reading it takes a second and a few megabytes at most, and it holds nothing but what JSON can hold.
+YAML follows version 1.2, so that a document means the same in all three formats: ``1e-3`` is a number, and ``yes`` is
+a string. Documents may be untrusted: their size, depth and numbers are limited, so that reading takes at most a second
+and a few megabytes, and they contain only JSON types.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from rlgraph.core.errors import SpecError
 from rlgraph.spaces.text_files import read_text
 
 SUFFIXES = (".json", ".yaml", ".yml", ".toml")
-#: Values of a document with all files that it names, repetitions by aliases included.
+#: Maximum number of values of a document, including all files that it names and all repetitions by aliases.
 MAX_VALUES = 10_000
-#: Mappings and lists inside of each other; files that name each other.
+#: Maximum nesting depth of mappings and lists, and of files that name files.
 MAX_DEPTH = 32
-#: Characters of one text.
+#: Maximum number of characters of one string.
 MAX_TEXT = 10_000
-#: Integers have 64 bits.
+#: Bounds of integers: 64 bits.
 MAX_INTEGER = 2**63 - 1
 
 _YAML_SCALARS = (
@@ -37,36 +37,36 @@ _YAML_SCALARS = (
     ("float", r"^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$", list("-+0123456789.")),
     ("float", r"^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$", list("-+.")),
 )
-#: A dotted key of TOML that is nested too deeply; the parser would take quadratic time. So would this without the
-#: possessive quantifiers, and if it began inside of a word.
+#: A dotted key of TOML that is nested too deeply, for which the parser takes quadratic time. The possessive
+#: quantifiers and the start at the beginning of a word keep this pattern linear.
 _DEEP_KEY = re.compile(rf"(?<![\w-])(?:(?:[\w-]++|\"[^\"\n]*+\"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{MAX_DEPTH}}}")
 
 
 def is_spec_file(spec: Any) -> bool:
-    """Whether `spec` names a file: any path object, or a string that ends as such files do."""
+    """Whether `spec` names a file: any path object, or a string with the suffix of a document."""
     return isinstance(spec, Path) or (isinstance(spec, str) and spec.lower().endswith(SUFFIXES))
 
 
 def read_spec_file(file: str | Path, where: str) -> Any:
-    """What a JSON, YAML or TOML file holds; files that it names in turn, relative to itself, are read in their place.
+    """The content of a JSON, YAML or TOML file, with the files that it names (relative to itself) inserted.
 
-    A file may be named by what the document calls ``agent``, ``environment`` or ``..._spec``, and in lists of these.
+    The keys ``agent``, ``environment`` and ``..._spec`` may name files, and lists in them.
 
     Args:
-        file: its path; relative ones count from the working directory.
-        where: where the spec stands; named in errors.
+        file: its path, absolute or relative to the working directory.
+        where: place of the spec, for messages.
 
     Raises:
-        SpecError: the file is missing, cannot be read, names itself, has one key twice, exceeds a limit, or is of
-            another kind; or it is YAML and PyYAML is not installed.
+        SpecError: the file is missing, cannot be read, names itself, has a duplicate key, exceeds a limit, or has
+            another format; or it is YAML and PyYAML is not installed.
     """
     return _Reader().file(Path(), file, where, (), 0)
 
 
 def with_spec_files(document: Any, folder: Path, where: str) -> Any:
-    """A copy of `document`, in which the names of files, relative to `folder`, are replaced by what these hold.
+    """A copy of `document`, with the names of files, relative to `folder`, replaced by their contents.
 
-    Numbers of NumPy become Python's.
+    NumPy numbers become Python numbers.
 
     Raises:
         SpecError: see `read_spec_file`.
@@ -75,29 +75,29 @@ def with_spec_files(document: Any, folder: Path, where: str) -> Any:
 
 
 def check_limits(content: Any, where: str) -> None:
-    """Raise `SpecError` if the content of a document is larger than one may be; files that it names are not read."""
+    """Raise `SpecError` if the content of a document exceeds a limit; files that it names are not read."""
     _Reader(reads_files=False).copy(content, where, Path(), (), 0, may_be_file=False)
 
 
 def parse_json(text: str, where: str, what: str = "the text") -> Any:
-    """What JSON text means.
+    """Parse JSON.
 
     Raises:
-        SpecError: it is no valid JSON, or has one key twice.
+        SpecError: it is not valid JSON, or has a duplicate key.
     """
     try:
         return json.loads(text, object_pairs_hook=_unique)
     except RecursionError:
         raise SpecError(f"{what} is nested more than {MAX_DEPTH} levels deep", path=where) from None
     except ValueError as error:
-        raise SpecError(f"{what} is no valid JSON: {error}", path=where) from None
+        raise SpecError(f"{what} is not valid JSON: {error}", path=where) from None
 
 
 def parse_yaml(text: str, where: str, what: str = "the text") -> Any:
-    """What YAML text means.
+    """Parse YAML.
 
     Raises:
-        SpecError: it is no valid YAML, has one key twice, a type tag, or too many values; or PyYAML is not installed.
+        SpecError: it is not valid YAML, or has a duplicate key, a type tag or too many values; or PyYAML is missing.
     """
     try:
         import yaml
@@ -112,16 +112,16 @@ def parse_yaml(text: str, where: str, what: str = "the text") -> Any:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or error
         place = "" if mark is None else f": line {mark.line + 1} column {mark.column + 1}"
-        raise SpecError(f"{what} is no valid YAML: {problem}{place}", path=where) from None
+        raise SpecError(f"{what} is not valid YAML: {problem}{place}", path=where) from None
     except ValueError as error:  # a number with thousands of digits
-        raise SpecError(f"{what} is no valid YAML: {error}", path=where) from None
+        raise SpecError(f"{what} is not valid YAML: {error}", path=where) from None
 
 
 def parse_toml(text: str, where: str, what: str = "the text") -> Any:
-    """What TOML text means.
+    """Parse TOML.
 
     Raises:
-        SpecError: it is no valid TOML.
+        SpecError: it is not valid TOML.
     """
     if _DEEP_KEY.search(text):
         raise SpecError(f"{what} is nested more than {MAX_DEPTH} levels deep", path=where)
@@ -130,23 +130,23 @@ def parse_toml(text: str, where: str, what: str = "the text") -> Any:
     except RecursionError:
         raise SpecError(f"{what} is nested more than {MAX_DEPTH} levels deep", path=where) from None
     except ValueError as error:
-        raise SpecError(f"{what} is no valid TOML: {error}", path=where) from None
+        raise SpecError(f"{what} is not valid TOML: {error}", path=where) from None
 
 
 class _Reader:
-    """Reads one document, with the files that it names."""
+    """Reads one document and the files that it names."""
 
     def __init__(self, reads_files: bool = True) -> None:
         self.reads_files = reads_files
         self.values = 0
 
     def file(self, folder: Path, name: str | Path, where: str, above: tuple[Path, ...], depth: int) -> Any:
-        """What a file holds; `above`: the files that name it, one in the other."""
+        """The content of a file; `above` are the files that name it, from the outermost."""
         try:
             file = folder / Path(name).expanduser()
             place = file.resolve()
-        except (OSError, ValueError, RuntimeError) as error:  # no such user, a circle of links, a zero byte
-            raise SpecError(f"{str(name)!r} is no path of a file: {error}", path=where) from None
+        except (OSError, ValueError, RuntimeError) as error:  # an unknown user, a cycle of links, a zero byte
+            raise SpecError(f"{str(name)!r} is not a valid path: {error}", path=where) from None
         if file.suffix.lower() not in SUFFIXES:
             raise SpecError(
                 f"expected a file that ends in {', '.join(SUFFIXES)}, given {str(file)!r}", path=where
@@ -156,7 +156,7 @@ class _Reader:
         try:
             text = read_text(file)
         except FileNotFoundError:
-            raise SpecError(f"there is no file {str(file.absolute())!r}", path=where) from None
+            raise SpecError(f"file {str(file.absolute())!r} does not exist", path=where) from None
         except (OSError, ValueError) as error:
             raise SpecError(f"{str(file)!r} cannot be read: {error}", path=where) from None
         parse = {".json": parse_json, ".toml": parse_toml}.get(file.suffix.lower(), parse_yaml)
@@ -166,7 +166,7 @@ class _Reader:
     def copy(
         self, value: Any, where: str, folder: Path, above: tuple[Path, ...], depth: int, *, may_be_file: bool
     ) -> Any:
-        """`value` with the names of files, where there may be some, replaced by what these hold."""
+        """`value` with the names of files, where they are allowed, replaced by their contents."""
         self.values += 1
         if self.values > MAX_VALUES:
             raise SpecError(f"the document has more than {MAX_VALUES:,} values", path=where)
@@ -195,7 +195,7 @@ class _Reader:
 
 
 def _scalar(value: Any, where: str, from_file: bool) -> Any:
-    """A value without parts, within the limits; objects are for documents in Python only."""
+    """Check a value without parts; only documents in Python may contain other objects."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, str) and len(value) > MAX_TEXT:
@@ -225,24 +225,24 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         seen: set[str] = set()
         doubled = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ValueError(f"the key {doubled!r} stands twice in one object")
+        raise ValueError(f"the key {doubled!r} occurs twice in one object")
     return found
 
 
 @cache
 def _yaml_loader() -> Any:
-    """The safe loader of PyYAML with the scalars of YAML 1.2 that JSON has, without doubled keys and without tags."""
+    """The safe loader of PyYAML with the scalars of YAML 1.2 that JSON has, without duplicate keys and tags."""
     import yaml
 
     class Loader(yaml.SafeLoader):
-        """Counts values while they are read; an alias counts as much as what it repeats."""
+        """Counts values while they are read; an alias counts as much as the values that it repeats."""
 
         yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012
 
         def __init__(self, stream: str):
             super().__init__(stream)
             self.depth = self.values = 0
-            #: Anchor -> values of what it names.
+            #: Anchor -> number of its values.
             self.sizes: dict[str, int] = {}
 
         def compose_node(self, parent: Any, index: Any) -> Any:
@@ -276,7 +276,7 @@ def _yaml_loader() -> Any:
             if not isinstance(key_node, yaml.ScalarNode):
                 fail("expected keys that are texts", key_node)
             if key_node.value in seen:
-                fail(f"the key {key_node.value!r} stands twice", key_node)
+                fail(f"the key {key_node.value!r} occurs twice", key_node)
             seen.add(key_node.value)
         mapping: dict[Any, Any] = loader.construct_mapping(node, deep=True)
         return mapping

@@ -1,8 +1,8 @@
-"""What specs may import: anything in a program's own code, only what the user allowed in data.
+"""The import policy of specs: specs in code may import anything, specs in data only what the user allows.
 
-A spec that a program writes down may name a class by its import path, ``module:Class``. A spec from a document, a file,
-a run folder or the command line is data, perhaps somebody else's: it names what is registered. Whoever reads such specs
-does so inside of `data_specs`; the user allows modules with `allow_imports` (``--allow-imports`` on the command line).
+A spec in a program may name a class by its import path, ``module:Class``. A spec from a document, a file, a run folder
+or the command line is untrusted data, which may name only registered types. Code that reads such specs does so inside
+`data_specs`; the user allows modules with `allow_imports` (``--allow-imports`` on the command line).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from rlgraph.core.errors import SpecError, nearest
 
 @dataclass(frozen=True)
 class ImportPolicy:
-    """What specs may import.
+    """The modules that specs may import.
 
     Attributes:
-        is_data: the specs are data, and import from `allowed` only.
-        allowed: modules and packages; a package stands for all its modules.
+        is_data: whether specs are data, which import only from `allowed`.
+        allowed: modules and packages; a package includes all its modules.
     """
 
     is_data: bool = False
@@ -40,7 +40,7 @@ _policy: ContextVar[ImportPolicy] = ContextVar("import_policy", default=_OF_A_PR
 
 
 def import_policy() -> ImportPolicy:
-    """The policy that holds here; another thread or process does not have it by itself."""
+    """The current policy; other threads and processes do not inherit it."""
     return _policy.get()
 
 
@@ -55,15 +55,15 @@ def using_import_policy(policy: ImportPolicy) -> Iterator[None]:
 
 
 def data_specs() -> Any:
-    """A context manager and decorator: specs read inside are data."""
+    """A context manager and decorator: specs that are read inside are data."""
     return _changed(is_data=True)
 
 
 def allow_imports(*modules: str) -> Any:
-    """A context manager and decorator: specs inside may import these modules, data or not.
+    """A context manager and decorator: specs that are read inside may import these modules, also in data.
 
     Args:
-        modules: ``"my_module"`` or ``"my_package"``, the latter with all modules below it.
+        modules: ``"my_module"`` or ``"my_package"``, which includes all its modules.
     """
     return _changed(allowed=modules)
 
@@ -81,7 +81,7 @@ def is_import_path(name: str) -> bool:
 
 
 def check_import(module: str, name: str, where: str) -> None:
-    """Raise `SpecError` if `name`, which stands at `where`, may not import `module`."""
+    """Raise `SpecError` if `name` at `where` may not import `module`."""
     if not _policy.get().permits(module):
         raise SpecError(
             f"expected a registered name, given the import path {name!r}. Importing runs the code of "
@@ -92,13 +92,13 @@ def check_import(module: str, name: str, where: str) -> None:
 
 
 def import_class(place: str, accepts: Callable[[type], bool], expected: str, *, where: str) -> type:
-    """The class at ``package.module.Class`` or ``package.module:Class``. Nothing that is found there is called.
+    """The class at ``package.module.Class`` or ``package.module:Class``. The class is not called.
 
     Args:
-        place: where to import it from.
+        place: the import path.
         accepts: whether a class is of the right kind.
-        expected: that kind, in words: ``"a Component"``.
-        where: where `place` is written; named in errors.
+        expected: description of that kind, such as ``"a Component"``.
+        where: place of the spec, for messages.
 
     Raises:
         SpecError: the module may not be imported, does not exist or fails; it has no such attribute; or that is no
@@ -110,7 +110,7 @@ def import_class(place: str, accepts: Callable[[type], bool], expected: str, *, 
         target = imported(f"{module}:{attribute}")
     except ModuleNotFoundError as error:
         raise SpecError(
-            f"{place!r} is no registered name, and nothing to import: {error}", path=where
+            f"{place!r} is neither a registered name nor importable: {error}", path=where
         ) from None
     except AttributeError:
         public = [name for name in vars(sys.modules.get(module, object)) if not name.startswith("_")]
@@ -128,7 +128,7 @@ def import_class(place: str, accepts: Callable[[type], bool], expected: str, *, 
 
 
 def imported(place: str) -> Any:
-    """What stands at ``module:attribute``."""
+    """The object at ``module:attribute``."""
     module, _, attribute = place.partition(":")
     target: Any = importlib.import_module(module)
     for part in attribute.split("."):

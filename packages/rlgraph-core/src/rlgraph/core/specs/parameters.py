@@ -1,4 +1,4 @@
-"""What a constructor or a function takes: names, annotations, defaults, descriptions."""
+"""The parameters of constructors and functions: names, annotations, defaults, descriptions."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 _ENTRY = re.compile(r"^(?P<names>\*{0,2}[a-z_]\w*(?:, *\*{0,2}[a-z_]\w*)*) *(?:\([^)]*\))?: *(?P<text>.*)$")
 
-#: A description that stands in a class above; what follows is said beside it.
+#: A reference to the description in a base class, and further text.
 _POINTER = re.compile(r"(?:see|as in) `(?P<place>\w+)`(?:\.|; (?P<more>.*)|$)")
 
 
-#: Names of ``**`` parameters that belong to the constructor of the class above.
+#: Names of ``**`` parameters that are passed to the constructor of the base class.
 _HANDED_UP = ("kwargs", "options")
 
 
@@ -23,9 +23,9 @@ class Parameters:
     """The parameters of a class's constructor, or of a function; their annotations are objects, not texts.
 
     Attributes:
-        own: in order, without ``self``.
-        named: all that can be given by name; those of the constructors above too, as far as ``**kwargs`` leads there.
-        is_open: whether any other name is taken as well, or nothing is known.
+        own: those of the function itself, in order, without ``self``.
+        named: all keyword parameters, including those of the base classes that ``**kwargs`` reaches.
+        is_open: whether any other name is accepted as well, or nothing is known.
     """
 
     own: tuple[inspect.Parameter, ...]
@@ -36,8 +36,8 @@ class Parameters:
 def parameters_of(target: Callable[..., Any]) -> Parameters:
     """The parameters of `target`.
 
-    A constructor hands ``**kwargs`` or ``**options`` to the next class above. Under any other name
-    (``**make_kwargs``) it takes further arguments itself, whatever they are called.
+    A constructor passes ``**kwargs`` or ``**options`` to its base class. With any other name (``**make_kwargs``) it
+    accepts arbitrary further arguments itself.
     """
     named: dict[str, inspect.Parameter] = {}
     own: tuple[inspect.Parameter, ...] | None = None
@@ -51,13 +51,13 @@ def parameters_of(target: Callable[..., Any]) -> Parameters:
             rest = next((p.name for p in parameters if p.kind is p.VAR_KEYWORD), None)
             if rest not in _HANDED_UP:
                 return Parameters(own or (), named, is_open=rest is not None)
-    except ValueError:  # a builtin that does not tell
+    except ValueError:  # a builtin without a signature
         pass
     return Parameters(own or (), named, is_open=True)
 
 
 def _functions(target: Callable[..., Any]) -> list[tuple[Callable[..., Any], int]]:
-    """The constructors of a class, from it upwards, or the function itself; and how many parameters are bound."""
+    """The constructors of a class and its bases, or the function itself, each with its number of bound parameters."""
     if not isinstance(target, type):
         return [(target, 0)]
     return [(vars(owner)["__init__"], 1) for owner in target.__mro__[:-1] if "__init__" in vars(owner)] or [
@@ -76,7 +76,7 @@ def _evaluated(function: Callable[..., Any]) -> list[inspect.Parameter]:
 
 
 def _annotation(annotation: Any, names: Mapping[str, Any]) -> Any:
-    """An annotation as an object; one that means something to type checkers only is Any."""
+    """An annotation as an object; Any if only type checkers can evaluate it."""
     if annotation is inspect.Parameter.empty:
         return Any
     if not isinstance(annotation, str):
@@ -88,15 +88,15 @@ def _annotation(annotation: Any, names: Mapping[str, Any]) -> Any:
 
 
 def summary_of(target: Any) -> str:
-    """The first paragraph of a docstring, in one line."""
+    """The first paragraph of a docstring as one line."""
     return " ".join((inspect.getdoc(target) or "").partition("\n\n")[0].split())
 
 
 def descriptions_of(target: Callable[..., Any]) -> dict[str, str]:
-    """Parameter -> what the docstrings say of it (sections "Args:", "Attributes:"), those of classes above included.
+    """Parameter -> its description in the docstrings (sections "Args:", "Attributes:"), including base classes.
 
-    One that says where to look ("see `Agent`.", "as in `Optimizer`; 1 is the paper's.") is replaced by what stands in
-    that class above.
+    A reference ("see `Agent`.", "as in `Optimizer`; 1 is the paper's.") is replaced by the description in that base
+    class.
     """
     found: dict[str, str] = {}
     for owner in target.__mro__[:-1] if isinstance(target, type) else (target,):
@@ -109,7 +109,7 @@ def descriptions_of(target: Callable[..., Any]) -> dict[str, str]:
 
 
 def _resolved(text: str, above: str, owner: Any) -> str:
-    """`text`, or what it points to: what stands `above`, in the class `owner`."""
+    """`text`, or the description that it refers to: `above`, in the class `owner`."""
     pointer = _POINTER.match(text)
     if pointer is None or pointer["place"] != owner.__name__:
         return text

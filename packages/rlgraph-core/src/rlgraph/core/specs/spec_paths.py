@@ -1,8 +1,8 @@
-"""Where in a document a spec stands while its object is made.
+"""Paths of specs in a document while their objects are created.
 
-A constructor knows the names of its own arguments, not where in a larger document its spec stands. What is being made
-is therefore kept as a stack of frames; a place that a constructor names, ``memory.capacity`` (its scope and its
-argument), becomes ``agent.memory_spec.capacity``. The same stack tells a recorder what every constructor was given.
+A constructor knows the names of its own arguments, but not its place in a larger document. Running constructors are
+therefore kept as a stack of frames; a place in terms of a constructor, ``memory.capacity`` (its scope and argument),
+becomes ``agent.memory_spec.capacity``. With the same stack a recorder notes the arguments of every constructor.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _PART = re.compile(r"\[\d+\]|(?:(?!\[\d+\])[^.])+")
 
 @dataclass(frozen=True)
 class Frame:
-    """One constructor at work.
+    """A running constructor.
 
     Attributes:
         path: place of its spec in the document.
-        keys: the arguments that stand in the spec, or may.
-        handed: those that the program hands over instead.
+        keys: the arguments that the spec may contain.
+        handed: arguments that the program passes instead.
     """
 
     path: str
@@ -45,18 +45,18 @@ def parts_of(place: str) -> list[str]:
 
 
 def is_index(part: str) -> bool:
-    """Whether a part is the number of an item: ``"[0]"``."""
+    """Whether a part is an index, such as ``"[0]"``."""
     return _INDEX.fullmatch(part) is not None
 
 
 def join_parts(*parts: str) -> str:
-    """The place that consists of these parts; empty ones are left out."""
+    """The place with these parts; empty parts are left out."""
     return "".join(p if is_index(p) else f".{p}" for p in parts if p).removeprefix(".")
 
 
 @contextmanager
 def making(path: str, keys: Iterable[str], handed: Iterable[str]) -> Iterator[None]:
-    """A constructor works on the spec at `path`; see `Frame`."""
+    """Context of a constructor that runs on the spec at `path`; see `Frame`."""
     token = _frames.set((*_frames.get(), Frame(path, frozenset(keys), frozenset(handed))))
     try:
         yield
@@ -65,10 +65,10 @@ def making(path: str, keys: Iterable[str], handed: Iterable[str]) -> Iterator[No
 
 
 def locate(place: str) -> str:
-    """The place in the document of what a constructor at work calls `place`.
+    """The place in the document of `place`, as named by a running constructor.
 
-    Leading names that are no arguments of it (its scope, a component it is made of) say nothing about the document and
-    are dropped; an argument that the program handed over belongs to the constructor that did so.
+    Leading names that are not its arguments (its scope, a sub-component) are not in the document and are dropped. An
+    argument that the program passed belongs to the constructor that passed it.
     """
     return _located(place) or place
 
@@ -83,12 +83,12 @@ def _located(place: str) -> str | None:
 
 
 def locate_faults(error: SpecError, path: str, owner: str) -> None:
-    """Give the faults of `error`, raised by the constructor at work, their places in the document.
+    """Give the faults of `error`, raised by the running constructor, their places in the document.
 
     Args:
-        error: what was raised.
-        path: the constructor's own place.
-        owner: its class, which a fault may give as its place.
+        error: the error.
+        path: place of the constructor.
+        owner: its class, which a fault may name as its place.
     """
     if not error.located:
         error.args = tuple(_locate_fault(fault, path, owner) for fault in error.faults)
@@ -108,7 +108,7 @@ def _locate_fault(fault: Fault, path: str, owner: str) -> Fault:
 
 @contextmanager
 def recording() -> Iterator[dict[str, Mapping[str, Any]]]:
-    """Notes, by place, the arguments that constructors in this context are called with, defaults included."""
+    """Records, by place, the arguments of the constructors that run in this context, including defaults."""
     records: dict[str, Mapping[str, Any]] = {}
     token = _records.set(records)
     try:
@@ -118,12 +118,12 @@ def recording() -> Iterator[dict[str, Mapping[str, Any]]]:
 
 
 def record(path: str, arguments: Mapping[str, Any]) -> None:
-    """Note what the spec at `path` amounts to, where somebody records."""
+    """Record the arguments of the spec at `path`, if a recorder is active."""
     records = _records.get()
     if records is not None:
         records[path] = arguments
 
 
 def is_recording() -> bool:
-    """Whether somebody records."""
+    """Whether a recorder is active."""
     return _records.get() is not None

@@ -1,4 +1,4 @@
-"""Annotations of constructor arguments that take specs: what each accepts, in words, and its schema's name.
+"""Annotations of constructor arguments that take specs: a description, and the name of the schema.
 
 A type checker sees ``Any``: the specs that a constructor takes are checked by `from_spec` of what they describe.
 """
@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeAlias
 
 @dataclass(frozen=True)
 class SpecType:
-    """What an argument takes.
+    """The kind of spec that an argument takes.
 
     Attributes:
         words: for messages and the reference: ``"a number or a schedule"``.

@@ -1,4 +1,4 @@
-"""Objects from specs: ``{"type": "dense", "units": 64}`` becomes ``Dense(units=64)``."""
+"""Creates objects from specs: ``{"type": "dense", "units": 64}`` becomes ``Dense(units=64)``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rlgraph.core.specs.parameters import Parameters, parameters_of
 from rlgraph.core.specs.spec_paths import is_recording, locate, locate_faults, making, record
 from rlgraph.spaces import SpaceError
 
-#: What a constructor raises that stumbles over a value it was given.
+#: Exceptions that a constructor may raise for a bad value.
 REFUSALS = (
     ArithmeticError,
     AssertionError,
@@ -29,7 +29,7 @@ REFUSALS = (
     RecursionError,
     ValueError,
 )
-#: Mistakes of one mapping that are reported; more say nothing new.
+#: Maximum number of reported mistakes of one mapping.
 MAX_FAULTS = 20
 
 
@@ -38,32 +38,31 @@ class Specifiable:
 
     #: Entry-point group in which types of this family are registered.
     registry_group: ClassVar[str]
-    #: What others call an argument -> where it stands here, ``{"gamma": "discount"}``; offered where an unknown key is
-    #: refused, if the class has the place.
+    #: Name of an argument in other libraries -> its key here, ``{"gamma": "discount"}``; suggested for unknown keys.
     other_names: ClassVar[Mapping[str, str]] = {}
-    #: How a spec of this class is written, where that is easily mistaken; said where another class is given.
+    #: A hint on the form of a spec of this class, added to errors about a wrong class.
     spec_hint: ClassVar[str] = ""
 
     @classmethod
     def from_spec(cls, spec: Any, *, path: str = "", **kwargs: Any) -> Self:
-        """Make an instance from a spec. The spec is never changed.
+        """Create an instance from a spec, which is never changed.
 
         Args:
             spec: one of
 
-                * an instance: returned as it is;
+                * an instance: returned unchanged;
                 * None: this class with its defaults;
-                * a mapping with ``type`` (a registered name, a class, a function, or where to import a class from;
-                  default: this class), constructor arguments by name, and ``_args``, a list of those by position;
-                * what may stand as ``type`` alone: ``"dense"``, ``"package.module.Class"``,
-                  ``"package.module:Class"``, a class, or a function that returns an instance;
-                * a JSON or YAML file that holds a spec: ``"net.json"``, or any `pathlib.Path`. A file is data: it
-                  imports nothing but what `rlgraph.core.allow_imports` allows.
-            path: where the spec stands in a larger one; named in errors.
+                * a mapping with ``type`` (a registered name, an import path, a class or a function; default: this
+                  class), keyword arguments of the constructor, and ``_args``, a list of positional arguments;
+                * the ``type`` alone: ``"dense"``, ``"package.module.Class"``, ``"package.module:Class"``, a class, or a
+                  function that returns an instance;
+                * a JSON or YAML file with a spec: ``"net.json"``, or any `pathlib.Path`. A file is data: it may import
+                  only what `rlgraph.core.allow_imports` allows.
+            path: place of the spec in a larger one, for messages.
             kwargs: arguments that override the spec's.
 
         Raises:
-            SpecError: unknown type or argument, a missing argument, or a value that the constructor refuses; with
+            SpecError: an unknown type or argument, a missing argument, or a value that the constructor refuses; names
                 its path and the nearest valid name.
         """
         where = locate(path or cls.__name__)
@@ -108,7 +107,7 @@ class Specifiable:
             with data_specs():
                 return cls.from_spec(read_spec_file(file, where), path=where, **kwargs)
         except SpecError as error:
-            error.add_note(f"({where} stands in {file})")
+            error.add_note(f"({where} is in {file})")
             raise
 
     @classmethod
@@ -117,7 +116,7 @@ class Specifiable:
 
     @classmethod
     def _lookup(cls, name: Any, where: str) -> Callable[..., Any]:
-        """The class or function that `name` means."""
+        """The class or function called `name`."""
         target: Any = cls if name is None else name
         if isinstance(name, str):
             target = registry(cls.registry_group).resolve(
@@ -138,9 +137,9 @@ class Specifiable:
 
 
 def plain_copy(value: Any) -> Any:
-    """`value` with its dicts and lists copied, so that nobody who is given them can change the original.
+    """`value` with its dicts and lists copied, so that the receiver cannot change the original.
 
-    A number of NumPy's becomes the Python number that it is.
+    NumPy numbers become Python numbers.
     """
     if type(value) is dict:
         return {key: plain_copy(item) for key, item in value.items()}
@@ -158,18 +157,18 @@ def call_checked(
     handed: Mapping[str, Any] | None = None,
     name: str | None = None,
 ) -> Any:
-    """``target(*positional, **arguments, **handed)``, with every mistake in the arguments as a `SpecError`.
+    """Call ``target(*positional, **arguments, **handed)``; mistakes in the arguments raise a `SpecError`.
 
     Args:
         target: a class or a function.
-        positional, arguments: what the spec gives.
-        where: the place of the spec; named in errors.
-        handed: what the program gives besides the spec; goes before the spec's.
-        name: what the spec calls `target`.
+        positional, arguments: arguments in the spec.
+        where: place of the spec, for messages.
+        handed: arguments of the program, which override those of the spec.
+        name: name of `target` in the spec.
 
     Raises:
-        SpecError: all that is wrong with the arguments: unknown, doubled or missing ones, and types; or a value that
-            `target` refuses.
+        SpecError: lists all unknown, duplicate and missing arguments and wrong types; or names a value that `target`
+            refuses.
     """
     handed = handed or {}
     parameters = parameters_of(target)
@@ -198,9 +197,9 @@ def call_checked(
 
 
 def check_arguments(target: Callable[..., Any], arguments: Mapping[str, Any], where: str) -> None:
-    """Raise `SpecError` for the keys that `target`, a class or a function, does not take.
+    """Raise `SpecError` for keys that are not parameters of `target`, a class or a function.
 
-    A constructor with ``**kwargs`` is taken to hand them to the next class above.
+    A constructor is assumed to pass ``**kwargs`` to its base class.
     """
     faults = [*islice(_name_faults(target, parameters_of(target), arguments, where), MAX_FAULTS)]
     if faults:
@@ -208,7 +207,7 @@ def check_arguments(target: Callable[..., Any], arguments: Mapping[str, Any], wh
 
 
 def place_of(target: Callable[..., Any]) -> str:
-    """What a spec calls `target`: a registered name where it has one, else where to import it from."""
+    """The name of `target` in specs: its registered name if it has one, else its import path."""
     place = f"{target.__module__}:{getattr(target, '__qualname__', type(target).__qualname__)}"
     group = getattr(target, "registry_group", None)
     names = [p.name for p in registry(group).plugins() if p.target == place] if group else []
@@ -232,10 +231,10 @@ def _position_faults(
     arguments: Mapping[str, Any],
     where: str,
 ) -> list[Fault]:
-    """Faults in the number of arguments by position, and what is required and not there."""
+    """Faults in the number of positional arguments, duplicate arguments, and missing arguments."""
     places = [p for p in parameters.own if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     if len(positional) > len(places) and not any(p.kind is p.VAR_POSITIONAL for p in parameters.own):
-        text = f"{_name(target)} takes at most {len(places)} arguments by position, given {len(positional)}"
+        text = f"{_name(target)} takes at most {len(places)} positional arguments, given {len(positional)}"
         return [Fault(text, f"{where}._args")]
     doubled = [p.name for p in places[: len(positional)] if p.name in arguments]
     named = [p for p in parameters.own if p.kind is p.KEYWORD_ONLY]
@@ -263,7 +262,7 @@ def _type_faults(
 
 
 def _by_position(parameters: Parameters, positional: Sequence[Any]) -> dict[str, Any]:
-    """What is given by position, by name; without what a parameter ``*args`` takes."""
+    """The positional arguments by name, without those of a parameter ``*args``."""
     places = [p.name for p in parameters.own if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     return dict(zip(places, positional, strict=False))
 
@@ -275,10 +274,10 @@ def _amounts_to(
     arguments: Mapping[str, Any],
     handed: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The spec with every argument of the constructor's own by name, defaults included."""
+    """The spec with all of the constructor's own arguments by name, including defaults."""
     by_position = _by_position(parameters, positional)
     defaults = {p.name: p.default for p in parameters.own if p.default is not p.empty}
-    if len(positional) > len(by_position):  # what a parameter `*args` takes has no name
+    if len(positional) > len(by_position):  # arguments of `*args` have no names
         by_position = {"_args": list(positional)}
     given = {**defaults, **by_position, **arguments}
     return {"type": kind, **{name: value for name, value in given.items() if name not in handed}}

@@ -74,9 +74,9 @@ class QLearner(Component):
 
     @rlgraph_api
     def update(self, states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any) -> Any:
-        loss, per_item = self.get_loss(states, actions, rewards, terminals, next_states)
-        self.optimizer.step(self.policy.variables(), loss)
-        return loss, per_item
+        losses = self.get_loss(states, actions, rewards, terminals, next_states)
+        self.optimizer.step(self.policy.variables(), losses["loss"])
+        return losses
 
     @rlgraph_api
     def update_from_memory(self, num_records: Any) -> Any:
@@ -157,10 +157,10 @@ def learning(subject: Subject) -> None:
     executor = subject.executor(QLearner(), SPACES, seed=2)
     executor.execute("insert", *batch(8, "float32"))
     transitions = batch(8, "float32")
-    before = executor.execute("get_loss", *transitions)[0]
+    before = executor.execute("get_loss", *transitions)["loss"]
     for _ in range(40):
         executor.execute("update_from_memory", 32)
-    after = executor.execute("get_loss", *transitions)[0]
+    after = executor.execute("get_loss", *transitions)["loss"]
     assert after <= before / 4, f"the loss went from {before} to {after}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -23,12 +23,24 @@ from rlgraph.core.graph.nodes import (
     Pack,
     Path,
     Ref,
-    arguments_of,
     label,
     outputs_of,
 )
-from rlgraph.core.graph.plan import BranchStep, HostStep, Leaf, LoopStep, Plan, Segment, Step, tensor_leaves
+from rlgraph.core.graph.passes.draws_ahead import size_text
+from rlgraph.core.graph.plan import (
+    BranchStep,
+    DrawStep,
+    FlatStep,
+    HostStep,
+    Leaf,
+    LoopStep,
+    Plan,
+    Segment,
+    Step,
+    tensor_leaves,
+)
 from rlgraph.core.graph.values import Value, as_tensors, describe, leaves
+from rlgraph.core.numpy.random import DRAWS
 from rlgraph.core.ops.dims import SymbolicDim
 from rlgraph.core.ops.tensor_spec import TensorSpec
 
@@ -38,7 +50,8 @@ def emit_driver(
     lowered: Mapping[str, Callable[..., Any]],
     host_view: Callable[[str], Any],
     convert: Callable[[str, Leaf, TensorSpec], Callable[[Any], np.ndarray]],
-    guard: Callable[[HostStep | Segment], Any] = lambda step: None,
+    guard: Callable[[FlatStep], Any] = lambda step: None,
+    stream: Callable[[str], Any] = lambda name: None,
 ) -> SourceFunction:
     """The function a caller of the API method runs: checks inputs, calls host functions and segments.
 
@@ -48,6 +61,7 @@ def emit_driver(
         host_view: scope -> the view of a component its host functions run on.
         convert: makes the function that turns an unfit input into an array or raises.
         guard: the context manager in which a step runs, if it needs one.
+        stream: name -> the NumPy generator from which a `DrawStep` draws.
     """
     built = plan.built
     method = built.graph.methods[plan.name]
@@ -60,15 +74,15 @@ def emit_driver(
         else name
         for name in method.parameters
     ]
-    inputs = _used_inputs(plan)
+    inputs = plan.inputs
     _emit_parts(function, plan, [leaf for leaf, _ in inputs])
-    steps = _Steps(function, plan, lowered, host_view, guard)
+    steps = _Steps(function, plan, lowered, host_view, guard, stream)
     steps.emit_fast_path()
     for leaf, spec in inputs:
         _emit_check(function, leaf, spec, convert(plan.name, leaf, spec))
     for names in method.size_groups or (method.parameters,):
         group = [(leaf, spec) for leaf, spec in inputs if leaf.source in {Input(plan.name, n) for n in names}]
-        _emit_sizes(function, plan.name, group)
+        _emit_sizes(function, plan.name, group, InputError)
     steps.emit(plan.steps)
     result = _driver_expression(plan, plan.results, function)
     function.lines.append(f"return {result}" if result != "()" else "return None")
@@ -84,10 +98,11 @@ class _Steps:
         plan: Plan,
         lowered: Mapping[str, Callable[..., Any]],
         host_view: Callable[[str], Any],
-        guard: Callable[[HostStep | Segment], Any],
+        guard: Callable[[FlatStep], Any],
+        stream: Callable[[str], Any],
     ):
         self.function, self.plan, self.lowered, self.host_view = function, plan, lowered, host_view
-        self.guard = guard
+        self.guard, self.stream = guard, stream
         text = partial(_driver_expression, plan, function=function)
         self.writer = Writer(function, plan.built, text, self._copied, self._copied, self._stack)
 
@@ -109,7 +124,7 @@ class _Steps:
 
     def emit(self, steps: Sequence[Step]) -> None:
         for step in steps:
-            if isinstance(step, HostStep | Segment):
+            if isinstance(step, FlatStep):
                 self._emit_guarded(step)
                 continue
             if isinstance(step, LoopStep):
@@ -118,21 +133,42 @@ class _Steps:
                 self._emit_branch(step)
             self._emit_copies(step.node)
 
-    def _emit_guarded(self, step: HostStep | Segment) -> None:
-        emit = self._emit_segment if isinstance(step, Segment) else self._emit_host_call
+    def _emit_guarded(self, step: FlatStep) -> None:
         with self._guarded(step):
-            emit(step)  # type: ignore[arg-type]
+            if isinstance(step, Segment):
+                self._emit_segment(step)
+            elif isinstance(step, DrawStep):
+                self._emit_draws(step)
+            else:
+                _emit_host_step(self.function, self.plan, step, self.host_view(step.node.component))
 
-    def _guarded(self, step: HostStep | Segment) -> AbstractContextManager[None]:
+    def _guarded(self, step: FlatStep) -> AbstractContextManager[None]:
         """What is written inside runs in the guard of a step, if that has one."""
         guard = self.guard(step)
         if guard is None:
             return nullcontext()
-        name = step.name if isinstance(step, Segment) else identifier(step.node.component, step.node.function)
+        name = (
+            step.name
+            if isinstance(step, Segment)
+            else "draws"
+            if isinstance(step, DrawStep)
+            else identifier(step.node.component, step.node.function)
+        )
         return self.function.block(f"with {self.function.share(f'lock_{name}', guard)}:")
 
-    def _emit_host_call(self, step: HostStep) -> None:
-        _emit_host_step(self.function, self.plan, step, self.host_view(step.node.component))
+    def _emit_draws(self, step: DrawStep) -> None:
+        function = self.function
+        names = {
+            symbol: f"{function.local(leaf)}.shape[{axis}]" if axis else f"len({function.local(leaf)})"
+            for symbol, (leaf, axis) in step.sizes.items()
+        }
+        for leaf, noise, stream in step.draws:
+            draw = function.bind(
+                f"draw_{noise.kind}", partial(DRAWS[noise.kind], self.stream(stream), noise.dtype)
+            )
+            shape = literal(tuple, [(i, size_text(dim, names)) for i, dim in enumerate(noise.shape)])
+            arguments = [shape, *(size_text(value, names) for value in noise.parameters)]
+            function.lines.append(f"{function.local(leaf)} = {draw}({', '.join(arguments)})")
 
     def _emit_segment(self, segment: Segment) -> None:
         function = self.function
@@ -197,10 +233,24 @@ def _emit_host_step(function: SourceFunction, plan: Plan, step: HostStep, view: 
     call = function.call(host_function, name, arguments)
     outputs = [Output(node.id, i) for i in range(node.returns)]
     names = ", ".join(function.local(Leaf(output)) for output in outputs)
-    function.lines.append(f"{names} = {call}" if names else call)
+    if names:
+        function.lines.append(f"{names} = {call}")
+    else:
+        given = function.fresh("given")
+        refuse = function.bind(f"refuse_{name}", partial(_refuse_output, label(node)))
+        function.lines.extend([f"{given} = {call}", f"if {given} is not None:", f"    {refuse}({given})"])
     copy = function.share("copy_array", np.array) if step.copies else ""
     for output in outputs:
         _emit_host_output(function, plan, output, copy if output.index in step.copies else "")
+    made = tensor_leaves(plan.built, map(Ref, outputs))
+    _emit_sizes(function, f"host function {label(node)}", list(made.items()), RLGraphError)
+
+
+def _refuse_output(where: str, given: Any) -> NoReturn:
+    raise RLGraphError(
+        f"host function {where}: it declares returns=0 and returned a {type(given).__name__}; return nothing, or "
+        "declare the number of outputs and their spaces="
+    )
 
 
 def _emit_host_output(function: SourceFunction, plan: Plan, output: Output, copy: str) -> None:
@@ -238,17 +288,22 @@ def _host_converter(where: str, spec: TensorSpec) -> Callable[[Any], np.ndarray]
     return convert
 
 
-def _emit_sizes(function: SourceFunction, method: str, inputs: Sequence[tuple[Leaf, TensorSpec]]) -> None:
-    """Refuse arguments whose sizes of one name differ, B above all."""
+def _emit_sizes(
+    function: SourceFunction,
+    where: str,
+    tensors: Sequence[tuple[Leaf, TensorSpec]],
+    kind: type[RLGraphError],
+) -> None:
+    """Refuse tensors whose sizes of one name differ, B above all, with an error of this kind."""
     places: dict[SymbolicDim, list[tuple[str, int]]] = {}
-    for leaf, spec in inputs:
+    for leaf, spec in tensors:
         for axis, dim in enumerate(spec.shape):
             if isinstance(dim, SymbolicDim):
                 places.setdefault(dim, []).append((function.local(leaf), axis))
     conditions = [_same_size(found) for found in places.values() if len(found) > 1]
     if conditions:
-        names = [function.local(leaf) for leaf, _ in inputs]
-        refuse = function.bind("refuse_sizes", partial(_differing_sizes, method, inputs))
+        names = [function.local(leaf) for leaf, _ in tensors]
+        refuse = function.bind("refuse_sizes", partial(_differing_sizes, kind, where, tensors))
         function.lines.append(f"if not ({' and '.join(conditions)}):")
         function.lines.append(f"    raise {refuse}({', '.join(names)})")
 
@@ -259,24 +314,24 @@ def _same_size(places: Sequence[tuple[str, int]]) -> str:
 
 
 def _differing_sizes(
-    method: str, inputs: Sequence[tuple[Leaf, TensorSpec]], *arrays: np.ndarray
-) -> InputError:
+    kind: type[RLGraphError], where: str, tensors: Sequence[tuple[Leaf, TensorSpec]], *arrays: np.ndarray
+) -> RLGraphError:
     sizes: dict[SymbolicDim, dict[int, list[str]]] = {}
-    for (leaf, spec), array in zip(inputs, arrays, strict=True):
-        if isinstance(leaf.source, Input):
-            name = ".".join([leaf.source.name, *map(str, leaf.path)])
-            for dim, size in zip(spec.shape, array.shape, strict=True):
-                if isinstance(dim, SymbolicDim):
-                    sizes.setdefault(dim, {}).setdefault(size, []).append(
-                        f"{name} {list(array.shape)} for {spec}"
-                    )
+    for (leaf, spec), array in zip(tensors, arrays, strict=True):
+        source = leaf.source
+        first = source.name if isinstance(source, Input) else f"output {source.index}"  # type: ignore[union-attr]
+        name = ".".join([first, *map(str, leaf.path)])
+        for dim, size in zip(spec.shape, array.shape, strict=True):
+            if isinstance(dim, SymbolicDim):
+                places = sizes.setdefault(dim, {}).setdefault(size, [])
+                places.append(f"{name} {list(array.shape)} for {spec}")
     given = ", ".join(
         f"{dim} is " + " and ".join(f"{size} in {', '.join(names)}" for size, names in found.items())
         for dim, found in sizes.items()
         if len(found) > 1
     )
-    return InputError(
-        f"{method}: sizes of one name differ: {given}. Give them equal sizes, or let a Space name its own batch rank: "
+    return kind(
+        f"{where}: sizes of one name differ: {given}. Give them equal sizes, or let a Space name its own batch rank: "
         'add_batch_rank="other"'
     )
 
@@ -311,12 +366,6 @@ def _origin(plan: Plan, leaf: Leaf) -> str:
         return f"argument {'.'.join([source.name, *map(str, leaf.path)])}"
     where = label(plan.built.graph.nodes[source.node]) if isinstance(source, Output) else "a loop"
     return " ".join(["what", where, "gave", *(["as", ".".join(map(str, leaf.path))] if leaf.path else [])])
-
-
-def _used_inputs(plan: Plan) -> list[tuple[Leaf, TensorSpec]]:
-    expressions = [e for node in plan.nodes for _, e in arguments_of(node)]
-    used = tensor_leaves(plan.built, [*expressions, plan.results])
-    return [(leaf, spec) for leaf, spec in used.items() if isinstance(leaf.source, Input)]
 
 
 def _emit_parts(function: SourceFunction, plan: Plan, used: Sequence[Leaf]) -> None:

@@ -12,6 +12,7 @@ from rlgraph.core.errors import PluginError
 from rlgraph.core.graph.binding import bind, slots_of
 from rlgraph.core.graph.emission.control_flow import Writer, carried_names, emit_branch, emit_loop
 from rlgraph.core.graph.emission.differentiation import last_span
+from rlgraph.core.graph.emission.given_draws import GivenDraws
 from rlgraph.core.graph.emission.linking import Dialect, Linker, LoopShape, Tape, Transform
 from rlgraph.core.graph.emission.placement import device_of, first_devices
 from rlgraph.core.graph.emission.source import SourceFunction, from_leaves, identifier, literal
@@ -39,6 +40,7 @@ from rlgraph.core.graph.nodes import (
     regions_of,
     walk_nodes,
 )
+from rlgraph.core.graph.passes.draws_ahead import takes_noise
 from rlgraph.core.graph.plan import Leaf, Plan, Segment
 from rlgraph.core.graph.values import Value, is_leaf, leaves
 from rlgraph.core.graph.variables import GradientList, Slots, Variable, VariableList
@@ -289,13 +291,18 @@ class _SegmentEmitter:
             return function, self.function.bind(name, self.linker.host(node))
         effects, place = self.plan.built.effects[node.id], self.linker.place
 
-        def bound(move: Callable[[Any], Any] = lambda handle: handle, ops: Any = None) -> Callable[..., Any]:
+        def bound(
+            move: Callable[[Any], Any] = lambda handle: handle, ops: Any = self.linker.ops
+        ) -> Callable[..., Any]:
             view = bind(
                 component,
                 lambda variable: variable if variable.host else move(self._handle(variable)),
                 lambda slots: [move(block) for block in self._blocks(node, slots)],
             )
-            linker = self.linker if ops is None else replace(self.linker, ops=ops)
+            if takes_noise(node):
+                given = GivenDraws(ops)
+                return given.taking(replace(self.linker, ops=given).link(function, view))
+            linker = self.linker if ops is self.linker.ops else replace(self.linker, ops=ops)
             return linker.link(function, view, effects.draws)
 
         device = device_of(self.plan.built, node)

@@ -6,10 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.core.functional import policy_gradient, soft_actor_critic, supervised, td3, variational
+from rlgraph.core.functional import (
+    policy_gradient,
+    soft_actor_critic,
+    supervised,
+    td3,
+    variational,
+    weighting,
+)
 from rlgraph.core.functional.curiosity import inverse_and_forward_loss, prediction_error
 from rlgraph.core.functional.imitation import large_margin_loss
-from rlgraph.core.functional.prioritized_replay import weighted_mean
 from rlgraph.core.functional.rewards import soft_asymmetric
 from rlgraph.testing.conformance.cases.case import FunctionCase
 
@@ -66,11 +72,10 @@ FUNCTIONS: dict[str, FunctionCase] = {
         {"entropy": _floats(5), "weight": np.array(0.1)},
         by=("entropy", "weight"),
     ),
-    "standardize": FunctionCase(policy_gradient.standardize, {"values": _floats(5)}, by=("values",)),
-    "standardize_masked": FunctionCase(
-        policy_gradient.standardize,
-        {"values": _floats(4, 5), "mask": _RNG.random((4, 5)) < 0.6},
-        by=("values",),
+    "divergence_estimate": FunctionCase(
+        policy_gradient.divergence_estimate,
+        {"log_probs": _log_probs(5), "prev_log_probs": _log_probs(5)},
+        by=("log_probs", "prev_log_probs"),
     ),
     "ppo_clipped_surrogate": _ppo(0.2),
     "ppo_clipped_surrogate_in_time": _ppo(
@@ -179,8 +184,19 @@ FUNCTIONS: dict[str, FunctionCase] = {
         supervised.sequence_mask,
         {"sequence_length": np.array([0, 2, 4]), "like": _floats(3, 4), "time_axis": 1},
     ),
+    "number_of_items": FunctionCase(weighting.number_of_items, {"weights": np.array([0.0, 0.5, 2.0])}),
     "weighted_mean": FunctionCase(
-        weighted_mean, {"losses": _floats(5), "weights": _RNG.random(5)}, by=("losses",)
+        weighting.weighted_mean, {"losses": _floats(5), "weights": _RNG.random(5)}, by=("losses",)
+    ),
+    "weighted_mean_masked": FunctionCase(
+        weighting.weighted_mean,
+        {"losses": _floats(4, 5), "weights": _RNG.random((4, 5)) < 0.6},
+        by=("losses",),
+    ),
+    "without_garbage": FunctionCase(
+        weighting.without_garbage,
+        {"values": _floats(4, 3), "weights": np.array([0.0, 0.5, 0.0, 2.0])},
+        by=("values",),
     ),
     "bernoulli_log_likelihood": FunctionCase(
         variational.bernoulli_log_likelihood,

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.components import Clipping, GeneralizedAdvantageEstimation, SequenceHelper, VTraceFunction
+from rlgraph.components import (
+    Clipping,
+    GeneralizedAdvantageEstimation,
+    SequenceHelper,
+    Standardize,
+    VTraceFunction,
+)
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 from rlgraph.testing.conformance.cases.case import FEATURES, PER_ITEM, VALUES, Case
 
@@ -56,6 +62,13 @@ CASES: dict[str, Case] = {
         FLAT, "sequence_indices", bootstrap="last_value"
     ),
     "generalized_advantage_estimation_side_by_side": _advantages(SIDE_BY_SIDE),
+    "standardize": Case(Standardize, {"values": FloatBox(**FLAT)}, ("standardize",), by=("values",)),
+    "standardize_weights": Case(
+        Standardize,
+        {"values": FloatBox(**SIDE_BY_SIDE), "weights": BoolBox(**SIDE_BY_SIDE)},
+        ("standardize",),
+        by=("values",),
+    ),
     "sequence_helper": Case(
         SequenceHelper,
         {

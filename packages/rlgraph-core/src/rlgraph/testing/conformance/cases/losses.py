@@ -48,7 +48,7 @@ def _distributional(kind: Any, number: int, parts: bool = False, **options: Any)
     for name in ("q_values", "q_next", "q_next_target"):
         spaces[name] = spaces[name].map(with_atoms)
     if parts:
-        spaces |= {"importance_weights": PER_ITEM, "discounts": PER_ITEM}
+        spaces |= {"weights": PER_ITEM, "discounts": PER_ITEM}
     methods = ("loss", "loss_per_item", "get_td_errors")
     return Case(lambda: kind(**options), spaces, methods, by=("q_values",))
 
@@ -72,7 +72,7 @@ CASES: dict[str, Case] = {
         td_aggregation="mean_error",
     ),
     "dqn_loss_weights_and_discounts": _loss(
-        {**LOSS_SPACES, "importance_weights": PER_ITEM, "discounts": PER_ITEM}, huber_loss=True
+        {**LOSS_SPACES, "weights": PER_ITEM, "discounts": PER_ITEM}, huber_loss=True
     ),
     "dqfd_loss": _demonstrations(),
     "dqfd_loss_margins": _demonstrations(
@@ -80,7 +80,7 @@ CASES: dict[str, Case] = {
             **LOSS_SPACES,
             "expert_margins": PER_ITEM,
             "apply_demo_loss": BoolBox(add_batch_rank=True),
-            "importance_weights": PER_ITEM,
+            "weights": PER_ITEM,
             "discounts": PER_ITEM,
         },
         supervised_weight=0.5,

@@ -111,8 +111,12 @@ CASES: dict[str, Case] = {
     ),
     "shared_value_function_policy": Case(
         lambda: SharedValueFunctionPolicy(LAYERS, IntBox(4)),
-        {"observations": FEATURES, "actions": IntBox(4, add_batch_rank=True)},
-        ("get_state_values", "get_state_values_adapter_outputs_and_parameters", "get_entropy"),
+        {
+            "observations": FEATURES,
+            "next_observations": FEATURES,
+            "actions": IntBox(4, add_batch_rank=True),
+        },
+        ("get_values_of_transitions", "get_state_values_adapter_outputs_and_parameters", "get_entropy"),
         by=("observations",),
     ),
     "policy_elements": Case(
@@ -150,7 +154,10 @@ CASES: dict[str, Case] = {
         by=("inputs", "internal_states"),
     ),
     "value_function": Case(
-        lambda: ValueFunction(LAYERS), {"observations": FEATURES}, ("value_output",), by=("observations",)
+        lambda: ValueFunction(LAYERS),
+        {"observations": FEATURES, "next_observations": FEATURES},
+        ("value_output", "get_values_of_transitions"),
+        by=("observations", "next_observations"),
     ),
     "dueling_policy": _policy(DuelingPolicy),
     "dueling_policy_parts": _policy(DuelingPolicy, PARTS),

@@ -62,13 +62,13 @@ def _actor_critic(spaces: Mapping[str, Any] = ACTOR_CRITIC_SPACES, **options: An
     return Case(
         lambda: ActorCriticLoss(**options),
         spaces,
-        ("loss", "pg_loss_per_item", "state_value_function_loss_per_item"),
+        ("loss", "loss_per_item"),
         by=("log_probs", "entropy"),
     )
 
 
 def _ppo(spaces: Mapping[str, Any] = PPO_SPACES, **options: Any) -> Case:
-    methods = ("loss", "pg_loss_per_item", "value_function_loss_per_item")
+    methods = ("loss", "loss_per_item")
     by = ("log_probs", "state_values", *(["entropy"] if "weight_entropy" in options else []))
     return Case(lambda: PPOLoss(**options), spaces, methods, by=by)
 
@@ -95,7 +95,7 @@ CASES: dict[str, Case] = {
             **dict.fromkeys(("log_probs", "behaviour_log_probs", "entropy"), in_time(PARTS_LOG_PROBS)),
             "bootstrap_values": in_time(FLOATS),
             "truncations": in_time(BoolBox(add_batch_rank=True)),
-            "importance_weights": PER_ITEM,
+            "weights": in_time(PER_ITEM),
             "time_percentage": TIME,
         },
         reward_clipping="soft_asymmetric",
@@ -108,14 +108,14 @@ CASES: dict[str, Case] = {
     "actor_critic_loss_parts": _actor_critic(_parts(ACTOR_CRITIC_SPACES)),
     "actor_critic_loss_sequences": _actor_critic(_sequences(ACTOR_CRITIC_SPACES), average_time_steps=False),
     "actor_critic_loss_schedules": _actor_critic(
-        {**ACTOR_CRITIC_SPACES, "time_percentage": TIME, "importance_weights": PER_ITEM},
+        {**ACTOR_CRITIC_SPACES, "time_percentage": TIME, "weights": PER_ITEM},
         weight_pg=[1.0, 0.5],
         weight_vf=["exp", 1.0, 0.1],
         weight_entropy=[0.1, 0.0],
     ),
     "ppo_loss": _ppo(),
     "ppo_loss_all_options": _ppo(
-        {**PPO_SPACES, "time_percentage": TIME, "importance_weights": PER_ITEM},
+        {**PPO_SPACES, "time_percentage": TIME, "weights": PER_ITEM},
         clip_ratio=[0.5, 0.1],
         value_function_clipping=0.5,
         weight_entropy=0.01,
@@ -130,7 +130,7 @@ CASES: dict[str, Case] = {
     "ppo_loss_batch_major": _ppo(_sequences(PPO_SPACES, time_major=False), value_function_clipping=0.5),
     "sac_loss": Case(
         SACLoss,
-        {**SAC_SPACES, "discounts": PER_ITEM, "importance_weights": PER_ITEM},
+        {**SAC_SPACES, "discounts": PER_ITEM, "weights": PER_ITEM},
         ("loss", "critic_loss_per_item", "actor_loss_per_item"),
         by=("q_values", "q_values_sampled", "log_probs_sampled"),
     ),
@@ -162,7 +162,7 @@ CASES: dict[str, Case] = {
             **TD3_SPACES,
             **dict.fromkeys(("q_values_next", "q_values"), Tuple(FloatBox(-2.0, 2.0), add_batch_rank=True)),
             "discounts": PER_ITEM,
-            "importance_weights": PER_ITEM,
+            "weights": PER_ITEM,
         },
         ("loss", "critic_loss_per_item", "actor_loss_per_item"),
         by=("q_values", "q_values_policy"),

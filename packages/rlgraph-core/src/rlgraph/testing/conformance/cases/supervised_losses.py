@@ -31,7 +31,7 @@ CASES: dict[str, Case] = {
         lambda: CategoricalCrossEntropyLoss(sparse=False, with_kl_regularizer=True),
         VALUES,
         PROBABILITIES,
-        importance_weights=PER_ITEM,
+        weights=PER_ITEM,
     ),
     "categorical_cross_entropy_loss_sequences": _case(
         lambda: CategoricalCrossEntropyLoss(average_time_steps=True),
@@ -68,7 +68,7 @@ CASES: dict[str, Case] = {
         ),
         Dict(distance=FloatBox(shape=(3,)), kind=FloatBox(shape=(4,)), add_batch_rank=True),
         Dict(distance=FloatBox(shape=(3,)), kind=IntBox(4), add_batch_rank=True),
-        importance_weights=PER_ITEM,
+        weights=PER_ITEM,
     ),
     "container_loss_list_in_time": _case(
         lambda: ContainerLoss(

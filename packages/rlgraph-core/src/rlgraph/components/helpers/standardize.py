@@ -1,0 +1,67 @@
+"""Standardizes the numbers of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlgraph.components.common.argument_checks import check_number
+from rlgraph.components.losses.per_item_checks import check_items
+from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.core.functional.weighting import number_of_items, without_garbage
+from rlgraph.spaces import Space
+
+
+class Standardize(Component):
+    """``(x - mean) / (deviation + epsilon)``: the numbers of a batch get mean 0 and deviation 1.
+
+    The deviation is that of the population.
+
+    Args:
+        epsilon: added to the deviation.
+        scope: name among its siblings.
+
+    Raises:
+        SpecError: an `epsilon` that is not above 0.
+    """
+
+    ranks_may_differ = False
+
+    def __init__(self, epsilon: float = 1e-8, scope: str = "standardize", **kwargs: Any):
+        self.epsilon = check_number(epsilon, f"{scope}.epsilon", above=0)
+        super().__init__(scope=scope, **kwargs)
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        check_items({name: input_spaces[name] for name in ("values", "weights") if name in input_spaces})
+
+    @rlgraph_api
+    def standardize(self, values: Any, weights: Any = None) -> Any:
+        """``[B] -> [B]``, or of sequences ``[T, B]`` or ``[B, T]``.
+
+        Args:
+            values: one number per item.
+            weights: as `values`; an item of weight 0 does not count, whatever is in it, and becomes 0. How far a weight
+                is above 0 does not matter. Default: all items count.
+        """
+        total, number = self._sum(values, weights)
+        centered, squares = self._centered(values, total, number, weights)
+        return self._scaled(centered, squares, number)
+
+    @graph_fn(returns=2)
+    def _sum(self, ops: Any, values: Any, weights: Any = None) -> Any:
+        """The sum of the numbers, and how many they are: ``[B], [B] -> [], []``."""
+        if weights is None:
+            return ops.sum(values), ops.sum(ops.ones_like(values))
+        return ops.sum(without_garbage(ops, values, weights)), number_of_items(ops, weights)
+
+    @graph_fn(returns=2)
+    def _centered(self, ops: Any, values: Any, total: Any, number: Any, weights: Any = None) -> Any:
+        """The differences from the mean, and the sum of their squares: ``[B], [], [], [B] -> [B], []``."""
+        centered = values - total / number
+        if weights is not None:
+            centered = without_garbage(ops, centered, weights)
+        return centered, ops.sum(ops.square(centered))
+
+    @graph_fn
+    def _scaled(self, ops: Any, centered: Any, squares: Any, number: Any) -> Any:
+        return centered / (ops.sqrt(squares / number) + self.epsilon)
