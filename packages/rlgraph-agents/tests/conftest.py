@@ -27,7 +27,6 @@ WHERE_BACKENDS_DIFFER = {
     "test_acting",
     "test_checkpoints",
     "test_determinism",
-    "test_learning",
     "test_resume",
     "test_threads",
     "test_update",

@@ -113,6 +113,7 @@ SPECS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("use_kernels", [True, False])
 @pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
 def test_placed_parts_compute_what_the_cpu_does(gpus, spec, use_kernels):

@@ -172,6 +172,7 @@ def test_what_belongs_to_the_run_is_said_there(tmp_path, key):
         train(spec, tmp_path / "run")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["single_threaded", "parallel"])
 def test_processes_are_a_matter_of_the_document(spec_of, tmp_path, undrawn, kind):
     class Looking(Callback):

@@ -228,6 +228,7 @@ for _ in range(3):
 """
 
 
+@pytest.mark.slow
 def test_processes_draw_alike():
     """On one backend: what could differ is how a component's seed follows from its scope."""
     runs = [

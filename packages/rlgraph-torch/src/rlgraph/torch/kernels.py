@@ -22,7 +22,14 @@ from rlgraph.torch.distributions import (
     categorical_log_prob,
     categorical_log_probabilities,
 )
-from rlgraph.torch.policy_gradient import policy_gradient_total, ppo_policy_loss, ppo_value_loss
+from rlgraph.torch.policy_gradient import (
+    policy_gradient_total,
+    ppo_policy_loss,
+    ppo_value_loss,
+    standardize_centered,
+    standardize_scaled,
+    standardize_sum,
+)
 from rlgraph.torch.recurrent import lstm
 
 #: The function inside `torch.nn.functional`, without expanding the operands. Third argument: 0 per item, 1 the mean.
@@ -175,6 +182,9 @@ KERNELS: dict[str, Callable[[Any, Any], Callable[..., Any] | None]] = {
     "rlgraph.components.distributions.categorical:Categorical._entropy": categorical_entropy,
     "rlgraph.components.distributions.categorical:Categorical._log_prob": categorical_log_prob,
     "rlgraph.components.distributions.categorical:Categorical._log_probabilities": categorical_log_probabilities,
+    "rlgraph.components.helpers.standardize:Standardize._centered": standardize_centered,
+    "rlgraph.components.helpers.standardize:Standardize._scaled": standardize_scaled,
+    "rlgraph.components.helpers.standardize:Standardize._sum": standardize_sum,
     "rlgraph.components.losses.dqn_loss:DQNLoss._loss": dqn_loss,
     "rlgraph.components.losses.policy_gradient_loss:PolicyGradientLoss._total": policy_gradient_total,
     "rlgraph.components.losses.ppo_loss:PPOLoss._policy_loss": ppo_policy_loss,

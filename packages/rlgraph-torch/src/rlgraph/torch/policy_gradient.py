@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, scalar_tensor
 
 from rlgraph.components.common.schedules import Constant
 from rlgraph.core.functional.off_policy import MAX_LOG_RATIO
@@ -59,6 +59,43 @@ def ppo_value_loss(self: Any, ops: Any) -> Callable[..., Tensor] | None:
         return loss
 
     return value_loss
+
+
+def standardize_sum(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Tensor]]:
+    """`Standardize._sum` without weights."""
+    general = partial(type(self).graph_function("_sum").function, self, ops)
+
+    def total(values: Tensor, weights: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        if weights is not None:
+            return general(values, weights)  # type: ignore[no-any-return]
+        return torch.sum(values), scalar_tensor(values.numel(), dtype=values.dtype, device=values.device)
+
+    return total
+
+
+def standardize_centered(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Tensor]]:
+    """`Standardize._centered` of items without time and weights."""
+    general = partial(type(self).graph_function("_centered").function, self, ops)
+
+    def centered(
+        values: Tensor, total: Tensor, number: Tensor, weights: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        if weights is not None or values.dim() != 1:
+            return general(values, total, number, weights)  # type: ignore[no-any-return]
+        differences = torch.addcdiv(values, total, number, value=-1)
+        return differences, torch.dot(differences, differences)
+
+    return centered
+
+
+def standardize_scaled(self: Any, ops: Any) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
+    """`Standardize._scaled`."""
+    epsilon = self.epsilon
+
+    def scaled(centered: Tensor, squares: Tensor, number: Tensor) -> Tensor:
+        return centered / torch.sqrt(squares / number).add_(epsilon)
+
+    return scaled
 
 
 def policy_gradient_total(self: Any, ops: Any) -> Callable[..., Tensor] | None:

@@ -177,8 +177,8 @@ class PPOLoss(PolicyGradientLoss):
 
     @graph_fn(flatten_ops={"entropy"})
     def _joint_entropy(self, ops: Any, entropy: Mapping[str, Any]) -> Any:
-        parts = [sum_of_parts(ops, [part], self.item_rank) for part in entropy.values()]
-        return _mean(parts) if self.ratio_of == "part" else sum_of_parts(ops, parts, self.item_rank)
+        joint = sum_of_parts(ops, list(entropy.values()), self.item_rank)
+        return joint * (1.0 / len(entropy)) if self.ratio_of == "part" else joint
 
     @graph_fn
     def _value_loss(

@@ -263,16 +263,18 @@ class Trace:
         """Check that an API method that returned nothing has not forgotten its `return`.
 
         Raises:
-            AssemblyError: the last call in it gives a value.
+            AssemblyError: its last call gives a value, and calls no host function, which may be there for its effect.
         """
         made: Iterable[Node | ApiCall] = (*self.nodes.values(), *self.calls.values())
         last = max((each for each in made if each.caller == call), key=lambda each: each.id, default=None)
         if isinstance(last, ApiCall):
             gives, name = last.results != Const(None), f"{last.component}.{last.method}"
+        elif isinstance(last, GraphFunctionCall):
+            gives, name = last.returns > 0, label(last)
         else:
-            gives = isinstance(last, GraphFunctionCall) and last.returns > 0
-            name = label(last) if last else ""
-        if gives:
+            return
+        inside = (node for id_, node in self.nodes.items() if id_ >= last.id)
+        if gives and not any(isinstance(node, GraphFunctionCall) and node.host for node in inside):
             raise AssemblyError(
                 f"{where} returns nothing, and its last call {name} gives a value: return that, or declare "
                 "@rlgraph_api(returns=0)"
