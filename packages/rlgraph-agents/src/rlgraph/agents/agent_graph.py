@@ -125,7 +125,7 @@ class AgentGraph(Component):
         if not recurrent:
             return {"actions": acted["action"]}
         after: dict[str, Any] = {}
-        for part in recurrent.values():  # what the algorithm called already is not computed twice
+        for part in recurrent:  # what the algorithm called already is not computed twice
             after |= part.features_of(observations)["internal_states"]
         return {"actions": acted["action"], "internal_states": after}
 
@@ -166,18 +166,19 @@ class AgentGraph(Component):
     def update_from_memory(self, num_records: Any, time_percentage: Any = None) -> Any:
         """One update on ``num_records`` [] records of the memory; priorities go back to it."""
         memory = self.memory
-        if not isinstance(memory, PrioritizedReplay):
-            return self._update(memory.get_records(num_records), None, None, time_percentage)
-        records, indices, weights = memory.get_records(num_records, time_percentage)
-        results = self._update(records, None, weights, time_percentage)
-        memory.update_records(indices, results["priorities"])
+        if isinstance(memory, PrioritizedReplay):
+            records, indices, weights = memory.get_records(num_records, time_percentage)
+            results = self._update(records, None, weights, time_percentage)
+            memory.update_records(indices, results["priorities"])
+        else:
+            results = self._update(memory.get_records(num_records), None, None, time_percentage)
         return {name: number for name, number in results.items() if name != "priorities"}
 
     def _update(self, records: Any, beginnings: Any, weights: Any, time_percentage: Any) -> Any:
         observations, next_observations = {"states": records["states"]}, {"states": records["next_states"]}
         if beginnings is not None:
             observations |= {
-                "internal_states": {key: beginnings[key] for key in self.algorithm.recurrent_parts},
+                "internal_states": beginnings,
                 "resets": records["begins"],
             }
         given = {name: records[name] for name in self.fields if name != "begins"}

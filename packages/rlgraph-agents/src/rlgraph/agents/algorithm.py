@@ -43,13 +43,12 @@ class Algorithm(Component):
     starting_methods: ClassVar[tuple[str, ...]] = ()
 
     @property
-    def recurrent_parts(self) -> dict[str, Any]:
-        """The parts whose internal states an actor carries, by key; copies such as target networks are none of them."""
-        parts: Any = self.sub_components.values()
-        return {p.states_key: p for p in parts if is_recurrent(p) and not p.is_copy}
+    def recurrent_parts(self) -> list[Any]:
+        """The parts whose internal states an actor carries; copies such as target networks are none of them."""
+        return [part for part in self.sub_components.values() if is_recurrent(part) and not part.is_copy]
 
     @property
     def internal_states_space(self) -> Dict | None:
         """The Space of the internal states that an actor carries, by part; None if nothing is recurrent."""
-        spaces = {key: part.internal_states_space[key] for key, part in self.recurrent_parts.items()}
+        spaces = {key: s for part in self.recurrent_parts for key, s in part.internal_states_space.items()}
         return Dict(spaces) if spaces else None

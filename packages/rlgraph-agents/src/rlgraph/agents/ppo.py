@@ -110,7 +110,7 @@ class PPO(Algorithm):
         losses = self.loss.loss(
             self.policy.get_log_likelihood(observations, records["actions"])["log_likelihood"],
             records["log_probs"],
-            self.value_function.value_output(observations),
+            self.value_function.get_state_values(observations)["state_values"],
             records["values"],
             records["advantages"],
             self.policy.get_entropy(observations)["entropy"],
