@@ -14,6 +14,7 @@ from rlgraph.agents.learner import Learner
 from rlgraph.agents.ppo import PPO
 from rlgraph.agents.q_learning import DQN
 from rlgraph.agents.sampler import FragmentSampler
+from rlgraph.core import ExecutionSpec
 from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.spaces import FloatBox, IntBox
 
@@ -145,9 +146,9 @@ def test_ppo_with_a_memory_learns_from_truncated_episodes(backend):
         "num_minibatches": 2,
     }
     spec = ActorSpec(PPO, Cue.state_space.to_spec(), Cue.action_space.to_spec(), options, seed=3)
-    learner = Learner(spec, Rollouts(rollout_length=8), backend)
+    learner = Learner(spec, Rollouts(rollout_length=8), backend, ExecutionSpec(threads=1))
     actors, rewards = Actors(spec, learner, Cue, 8), []
-    for iteration in range(60):
+    for iteration in range(45):
         if iteration == 20:
             late = actors.kill(1)
             assert not learner.is_new(late.origin) or late.origin == Origin(1, 0, 20)
@@ -180,7 +181,7 @@ def test_dqn_with_frame_stacks_and_two_step_returns_learns(backend):
         seed=3,
     )
     replay = Replay(discount=0.9, n_step=2, memory_spec={"capacity": 2000}, update_spec={"batch_size": 64})
-    learner = Learner(spec, replay, backend)
+    learner = Learner(spec, replay, backend, ExecutionSpec(threads=1))
     actors, rewards = Actors(spec, learner, Moving, 5, frames={"": 1}), []
     for iteration in range(50):
         if iteration == 15:
