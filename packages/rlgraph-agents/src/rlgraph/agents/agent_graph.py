@@ -8,7 +8,6 @@ from typing import Any
 
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.components import PreprocessorStack, PrioritizedReplay
-from rlgraph.components.networks.layer_chain import features_of
 from rlgraph.core import AssemblyError, Component, rlgraph_api
 from rlgraph.spaces import Dict, FloatBox, Space
 
@@ -122,10 +121,9 @@ class AgentGraph(Component):
             )
         if not recurrent:
             return {"actions": acted["action"]}
-        after = {}
-        for key, part in recurrent.items():  # what the algorithm called already is not computed twice
-            features = features_of(part.network, states, internal_states[key], None, None)
-            after[key] = features["internal_states"]
+        after: dict[str, Any] = {}
+        for part in recurrent.values():  # what the algorithm called already is not computed twice
+            after |= part.features_of(observations)["internal_states"]
         return {"actions": acted["action"], "internal_states": after}
 
     def _times(self, method: str, time_percentage: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from rlgraph.agents.experience.kind import ExperienceKind
-from rlgraph.components.networks.layer_chain import is_recurrent, state_key
+from rlgraph.components.networks.layer_chain import is_recurrent
 from rlgraph.core import Component
 from rlgraph.spaces import Dict
 
@@ -43,11 +43,11 @@ class Algorithm(Component):
     @property
     def recurrent_parts(self) -> dict[str, Any]:
         """The parts whose internal states an actor carries, by key; copies such as target networks are none of them."""
-        parts = self.sub_components.values()
-        return {state_key(p): p for p in parts if is_recurrent(p) and not p.is_copy}
+        parts: Any = self.sub_components.values()
+        return {p.states_key: p for p in parts if is_recurrent(p) and not p.is_copy}
 
     @property
     def internal_states_space(self) -> Dict | None:
         """The Space of the internal states that an actor carries, by part; None if nothing is recurrent."""
-        spaces = {key: part.internal_states_space for key, part in self.recurrent_parts.items()}
+        spaces = {key: part.internal_states_space[key] for key, part in self.recurrent_parts.items()}
         return Dict(spaces) if spaces else None
