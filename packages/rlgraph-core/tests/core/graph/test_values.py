@@ -19,8 +19,8 @@ def test_parts():
     assert part_at(NESTED, ("b", 1, "c")) == A
     assert part_at(NESTED, ()) is NESTED
     for path, message in [
-        (("x",), r"there are \['a', 'b'\]"),
-        (("b", 2), r"there are \[0, 1\]"),
+        (("x",), r"the parts are \['a', 'b'\]"),
+        (("b", 2), r"the parts are \[0, 1\]"),
         (("a", "z"), "no parts"),
     ]:
         with pytest.raises(KeyError, match=message):

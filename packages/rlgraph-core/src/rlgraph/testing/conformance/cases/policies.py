@@ -81,18 +81,17 @@ CASES: dict[str, Case] = {
         (ACTOR,),
     ),
     "actor_component_recurrent": Case(
-        lambda: ActorComponent(
-            None, Policy([{"type": "lstm", "units": 2, "scope": "core"}], FloatBox(-1.0, 1.0))
+        lambda: ObservationParts(
+            ActorComponent(
+                None, Policy([{"type": "lstm", "units": 2, "scope": "core"}], FloatBox(-1.0, 1.0))
+            )
         ),
         {
-            "observations": Dict(
-                states=FEATURES,
-                internal_states=Dict(policy=Dict(core=Tuple(STATE, STATE))),
-                add_batch_rank=True,
-            )
+            "states": FEATURES,
+            "internal_states": Dict(policy=Dict(core=Tuple(STATE, STATE)), add_batch_rank=True),
         },
         (ACTOR,),
-        by=("observations",),
+        by=("states", "internal_states"),
     ),
     "policy": Case(
         lambda: Policy(LAYERS, IntBox(4)),
