@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rlgraph.core import BuildError, Component, GraphExecutor, gradients, graph_fn, rlgraph_api
-from rlgraph.core.backend import stream_seed
 from rlgraph.core.ops import stream_name
+from rlgraph.core.random_streams import stream_seed
 from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.testing import ComponentTest
 
