@@ -98,6 +98,7 @@ class IterativeOptimization(Component):
                 f"{self.scope_path}.run: step must be an API method or a function, given {step!r}"
             )
         order = self._order(records)
+        given = {**records, **(computed or {})} if isinstance(records, Mapping) else None
         fields = records if computed is None else self._joined(records, computed)
         fields = fields if self.sequences else self._folded(fields)
         shared = () if time_percentage is None else (time_percentage,)
@@ -105,7 +106,8 @@ class IterativeOptimization(Component):
         def numbers_of(i: Any) -> dict[str, Any]:
             rows = self._minibatch(i, order)
             cut = self._columns if self.sequences else self._rows
-            return self._checked(step(cut(fields, rows), *shared), _name_of(step))
+            minibatch = _structured(given, cut(fields, rows))
+            return self._checked(step(minibatch, *shared), _name_of(step))
 
         number = self.num_epochs * self.num_minibatches
         if self.stop_if is None:
@@ -220,6 +222,13 @@ class IterativeOptimization(Component):
     @graph_fn
     def _part(self, ops: Any, sums: Any, count: Any, place: int) -> Any:
         return sums[place] / ops.astype(count, "float")
+
+
+def _structured(like: Any, fields: Any) -> Any:
+    """`fields` as dicts wherever `like` has them, so that `step` sees which parts there are."""
+    if not isinstance(like, Mapping):
+        return fields
+    return {key: _structured(part, fields[key]) for key, part in like.items()}
 
 
 def _number(ops: Any, name: str, number: Any, rank: int) -> Any:
