@@ -308,9 +308,7 @@ class Parts(Component):
         judged = self.policy.get_log_likelihood_per_part(states, actions)["log_likelihood_per_part"]
         entropy = self.policy.get_entropy(states)["entropy"]
         together = self.policy.get_log_likelihood(states, actions)["log_likelihood"]
-        losses = self.loss.loss_per_item(judged, judged, advantages, advantages, advantages, entropy)[
-            "loss"
-        ]
+        losses = self.loss.loss_per_item(judged, judged, advantages, advantages, advantages, entropy)["loss"]
         return judged, together, losses
 
 

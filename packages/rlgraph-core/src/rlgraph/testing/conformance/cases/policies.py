@@ -82,9 +82,7 @@ CASES: dict[str, Case] = {
     ),
     "actor_component_recurrent": Case(
         lambda: ObservationParts(
-            ActorComponent(
-                None, Policy([{"type": "lstm", "units": 2, "scope": "core"}], FloatBox(-1.0, 1.0))
-            )
+            ActorComponent(None, Policy([{"type": "lstm", "units": 2, "scope": "core"}], FloatBox(-1.0, 1.0)))
         ),
         {
             "states": FEATURES,
