@@ -28,6 +28,7 @@ WHERE_BACKENDS_DIFFER = {
     "test_checkpoints",
     "test_determinism",
     "test_resume",
+    "test_slice",
     "test_threads",
     "test_update",
 }

@@ -110,7 +110,7 @@ def test_categorical_actions_against_a_loop(backend):
         "log_probs_next_sampled": np.log(next_policy),
         "q_values_next_sampled": tuple(q_next),
         "q_values": tuple(q),
-        "log_probs_sampled": np.log(policy),
+        "log_probs_sampled": np.log(policy) + 1.5,  # logits
         "q_values_sampled": tuple(q_sampled),
         "rewards": rewards,
         "terminals": terminals,

@@ -67,7 +67,7 @@ def standardize_sum(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Tensor]]
 
     def total(values: Tensor, weights: Tensor | None = None) -> tuple[Tensor, Tensor]:
         if weights is not None:
-            return general(values, weights)  # type: ignore[no-any-return]
+            return general(values, weights)
         return torch.sum(values), scalar_tensor(values.numel(), dtype=values.dtype, device=values.device)
 
     return total
@@ -81,7 +81,7 @@ def standardize_centered(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Ten
         values: Tensor, total: Tensor, number: Tensor, weights: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         if weights is not None or values.dim() != 1:
-            return general(values, total, number, weights)  # type: ignore[no-any-return]
+            return general(values, total, number, weights)
         differences = torch.addcdiv(values, total, number, value=-1)
         return differences, torch.dot(differences, differences)
 

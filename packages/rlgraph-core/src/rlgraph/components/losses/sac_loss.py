@@ -116,7 +116,7 @@ class SACLoss(LossFunction):
         Args:
             alpha: the temperature, [].
             log_probs_next_sampled: of actions sampled in the next states [B], or a container by parts;
-                discrete: of all actions [B, A].
+                discrete: of all actions [B, A], or their logits.
             q_values_next_sampled: a tuple of the target critics' values of them, each [B]; discrete: of all [B, A].
             q_values: a tuple of the critics' values of the actions taken, each [B]; discrete: of all [B, A].
             log_probs_sampled: of actions sampled in the states, reparameterised, as `log_probs_next_sampled`.
@@ -225,4 +225,6 @@ class SACLoss(LossFunction):
 
     def _joint(self, ops: Any, log_probs: Mapping[str, Any]) -> Any:
         """``[B]``; discrete: ``[B, A]``."""
-        return sum_of_parts(ops, list(log_probs.values()), 2 if self.discrete else 1)
+        if self.discrete:
+            return ops.log_softmax(log_probs[""], axis=-1)  # of logits; log-probabilities stay the same
+        return sum_of_parts(ops, list(log_probs.values()), 1)

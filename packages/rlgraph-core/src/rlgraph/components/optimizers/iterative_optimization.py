@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,12 +27,6 @@ class IterativeOptimization(Component):
 
     Schulman et al. (2017), Algorithm 1, https://arxiv.org/abs/1707.06347. It is one call of one program. Every epoch
     reshuffles the batch and splits it into equal minibatches; an epoch skips the remaining records.
-
-    .. code-block:: python
-
-        self.epochs = IterativeOptimization(num_epochs=4, num_minibatches=4)
-        ...
-        return self.epochs.run(self.step, records, {"advantages": advantages})
 
     Args:
         num_epochs: number of passes over the batch.
@@ -103,6 +98,7 @@ class IterativeOptimization(Component):
                 f"{self.scope_path}.run: step must be an API method or a function, given {step!r}"
             )
         order = self._order(records)
+        given = {**records, **(computed or {})} if isinstance(records, Mapping) else None
         fields = records if computed is None else self._joined(records, computed)
         fields = fields if self.sequences else self._folded(fields)
         shared = () if time_percentage is None else (time_percentage,)
@@ -110,7 +106,8 @@ class IterativeOptimization(Component):
         def numbers_of(i: Any) -> dict[str, Any]:
             rows = self._minibatch(i, order)
             cut = self._columns if self.sequences else self._rows
-            return self._checked(step(cut(fields, rows), *shared), _name_of(step))
+            minibatch = _structured(given, cut(fields, rows))
+            return self._checked(step(minibatch, *shared), _name_of(step))
 
         number = self.num_epochs * self.num_minibatches
         if self.stop_if is None:
@@ -128,7 +125,7 @@ class IterativeOptimization(Component):
             return self._added(sums, count, numbers)
 
         # Which numbers there are is known once the body is traced; the functions are evaluated after that.
-        start = self._start(lambda: names)
+        start = self._start(partial(tuple, names))
         sums, count, _ = loop(number, minibatch, *start, until=lambda _sums, _count, stopped: stopped)
         return {
             **{name: self._part(sums, count, place) for place, name in enumerate(names)},
@@ -198,7 +195,7 @@ class IterativeOptimization(Component):
         """Whole sequences ``[T, M, ...]`` or ``[M, T, ...]``; of a field without time rank ``[M, ...]``."""
         if not space.has_batch_rank:
             raise mismatch(key, "a field with batch rank", repr(space))
-        return ops.take(field, columns, axis=int(space.has_time_rank and space.time_major))
+        return ops.take(field, columns, axis=int(space.time_major))
 
     # Numbers.
 
@@ -212,7 +209,7 @@ class IterativeOptimization(Component):
         return ops.mean(_number(ops, name, values, 1))
 
     @graph_fn(returns=3)
-    def _start(self, ops: Any, names: Callable[[], list[str]]) -> Any:
+    def _start(self, ops: Any, names: Callable[[], tuple[str, ...]]) -> Any:
         """Sums of the numbers, the number of updates, and whether to stop."""
         return ops.zeros((len(names()),)), ops.zeros((), dtype="int64"), ops.zeros((), dtype="bool")
 
@@ -225,6 +222,13 @@ class IterativeOptimization(Component):
     @graph_fn
     def _part(self, ops: Any, sums: Any, count: Any, place: int) -> Any:
         return sums[place] / ops.astype(count, "float")
+
+
+def _structured(like: Any, fields: Any) -> Any:
+    """`fields` as dicts wherever `like` has them, so that `step` sees which parts there are."""
+    if not isinstance(like, Mapping):
+        return fields
+    return {key: _structured(part, fields[key]) for key, part in like.items()}
 
 
 def _number(ops: Any, name: str, number: Any, rank: int) -> Any:
