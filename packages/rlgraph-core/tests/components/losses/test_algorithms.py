@@ -101,7 +101,11 @@ def test_sac(action_space, trainer):
     sac = GraphExecutor(SAC(action_space), spaces, backend=trainer, execution_spec={"seed": 1})
     rng = np.random.default_rng(0)
     batch = {name: space.sample(32, rng=rng) for name, space in spaces.items()}
-    batch |= {"rewards": batch["states"][:, 0].copy(), "terminals": np.ones(32, bool), "weights": np.arange(32) < 24}
+    batch |= {
+        "rewards": batch["states"][:, 0].copy(),
+        "terminals": np.ones(32, bool),
+        "weights": np.arange(32) < 24,
+    }
     batch["rewards"][24:] = np.nan
     numbers = [sac.execute("update", **batch) for _ in range(60)]
     assert set(numbers[0]) == {"loss", "loss_per_item", "critic_loss", "actor_loss", "alpha_loss", "entropy"}
