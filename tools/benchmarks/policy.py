@@ -36,7 +36,7 @@ def main() -> None:
 
     actions = Dict(move=Dict(x=IntBox(3), y=IntBox(5)), grip=BoolBox())
     spaces = {
-        "nn_inputs": FloatBox(shape=(STATE_SIZE,), add_batch_rank=True),
+        "observations": FloatBox(shape=(STATE_SIZE,), add_batch_rank=True),
         "actions": actions.with_batch_rank(),
     }
     policy = Policy([{"type": "dense", "units": UNITS, "activation": "relu"}], actions)

@@ -34,8 +34,8 @@ class ActorCritic(Component):
         return log_probs, entropy, self.value_function.value_output(states)
 
 
-class Minibatch(Component):
-    """One step of the optimizer."""
+class Learner(Component):
+    """Epochs of minibatches, a step of the optimizer each."""
 
     def __init__(self) -> None:
         self.networks = ActorCritic()
@@ -43,16 +43,21 @@ class Minibatch(Component):
             CLIP, weight_entropy=ENTROPY_WEIGHT, weight_vf=VALUE_WEIGHT, standardize_advantages=True
         )
         self.optimizer = Adam(LEARNING_RATE, epsilon=EPSILON, clip_grad_norm=CLIP_NORM)
-        super().__init__(self.networks, self.loss, self.optimizer, scope="minibatch")
+        self.epochs = IterativeOptimization(EPOCHS, MINIBATCHES, scope="epochs")
+        super().__init__(self.networks, self.loss, self.optimizer, self.epochs, scope="learner")
 
     @rlgraph_api
     def update(self, records: Any) -> Any:
+        return self.epochs.run(self.step, records)
+
+    @rlgraph_api
+    def step(self, records: Any) -> Any:
         log_probs, entropy, values = self.networks.evaluate(records["states"], records["actions"])
         losses = self.loss.loss(
             log_probs, records["log_probs"], values, records["values"], records["advantages"], entropy
         )
         self.optimizer.step(self.networks.variables(), losses["loss"])
-        return losses
+        return {"loss": losses["loss"]}
 
 
 def make_executor(backend: str, **execution: Any) -> GraphExecutor:
@@ -63,14 +68,15 @@ def make_executor(backend: str, **execution: Any) -> GraphExecutor:
         **{name: FloatBox() for name in ("log_probs", "values", "advantages")},
         add_batch_rank=True,
     )
-    learner = IterativeOptimization(Minibatch(), EPOCHS, MINIBATCHES, scope="learner")
     spec = {"threads": 1, "seed": 1, **execution}
-    return GraphExecutor(learner, {"records": records}, backend=backend, execution_spec=spec)
+    return GraphExecutor(
+        Learner(), {"records": records}, backend=backend, execution_spec=spec, api_methods=["update"]
+    )
 
 
 def stream_of(executor: GraphExecutor) -> np.random.Generator:
     """A generator that draws what the learner will: the order of the records in each epoch."""
-    theirs = executor.storage.stream("learner").bit_generator
+    theirs = executor.storage.stream("epochs").bit_generator
     ours = type(theirs)()
     ours.state = theirs.state
     return np.random.Generator(ours)

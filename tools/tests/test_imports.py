@@ -34,6 +34,7 @@ def modules(portion: str, source: Path) -> list[str]:
     return [name for name in names if not name.endswith(".__main__")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("portion", "source"),
     [(portion, package.source) for package in PACKAGES.values() for portion in package.portions],

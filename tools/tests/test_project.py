@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from devlib.environments import describe_size
 from devlib.main import main
 from devlib.matrix import chains_of, rows_of
-from devlib.output import duration, table
+from devlib.output import clean_environment, duration, run, say, side_by_side, table
 from devlib.project import (
     Package,
     development_requirements,
@@ -124,3 +126,23 @@ def test_printing() -> None:
     assert duration(7.26) == "7.3 s"
     assert duration(125) == "2 min 05 s"
     assert describe_size(["numpy", "torch>=2"]).startswith("about 225 MB to download")
+
+
+def test_jobs_print_when_they_end_and_their_results_keep_the_order(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def job(number: int) -> int:
+        say(f"begins {number}")
+        return run([sys.executable, "-c", f"print('ends {number}'); raise SystemExit({number})"], tmp_path)
+
+    assert list(side_by_side([partial(job, number) for number in range(3)])) == [0, 1, 2]
+    lines = capsys.readouterr().out.split("\n")
+    assert [line for line in lines if line] == [
+        f"{what} {n}" for n in range(3) for what in ("begins", "ends")
+    ]
+
+
+def test_the_first_import_leaves_bytecode(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Environments are installed without it."""
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    assert "PYTHONDONTWRITEBYTECODE" not in clean_environment()

@@ -9,6 +9,7 @@ from rlgraph.core.runtime.guarded_storage import GuardedStorage
 from stress_memory import MEMORIES, Stress
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MEMORIES)
 def test_nothing_is_torn_or_lost(name: str) -> None:
     result = Stress(MEMORIES[name](), inserting=4, drawing=2).run(0.3)

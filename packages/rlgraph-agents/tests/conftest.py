@@ -27,8 +27,8 @@ WHERE_BACKENDS_DIFFER = {
     "test_acting",
     "test_checkpoints",
     "test_determinism",
-    "test_learning",
     "test_resume",
+    "test_slice",
     "test_threads",
     "test_update",
 }

@@ -56,6 +56,7 @@ def test_spaces_keep_to_their_options(space):
         assert max(leaf.shape, default=0) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("strategy", "wanted"),
     [

@@ -213,6 +213,7 @@ assert executor.backend.single_threaded or tf.config.list_physical_devices("GPU"
 """
 
 
+@pytest.mark.slow
 def test_threads():
     done = subprocess.run([sys.executable, "-c", THREADS], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -48,6 +48,7 @@ LAYERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_two_hundred_steps(name):
     optimizer, theirs = CASES[name]

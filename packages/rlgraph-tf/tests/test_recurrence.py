@@ -28,6 +28,7 @@ def weights(x):
     return np.arange(1.0, x.size + 1.0).reshape(x.shape) / x.size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("length", [None, 50])
 @pytest.mark.parametrize("compiled", [False, True])

@@ -236,6 +236,7 @@ def test_a_returned_variable_keeps_its_value_when_it_is_written_again(straight):
     np.testing.assert_array_equal(first["mean"], kept)
 
 
+@pytest.mark.slow
 def test_loops_with_draws(straight):
     compiled, eager = pair()
     compare(compiled, eager, "epochs_of_minibatches", [batch(i) for i in range(4)], 2e-6)
@@ -305,6 +306,7 @@ def test_branches_are_around_programs(straight):
     assert 0 < losses.count(0.0) < 8 and len(straight) == 1
 
 
+@pytest.mark.slow
 def test_random_streams_go_on_from_a_checkpoint(straight, tmp_path):
     compiled, eager = pair()
     for executor in (compiled, eager):
@@ -327,6 +329,7 @@ def test_other_sizes_run_eagerly(straight):
     assert len(straight) == 1
 
 
+@pytest.mark.slow
 def test_arrays_of_all_kinds(straight):
     compiled, eager = pair()
     compiled.execute("update", **batch(0))
@@ -370,6 +373,7 @@ def test_what_is_compiled(straight):
     assert named.choices == {"compile:q": "aoti"}
 
 
+@pytest.mark.slow
 def test_several_executors_and_threads(straight):
     executors = [make(compile=True) for _ in range(2)]
     for executor in executors:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from rlgraph.components import Adam, DQNLoss, DuelingPolicy, ReplayMemory, Synchronizer
+from rlgraph.components import Adam, DQNLoss, DuelingPolicy, Policy, ReplayMemory, Synchronizer
 from rlgraph.core import BuildError, Component, GraphExecutor, gradients, graph_fn, loop, rlgraph_api
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 from rlgraph.testing.conformance import run_conformance
@@ -113,6 +113,7 @@ SPECS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("use_kernels", [True, False])
 @pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
 def test_placed_parts_compute_what_the_cpu_does(gpus, spec, use_kernels):
@@ -247,3 +248,23 @@ def test_derivatives_of_what_also_writes_reach_variables_elsewhere(gpus):
     # d/dw of the mean of x^2 w^2 over four numbers: w sum x^2 / 2.
     np.testing.assert_allclose(made.execute("derive", x), [1 * 5 / 2, 2 * 10 / 2], rtol=1e-6)
     assert made.get_weights()["layer/calls"] == 1.0
+
+
+class Actor(Component):
+    def __init__(self, device=None):
+        self.policy = Policy([{"type": "dense", "units": 8}], IntBox(5), device=device)
+        super().__init__(self.policy, scope="actor")
+
+    @rlgraph_api
+    def act(self, states):
+        return self.policy.get_stochastic_action(states)["action"]
+
+
+def test_draws_of_acting_are_brought_to_where_they_are_needed(gpus):
+    spaces, spec = {"states": SPACES["states"]}, {"seed": 3, "acting_methods": ["act"], "act_on": "backend"}
+    placed = GraphExecutor(Actor("cuda:1"), spaces, backend="torch", execution_spec=spec)
+    plain = GraphExecutor(Actor(), spaces, backend="numpy", execution_spec=spec)
+    x = np.random.default_rng(0).normal(size=(50, 4)).astype("float32")
+    for _ in range(3):
+        np.testing.assert_array_equal(placed.execute("act", x), plain.execute("act", x))
+    assert "cuda:1" in gpus.moves

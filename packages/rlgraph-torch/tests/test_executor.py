@@ -139,6 +139,7 @@ print(json.dumps([names, any(name.startswith("rlgraph") for name in sys.modules)
 """
 
 
+@pytest.mark.slow
 def test_a_program_for_a_process_with_torch_alone(tmp_path):
     dtype = "float64"
     executor = make(dtype=dtype)

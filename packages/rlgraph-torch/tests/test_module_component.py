@@ -653,6 +653,7 @@ def test_complex_parameters():
         alone(Complex())
 
 
+@pytest.mark.slow
 def test_importing_the_package_imports_no_framework():
     code = (
         "import sys, rlgraph.torch; assert 'torch' not in sys.modules; "

@@ -145,6 +145,7 @@ class Updated(Component):
         return ops.mean(ops.square(outputs - 1.0)) + ops.mean(cut)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("kind", [LSTM, GRU])
 def test_compiled(straight, kind, dtype):

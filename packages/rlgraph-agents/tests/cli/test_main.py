@@ -356,6 +356,7 @@ def test_version(rlgraph):
     assert f"rlgraph-spaces {version('rlgraph-spaces')}\n" in outcome.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["train", "--help"], ["plugins"]])
 def test_what_looks_at_nothing_imports_nothing(python, arguments):
     """Fast to start: no framework, and none of what only runs need."""

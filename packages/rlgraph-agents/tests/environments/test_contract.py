@@ -229,6 +229,7 @@ def test_a_wrong_state_of_a_later_reset():
 # In processes.
 
 
+@pytest.mark.slow
 def test_in_a_process():
     """One process for all faults: they are faults of one step each."""
     with pytest.warns(RuntimeWarning, match="Wrong, terminate: raised SystemExit: wrong here too"):
@@ -256,6 +257,7 @@ def test_in_a_process():
         env.terminate()
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_between_processes():
     with pytest.warns(RuntimeWarning, match="terminate"):
         env = ProcessVectorEnv(WrongPickles, 2, 1, max_restarts=1)

@@ -83,6 +83,7 @@ def test_tensorboard_itself_reads_it(tmp_path, python):
     assert python("-c", program, str(file)).splitlines()[-1] == "7 [('loss', 0.5)]"
 
 
+@pytest.mark.slow
 def test_writing_imports_no_framework(tmp_path, python):
     program = (
         "import sys\n"

@@ -79,17 +79,6 @@ def test_a_resumed_run_equals_the_one_that_was_never_left(spec, tmp_path, undraw
     assert run_differences(tmp_path / "one", tmp_path / "other") == []
 
 
-@pytest.mark.parametrize("environment", ["CartPole-v1", {"type": "deterministic", "steps_to_terminal": 37}])
-def test_a_resumed_run_of_the_parallel_worker(environment, one_backend, execution, tmp_path, undrawn):
-    """Checkpoints at which episodes are cut, and such from which environments go on exactly."""
-    worker = {"type": "parallel", "num_envs": 4, "processes": 2}
-    spec = make_spec(one_backend, execution, environment=environment, worker=worker)
-    train(spec, tmp_path / "one")
-    crash(spec, tmp_path / "other", 200)
-    assert resume(tmp_path / "other").departures == ()
-    assert run_differences(tmp_path / "one", tmp_path / "other") == []
-
-
 def test_differences_are_found(spec, tmp_path, undrawn):
     """Of another seed everything differs but what no random number reaches."""
     train(spec, tmp_path / "one")
@@ -200,16 +189,6 @@ def test_environments_with_a_state_go_on_exactly(
 def test_states_of_environments_are_used_once(actor, tmp_path, undrawn, registered):
     """Nothing else is written between the resume and the end: the last checkpoint has no states of before."""
     spec = {**actor, "environment": "counting", "checkpoints": {"interval": 140}}
-    train(spec, tmp_path / "one")
-    crash(spec, tmp_path / "other", 200)
-    resume(tmp_path / "other")
-    assert run_differences(tmp_path / "one", tmp_path / "other") == []
-
-
-def test_a_parallel_run_goes_on_exactly(one_backend, execution, tmp_path, undrawn):
-    """An update that was put off belongs to the report before the checkpoint, in both."""
-    spec = make_spec(one_backend, execution, worker={"num_envs": 2, "type": "parallel"})
-    spec["logging"]["report_interval"] = 50  # checkpoints lie between two reports
     train(spec, tmp_path / "one")
     crash(spec, tmp_path / "other", 200)
     resume(tmp_path / "other")

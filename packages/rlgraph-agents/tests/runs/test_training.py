@@ -172,8 +172,8 @@ def test_what_belongs_to_the_run_is_said_there(tmp_path, key):
         train(spec, tmp_path / "run")
 
 
-@pytest.mark.parametrize("kind", ["single_threaded", "parallel"])
-def test_processes_are_a_matter_of_the_document(spec_of, tmp_path, undrawn, kind):
+@pytest.mark.slow
+def test_processes_are_a_matter_of_the_document(spec_of, tmp_path, undrawn):
     class Looking(Callback):
         def on_start(self, worker, timesteps):
             self.found = worker.processes, worker.step_timeout, worker.max_restarts
@@ -187,16 +187,13 @@ def test_processes_are_a_matter_of_the_document(spec_of, tmp_path, undrawn, kind
     }
     looking, spec = Looking(), spec_of("numpy")
     spec["agent"]["update_spec"] = {"do_updates": False}
-    train({**spec, "worker": {"type": kind, **options}}, tmp_path, [looking])
+    train({**spec, "worker": options}, tmp_path, [looking])
     assert looking.found == (2, 9.0, 4)
 
 
-def test_the_parallel_worker_needs_two_halves(spec_of, tmp_path):
-    spec = spec_of("numpy")
-    spec["agent"]["update_spec"] = {"do_updates": False}
-    with pytest.raises(SpecError, match="num_envs: .* even number >= 2, given 3"):
-        train({**spec, "worker": {"type": "parallel", "num_envs": 3}}, tmp_path / "run")
-    assert not (tmp_path / "run").exists()
+def test_there_is_one_type_of_worker(spec_of, tmp_path):
+    with pytest.raises(SpecError, match="worker.type: expected .*single_threaded.*, given 'parallel'"):
+        train({**spec_of("numpy"), "worker": {"type": "parallel"}}, tmp_path / "run")
 
 
 def test_an_environment_that_changes_the_working_directory_does_not_split_the_run(

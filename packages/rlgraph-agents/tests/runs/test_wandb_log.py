@@ -39,6 +39,7 @@ def spec():
     }
 
 
+@pytest.mark.slow
 def test_metrics_go_there_too(spec, tmp_path, undrawn, monkeypatch):
     wandb = StandIn()
     monkeypatch.setitem(sys.modules, "wandb", wandb)

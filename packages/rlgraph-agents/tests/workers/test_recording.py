@@ -9,6 +9,7 @@ import pytest
 from gymnasium.error import DependencyNotInstalled
 from PIL import Image
 
+from rlgraph.agents.acting_agent import ActingAgent
 from rlgraph.core import RLGraphError, SpecError
 from rlgraph.environments import Environment
 from rlgraph.environments.stepped_env import stepped
@@ -56,6 +57,8 @@ class Actor:
 
     def get_actions(self, states, use_exploration=True, apply_preprocessing=True):
         return np.zeros(len(states), np.int64)
+
+    playing = ActingAgent.playing
 
 
 def gif_reds(file):

@@ -414,6 +414,7 @@ def test_no_episodes(actor):
         worker_of(actor()).execute_episodes(0)
 
 
+@pytest.mark.slow
 def test_processes_timeouts_and_restarts_reach_the_environments(make_agent):
     agent = make_agent("numpy", env={"type": "deterministic"}, update_spec={"do_updates": False})
     options = {"processes": 2, "step_timeout": 7.0, "max_restarts": 3}

@@ -31,6 +31,8 @@ TAKES_TEXT = {
 UNUSED = {
     ("categorical_dqn_loss", "q_next"),
     ("dqn_loss", "q_next"),
+    ("epsilon_greedy", "observations"),
+    ("noisy_greedy", "observations"),
     ("ppo_loss", "entropy"),
     ("quantile_dqn_loss", "q_next"),
 }

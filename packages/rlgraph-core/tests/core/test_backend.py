@@ -20,8 +20,8 @@ from rlgraph.core import (
     registry,
     rlgraph_api,
 )
-from rlgraph.core.backend import stream_seed
 from rlgraph.core.ops import CONTRACT_VERSION
+from rlgraph.core.random_streams import stream_seed
 from rlgraph.spaces import BoolBox, FloatBox
 
 

@@ -40,7 +40,7 @@ class Algorithm(Component):
 
     @rlgraph_api
     def sync(self):
-        self.synchronizer.sync(self.policy.variables(), self.target.variables())
+        return self.synchronizer.sync(self.policy.variables(), self.target.variables())
 
     @graph_fn
     def _loss(self, ops, values, returns, old):

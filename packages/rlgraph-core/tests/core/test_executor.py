@@ -511,6 +511,7 @@ json.dump([weights, made.execute("call", [[1.0, 2.0, 3.0]]).tolist()], sys.stdou
 """
 
 
+@pytest.mark.slow
 def test_one_seed_gives_one_result_in_all_processes():
     outputs = []
     for hash_seed in ("1", "2"):
@@ -525,6 +526,7 @@ def test_one_seed_gives_one_result_in_all_processes():
     assert len(weights) == 4
 
 
+@pytest.mark.slow
 def test_importing_core_imports_no_framework_and_writes_nothing(tmp_path):
     script = (
         "import sys, rlgraph.core, rlgraph.components, rlgraph.testing\n"

@@ -18,8 +18,8 @@ def test_a_component_alone_with_what_enters_and_leaves(dqn):
     assert components(drawing) == {"policy", "policy/network", "policy/value", "policy/advantages"}
     assert drawing.text() == (
         "policy: DuelingPolicy · 4,675 parameters\n"
-        "  input get_deterministic_action: states float32[B, 4], from get_actions\n"
-        "  input get_q_values: states float32[B, 4], from memory.get_records, from update\n"
+        "  input get_deterministic_action: observations float32[B, 4], from get_actions\n"
+        "  input get_q_values: observations float32[B, 4], from memory.get_records, from update\n"
         "  output get_deterministic_action: int64[B], to exploration.get_action\n"
         "  output get_q_values: float32[B, 2], to loss.loss\n"
         "  output variables: 8 variables, to optimizer.step, to synchronizer.sync\n"

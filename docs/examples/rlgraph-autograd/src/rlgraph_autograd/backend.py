@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from rlgraph.core import ExecutionSpec
-from rlgraph.core.backend import Backend, Storage
+from rlgraph.core.backend import Backend
 from rlgraph.core.graph import Plan, Segment
 from rlgraph.core.graph.emission import Dialect, Tape, emit_segment
 from rlgraph.core.graph.variables import Layout, Variable
 from rlgraph.core.numpy.backend import NumpyStorage
+from rlgraph.core.storage import Storage
 from rlgraph_autograd.ops import TapedOps, plain
 from rlgraph_autograd.tape import Arrays, recording
 

@@ -20,11 +20,12 @@ import numpy as np
 from jax import numpy as jnp
 
 from rlgraph.core import ExecutionSpec, PerformanceWarning, SpecError
-from rlgraph.core.backend import Backend, Storage
+from rlgraph.core.backend import Backend
 from rlgraph.core.graph import Plan, Segment
 from rlgraph.core.graph.emission import Dialect, Transform, emit_segment
 from rlgraph.core.graph.variables import Layout, Variable
 from rlgraph.core.handle import value_of
+from rlgraph.core.storage import Storage
 from rlgraph_jax import regions
 from rlgraph_jax.ops import JaxOps
 from rlgraph_jax.state import SegmentState, Values

@@ -10,7 +10,7 @@ import numpy as np
 from jax import Array
 from jax import numpy as jnp
 
-from rlgraph.core.backend import stream_seed
+from rlgraph.core.random_streams import stream_seed
 
 #: Named, so that the numbers do not depend on what the application has chosen for itself.
 GENERATOR = "threefry2x32"

@@ -8,8 +8,8 @@ import jax
 import numpy as np
 from jax import numpy as jnp
 
-from rlgraph.core.backend import Storage
 from rlgraph.core.graph.variables import Layout, Variable
+from rlgraph.core.storage import Storage
 from rlgraph_jax.random import first_state
 from rlgraph_jax.state import Values
 

@@ -54,6 +54,11 @@ class Actor:
         """The states of recurrent networks ``[N, ...]``, by part; None: there are none."""
         return self._table or None
 
+    @property
+    def remembers(self) -> bool:
+        """Whether the preprocessor keeps state."""
+        return self._stack is not None
+
     def see(self, states: Any, slots: Any = None) -> Any:
         """What the algorithm sees of raw ``states [N, ...]``, the newest of each slot.
 
@@ -120,8 +125,8 @@ class Actor:
 
     def set_state(self, state: Any) -> None:
         """Continue from what `get_state` gave."""
-        self._table = map_arrays(np.copy, state["internal_states"])
-        self._stack = map_arrays(np.copy, state["preprocessor"])
+        self._table = map_arrays(np.copy, state.get("internal_states") or {})
+        self._stack = map_arrays(np.copy, state.get("preprocessor"))
 
 
 def with_rows(table: Any, slots: Any, values: Any) -> Any:

@@ -36,8 +36,8 @@ class ActorSpec:
     seed: int = 0
     dtype: str = "float32"
 
-    def make_graph(self, **learning: Any) -> AgentGraph:
-        """The root component; `learning` has its arguments that only learners need."""
+    def make_graph(self, experience: Any = None) -> AgentGraph:
+        """The root component; with an `experience` that of a learner."""
         states, actions = from_spec(self.state_space), from_spec(self.action_space)
         preprocessor, seen = None, states
         if self.preprocessing_spec is not None:
@@ -45,7 +45,7 @@ class ActorSpec:
             seen = preprocessor.get_preprocessed_space(states.with_batch_rank()).without_ranks()
         spaces = {"state_space": seen, "action_space": actions}
         algorithm = call_checked(self.algorithm, (), self.options, "agent", handed=spaces)
-        return AgentGraph(algorithm, preprocessor, **learning)
+        return AgentGraph(algorithm, preprocessor, experience)
 
     @property
     def raw_space(self) -> Space:

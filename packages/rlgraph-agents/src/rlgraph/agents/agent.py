@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from abc import ABC, ABCMeta, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
-from dataclasses import replace
-from functools import lru_cache
 from inspect import isabstract
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rlgraph.agents.nested_arrays import length, row
+from rlgraph.agents.nested_arrays import flatten_arrays, unflatten_arrays
 from rlgraph.agents.other_names import IN_AN_AGENT
-from rlgraph.agents.preprocessing import Preprocessing, make_room_for_evaluation
-from rlgraph.agents.reading import force_batch
 from rlgraph.core import (
-    Component,
     ExecutionSpec,
     GraphExecutor,
-    InputError,
     SpecError,
     Specifiable,
-    default_backend,
-    executor_class,
     registry,
 )
-from rlgraph.core.errors import RLGraphError, nearest
+from rlgraph.core.checkpoint import find_checkpoint, read_beside
 from rlgraph.core.execution_spec import ACT_ON
 from rlgraph.core.specs.documents import is_spec_file, read_spec_file
 from rlgraph.core.specs.imports import data_specs
@@ -41,6 +32,8 @@ from rlgraph.environments.sequential_vector_env import release
 from rlgraph.spaces import Space, from_spec
 
 if TYPE_CHECKING:
+    from rlgraph.agents.experience.step import Step
+    from rlgraph.environments.vector_env import VectorEnv
     from rlgraph.workers.callbacks import Callback
     from rlgraph.workers.evaluation import Evaluation
     from rlgraph.workers.results import TrainingResult
@@ -54,14 +47,6 @@ _only_checked: ContextVar[bool] = ContextVar("only_checked", default=False)
 
 class _CheckedError(Exception):
     """Ends `Agent.check_spec` where the executor would be built: all arguments are right."""
-
-
-class Acting(NamedTuple):
-    """How an agent acts on states of one kind: programs, and the rank of a batch, -1 for containers."""
-
-    rank: int
-    greedy: Callable[..., Any]
-    explore: Callable[..., Any]
 
 
 class AgentMeta(ABCMeta):
@@ -82,52 +67,23 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
     ``SomeAgent(spec, state_space=..., action_space=...)`` with a mapping or the name of a file is `from_spec`.
 
     Acting is safe in several threads, beside others that observe, update, save and load.
-
-    Args:
-        state_space: one state, without ranks.
-        action_space: one action, without ranks.
-        root: the unbuilt root component. It has the API methods `greedy_method` and `exploring_method`, which take raw
-            states. With a preprocessor also ``preprocess_states`` (see `rlgraph.agents.preprocessing.Preprocessing`)
-            and the same two with ``_from_preprocessed`` behind their names; if the preprocessor keeps state, those
-            without are not used.
-        input_spaces: Spaces of the root's API arguments.
-        preprocessor: the part of `root` that preprocesses states; None: there is none.
-        exploration: the part of `root` that explores. Where it has an API method ``reset``, the root has
-            ``reset_exploration(env_indices)``, and `reset` calls it.
-        backend: name of a backend; default: `rlgraph.core.default_backend`.
-        execution_spec: see `rlgraph.core.ExecutionSpec`.
-        seed: root of all random numbers; overrides the execution spec's.
-        acting: ``"numpy"``, ``"backend"``, or ``"auto"``: see ``act_on`` of `rlgraph.core.ExecutionSpec`.
-        env: the environment spec that `learn` and `evaluate` use.
     """
 
     registry_group: ClassVar[str] = "rlgraph.agents"
     other_names: ClassVar[Mapping[str, str]] = IN_AN_AGENT
-    #: API method that computes greedy actions, and the one that explores.
-    greedy_method: ClassVar[str] = "get_greedy_actions"
-    exploring_method: ClassVar[str] = "get_actions"
-    #: What `get_actions` can return besides the actions, and the API method of preprocessed states that gives it.
-    extra_methods: ClassVar[Mapping[str, str]] = {}
+    #: The API method that `export_graph` writes by default: greedy acting.
+    greedy_method: ClassVar[str]
 
-    def __init__(
-        self,
-        state_space: Space,
-        action_space: Space,
-        root: Component,
-        input_spaces: Mapping[str, Any],
-        *,
-        preprocessor: Component | None = None,
-        exploration: Component | None = None,
-        backend: str | None = None,
-        execution_spec: Mapping[str, Any] | None = None,
-        seed: int | None = None,
-        acting: str = "auto",
-        env: Any = None,
-    ):
+    def _check_execution(
+        self, execution_spec: Mapping[str, Any] | None, seed: int | None, acting: str
+    ) -> ExecutionSpec:
+        """The execution spec of these arguments; ends `check_spec`.
+
+        Raises:
+            SpecError: a key or value is wrong.
+        """
         if acting not in ACT_ON:
             raise SpecError(f"expected 'auto', 'numpy' or 'backend', given {acting!r}", path="acting")
-        self.state_space, self.action_space = state_space, action_space
-        self.env_spec = env
         if not isinstance(execution_spec, Mapping | None):
             raise SpecError(f"expected a mapping, given {execution_spec!r}", path="execution_spec")
         execution = dict(execution_spec or {})
@@ -140,63 +96,21 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
             )
         if _only_checked.get():
             raise _CheckedError
-        if preprocessor is not None:
-            make_room_for_evaluation(preprocessor)
-        backend = backend or default_backend()
-        has_state = preprocessor is not None and preprocessor.has_state  # type: ignore[attr-defined]
-        self.executor: GraphExecutor = executor_class(backend)(
-            root,
-            input_spaces,
-            action_space=action_space,
-            backend=backend,
-            execution_spec=replace(
-                checked,
-                acting_methods=self._acting_methods(preprocessor is not None, has_state),
-                act_on=acting,
-            ),
-        )
-        self.seed = self.executor.execution.seed
-        self.preprocessing = (
-            None if preprocessor is None else Preprocessing(self.executor, preprocessor, state_space)
-        )
-        #: What makes exploration forget episodes, and of how many environments it remembers them.
-        self._reset_exploration: Callable[..., Any] | None = None
-        if exploration is not None and "reset" in exploration.api_methods():
-            self._reset_exploration = self.executor.program("reset_exploration")
-            self._explored_rows: int = exploration.num_environments  # type: ignore[attr-defined]
-        #: Space of the states that policy and memory see.
-        self.preprocessed_space = state_space if self.preprocessing is None else self.preprocessing.space
+        return checked
+
+    def _begin(self, state_space: Space, action_space: Space, executor: GraphExecutor, env: Any) -> None:
+        """Set what every agent has, once its executor is built."""
+        self.state_space, self.action_space, self.env_spec = state_space, action_space, env
+        self.executor = executor
+        self.seed = executor.execution.seed
         #: Who acts, ``"numpy"`` or ``"backend"``.
-        self.acting = self.executor.acting
-        self._acting_raw, self._acting_preprocessed = self._acting_programs()
+        self.acting = executor.acting
         #: Environment steps observed, updates done, episodes finished.
         self.timesteps = self.updates = 0
         #: Fraction of training done, 0 to 1; schedules follow it. Set by the worker.
-        self._time_percentage = np.zeros((), self.executor.execution.dtype)
-        #: Held while updating, and while observing; who needs both takes them in this order.
+        self._time_percentage = np.zeros((), executor.execution.dtype)
+        #: Held while updating, and while observing; acquire both in this order.
         self._updating, self._observing = threading.RLock(), threading.RLock()
-
-    def _acting_methods(self, preprocesses: bool, has_state: bool) -> list[str]:
-        """The API methods that act, those of preprocessed states first."""
-        raw = [self.greedy_method, self.exploring_method]
-        if not preprocesses:
-            return raw
-        preprocessed = [f"{method}_from_preprocessed" for method in raw]
-        return preprocessed if has_state else [*preprocessed, *raw, "preprocess_states"]
-
-    def _acting_programs(self) -> tuple[Acting, Acting]:
-        """How it acts on raw states and on preprocessed ones."""
-        greedy, explore, *more = map(self.executor.program, self.executor.execution.acting_methods)
-
-        def rank(space: Space) -> int:
-            return len(space.shape) + 1 if hasattr(space, "shape") else -1
-
-        preprocessed = Acting(rank(self.preprocessed_space), greedy, explore)
-        if self.preprocessing is None:
-            return preprocessed, preprocessed
-        if self.preprocessing.has_state:
-            return preprocessed._replace(rank=-1), preprocessed
-        return Acting(rank(self.state_space), *more[:2]), preprocessed
 
     @classmethod
     def from_spec(cls, spec: Any, *, path: str = "agent", env: Any = None, **kwargs: Any) -> Self:
@@ -254,129 +168,17 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         finally:
             _only_checked.reset(token)
 
-    # Acting.
+    @abstractmethod
+    def make_sampler(self, environments: VectorEnv) -> Any:
+        """What steps a vector environment with this agent, for workers."""
 
-    def get_actions(
-        self,
-        states: Any,
-        use_exploration: bool = True,
-        apply_preprocessing: bool = True,
-        extra_returns: str | Sequence[str] | None = None,
-    ) -> Any:
-        """Actions for states.
+    @abstractmethod
+    def playing(self, environments: VectorEnv) -> AbstractContextManager[Any]:
+        """What steps a vector environment without disturbing training, for evaluations."""
 
-        Args:
-            states: a batch ``[B, ...]`` as the state Space says, or one state (then one action is returned). Where the
-                preprocessor keeps state, row i is of environment i, and one state of environment 0 (`env_0`).
-            use_exploration: explore; else act greedily.
-            apply_preprocessing: False: the states are preprocessed already.
-            extra_returns: names of what else to return, ``"preprocessed_states"`` or one of `extra_methods`.
-
-        Returns:
-            The actions; ``(actions, extra)`` if `extra_returns` is one name, ``(actions, {name: extra})`` if it is a
-            list of names.
-
-        Raises:
-            InputError: the states do not fit their Space, or there is no such extra.
-        """
-        if extra_returns is None:
-            acting = self._acting_raw if apply_preprocessing else self._acting_preprocessed
-            if getattr(states, "ndim", None) == acting.rank:
-                return (
-                    acting.explore(states, self._time_percentage)
-                    if use_exploration
-                    else acting.greedy(states)
-                )
-        return self._get_actions(states, use_exploration, apply_preprocessing, extra_returns)
-
-    get_action = get_actions
-
-    def _get_actions(
-        self, states: Any, use_exploration: bool, apply_preprocessing: bool, extra_returns: Any
-    ) -> Any:
-        """`get_actions` for all that is no plain batch, or needs the preprocessed states."""
-        names = [extra_returns] if isinstance(extra_returns, str) else list(extra_returns or ())
-        for name in names:
-            if name != "preprocessed_states" and name not in self.extra_methods:
-                known = ["preprocessed_states", *self.extra_methods]
-                raise InputError(
-                    f"get_actions: extra_returns: there is no {name!r}. {nearest(str(name), known)}"
-                )
-        space = self.state_space if apply_preprocessing else self.preprocessed_space
-        batch, was_added = force_batch("get_actions", "states", states, space)
-        acting = self._acting_raw
-        if not apply_preprocessing:
-            acting = self._acting_preprocessed
-        elif self.preprocessing is not None and (names or self.preprocessing.has_state):
-            acting = self._acting_preprocessed
-            batch = self.preprocessing(batch, self._env_ids(None, length(batch), was_added))
-        actions = acting.explore(batch, self._time_percentage) if use_exploration else acting.greedy(batch)
-        extras = {name: self._extra(name, batch) for name in names}
-        if was_added:
-            actions, extras = row(actions, 0), {name: row(extra, 0) for name, extra in extras.items()}
-        if extra_returns is None:
-            return actions
-        return (actions, extras[extra_returns]) if isinstance(extra_returns, str) else (actions, extras)
-
-    def _extra(self, name: str, preprocessed_states: Any) -> Any:
-        if name == "preprocessed_states":
-            return preprocessed_states
-        return self.executor.program(self.extra_methods[name])(preprocessed_states)
-
-    def preprocess_states(self, states: Any, env_id: Any = None) -> Any:
-        """What the policy sees of states; they are returned as they are where there is no preprocessor.
-
-        Where the preprocessor keeps state, each state of an environment must come here, or to `get_actions`, once.
-
-        Args:
-            states: a batch ``[B, ...]``, or one state.
-            env_id: of which environments. None: row i is of environment i; a list: of ``env_id[i]``; else the rows are
-                consecutive states of this one environment.
-
-        Raises:
-            InputError: the states do not fit the state Space.
-        """
-        batch, was_added = force_batch("preprocess_states", "states", states, self.state_space)
-        if self.preprocessing is not None:
-            batch = self.preprocessing(batch, self._env_ids(env_id, length(batch), was_added))
-        return row(batch, 0) if was_added else batch
-
-    def reset(self, env_id: Any = None) -> None:
-        """Tell the agent that a new episode begins: preprocessor and exploration forget the one before.
-
-        Workers do so. Row i of the states that are explored is environment ``i``, or ``"env_i"``.
-
-        What waits in the buffers of `observe` stays: the last steps may not have been observed yet. An episode that is
-        given up without a terminal or truncated step is ended by `flush_buffers` or `reset_env_buffers`.
-
-        Args:
-            env_id: the environment, or a list of them; None: all.
-        """
-        if self.preprocessing is not None:
-            self.preprocessing.reset(None if env_id is None else self._ids(env_id))
-        if self._reset_exploration is not None:
-            ids = _numbered(self._explored_rows) if env_id is None else self._ids(env_id)
-            rows = [int(i.removeprefix("env_")) for i in ids if _NUMBERED_ID.fullmatch(i)]
-            self._reset_exploration(np.array(rows, np.int64))
-
-    @staticmethod
-    def _ids(env_id: Any) -> list[str]:
-        """Environments by the name they have inside: ``3`` is another word for ``"env_3"``."""
-        listed = env_id if isinstance(env_id, list | tuple | range | np.ndarray) else [env_id]
-        return [f"env_{i}" if isinstance(i, int | np.integer) else str(i) for i in listed]
-
-    def _env_ids(self, env_id: Any, rows: int, single: bool = False) -> list[str]:
-        """The environment of each of `rows` rows, as ``env_id`` of `observe` says."""
-        if env_id is None:
-            return [DEFAULT_ENV_ID] if single else _numbered(rows)
-        ids = self._ids(env_id)
-        if isinstance(env_id, list | tuple | range | np.ndarray):
-            if len(ids) != rows:
-                raise InputError(
-                    f"env_id: expected one environment for each of {rows} rows, given {len(ids)}"
-                )
-            return ids
-        return ids * rows
+    @abstractmethod
+    def observe_step(self, step: Step) -> None:
+        """Take in a step of all environments, as a sampler gives it."""
 
     def set_progress(self, fraction: float) -> None:
         """Tell the schedules how much of training is done (0 to 1)."""
@@ -551,20 +353,28 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
     get_policy_weights = get_weights
     set_policy_weights = set_weights
 
-    def store_model(self, directory: str | Path, *, memory: bool = True) -> Path:
+    def store_model(
+        self, directory: str | Path, *, memory: bool = True, facts: Mapping[str, Any] | None = None
+    ) -> Path:
         """Write a checkpoint (safetensors and JSON): variables, optimizer state, random streams, counters.
 
         Values are written as they are, NaN too; the checkpoints of a run are checked (`rlgraph.runs`).
 
         Args:
             directory: where; an existing checkpoint is replaced only by a complete new one.
-            memory: the replay memory as well.
+            memory: the replay memory and all other experience as well.
+            facts: further JSON-able facts to keep.
 
         Raises:
             CheckpointError: it cannot be written.
         """
         with self._updating, self._observing:  # counters, weights and memory of one moment
-            return self.executor.save(directory, facts=self.progress_facts(), host=memory)
+            return self.executor.save(
+                directory,
+                facts={**self.progress_facts(), **(facts or {})},
+                host=memory,
+                beside=flatten_arrays(self.experience_state()) if memory else None,
+            )
 
     def load_model(self, directory: str | Path, *, scope: str | None = None) -> None:
         """Restore a checkpoint of the same kind of agent, from any backend.
@@ -582,26 +392,31 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
             if scope is not None:
                 self.executor.load(directory, scope=scope)
                 return
+            beside = read_beside(find_checkpoint(directory))
             self.restore_progress(self.executor.load(directory, required_facts=self.progress_facts()))
             self.reset_env_buffers()
+            if beside:
+                self.restore_experience(unflatten_arrays(beside))
 
     def progress_facts(self) -> dict[str, Any]:
         """The counters a checkpoint keeps; JSON-able."""
-        facts: dict[str, Any] = {
+        return {
             "timesteps": self.timesteps,
             "updates": self.updates,
             "time_percentage": float(self._time_percentage),
         }
-        if self.preprocessing is not None and self.preprocessing.has_state:
-            facts["preprocessor_slots"] = dict(self.preprocessing.slots)
-        return facts
+
+    def experience_state(self) -> Any:
+        """What was observed and is not in variables, nested arrays; None: there is nothing."""
+        return None
+
+    def restore_experience(self, state: Any) -> None:
+        """Take over what `experience_state` gave."""
 
     def restore_progress(self, facts: Mapping[str, Any]) -> None:
         """Take over what `progress_facts` gave."""
         self.timesteps, self.updates = int(facts["timesteps"]), int(facts["updates"])
         self.set_progress(facts["time_percentage"])
-        if self.preprocessing is not None:
-            self.preprocessing.slots = dict(facts.get("preprocessor_slots", {}))
 
     export_model, import_model = store_model, load_model
 
@@ -621,26 +436,9 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         """Run an API method of the root component."""
         return self.executor.execute(method, *args, **kwargs)
 
+    @abstractmethod
     def terminate(self) -> None:
         """Say that the agent is done with: what waits is dropped, and it refuses to act, observe and learn."""
-
-        def refuse(*_: Any, **__: Any) -> Any:
-            raise RLGraphError("the agent was terminated: make another one, and load what it has stored")
-
-        with self._updating, self._observing:
-            self.reset_env_buffers()
-            self._get_actions = self.observe = self.update = refuse  # type: ignore[method-assign]
-            self._acting_raw = self._acting_preprocessed = Acting(-1, refuse, refuse)
-
-
-#: The name of an environment by its number.
-_NUMBERED_ID = re.compile(r"env_\d+")
-
-
-@lru_cache(64)
-def _numbered(rows: int) -> list[str]:
-    """The environments of the rows of a vector step; not to be changed."""
-    return [f"env_{i}" for i in range(rows)]
 
 
 def _spaces(arguments: Mapping[str, Any], kwargs: Mapping[str, Any], env: Any, path: str) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from rlgraph.agents.algorithm import Algorithm
+from rlgraph.agents.experience.replay import Replay
+from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.components import PreprocessorStack, PrioritizedReplay
-from rlgraph.components.networks.layer_chain import features_of
 from rlgraph.core import AssemblyError, Component, rlgraph_api
 from rlgraph.spaces import Dict, FloatBox, Space
 
@@ -19,25 +20,26 @@ class AgentGraph(Component):
     Args:
         algorithm: the algorithm.
         preprocessor: what states go through before it; None: nothing.
-        memory: where `update_from_memory` draws records; None: there is none.
-        fields: fields of a record besides states and next states.
+        experience: what it learns from; None: it only acts.
     """
 
     def __init__(
         self,
         algorithm: Algorithm,
         preprocessor: PreprocessorStack | None = None,
-        memory: Any = None,
-        fields: Sequence[str] = (),
+        experience: Rollouts | Replay | None = None,
         scope: str = "agent",
     ):
-        self.algorithm, self.preprocessor, self.memory = algorithm, preprocessor, memory
-        self.fields = tuple(fields)
-        parts = [part for part in (algorithm, preprocessor, memory) if part is not None]
-        off = set() if memory is not None else {"insert_records", "get_memory_size", "update_from_memory"}
+        self.algorithm, self.preprocessor = algorithm, preprocessor
+        #: Where `update_from_memory` draws records; None: there is none.
+        self.memory: Any = experience.memory if isinstance(experience, Replay) else None
+        #: Fields of a record besides states and next states.
+        self.fields = () if experience is None else experience.fields(bool(algorithm.recurrent_parts))
+        parts = [part for part in (algorithm, preprocessor, self.memory) if part is not None]
+        off = set() if self.memory else {"insert_records", "get_memory_size", "update_from_memory"}
         off |= {"preprocess"} if preprocessor is None else set()
         super().__init__(*parts, scope=scope, switched_off_apis=off)
-        for name in algorithm.schedule:
+        for name in {*algorithm.schedule, *algorithm.starting_methods}:
             self.add_member(rlgraph_api(name=name)(_passed_on(algorithm, name)))
 
     # Spaces.
@@ -122,10 +124,9 @@ class AgentGraph(Component):
             )
         if not recurrent:
             return {"actions": acted["action"]}
-        after = {}
-        for key, part in recurrent.items():  # what the algorithm called already is not computed twice
-            features = features_of(part.network, states, internal_states[key], None, None)
-            after[key] = features["internal_states"]
+        after: dict[str, Any] = {}
+        for part in recurrent:  # what the algorithm called already is not computed twice
+            after |= part.features_of(observations)["internal_states"]
         return {"actions": acted["action"], "internal_states": after}
 
     def _times(self, method: str, time_percentage: Any) -> dict[str, Any]:
@@ -165,18 +166,19 @@ class AgentGraph(Component):
     def update_from_memory(self, num_records: Any, time_percentage: Any = None) -> Any:
         """One update on ``num_records`` [] records of the memory; priorities go back to it."""
         memory = self.memory
-        if not isinstance(memory, PrioritizedReplay):
-            return self._update(memory.get_records(num_records), None, None, time_percentage)
-        records, indices, weights = memory.get_records(num_records, time_percentage)
-        results = self._update(records, None, weights, time_percentage)
-        memory.update_records(indices, results["priorities"])
+        if isinstance(memory, PrioritizedReplay):
+            records, indices, weights = memory.get_records(num_records, time_percentage)
+            results = self._update(records, None, weights, time_percentage)
+            memory.update_records(indices, results["priorities"])
+        else:
+            results = self._update(memory.get_records(num_records), None, None, time_percentage)
         return {name: number for name, number in results.items() if name != "priorities"}
 
     def _update(self, records: Any, beginnings: Any, weights: Any, time_percentage: Any) -> Any:
         observations, next_observations = {"states": records["states"]}, {"states": records["next_states"]}
         if beginnings is not None:
             observations |= {
-                "internal_states": {key: beginnings[key] for key in self.algorithm.recurrent_parts},
+                "internal_states": beginnings,
                 "resets": records["begins"],
             }
         given = {name: records[name] for name in self.fields if name != "begins"}

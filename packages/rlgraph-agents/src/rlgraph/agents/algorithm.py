@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from rlgraph.agents.experience.kind import ExperienceKind
-from rlgraph.components.networks.layer_chain import is_recurrent, state_key
+from rlgraph.components.networks.layer_chain import is_recurrent
 from rlgraph.core import Component
 from rlgraph.spaces import Dict
 
@@ -31,6 +31,7 @@ class Algorithm(Component):
         experience: the kind of experience that it learns from, and the options that both have.
         schedule: API method without arguments -> the option with its interval, and what that counts: ``"steps"`` of
             environments or ``"updates"``.
+        starting_methods: API methods without arguments that are called once, before anything is learned.
     """
 
     act: Any
@@ -39,15 +40,15 @@ class Algorithm(Component):
 
     experience: ClassVar[ExperienceKind]
     schedule: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    starting_methods: ClassVar[tuple[str, ...]] = ()
 
     @property
-    def recurrent_parts(self) -> dict[str, Any]:
-        """The parts whose internal states an actor carries, by key; copies such as target networks are none of them."""
-        parts = self.sub_components.values()
-        return {state_key(p): p for p in parts if is_recurrent(p) and not p.is_copy}
+    def recurrent_parts(self) -> list[Any]:
+        """The parts whose internal states an actor carries; copies such as target networks are none of them."""
+        return [part for part in self.sub_components.values() if is_recurrent(part) and not part.is_copy]
 
     @property
     def internal_states_space(self) -> Dict | None:
         """The Space of the internal states that an actor carries, by part; None if nothing is recurrent."""
-        spaces = {key: part.internal_states_space for key, part in self.recurrent_parts.items()}
+        spaces = {key: s for part in self.recurrent_parts for key, s in part.internal_states_space.items()}
         return Dict(spaces) if spaces else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import isfinite
 from typing import Any
 
@@ -13,18 +14,20 @@ from rlgraph.agents.experience.fragment import Fragment, Origin
 from rlgraph.agents.experience.messages import pack_message
 from rlgraph.agents.experience.replay import Replay, ReplayWriter
 from rlgraph.agents.experience.rollouts import Rollouts, rollout_records
-from rlgraph.core import InputError, NumericalError, executor_class
-from rlgraph.spaces import from_spec
+from rlgraph.agents.experience.step import Step
+from rlgraph.core import ExecutionSpec, InputError, NumericalError, default_backend, executor_class
+from rlgraph.spaces import FloatBox, from_spec
 
 
 class Learner:
-    """Owns weights, optimizer state and the version of both, and updates them from fragments of any actors.
+    """Owns weights, optimizer state and the version of both, and updates them from steps or fragments.
 
     Args:
         spec: of the actors that it learns from.
         experience: `Rollouts` or `Replay`, made from its options.
-        backend: name of a backend.
-        execution_spec: see `rlgraph.core.ExecutionSpec`.
+        backend: name of a backend; default: `rlgraph.core.default_backend`.
+        execution_spec: see `rlgraph.core.ExecutionSpec`; seed and dtype are those of `spec`.
+        acting: who acts on its weights, see ``act_on`` of `rlgraph.core.ExecutionSpec`.
     """
 
     def __init__(
@@ -32,40 +35,107 @@ class Learner:
         spec: ActorSpec,
         experience: Rollouts | Replay,
         backend: str | None = None,
-        execution_spec: Mapping[str, Any] | None = None,
+        execution_spec: ExecutionSpec | None = None,
+        acting: str = "backend",
     ):
         self.spec, self.experience = spec, experience
-        probe = spec.make_graph()
-        algorithm = probe.algorithm
-        beginnings = algorithm.internal_states_space
-        fields = experience.fields(beginnings is not None)
-        memory = experience.memory if isinstance(experience, Replay) else None
-        self.graph = spec.make_graph(memory=memory, fields=fields)
-        raw, actions = spec.raw_space, from_spec(spec.action_space)
+        self.graph = spec.make_graph(experience)
+        algorithm, raw, actions = self.graph.algorithm, spec.raw_space, from_spec(spec.action_space)
         #: One state as the algorithm sees it.
-        self.state_space = seen = self.graph.seen_space(raw)
+        self.state_space = self.graph.seen_space(raw)
         spaces = {
             **self.graph.acting_spaces(raw),
-            **experience.input_spaces(seen, actions, beginnings),
+            **experience.input_spaces(self.state_space, actions, algorithm.internal_states_space),
         }
+        for method in ("update", "update_from_memory"):
+            if self._is_timed and (method == "update" or self.graph.memory is not None):
+                spaces[f"{method}.time_percentage"] = FloatBox(0.0, 1.0)
+        backend = backend or default_backend()
         self.executor = executor_class(backend)(
             self.graph,
             spaces,
             action_space=actions,
             backend=backend,
-            execution_spec={"seed": spec.seed, "dtype": spec.dtype, **(execution_spec or {})},
+            execution_spec=replace(
+                execution_spec or ExecutionSpec(),
+                seed=spec.seed,
+                dtype=spec.dtype,
+                acting_methods=self.graph.acting_methods,
+                act_on=acting,
+            ),
         )
         self._weights = self.executor.flat_weights(self.graph.acting_methods)
         #: Updates done: the version of the weights.
         self.version = 0
         #: Environment steps learned from or inserted.
         self.steps = 0
-        #: How much of training is done.
-        self.progress = 0.0
+        #: How much of training is done, 0 to 1.
+        self.progress = np.zeros((), spec.dtype)
         #: Actor -> the origin of its newest fragment.
         self._newest: dict[int, Origin] = {}
+        #: Actor -> what turns its steps into records; this process's own is -1.
         self._writers: dict[int, ReplayWriter] = {}
         self._due = {name: self._interval(name) for name in algorithm.schedule}
+        self._next_update = 0
+        if isinstance(experience, Replay):
+            updates = experience.updates
+            self._next_update = max(updates.steps_before_update, updates.update_interval)
+        for name in algorithm.starting_methods:
+            self.executor.execute(name)
+
+    @property
+    def _is_timed(self) -> bool:
+        """Whether updates follow a schedule."""
+        return self.graph.takes("update", "time_percentage")
+
+    # Steps of this process.
+
+    def add(self, step: Step) -> None:
+        """Take in a step of this process's own actor."""
+        if isinstance(self.experience, Rollouts):
+            self.experience.add(step)
+        else:
+            self._writer(-1).add(step)
+        self.steps += len(step.rewards) if step.valid is None else int(step.valid.sum())
+
+    def cut(self, slots: Any, states: Any) -> None:
+        """The episodes of this process's `slots` (None: all) were cut at their row of `states [N, ...]`."""
+        own = self.experience if isinstance(self.experience, Rollouts) else self._writer(-1)
+        own.cut(slots, states)
+
+    def update_if_due(self) -> dict[str, float] | None:
+        """The updates that the steps have made due; the last one's results, None if none was."""
+        if isinstance(self.experience, Rollouts):
+            if not self.experience.is_due:
+                return None
+            return self._update([self.experience.take(self.version)])
+        if self.steps < self._next_update:
+            return None
+        updates, results = self.experience.updates, None
+        while updates.do_updates and self.steps >= self._next_update:
+            self._next_update += updates.update_interval
+            if not int(self.executor.execute("get_memory_size")):
+                continue
+            for _ in range(updates.update_steps):
+                results = self.update_from_memory()
+        return results
+
+    def update_now(self) -> dict[str, float]:
+        """One update, due or not.
+
+        Raises:
+            InputError: the rollout is not complete.
+        """
+        if isinstance(self.experience, Rollouts):
+            return self._update([self.experience.take(self.version)])
+        return self.update_from_memory()
+
+    def _writer(self, actor: int) -> ReplayWriter:
+        assert isinstance(self.experience, Replay)
+        if actor not in self._writers:
+            insert = self.executor.program("insert_records")
+            self._writers[actor] = ReplayWriter(self.experience, insert, self.spec.dtype)
+        return self._writers[actor]
 
     # Fragments.
 
@@ -100,7 +170,7 @@ class Learner:
         assert isinstance(self.experience, Replay)
         size = np.array(self.experience.updates.batch_size)
         program = self.executor.program("update_from_memory")
-        return self._updated(program(size, **self._times("update")))
+        return self._updated(program(size, **self._times()))
 
     def update(self, fragments: Sequence[Fragment]) -> dict[str, float]:
         """One update on fragments side by side.
@@ -114,15 +184,16 @@ class Learner:
                     f"update: expected fragments of the weights of version {self.version}, given version "
                     f"{fragment.version} of actor {fragment.origin.actor}: send it the newest weights"
                 )
-        records, beginnings = rollout_records(fragments, self.executor.execution.dtype)
         self.steps += int(sum(fragment.valid.sum() for fragment in fragments))
-        given = {} if beginnings is None else {"beginnings": beginnings}
-        return self._updated(self.executor.program("update")(records, **given, **self._times("update")))
+        return self._update(fragments)
 
-    def _times(self, method: str) -> dict[str, Any]:
-        if not self.graph.takes(method, "time_percentage"):
-            return {}
-        return {"time_percentage": np.array(self.progress, self.executor.execution.dtype)}
+    def _update(self, fragments: Sequence[Fragment]) -> dict[str, float]:
+        records, beginnings = rollout_records(fragments, self.spec.dtype)
+        given = {} if beginnings is None else {"beginnings": beginnings}
+        return self._updated(self.executor.program("update")(records, **given, **self._times()))
+
+    def _times(self) -> dict[str, Any]:
+        return {"time_percentage": self.progress} if self._is_timed else {}
 
     def _updated(self, results: Mapping[str, Any]) -> dict[str, float]:
         metrics = {name: float(value) for name, value in results.items()}
@@ -132,6 +203,36 @@ class Learner:
         self.version += 1
         self._do_what_is_due()
         return metrics
+
+    def get_state(self) -> dict[str, Any]:
+        """What was observed and is not in variables; see `set_state`."""
+        own = self.experience.get_state() if isinstance(self.experience, Rollouts) else None
+        writers = {str(actor): writer.get_state() for actor, writer in self._writers.items()}
+        newest = {
+            str(actor): np.array([origin.incarnation, origin.number])
+            for actor, origin in self._newest.items()
+        }
+        return {"rollouts": own, "writers": writers, "newest": newest}
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Continue from what `get_state` gave."""
+        if isinstance(self.experience, Rollouts):
+            self.experience.set_state(state.get("rollouts"))
+        for actor, waiting in state.get("writers", {}).items():
+            self._writer(int(actor)).set_state(waiting)
+        newest = state.get("newest", {})
+        self._newest = {int(actor): Origin(int(actor), *map(int, at)) for actor, at in newest.items()}
+
+    def counters(self) -> dict[str, Any]:
+        """Version, steps and what is due; JSON-able."""
+        counters = {"version": self.version, "steps": self.steps, "next_update": self._next_update}
+        return {**counters, "due": dict(self._due)}
+
+    def set_counters(self, counters: Mapping[str, Any]) -> None:
+        """Take over what `counters` gave."""
+        self.version, self.steps = int(counters["version"]), int(counters["steps"])
+        self._next_update = int(counters["next_update"])
+        self._due = {name: int(counters["due"][name]) for name in self._due}
 
     # Schedule.
 
@@ -153,5 +254,5 @@ class Learner:
 
     def weights_message(self) -> bytes:
         """What actors need of the weights: the variables that acting reads, their version, and the progress."""
-        header = {"version": self.version, "progress": self.progress, "digest": self._weights.digest}
+        header = {"version": self.version, "progress": float(self.progress), "digest": self._weights.digest}
         return pack_message(header, self._weights.get())

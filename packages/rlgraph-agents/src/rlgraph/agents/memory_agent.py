@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.agent import Agent
+from rlgraph.agents.acting_agent import ActingAgent
+from rlgraph.agents.experience.step import Step
 from rlgraph.agents.nested_arrays import stack
 from rlgraph.agents.reading import Reader
 from rlgraph.agents.specs import UpdateSpec
@@ -20,7 +21,7 @@ from rlgraph.spaces import Space
 CHECKED_STEPS = 1000
 
 
-class MemoryAgent(Agent):
+class MemoryAgent(ActingAgent):
     """An agent with a memory of records ``states, actions, rewards, terminals, next_states``.
 
     Args:
@@ -105,6 +106,25 @@ class MemoryAgent(Agent):
             internals,
             env_id,
             batched,
+        )
+
+    def observe_step(self, step: Step) -> None:
+        kept = None
+        if step.valid is not None:
+            kept = np.flatnonzero(step.valid)
+            if not len(kept):
+                return
+            step = step.of_rows(kept)
+        seen = {"preprocessed_states" if self._preprocesses else "states": step.states}
+        self.observe(
+            actions=step.actions,
+            rewards=step.rewards,
+            terminals=step.terminals,
+            next_states=step.next_states,
+            truncations=step.truncations,
+            env_id=kept,
+            batched=True,
+            **seen,
         )
 
     def _take_in(self, columns: Any, truncations: Any, env_id: Any, batched: bool) -> bool:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 
 def map_arrays(function: Callable[..., Any], value: Any, *others: Any) -> Any:
-    """`function` of every array of `value`, and of the arrays in the same places of `others`."""
+    """`function` of every array of `value`, and of the arrays in the same places of `others`; None stays."""
+    if value is None:
+        return None
     if isinstance(value, dict):
         return {key: map_arrays(function, part, *(o[key] for o in others)) for key, part in value.items()}
     if isinstance(value, tuple):
@@ -44,3 +46,38 @@ def length(batch: Any) -> int:
     while isinstance(batch, dict | tuple) and batch:
         batch = next(iter(batch.values() if isinstance(batch, dict) else batch))
     return len(batch)
+
+
+def flatten_arrays(value: Any, path: str = "") -> dict[str, np.ndarray]:
+    """Path -> array of everything in nested dicts and tuples; numbers become arrays, None is left out."""
+    if value is None:
+        return {}
+    if isinstance(value, dict | tuple):
+        items = (
+            value.items() if isinstance(value, dict) else ((f"#{i}", item) for i, item in enumerate(value))
+        )
+        flat: dict[str, np.ndarray] = {}
+        for key, item in items:
+            flat |= flatten_arrays(item, f"{path}/{key}" if path else str(key))
+        return flat
+    return {path: np.asarray(value)}
+
+
+def unflatten_arrays(flat: Mapping[str, np.ndarray]) -> Any:
+    """The inverse of `flatten_arrays`."""
+    nested: dict[str, Any] = {}
+    for path, array in flat.items():
+        inner, *rest = nested, *path.split("/")
+        for key in rest[:-1]:
+            inner = inner.setdefault(key, {})
+        inner[rest[-1]] = array
+    return _with_tuples(nested)
+
+
+def _with_tuples(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    items = {key: _with_tuples(item) for key, item in value.items()}
+    if items and all(key.startswith("#") for key in items):
+        return tuple(items[f"#{i}"] for i in range(len(items)))
+    return items

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from rlgraph.agents.actor import Actor, with_rows
 from rlgraph.agents.experience.fragment import Fragment, FragmentBuffer, Origin
 from rlgraph.agents.experience.step import Step
-from rlgraph.agents.nested_arrays import row
+from rlgraph.agents.nested_arrays import map_arrays, row
 from rlgraph.environments.vector_env import VectorEnv
 
 
@@ -17,46 +18,85 @@ class Sampler:
     """Steps a vector environment with an actor.
 
     Args:
-        actor: has a slot for every environment.
+        actor: gets a slot for every environment.
         environments: a vector environment.
+        cut: is told of episodes that did not end: ``cut(slots, states)``; slots None: all; the states ``[N, ...]`` are
+            those that were reached.
+        state: what `get_state` of another one gave, for `restore`.
+
+    Attributes:
+        states: the states to act on next, as the algorithm sees them; None before `reset`.
+        infos: the dicts of the environments at the last step.
+        continues_exactly: whether `restore` and the state of a checkpoint give back everything.
     """
 
-    def __init__(self, actor: Actor, environments: VectorEnv):
-        self.actor, self.environments = actor, environments
-        number = environments.num_environments
-        actor.resize(number)
-        #: Where the next states begin an episode.
-        self._begins = np.ones(number, bool)
-        self._states: Any = None
+    continues_exactly = True
 
-    @property
-    def states(self) -> Any:
-        """The states to act on next, as the algorithm sees them; None before `reset`."""
-        return self._states
+    def __init__(
+        self,
+        actor: Actor,
+        environments: VectorEnv,
+        cut: Callable[[Any, Any], None],
+        state: Mapping[str, Any] | None = None,
+    ):
+        self.actor, self.environments, self._cut = actor, environments, cut
+        self.states: Any = None
+        self._state = state
+        self.infos: Sequence[dict[str, Any]] = ()
+        actor.resize(environments.num_environments)
+        #: Where `states` begin an episode.
+        self._begins = np.ones(environments.num_environments, bool)
 
     def reset(self, seed: int | None = None) -> None:
-        """Begin an episode in every environment."""
+        """Begin an episode in every environment; those that run are cut."""
+        self._begin(self.environments.reset(seed=seed))
+
+    def restore(self, environments: Sequence[Any]) -> None:
+        """Return the environments to a moment of `get_states`, and continue from `state` if it was given."""
+        raw = self.environments.set_states(environments)
+        if self._state is None:
+            self._begin(raw)
+            return
+        self.actor.set_state(self._state["actor"])
+        self.states, self._begins = self._state["states"], self._state["begins"]
+
+    def get_state(self) -> dict[str, Any] | None:
+        """Copies of the actor's table and of the states to act on; None before the first step."""
+        if self.states is None:
+            return None
+        held = {"states": self.states, "begins": self._begins}
+        return {"actor": self.actor.get_state(), **map_arrays(np.copy, held)}
+
+    def get_states(self) -> list[Any] | None:
+        """The inner states of the environments; None if one cannot give them."""
+        return self.environments.get_states()
+
+    def _begin(self, raw: Any) -> None:
+        if self.states is not None:
+            self._cut(None, self.states)
         self.actor.begin()
-        self._states = self.actor.see(self.environments.reset(seed=seed))
+        self.states = self.actor.see(raw)
         self._begins = np.ones(self.environments.num_environments, bool)
 
     def step(self, use_exploration: bool = True) -> Step:
         """Act once in every environment."""
-        environments, actor, states = self.environments, self.actor, self._states
+        environments, actor, states = self.environments, self.actor, self.states
         before = actor.internal_states
         actions = actor.act(states, use_exploration)
-        raw, rewards, terminals, truncations, _ = environments.step(actions)
+        raw, rewards, terminals, truncations, self.infos = environments.step(actions)
         valid = None
         if environments.dropped:
             valid = np.ones(len(rewards), bool)
             valid[environments.dropped] = False
+            if lost := [i for i in environments.dropped if i not in environments.idle]:
+                self._cut(lost, states)
         reached = actor.see(environments.final_states)
         step = Step(states, actions, rewards, terminals, truncations, reached, self._begins, valid, before)
         self._begins = begins = terminals | truncations if valid is None else terminals | truncations | ~valid
-        self._states = reached
+        self.states = reached
         if (begun := np.flatnonzero(begins)).size:
             actor.begin(begun)
-            self._states = with_rows(reached, begun, actor.see(row(raw, begun), begun))
+            self.states = with_rows(reached, begun, actor.see(row(raw, begun), begun))
         return step
 
 
@@ -73,21 +113,16 @@ class FragmentSampler(Sampler):
     def __init__(
         self, actor: Actor, environments: VectorEnv, length: int, number: int = 0, incarnation: int = 0
     ):
-        super().__init__(actor, environments)
         self._buffer = FragmentBuffer(length)
+        super().__init__(actor, environments, self._buffer.cut)
         self._origin = Origin(number, incarnation, 0)
-
-    def reset(self, seed: int | None = None) -> None:
-        if self._states is not None:
-            self._buffer.cut(None, self._states)
-        super().reset(seed)
 
     def collect(self) -> Fragment:
         """The next fragment."""
-        if self._states is None:
+        if self.states is None:
             self.reset()
         while not self._buffer.is_full:
             self._buffer.add(self.step())
-        fragment = self._buffer.take(self._states, self._origin, self.actor.version)
+        fragment = self._buffer.take(self._origin, self.actor.version)
         self._origin = Origin(self._origin.actor, self._origin.incarnation, self._origin.number + 1)
         return fragment

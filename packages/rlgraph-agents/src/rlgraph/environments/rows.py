@@ -5,7 +5,7 @@ A structure is an array, a dict of structures or a tuple of structures. No Space
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -67,16 +67,6 @@ def copy_rows(target: Rows, source: Rows) -> None:
 def slice_rows(rows: Rows, part: slice) -> Rows:
     """Some rows of every leaf, as views."""
     return map_rows(lambda leaf: leaf[part], rows)
-
-
-def join_rows(parts: Sequence[Rows]) -> Rows:
-    """Concatenates the rows of several batches of one structure, as new arrays."""
-    first = parts[0]
-    if isinstance(first, dict):
-        return {key: join_rows([part[key] for part in parts]) for key in first}
-    if isinstance(first, tuple):
-        return tuple(join_rows(leaves) for leaves in zip(*parts, strict=True))
-    return np.concatenate(parts)
 
 
 def map_rows(function: Callable[[Any], Any], rows: Rows) -> Rows:

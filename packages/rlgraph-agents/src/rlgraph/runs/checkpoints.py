@@ -68,9 +68,8 @@ class RunCheckpoints:
         """
         if name != FAILED:
             check_finite_weights(agent, name)
-        facts = {**agent.progress_facts(), RUN: to_json(state)}
         with _storing():
-            return agent.executor.save(self.folder / name, facts=facts, host=self.memory)
+            return agent.store_model(self.folder / name, memory=self.memory, facts={RUN: to_json(state)})
 
     def newest(self) -> tuple[Path, RunState] | None:
         """The valid full checkpoint with the most steps, and the state of its run; None before the first one.

@@ -16,22 +16,17 @@ from rlgraph.environments.restarts import MAX_RESTARTS
 class WorkerSpec(Spec):
     """The worker: how the agent runs in its environments."""
 
-    type: Literal["single_threaded", "parallel"] = Field(
-        default="single_threaded",
-        description="worker type; 'parallel' acts and updates while environments step in other processes; "
-        "it needs an even num_envs",
-    )
+    type: Literal["single_threaded"] = Field(default="single_threaded", description="worker type")
     num_envs: int = Field(default=1, ge=1, le=10_000, description="environments stepped together")
     vectorization: Literal["auto", "sequential", "processes", "native", "envpool"] = Field(
         default="auto",
-        description="how the environments are stepped together; 'parallel' always has processes",
+        description="how the environments are stepped together",
     )
     processes: int | None = Field(
         default=None,
         ge=1,
         le=1024,
-        description="processes for the environments; null: the number of cores minus one; an even "
-        "number for 'parallel'",
+        description="processes for the environments; null: the number of cores minus one",
     )
     step_timeout: float | None = Field(
         default=STEP_TIMEOUT,

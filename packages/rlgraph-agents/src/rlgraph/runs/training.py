@@ -23,7 +23,6 @@ from rlgraph.runs.run_spec import RunSpec
 from rlgraph.runs.run_state import RunState
 from rlgraph.workers.callbacks import Callback
 from rlgraph.workers.evaluation import Evaluation, evaluate
-from rlgraph.workers.parallel_worker import ParallelWorker
 from rlgraph.workers.results import TrainingResult
 from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
 from rlgraph.workers.stopping import StopAfterEpisodes, StopAfterSeconds, StopAtEvaluation, StopAtReturn
@@ -135,10 +134,7 @@ class Run:
 
     def __init__(self, folder: Path, spec: RunSpec, agent: Agent, state: RunState | None = None):
         self.path, self.spec, self.agent, self.state = folder, spec, agent, state
-        make_worker: type[SingleThreadedWorker] = (
-            ParallelWorker if spec.worker.type == "parallel" else SingleThreadedWorker
-        )
-        self.worker = make_worker(
+        self.worker = SingleThreadedWorker(
             agent,
             spec.environment,
             num_envs=spec.worker.num_envs,

@@ -2,7 +2,6 @@
 
 from rlgraph.workers.callbacks import Callback, Step
 from rlgraph.workers.evaluation import Evaluation, EvaluationWarning, evaluate
-from rlgraph.workers.parallel_worker import ParallelWorker
 from rlgraph.workers.progress import LiveProgress
 from rlgraph.workers.recording import Recorder
 from rlgraph.workers.results import TrainingResult
@@ -14,7 +13,6 @@ __all__ = [
     "Evaluation",
     "EvaluationWarning",
     "LiveProgress",
-    "ParallelWorker",
     "Recorder",
     "SingleThreadedWorker",
     "Step",

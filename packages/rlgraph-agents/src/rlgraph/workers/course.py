@@ -64,10 +64,6 @@ class Course:
     def is_over(self) -> bool:
         return self._stopped or self.done >= self._timesteps
 
-    def goes_on_after(self, steps: int) -> bool:
-        """Whether the run goes on, and nothing else is due, when so many more steps are done."""
-        return not self._stopped and self.done + steps < min(self.next_event, self._timesteps)
-
     @property
     def fraction(self) -> float:
         """How much of the run is done, 0 to 1."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +17,6 @@ from rlgraph.environments.stepped_env import stepped
 from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.workers.episodes import Episodes
 from rlgraph.workers.fitting import check_fits
-from rlgraph.workers.preprocessed_env import PreprocessedVectorEnv
 
 #: Steps after which an episode is cut, since a greedy policy may never end one. Atari games may have 108,000.
 LONGEST_EPISODE = 120_000
@@ -77,19 +75,16 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
     returns: list[list[float]] = [[] for _ in range(number)]
     lengths: list[list[int]] = [[] for _ in range(number)]
     episodes_of = Episodes(number)
-    raw = agent.preprocessing is None
-    seen = vector if raw else PreprocessedVectorEnv(vector, agent, prefix="evaluation")
     try:
         check_fits(agent, vector)
-        with interruptible(), nullcontext() if agent.preprocessing is None else agent.preprocessing.frozen():
-            states = seen.reset(seed=seed)
+        with interruptible(), agent.playing(vector) as player:
+            player.reset(seed)
             while any(len(done) < wanted for done, wanted in zip(returns, quota, strict=True)):
-                states, rewards, _, _, infos = seen.step(agent.get_actions(states, False, raw))
-                episodes_of.add(rewards)
-                for i in seen.dropped:  # reset instead of acting
+                episodes_of.add(player.step(use_exploration=False).rewards)
+                for i in vector.dropped:  # reset instead of acting
                     episodes_of.forget(i)
-                for i in seen.finished:
-                    ended = episodes_of.end(i, infos[i])
+                for i in vector.finished:
+                    ended = episodes_of.end(i, player.infos[i])
                     if ended is not None and len(returns[i]) < quota[i]:
                         returns[i].append(ended[0])
                         lengths[i].append(ended[1])

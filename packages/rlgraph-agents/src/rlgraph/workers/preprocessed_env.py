@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.agent import Agent
+from rlgraph.agents.acting_agent import ActingAgent
 from rlgraph.environments.rows import Rows
 from rlgraph.environments.vector_env import VectorEnv, VectorStepResult
 
@@ -19,15 +19,14 @@ class PreprocessedVectorEnv(VectorEnv):
         vector: the environments.
         agent: has a preprocessor.
         prefix: of the names by which the agent tells its environments apart.
-        first_index: of the first environment, for these names, where they are some of several.
     """
 
-    def __init__(self, vector: VectorEnv, agent: Agent, prefix: str = "env", first_index: int = 0):
+    def __init__(self, vector: VectorEnv, agent: ActingAgent, prefix: str = "env"):
         self.vector, self.agent = vector, agent
         self.num_environments = vector.num_environments
         self.state_space, self.action_space = agent.preprocessed_space, vector.action_space
         self.finished = []
-        self._ids = [f"{prefix}_{first_index + i}" for i in range(self.num_environments)]
+        self._ids = [f"{prefix}_{i}" for i in range(self.num_environments)]
         self._final_states: Rows = None
 
     def reset(self, seed: int | None = None) -> Rows:

@@ -25,7 +25,6 @@ from rlgraph.workers.episodes import Episodes
 from rlgraph.workers.evaluation import Evaluation, evaluate
 from rlgraph.workers.fitting import check_fits
 from rlgraph.workers.listeners import Listeners, as_list
-from rlgraph.workers.preprocessed_env import PreprocessedVectorEnv, take_rows
 from rlgraph.workers.results import TrainingResult
 
 
@@ -297,116 +296,83 @@ class SingleThreadedWorker:
 
     def _run(self, course: Course, use_exploration: bool) -> None:
         agent, episodes, listeners = self.agent, self.episodes, self._listeners
-        vector, get_actions, observe = self._connect()
-        set_progress, update, step, add = agent.set_progress, self._updater(), vector.step, episodes.add
-        raw, raw_states = agent.preprocessing is None, self.vector_env
+        vector, sampler = self.vector_env, agent.make_sampler(self.vector_env)
+        set_progress, update, act, add = (
+            agent.set_progress,
+            agent.update_if_due,
+            sampler.step,
+            episodes.add,
+        )
+        observe = agent.observe_step
         on_step, on_update, number = listeners.to("on_step"), listeners.to("on_update"), self.num_envs
         report = course.report
-        states = self._begin(vector, course)
-        reached = raw_states.final_states
+        self._begin(sampler, course)
+        reached = vector.final_states
         plain, vdot = isinstance(reached, np.ndarray) and reached.dtype.kind == "f", np.vdot
         while not course.is_over:
             set_progress(course.fraction)
-            actions = get_actions(states, use_exploration, raw)
-            next_states, rewards, terminated, truncated, infos = step(actions)
-            add(rewards)
-            final_states = vector.final_states
-            reached = raw_states.final_states
+            step = act(use_exploration)
+            add(step.rewards)
+            reached = vector.final_states
             if not (plain and isfinite(vdot(reached, reached))):
                 self._check_finite(reached)
+            done = number
             if vector.dropped:
-                done = self._observe_kept(
-                    vector, observe, (states, actions, rewards, terminated, final_states, truncated)
-                )
-            else:
-                observe(states, actions, rewards, terminated, final_states, truncated, batched=True)
-                done = number
+                done -= len(vector.dropped)
+                self._forget_dropped(vector)
+            observe(step)
             course.done += done
             self.timesteps += done
             if on_step:
                 values = Step(
-                    states,
-                    actions,
-                    rewards,
-                    terminated,
-                    truncated,
-                    final_states,
-                    infos,
+                    step.states,
+                    step.actions,
+                    step.rewards,
+                    step.terminals,
+                    step.truncations,
+                    step.next_states,
+                    sampler.infos,
                     tuple(vector.dropped),
                 )
                 course.stop_if(listeners.tell("on_step", self, values))
-            states = next_states
             if vector.finished:
-                self._finish_episodes(course, vector.finished, infos)
-                self._check_finite(states)
+                self._finish_episodes(course, vector.finished, sampler.infos)
+                self._check_finite(sampler.states)
             if (results := update()) is not None:
                 report.add_update(results)
                 if on_update:
                     course.stop_if(listeners.tell("on_update", self, results))
             if course.done >= course.next_event:
-                states = self._do_what_is_due(vector, course, states)
+                self._do_what_is_due(sampler, course)
         if report.is_new(course.done):
             listeners.tell("on_report", self, report.take(course.done))
 
-    def _connect(self) -> tuple[VectorEnv, Callable[..., Any], Callable[..., None]]:
-        """The environments as the agent sees them, and how it acts there and observes."""
-        agent = self.agent
-        if agent.preprocessing is None:
-            return self.vector_env, agent.get_actions, agent.observe
-
-        def observe(states: Any, *values: Any, **options: Any) -> None:
-            agent.observe(None, *values, preprocessed_states=states, **options)
-
-        return PreprocessedVectorEnv(self.vector_env, agent), agent.get_actions, observe
-
-    def _updater(self) -> Callable[[], dict[str, Any] | None]:
-        """What updates the agent after a step, if that is due."""
-        return self.agent.update_if_due
-
-    def _begin(self, vector: VectorEnv, course: Course) -> Any:
-        """The first states to act on."""
-        # Cut as a truncation cuts: a window of several steps would otherwise reach into another episode.
-        self.agent.flush_buffers()
+    def _begin(self, sampler: Any, course: Course) -> None:
+        """Go to the first states to act on."""
         environments, course.environments = course.environments, None
         if environments is not None:
-            return vector.set_states(environments)
+            sampler.restore(environments)
+            return
         agent = self.agent
         # A run that goes on with a trained agent must not see the episodes of the first one again.
-        states = vector.reset(
-            seed=environment_seed(agent.seed, 0, agent.timesteps) if agent.timesteps else agent.seed
-        )
-        self._begin_episodes(range(self.num_envs))
-        return states
+        sampler.reset(environment_seed(agent.seed, 0, agent.timesteps) if agent.timesteps else agent.seed)
 
-    def _begin_episodes(self, environments: Sequence[int]) -> None:
-        """Tell the agent, where the environments as it sees them have not done so."""
-        if self.agent.preprocessing is None:
-            self.agent.reset(environments)
-
-    def _observe_kept(self, vector: VectorEnv, observe: Callable[..., None], columns: Any) -> int:
-        """Observe a step without the rows that are no transition; the number of rows that are left."""
-        kept = [i for i in range(self.num_envs) if i not in vector.dropped]
+    def _forget_dropped(self, vector: VectorEnv) -> None:
         for i in vector.dropped:
-            self.agent.reset_env_buffers(i)
             self.episodes.forget(i)
-        self._begin_episodes(vector.dropped)
         self.dropped_steps += len(vector.dropped) - len(vector.idle)
-        if kept:
-            observe(*(take_rows(column, kept) for column in columns), batched=True, env_id=kept)
-        return len(kept)
 
     def _finish_episodes(
         self, course: Course, finished: Sequence[int], infos: Sequence[Mapping[str, Any]]
     ) -> None:
-        self._begin_episodes(finished)
         for i in finished:
             ended = self.episodes.end(i, infos[i])
             if ended is not None:
                 course.stop_if(self._listeners.tell("on_episode", self, *ended))
         course.stop_if(self.episodes_of_run >= course.episodes)
 
-    def _do_what_is_due(self, vector: VectorEnv, course: Course, states: Any) -> Any:
-        """Report, evaluate, write a checkpoint; the states to act on next."""
+    def _do_what_is_due(self, sampler: Any, course: Course) -> None:
+        """Report, evaluate, write a checkpoint."""
         if course.take_due("report"):
             course.stop_if(self._listeners.tell("on_report", self, course.report.take(course.done)))
         if course.take_due("evaluation"):
@@ -414,8 +380,7 @@ class SingleThreadedWorker:
                 course.stop_if(self._evaluate())
         if course.take_due("checkpoint"):
             with course.pause():
-                return self._checkpoint(vector, course, states)
-        return states
+                self._checkpoint(sampler, course)
 
     def _evaluate(self) -> bool:
         seed = self.agent.seed + 1_000_003 * (len(self.evaluations) + 1)
@@ -424,17 +389,19 @@ class SingleThreadedWorker:
         self.evaluations.append(evaluation)
         return self._listeners.tell("on_evaluation", self, evaluation)
 
-    def _checkpoint(self, vector: VectorEnv, course: Course, states: Any) -> Any:
+    def _checkpoint(self, sampler: Any, course: Course) -> None:
         """Write a checkpoint; where environments cannot go on exactly from it, they begin anew here too."""
         assert self.store_checkpoint is not None
-        self.agent.flush_buffers()
-        course.environments = vector.get_states()
+        course.environments = sampler.get_states()
+        if course.environments is None or not sampler.continues_exactly:
+            self.agent.flush_buffers()
         if course.environments is None:
             self.episodes.forget_all()
         folder = self.store_checkpoint(self)
         course.stop_if(self._listeners.tell("on_checkpoint", self, folder))
         exactly, course.environments = course.environments is not None, None
-        return states if exactly else self._begin(vector, course)
+        if not exactly:
+            self._begin(sampler, course)
 
     def _check_finite(self, states: Any, name: str = "state") -> None:
         """One cheap look at the whole batch; only if it is suspicious the search for the place.

@@ -1,4 +1,4 @@
-"""Presets of small worlds learn what can be worked out by hand, on every backend and with every kind of action."""
+"""Presets of small worlds learn what can be worked out by hand, with every kind of action."""
 
 import numpy as np
 import pytest

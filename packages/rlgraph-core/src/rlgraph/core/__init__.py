@@ -3,7 +3,6 @@
 from rlgraph.core.backend import (
     Backend,
     BackendDescriptor,
-    Storage,
     create_backend,
     find_backend,
 )
@@ -32,6 +31,7 @@ from rlgraph.core.graph import Variable, VariableList, assemble, branch, build, 
 from rlgraph.core.random_streams import RandomStreams
 from rlgraph.core.registry import Registry, registry
 from rlgraph.core.specs.imports import allow_imports, data_specs
+from rlgraph.core.storage import Storage
 
 __all__ = [
     "AssemblyError",

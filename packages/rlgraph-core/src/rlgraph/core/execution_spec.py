@@ -13,9 +13,9 @@ from rlgraph.core.specs.specifiable import check_arguments
 
 #: How the updates of a graph use several devices.
 DEVICE_STRATEGIES = ("default", "multi_device_sync")
-#: More threads than any machine runs well; frameworks crash on numbers that the system cannot give.
+#: Maximum number of threads; frameworks crash if the system cannot provide them.
 MAX_THREADS = 1024
-#: Who may run the methods that act.
+#: Where methods that act may run.
 ACT_ON = ("auto", "numpy", "backend")
 
 
@@ -25,27 +25,26 @@ class ExecutionSpec:
 
     Attributes:
         dtype: ``float32`` or ``float64``, for all floating tensors.
-        seed: root of all random streams and starting values.
+        seed: root of all random streams and initial values.
         threads: threads of the framework's operations, 1 to 1024; None leaves the framework's own setting.
         use_kernels: False computes everything from the single source.
-        compile: True compiles what gains by it, a list of names exactly these API methods. What is compiled, and how,
-            differs from backend to backend; results stay within 1e-6.
+        compile: True compiles all methods that gain from it, a list of names exactly these API methods. The compiler
+            depends on the backend; results differ by at most 1e-6.
         acting_methods: API methods that act, called at every step of an environment for a row or a few. `act_on` says
-            who runs them; all others run on the backend. Their draws come from NumPy's streams, whoever runs them.
-            Agents name their own.
-        act_on: ``backend``; ``numpy``, on the backend's own memory or copies that are kept fresh; or ``auto``: NumPy
-            where the methods read at most 200,000 parameters, convolve nothing, write nothing, and can be run there.
-            What ``auto`` chose, and why, stands in ``executor.choices["acting"]``.
-        device: where everything is placed of which neither `device_map` nor a component says where: a name, or
-            ``{"variables": name, "ops": name}``; None: where the backend places it by itself.
-        device_map: scope of a component -> where it and all inside it are placed, whatever they say themselves; the
+            where they run; all other methods run on the backend. Their draws always come from NumPy's streams. Agents
+            set this option.
+        act_on: ``backend``; ``numpy``, on the backend's own memory or updated copies; or ``auto``: NumPy if the methods
+            read at most 200,000 parameters, contain no convolution, write nothing, and can run there. The decision of
+            ``auto`` and its reason are in ``executor.choices["acting"]``.
+        device: default device for everything that neither `device_map` nor a component places: a name, or
+            ``{"variables": name, "ops": name}``; None: the backend chooses.
+        device_map: scope of a component -> device of it and its sub-components, which overrides their own; the
             longest scope wins.
-        soft_placement: what is to be on a device that is not there goes where the backend places it by itself,
-            instead of an error.
+        soft_placement: replace missing devices by the backend's choice, instead of an error.
         device_strategy: ``default``, or ``multi_device_sync``: every update splits its batch over the `replicas` and
             averages their gradients.
         replicas: devices that share the work under ``multi_device_sync``; one may be named several times.
-        choices: what a backend decided earlier and is to decide the same way again (see `Backend.choices`).
+        choices: earlier decisions of a backend, to be repeated (see `Backend.choices`).
     """
 
     dtype: str = "float32"

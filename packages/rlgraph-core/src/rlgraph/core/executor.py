@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rlgraph.core.backend import Backend, Storage, create_backend, find_backend, load_object
-from rlgraph.core.checkpoint import Checkpoint, Manifest, find_checkpoint, write_checkpoint
+from rlgraph.core.backend import Backend, create_backend, find_backend, load_object
+from rlgraph.core.checkpoint import BESIDE, Checkpoint, Manifest, find_checkpoint, write_checkpoint
 from rlgraph.core.checkpoint.restoring import Restoring, streams_stem
 from rlgraph.core.component import BoundApiMethod, Component
 from rlgraph.core.component.replicas import replication
@@ -30,6 +30,7 @@ from rlgraph.core.runtime.fused_calls import fused_calls
 from rlgraph.core.runtime.guarded_storage import GuardedStorage
 from rlgraph.core.runtime.programs import Programs
 from rlgraph.core.runtime.weights import checked_weights
+from rlgraph.core.storage import Storage
 from rlgraph.spaces import Space, from_spec
 
 
@@ -340,7 +341,12 @@ class GraphExecutor:
     # Checkpoints.
 
     def save(
-        self, directory: str | Path, *, facts: Mapping[str, Any] | None = None, host: bool = True
+        self,
+        directory: str | Path,
+        *,
+        facts: Mapping[str, Any] | None = None,
+        host: bool = True,
+        beside: Mapping[str, np.ndarray] | None = None,
     ) -> Path:
         """Write a checkpoint: variables, random streams and `facts`.
 
@@ -348,6 +354,7 @@ class GraphExecutor:
             directory: where; an existing checkpoint is replaced only by a complete new one.
             facts: JSON-able things to keep beside them.
             host: host variables (memories) as well; they can be large.
+            beside: arrays to keep beside the variables, by name; `rlgraph.core.checkpoint.read_beside` reads them.
 
         Raises:
             CheckpointError: it cannot be written, or `directory` is something else; what was there is as it was.
@@ -356,6 +363,8 @@ class GraphExecutor:
             arrays = {"variables": self.storage.read_all()}
             if host:
                 arrays["host"] = self.storage.host
+            if beside:
+                arrays[BESIDE] = dict(beside)
             if states := self.storage.read_tensor_streams():
                 arrays[streams_stem(self.backend.name)] = states
             manifest = Manifest(

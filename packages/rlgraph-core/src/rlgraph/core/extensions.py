@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rlgraph.core.errors import CapabilityError
-
-if TYPE_CHECKING:
-    from rlgraph.core.backend import Storage
-    from rlgraph.core.export import ExportedMethod
+from rlgraph.core.export import ExportedMethod
+from rlgraph.core.storage import Storage
 
 
 class Extensions:
@@ -20,10 +17,10 @@ class Extensions:
     Attributes:
         devices: names of the devices on which it can place variables and graph functions on this machine. A `Group`
             names its device, and ``plan.built.devices`` those of a component.
-        default_device: the device of everything that nobody places, once anything else is placed; empty: the backend
-            decides case by case.
-        exports: what exported programs may do beside reading variables: ``writes``, ``draws``, ``gradients``. None: the
-            backend does not export.
+        default_device: the device of everything without a placement, if anything else is placed; empty: the backend
+            decides in each case.
+        exports: effects that exported programs may have: ``writes``, ``draws``, ``gradients``. None: the backend does
+            not export.
     """
 
     name: str

@@ -53,7 +53,7 @@ class RandomStreams(dict[str, np.random.Generator]):
         return {name: generator.bit_generator.state for name, generator in self.items()}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Set all streams as `get_state` returned them; streams that are not in `state` begin anew.
+        """Set all streams as `get_state` returned them; streams that are not in `state` restart.
 
         Raises:
             InputError: `state` is something else; nothing changes.

@@ -1,7 +1,7 @@
-"""One registry for everything that plugs in: backends, components, agents, environments, executors.
+"""The registry of plug-ins: backends, components, agents, environments, executors.
 
-A plug-in is an entry point of an installed distribution. Listing reads names only; nothing is imported before it is
-asked for, and a broken plug-in affects nobody else.
+A plug-in is an entry point of an installed distribution. Listing reads names only. A plug-in is imported when it is
+first used, and a broken one does not affect others.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ OTHER_NAMES = {
     },
 }
 
-#: What classes of others are called behind what a name is here: group -> endings.
+#: Group -> suffixes of class names in other libraries, which are omitted here.
 OTHER_ENDINGS = {"rlgraph.components": ("layer", "optimizer")}
 
 
@@ -120,7 +120,7 @@ class Registry:
                 f"the old single distribution rlgraph {version('rlgraph')} is installed; it shadows the packages "
                 "rlgraph-spaces, rlgraph-core and so on: pip uninstall rlgraph, then reinstall these"
             )
-        # What stands behind another distribution of its name on the path is left out, as Python itself does not see it.
+        # A distribution that another one of the same name hides on the path is left out, as Python does not see it.
         for entry in find(group=group):
             self._add(Plugin(entry.name, entry.value, entry.dist))
 

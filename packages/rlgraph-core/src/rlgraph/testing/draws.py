@@ -17,6 +17,8 @@ Tap = Callable[[np.ndarray], np.ndarray]
 def record_draws(executor: GraphExecutor) -> list[np.ndarray]:
     """A list to which every draw of the executor's graph functions is appended from now on, in program order.
 
+    Draws of acting methods are not among them: they are the same on every backend.
+
     Raises:
         RLGraphError: an API method has run already.
     """

@@ -545,7 +545,7 @@ def test_values_of_another_kind(distribution, parameters, values, kind):
 
 def test_users_of_distributions_refuse_them_too():
     policy = Policy([{"type": "dense", "units": 3}], FloatBox())
-    spaces = {"nn_inputs": PAIR, "actions": COLUMN, "deterministic": bool}
+    spaces = {"observations": PAIR, "actions": COLUMN, "deterministic": bool}
     with pytest.raises(SpaceError, match=rf"distribution: values: .* {DECIDED} \[B, 1\]"):
         ComponentTest(policy, spaces, backend="numpy")
     spaces = {"parameters": Tuple(ONE, ONE), "labels": COLUMN}

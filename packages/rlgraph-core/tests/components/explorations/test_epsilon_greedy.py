@@ -203,10 +203,18 @@ def test_elements_with_different_numbers_of_actions(each_part):
 # Masks.
 
 
+def seen(mask):
+    """Observations with a mask."""
+    leaves = [mask]
+    while not isinstance(leaves[0], np.ndarray):
+        leaves = list(leaves[0].values() if isinstance(leaves[0], dict) else leaves[0])
+    return {"states": np.zeros(len(leaves[0]), np.float32), "action_mask": mask}
+
+
 def masked_explorer(space, masks, epsilon=1.0, backend="numpy", **options):
-    spaces = {"actions": space.with_batch_rank(), "action_mask": masks}
+    spaces = {"actions": space.with_batch_rank(), "observations": {"states": float, "action_mask": masks}}
     test = ComponentTest(EpsilonGreedy(space, epsilon, **options), spaces, backend=backend, seed=10)
-    return lambda actions, mask: test.test(("get_action", {"actions": actions, "action_mask": mask}))
+    return lambda actions, mask: test.test(("get_action", {"actions": actions, "observations": seen(mask)}))
 
 
 def looks_uniform(drawn, allowed):
@@ -245,12 +253,15 @@ def test_a_mask_that_allows_all_changes_no_draw(space, each_part):
     everything = space.unflatten_sample({path: np.ones((50, *shape), bool) for path, shape in flat.items()})
     acts = [
         ComponentTest(EpsilonGreedy(space, 0.5, each_part=each_part), spaces, backend="numpy", seed=4).test
-        for spaces in ({"actions": batch}, {"actions": batch, "action_mask": masks})
+        for spaces in (
+            {"actions": batch},
+            {"actions": batch, "observations": {"states": float, "action_mask": masks}},
+        )
     ]
     greedy = batch.zeros(50)
     for _ in range(3):
         plain = acts[0](("get_action", {"actions": greedy}))
-        masked = acts[1](("get_action", {"actions": greedy, "action_mask": everything}))
+        masked = acts[1](("get_action", {"actions": greedy, "observations": seen(everything)}))
         np.testing.assert_equal(plain, masked)
 
 

@@ -116,12 +116,20 @@ def test_what_is_masked_is_never_taken(scale, backend):
     """With Gumbel noise the others have the probabilities of a softmax over them."""
     spaces = {
         "q_values": FloatBox(shape=(3,), add_batch_rank=True),
-        "action_mask": BoolBox(shape=(3,), add_batch_rank=True),
+        "observations": Dict(states=float, action_mask=BoolBox(shape=(3,)), add_batch_rank=True),
     }
     exploration = NoisyGreedy(IntBox(3), {"type": "gumbel", "scale": scale})
     test = ComponentTest(exploration, spaces, backend=backend, seed=10)
     mask = np.tile([False, True, True], (6000, 1))
-    actions = test.test(("get_action", {"q_values": np.tile(Q_VALUES, (6000, 1)), "action_mask": mask}))
+    actions = test.test(
+        (
+            "get_action",
+            {
+                "q_values": np.tile(Q_VALUES, (6000, 1)),
+                "observations": {"states": np.zeros(6000, np.float32), "action_mask": mask},
+            },
+        )
+    )
     p = 1.0 / (1.0 + np.exp(-1.5 / scale)) if scale else 1.0
     assert (actions != 0).all()
     assert abs(np.mean(actions == 1) - p) <= 4.5 * np.sqrt(p * (1 - p) / 6000)
@@ -133,14 +141,19 @@ def test_masks_of_parts(backend):
     q_values = Dict(a=FloatBox(shape=(3,)), b=FloatBox(shape=(2, 3)), add_batch_rank=True)
     masks = Dict(b=BoolBox(shape=(2, 3)), add_batch_rank=True)
     test = ComponentTest(
-        NoisyGreedy(space, {"scale": 0.0}), {"q_values": q_values, "action_mask": masks}, backend=backend
+        NoisyGreedy(space, {"scale": 0.0}),
+        {"q_values": q_values, "observations": {"states": float, "action_mask": masks}},
+        backend=backend,
     )
     values = {"a": np.float32([[1, 2, 3]]), "b": np.float32([[[2, 1, -np.inf], [1, 2, 3]]])}
     for mask, expected in (
         ([[0, 1, 1], [1, 1, 0]], [1, 1]),
         ([[0, 0, 1], [0, 0, 0]], [0, 2]),
     ):
-        given = {"q_values": values, "action_mask": {"b": np.array([mask], bool)}}
+        given = {
+            "q_values": values,
+            "observations": {"states": np.zeros(1, np.float32), "action_mask": {"b": np.array([mask], bool)}},
+        }
         test.test(("get_action", given), expected_outputs={"a": [2], "b": [expected]})
 
 
@@ -152,6 +165,7 @@ def test_masks_of_parts(backend):
     ],
 )
 def test_masks_that_do_not_fit(mask, said):
-    spaces = {"q_values": FloatBox(shape=(3,), add_batch_rank=True), "action_mask": mask}
+    observations = Dict(states=float, action_mask=mask)
+    spaces = {"q_values": FloatBox(shape=(3,), add_batch_rank=True), "observations": observations}
     with pytest.raises((BuildError, SpaceError), match=said):
         ComponentTest(NoisyGreedy(IntBox(3), {"scale": 1.0}), spaces, backend="numpy")

@@ -83,6 +83,7 @@ def test_buckets_are_used_alike(hash_function):
     assert stats.chisquare(np.bincount(numbers[:, 0], minlength=64)).pvalue > 0.01
 
 
+@pytest.mark.slow
 def test_the_same_in_every_process():
     """Python's own `hash` of a string is not."""
     code = (

@@ -245,7 +245,7 @@ def test_observations_that_are_no_stacks_are_kept_once():
     assert len(test.read_variable_values()["memory/stacks/frames/frames"]) < 70
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(st.integers(1, 12), st.lists(st.tuples(st.integers(1, 15), st.booleans()), min_size=1, max_size=12))
 def test_prioritized_as_a_list_of_records(capacity, blocks):
     """Records that went early are not drawn; those of the others are what came, at the priorities they got."""
@@ -309,7 +309,7 @@ def test_draws_are_those_without_it():
         np.testing.assert_array_equal(kept_once[name], value, name)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_as_a_list_of_records(data):
     """Any sizes, axes, environments that stop and go, equal frames, ends, n-step records, lack of frames."""

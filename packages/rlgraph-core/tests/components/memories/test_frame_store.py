@@ -61,6 +61,7 @@ class Stacks:
         return frames_last.T.copy() if self.axis == 0 else frames_last
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("axis", "use_kernels"), [(0, False), (-1, False), (-1, True)])
 def test_every_record_that_is_there_has_its_stacks(axis, use_kernels):
     if use_kernels and numba_kernels() is None:

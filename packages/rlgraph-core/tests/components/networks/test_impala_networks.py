@@ -39,6 +39,7 @@ class ActsAndLearns(Component):
         return self.network.call_with_states(xs, states)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "millions"), [(SmallIMPALANetwork, 1.2), (LargeIMPALANetwork, 1.6)])
 def test_as_many_parameters_as_in_the_paper(kind, millions):
     """Of frames of 72 x 96, the network with its LSTM; policy and value are 2,570 more."""

@@ -162,9 +162,9 @@ def test_as_the_network_of_a_policy(streams, backend):
         )
 
     actions = {"actions": IntBox(3, add_batch_rank=True)}
-    policy = ComponentTest(Policy(network(), IntBox(3)), {"nn_inputs": states, **actions}, backend=backend)
+    policy = ComponentTest(Policy(network(), IntBox(3)), {"observations": states, **actions}, backend=backend)
     policy.test(("get_action", [states.sample(2)]))
-    values = ComponentTest(QPolicy(network(), IntBox(3)), {"states": states}, backend=backend)
+    values = ComponentTest(QPolicy(network(), IntBox(3)), {"observations": states}, backend=backend)
     assert values.test(("get_q_values", [states.sample(2)]))["q_values"].shape == (2, 3)
 
 

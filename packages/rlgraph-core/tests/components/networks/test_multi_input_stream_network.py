@@ -72,7 +72,7 @@ def test_one_network_for_two_parts():
 def test_as_the_network_of_a_policy():
     spec = {"type": "multi_input_stream_network", "input_network_specs": SPECS}
     policy = Policy(spec, IntBox(4))
-    spaces = {"nn_inputs": STATES, "actions": IntBox(4, add_batch_rank=True)}
+    spaces = {"observations": STATES, "actions": IntBox(4, add_batch_rank=True)}
     test = ComponentTest(policy, spaces, backend="numpy")
     assert test.test(("get_action", [GIVEN]))["action"].shape == (2,)
 

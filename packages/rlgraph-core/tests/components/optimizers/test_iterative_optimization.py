@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from rlgraph.components import Adam, Dense, IterativeOptimization
-from rlgraph.core import AssemblyError, BuildError, Component, InputError, SpecError, graph_fn, rlgraph_api
+from rlgraph.core import (
+    AssemblyError,
+    Component,
+    GraphExecutor,
+    InputError,
+    SpecError,
+    graph_fn,
+    rlgraph_api,
+)
+from rlgraph.core.graph.nodes import walk_nodes
 from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError
 from rlgraph.testing import ComponentTest
 
@@ -19,7 +28,7 @@ class Average(Component):
         self.visits = self.get_variable("visits", FloatBox(shape=(12,)), initializer=0.0, trainable=False)
 
     @rlgraph_api
-    def update(self, records):
+    def step(self, records):
         size, x = self._update(records["number"], records["value"])
         return {"size": size, "x": x}
 
@@ -31,12 +40,24 @@ class Average(Component):
         return ops.sum(ops.ones_like(value)), x
 
 
+class Epochs(Component):
+    """Calls an API method of `part` on minibatches."""
+
+    def __init__(self, part, **options):
+        self.part, self.epochs = part, IterativeOptimization(**options)
+        super().__init__(part, self.epochs, scope="root")
+
+    @rlgraph_api
+    def update(self, records, time_percentage=None):
+        return self.epochs.run(self.part.step, records, time_percentage=time_percentage)
+
+
 RECORDS = Dict(number=IntBox(12), value=float, add_batch_rank=True)
 BATCH = {"number": np.arange(12), "value": np.arange(12, dtype=np.float32)}
 
 
 def built(backend, seed=4, **options):
-    component = IterativeOptimization(Average(scope="average"), results=("size", "x"), **options)
+    component = Epochs(Average(scope="average"), **options)
     return ComponentTest(component, {"records": RECORDS}, backend=backend, seed=seed)
 
 
@@ -110,7 +131,7 @@ class Line(Component):
         super().__init__(self.layer, self.optimizer, scope="line")
 
     @rlgraph_api
-    def update(self, records):
+    def step(self, records):
         loss = self._loss(self.layer.call(records["x"]), records["y"])
         self.optimizer.step(self.layer.variables(), loss)
         return {"loss": loss}
@@ -125,7 +146,7 @@ def test_learning(trainer, execution):
     x = np.random.default_rng(0).uniform(-1, 1, (64, 1)).astype(np.float32)
     pairs = FloatBox(shape=(1,))
     test = ComponentTest(
-        IterativeOptimization(Line(), num_epochs=60, num_minibatches=4),
+        Epochs(Line(), num_epochs=60, num_minibatches=4),
         {"records": Dict(x=pairs, y=pairs, add_batch_rank=True)},
         backend=trainer,
         execution_spec=execution,
@@ -134,59 +155,214 @@ def test_learning(trainer, execution):
     test.variable_test({"line/layer/biases": [1.0], "line/layer/weights": [[2.0]]}, decimals=2)
 
 
+class Gathered(Component):
+    """Sums what the minibatches have, by the positions of the records."""
+
+    def create_variables(self, input_spaces, action_space=None):
+        self.sums = self.get_variable("sums", FloatBox(shape=(60,)), trainable=False)
+
+    @rlgraph_api
+    def step(self, records):
+        return {"mismatches": self._gather(records["position"], records["column"]), "constant": 2}
+
+    @graph_fn
+    def _gather(self, ops, position, column):
+        flat = ops.reshape(position, (-1,))
+        ops.assign_add(self.sums, ops.sum(ops.one_hot(flat, 60), axis=0))
+        if len(position.shape) == 2:
+            ops.assign_add(self.sums, ops.sum(ops.one_hot(50 + position[0] % 5, 60), axis=0))
+        return ops.sum(ops.astype(position % 5 != column, "float"))
+
+
+class Columns(Component):
+    """Minibatches of records whose columns are computed, or an argument without time rank."""
+
+    def __init__(self, **options):
+        self.gathered = Gathered(scope="gathered")
+        self.epochs = IterativeOptimization(num_epochs=2, num_minibatches=2, **options)
+        super().__init__(self.gathered, self.epochs, scope="root")
+
+    @rlgraph_api
+    def update(self, records, columns=None):
+        columns = self._columns(records["position"]) if columns is None else columns
+        return self.epochs.run(self.gathered.step, records, {"column": columns})
+
+    @graph_fn
+    def _columns(self, ops, position):
+        return position % 5
+
+
+#: Records [T, N] = [4, 5], numbered row by row.
+STEPS = Dict(position=IntBox(20), unused=float, add_batch_rank=True, add_time_rank=True, time_major=True)
+GRID = {"position": np.arange(20).reshape(4, 5), "unused": np.zeros((4, 5), np.float32)}
+
+
+def gathered(backend, space=STEPS, columns=None, **options):
+    spaces = {"records": space} if columns is None else {"records": space, "columns": columns}
+    return ComponentTest(Columns(**options), spaces, backend=backend)
+
+
+def visits(test):
+    """How often each of the 20 records was in a minibatch ``[4, 5]``, and how often each column came first."""
+    sums = test.read_variable_values("gathered/sums")["gathered/sums"]
+    return sums[:20].reshape(4, 5), sums[50:55]
+
+
+@pytest.mark.parametrize("stop_if", [None, ("mismatches", 1.0)])
+def test_time_is_folded_into_the_batch(backend, stop_if):
+    test = gathered(backend, stop_if=stop_if)
+    test.test(("update", [GRID]), expected_outputs={"mismatches": 0.0, "constant": 2.0, "num_updates": 4})
+    np.testing.assert_array_equal(visits(test)[0], np.full((4, 5), 2.0))
+
+
+def test_sequences_stay_whole(backend):
+    """2 epochs of 2 minibatches of 2 of the 5 sequences of 4 steps, and a value of each sequence beside them."""
+    test = gathered(backend, columns=IntBox(5, add_batch_rank=True), sequences=True)
+    test.test(("update", [GRID, np.arange(5)]), which="mismatches", expected_outputs=0.0)
+    records, columns = visits(test)
+    assert columns.sum() == 8 and columns.max() == 2
+    np.testing.assert_array_equal(records, np.broadcast_to(columns, (4, 5)))
+
+
+def test_sequences_with_the_batch_first():
+    space = Dict(STEPS.without_ranks(), add_batch_rank=True, add_time_rank=True)
+    test = gathered("numpy", space, sequences=True)
+    grid = {name: x.T for name, x in GRID.items()}
+    test.test(("update", [grid]), expected_outputs={"mismatches": 0.0, "constant": 2.0, "num_updates": 4})
+    records, _ = visits(test)
+    assert records.sum() == 32
+    np.testing.assert_array_equal(records, np.broadcast_to(records[0], (4, 5)))
+
+
+def test_the_order_waits_for_nothing_and_unused_fields_are_left_alone(trainer):
+    """One program, whose minibatches hold two fields."""
+    executor = GraphExecutor(Columns(), {"records": STEPS}, backend=trainer)
+    plan = executor.plan("update")
+    assert [type(step).__name__ for step in plan.steps] == ["HostStep", "Segment"]
+    cuts = [node for node in walk_nodes(plan.nodes) if getattr(node, "function", "") == "_rows"]
+    assert len(cuts) == 2
+
+
+def test_the_method_of_the_caller_and_what_is_the_same_for_all():
+    class Algorithm(Component):
+        def __init__(self):
+            self.epochs = IterativeOptimization(num_minibatches=3)
+            super().__init__(self.epochs, scope="algorithm")
+
+        @rlgraph_api
+        def update(self, records, time_percentage=None):
+            return self.epochs.run(self.step, records, time_percentage=time_percentage)
+
+        @rlgraph_api
+        def step(self, records, time_percentage=None):
+            return {"value": self._sum(records["value"], time_percentage)}
+
+        @graph_fn
+        def _sum(self, ops, values, time_percentage):
+            return ops.sum(values) if time_percentage is None else time_percentage
+
+    spaces = {"records": RECORDS, "time_percentage": FloatBox(0.0, 1.0)}
+    executor = GraphExecutor(Algorithm(), spaces, backend="numpy", api_methods=["update"])
+    assert executor.execute("update", BATCH, 0.25) == {"value": 0.25, "num_updates": 3}
+    executor = GraphExecutor(Algorithm(), {"records": RECORDS}, backend="numpy", api_methods=["update"])
+    assert executor.execute("update", BATCH) == {"value": BATCH["value"].sum() / 3, "num_updates": 3}
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"num_epochs": 0}, "num_epochs: expected an integer >= 1, given 0"),
-        ({"api_method_name": "updat"}, "api_method_name: average has no API method 'updat'.*'update'"),
-        ({"results": "loss"}, "results: expected names of numbers, given 'loss'"),
-        ({"stop_if": ("kl", 0.1)}, "stop_if: 'kl' is not in results"),
+        ({"sequences": 1}, "sequences: expected true or false, given 1"),
         ({"stop_if": 0.1}, "stop_if: expected a pair of a name and a limit"),
+        ({"stop_if": (1, 0.1)}, "stop_if: expected a pair of a name and a limit"),
     ],
 )
 def test_mistakes(options, message):
     with pytest.raises(SpecError, match=f"iterative-optimization.{message}"):
-        IterativeOptimization(Average(scope="average"), **options)
+        IterativeOptimization(**options)
 
 
 def test_records_that_do_not_do():
     with pytest.raises(InputError, match="expected at least 3 records, given 2"):
         built("numpy", num_minibatches=3).test(("update", [rows(2)]))
+    with pytest.raises(InputError, match="expected at least 2 sequences, given 1"):
+        gathered("numpy", sequences=True).test(("update", [{name: x[:, :1] for name, x in GRID.items()}]))
     with pytest.raises(SpaceError, match="records must be a Dict with batch rank, given FloatBox"):
-        ComponentTest(
-            IterativeOptimization(Average(scope="average"), results=["x"]),
-            {"records": FloatBox(add_batch_rank=True)},
-            backend="numpy",
-        )
+        ComponentTest(Epochs(Average()), {"records": FloatBox(add_batch_rank=True)}, backend="numpy")
+    with pytest.raises(
+        SpaceError, match="records: expected a Dict with batch and time rank, given .*leave out"
+    ):
+        ComponentTest(Epochs(Average(), sequences=True), {"records": RECORDS}, backend="numpy")
 
 
-def test_a_number_that_is_not_returned():
-    with pytest.raises(AssemblyError, match="results: update of average returns no 'loss'. Known: size, x"):
-        ComponentTest(IterativeOptimization(Average(scope="average")), {"records": RECORDS}, backend="numpy")
+@pytest.mark.parametrize(
+    ("columns", "options", "message"),
+    [
+        (
+            IntBox(5, add_batch_rank=True),
+            {},
+            r"column: expected the ranks of the records, \[T, B\], given IntBox.*one value per sequence needs "
+            "sequences=True",
+        ),
+        (
+            IntBox(5, add_batch_rank=True, add_time_rank=True),
+            {},
+            r"column: expected the ranks of the records, \[T, B\], given IntBox",
+        ),
+        (IntBox(5), {"sequences": True}, "column: expected a field with batch rank, given IntBox"),
+    ],
+)
+def test_fields_that_do_not_go_together(columns, options, message):
+    with pytest.raises(SpaceError, match=f"iterative-optimization/{message}"):
+        gathered("numpy", STEPS, columns, **options)
+
+
+def test_a_field_that_is_there_twice():
+    class Twice(Epochs):
+        @rlgraph_api
+        def update(self, records):
+            return self.epochs.run(self.part.step, records, {"value": records["value"]})
+
+    with pytest.raises(SpaceError, match="computed/value: the records have this field, too"):
+        ComponentTest(Twice(Average()), {"records": RECORDS}, backend="numpy")
+
+
+@pytest.mark.parametrize(
+    ("returned", "stop_if", "message"),
+    [
+        ((), None, r"run: part.step returns \(\); expected a dict of numbers by name"),
+        (None, None, "run: part.step returns None; expected a dict"),
+        ({}, None, "run: part.step returns {}; expected a dict"),
+        ({"num_updates": 1}, None, "run: part.step returns 'num_updates', the number of its calls"),
+        ({"kl": 1.0}, ("lk", 0.1), "stop_if: part.step returns no 'lk'. Known: kl"),
+    ],
+)
+def test_a_step_that_returns_something_else(returned, stop_if, message):
+    class Part(Component):
+        @rlgraph_api
+        def step(self, records):
+            return returned
+
+    with pytest.raises(AssemblyError, match=message):
+        ComponentTest(Epochs(Part(scope="part"), stop_if=stop_if), {"records": RECORDS}, backend="numpy")
+
+
+def test_a_step_that_is_none():
+    class Part(Component):
+        step = "step"
+
+    with pytest.raises(AssemblyError, match="run: step must be an API method or a function, given 'step'"):
+        ComponentTest(Epochs(Part(scope="part")), {"records": RECORDS}, backend="numpy")
 
 
 @pytest.mark.parametrize("stop_if", [None, ("value", 1.0)])
 def test_a_result_that_is_no_single_number(stop_if):
     class Vector(Component):
         @rlgraph_api
-        def update(self, records):
+        def step(self, records):
             return {"value": records["value"]}
 
-    component = IterativeOptimization(Vector(scope="vector"), 2, 3, results=["value"], stop_if=stop_if)
-    with pytest.raises(
-        (BuildError, SpaceError),
-        match=r"results: expected 'value' to be one number \[\], given a tensor with 1 axes",
-    ):
+    component = Epochs(Vector(), num_epochs=2, num_minibatches=3, stop_if=stop_if)
+    message = r"value: expected one number \[\] of each minibatch, given a tensor with 1 axes"
+    with pytest.raises(SpaceError, match=message):
         ComponentTest(component, {"records": RECORDS}, backend="numpy")
-
-
-@pytest.mark.parametrize(("returned", "said"), [((), "a tuple of 0"), (None, "nothing")])
-def test_an_update_that_returns_no_dict(returned, said):
-    class Updated(Component):
-        @rlgraph_api
-        def update(self, records):
-            return returned
-
-    spaces = {"records": Dict(x=FloatBox(), add_batch_rank=True)}
-    with pytest.raises(AssemblyError, match=f"update of .*updated returns {said}; expected a dict with loss"):
-        ComponentTest(IterativeOptimization(Updated(scope="updated")), spaces, backend="numpy")

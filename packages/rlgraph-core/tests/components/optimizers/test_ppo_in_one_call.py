@@ -1,4 +1,4 @@
-"""PPO as one call of one root: values, advantages and the epochs, against calls of its own for the values."""
+"""PPO as one call of one root, against a loop over minibatches that are cut and fed by hand."""
 
 import numpy as np
 import pytest
@@ -14,129 +14,206 @@ from rlgraph.components import (
 from rlgraph.core import Component, GraphExecutor, rlgraph_api
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 
-STEPS, LAMBDA, DISCOUNT = 24, 0.9, 0.95
-LAYERS = [{"type": "dense", "units": 8, "activation": "tanh"}, {"type": "dense", "units": 8}]
-STATE, NUMBER = FloatBox(shape=(3,), add_batch_rank=True), FloatBox(add_batch_rank=True)
-FLAG = BoolBox(add_batch_rank=True)
-STORED = {"states": STATE, "actions": IntBox(4, add_batch_rank=True), "log_probs": NUMBER}
-ROLLOUT = {**STORED, "rewards": NUMBER, "terminals": FLAG, "ends": FLAG, "next_states": STATE}
+STEPS, COLUMNS, UNITS = 6, 9, 5
+EPOCHS, MINIBATCHES = 4, 4
+LAMBDA, DISCOUNT = 0.9, 0.95
+DENSE = {"type": "dense", "units": 8, "activation": "tanh"}
+#: Feed-forward, and recurrent.
+NETWORKS = {
+    False: [DENSE, {"type": "dense", "units": UNITS}],
+    True: [DENSE, {"type": "lstm", "units": UNITS, "scope": "lstm"}],
+}
+STORED = {"states": FloatBox(shape=(3,)), "actions": IntBox(4), "begins": BoolBox()}
+ROLLOUT = {
+    **STORED,
+    "rewards": FloatBox(),
+    "terminals": BoolBox(),
+    "ends": BoolBox(),
+    "next_values": FloatBox(),
+}
+COMPUTED = {name: FloatBox() for name in ("log_probs", "values", "advantages")}
+TIME = {"add_batch_rank": True, "add_time_rank": True, "time_major": True}
 
 
-class Learner(Component):
-    """A step on a minibatch."""
+class PPO(Component):
+    """Its policy and value function are called on the rollout, and in the minibatches."""
 
-    def __init__(self, policy, value_function):
-        self.policy, self.value_function = policy, value_function
+    def __init__(self, recurrent):
+        self.recurrent, layers = recurrent, NETWORKS[recurrent]
+        self.policy, self.value_function = Policy(layers, IntBox(4)), ValueFunction(layers)
+        self.gae = GeneralizedAdvantageEstimation(gae_lambda=LAMBDA, discount=DISCOUNT)
         self.loss, self.optimizer = PPOLoss(clip_ratio=0.1, weight_entropy=0.01, weight_vf=0.5), Adam(1e-2)
-        super().__init__(policy, value_function, self.loss, self.optimizer, scope="learner")
+        self.epochs = IterativeOptimization(EPOCHS, MINIBATCHES, sequences=recurrent, scope="epochs")
+        parts = self.policy, self.value_function, self.gae, self.loss, self.optimizer, self.epochs
+        super().__init__(*parts, scope="ppo")
+
+    def memory(self, records, states):
+        """The arguments of policy and value function that recurrent networks need."""
+        if not self.recurrent:
+            return {}, {}
+        resets = records["begins"]
+        return (
+            {"internal_states": states["policy"], "resets": resets},
+            {"internal_states": states["value_function"], "resets": resets},
+        )
 
     @rlgraph_api
-    def update(self, records):
-        states = records["states"]
+    def evaluate(self, records, internal_states=None):
+        of_policy, of_values = self.memory(records, internal_states)
+        likelihood = self.policy.get_log_likelihood(records["states"], records["actions"], **of_policy)
+        return {
+            "log_probs": likelihood["log_likelihood"],
+            "values": self.value_function.value_output(records["states"], **of_values),
+        }
+
+    @rlgraph_api
+    def update(self, records, internal_states=None):
+        computed = self.evaluate(records, internal_states)
+        advantages = self.gae.calc_gae_values(
+            computed["values"],
+            records["rewards"],
+            records["terminals"],
+            records["ends"],
+            records["next_values"],
+        )
+        more = {"internal_states": internal_states} if self.recurrent else {}
+        return self.epochs.run(self.step, records, {**computed, "advantages": advantages, **more})
+
+    @rlgraph_api
+    def step(self, records):
+        of_policy, of_values = self.memory(records, records["internal_states"] if self.recurrent else None)
         losses = self.loss.loss(
-            self.policy.get_log_likelihood(states, records["actions"])["log_likelihood"],
+            self.policy.get_log_likelihood(records["states"], records["actions"], **of_policy)[
+                "log_likelihood"
+            ],
             records["log_probs"],
-            self.value_function.value_output(states),
+            self.value_function.value_output(records["states"], **of_values),
             records["values"],
             records["advantages"],
-            self.policy.get_entropy(states)["entropy"],
+            self.policy.get_entropy(records["states"], **of_policy)["entropy"],
         )
         self.optimizer.step(self.policy.variables() + self.value_function.variables(), losses["loss"])
+        del losses["loss_per_item"]  # what remains are numbers
         return losses
 
-
-class Parts(Component):
-    """What both ways are made of."""
-
-    def __init__(self, *components):
-        self.policy, self.value_function = Policy(LAYERS, IntBox(4)), ValueFunction(LAYERS)
-        learner = Learner(self.policy, self.value_function)
-        self.epochs = IterativeOptimization(learner, num_epochs=3, num_minibatches=4)
-        super().__init__(self.policy, self.value_function, self.epochs, *components, scope="ppo")
-
     @rlgraph_api
-    def get_value(self, states):
-        return self.value_function.value_output(states)
-
-
-class OneCall(Parts):
-    def __init__(self):
-        self.gae = GeneralizedAdvantageEstimation(gae_lambda=LAMBDA, discount=DISCOUNT)
-        super().__init__(self.gae)
-
-    @rlgraph_api
-    def update(self, states, actions, log_probs, rewards, terminals, ends, next_states):
-        values = self.value_function.value_output(states)
-        next_values = self.value_function.value_output(next_states)
-        advantages = self.gae.calc_gae_values(values, rewards, terminals, ends, next_values)
-        records = {"states": states, "actions": actions, "log_probs": log_probs}
-        return self.epochs.update({**records, "values": values, "advantages": advantages})
-
-
-class TwoCalls(Parts):
-    @rlgraph_api
-    def update(self, records):
-        return self.epochs.update(records)
-
-
-def built(root, spaces, backend, **execution):
-    return GraphExecutor(
-        root, spaces, backend=backend, execution_spec={"seed": 5, "dtype": "float64", **execution}
-    )
+    def step_by_hand(self, fields, internal_states=None):
+        return self.step(
+            {**{name: fields[name] for name in (*STORED, *COMPUTED)}, "internal_states": internal_states}
+        )
 
 
 def rollout():
     rng = np.random.default_rng(2)
-    ends = np.zeros(STEPS, bool)
-    ends[[6, 15, STEPS - 1]] = True
+    shape = (STEPS, COLUMNS)
+    ends = rng.uniform(size=shape) < 0.2
+    ends[-1] = True
     return {
-        "states": rng.normal(size=(STEPS, 3)),
-        "actions": rng.integers(4, size=STEPS),
-        "log_probs": np.log(rng.uniform(0.1, 0.9, STEPS)),
-        "rewards": rng.normal(size=STEPS),
-        "terminals": ends & (np.arange(STEPS) != STEPS - 1),
+        "states": rng.normal(size=(*shape, 3)),
+        "actions": rng.integers(4, size=shape),
+        "begins": np.concatenate([np.ones((1, COLUMNS), bool), ends[:-1]]),
+        "rewards": rng.normal(size=shape),
+        "terminals": ends & (rng.uniform(size=shape) < 0.5),
         "ends": ends,
-        "next_states": rng.normal(size=(STEPS, 3)),
+        "next_values": rng.normal(size=shape),
     }
 
 
-def advantages_by_hand(values, steps, next_values):
-    """Schulman et al. (2016), equation 16, step by step."""
-    advantages, following = np.zeros(STEPS), 0.0
-    for t in reversed(range(STEPS)):
-        following = 0.0 if steps["ends"][t] else following
-        nothing_follows = 1.0 - steps["terminals"][t]
-        behind = next_values[t] if steps["ends"][t] else values[t + 1]
-        delta = steps["rewards"][t] + DISCOUNT * nothing_follows * behind - values[t]
-        following = advantages[t] = delta + DISCOUNT * LAMBDA * following
+def states_ahead():
+    """Of policy and value function, ``[COLUMNS, UNITS]`` each."""
+    rng = np.random.default_rng(3)
+    return {
+        name: {"lstm": tuple(rng.normal(size=(2, COLUMNS, UNITS)))} for name in ("policy", "value_function")
+    }
+
+
+def advantages_by_hand(steps, values):
+    """Schulman et al. (2016), equation 16, step by step and column by column."""
+    advantages = np.zeros_like(values)
+    for column in range(COLUMNS):
+        following = 0.0
+        for t in reversed(range(STEPS)):
+            ended = steps["ends"][t, column]
+            following = 0.0 if ended else following
+            behind = steps["next_values"][t, column] if ended else values[t + 1, column]
+            behind *= 1.0 - steps["terminals"][t, column]
+            delta = steps["rewards"][t, column] + DISCOUNT * behind - values[t, column]
+            following = advantages[t, column] = delta + DISCOUNT * LAMBDA * following
     return advantages
 
 
-@pytest.mark.parametrize("execution", [{}, pytest.param({"compile": True}, marks=pytest.mark.repetition)])
-def test_one_call_does_what_two_do(trainer, execution):
-    steps = rollout()
-    one = built(OneCall(), ROLLOUT, trainer, **execution)
-    records = Dict({**STORED, "values": NUMBER, "advantages": NUMBER}, add_batch_rank=True)
-    two = built(TwoCalls(), {"states": STATE, "records": records}, trainer)
+def built(recurrent, backend, **execution):
+    ppo = PPO(recurrent)
+    spaces = {
+        "records": Dict(ROLLOUT, **TIME),
+        "fields": Dict({**STORED, **COMPUTED}, **(TIME if recurrent else {"add_batch_rank": True})),
+    }
+    if recurrent:
+        networks = {"policy": ppo.policy, "value_function": ppo.value_function}
+        spaces["internal_states"] = Dict({name: one.internal_states_space for name, one in networks.items()})
+    return GraphExecutor(
+        ppo,
+        spaces,
+        backend=backend,
+        execution_spec={"seed": 5, "dtype": "float64", **execution},
+        api_methods=["evaluate", "update", "step_by_hand"],
+    )
+
+
+def part(fields, chosen, axis):
+    if isinstance(fields, dict):
+        return {name: part(field, chosen, axis) for name, field in fields.items()}
+    if isinstance(fields, tuple):
+        return tuple(part(field, chosen, axis) for field in fields)
+    return np.take(fields, chosen, axis)
+
+
+def update_by_hand(executor, rng, recurrent, steps, *states):
+    """The mean loss of 16 minibatches: of 2 of the 9 columns, or of 13 of the 54 steps."""
+    computed = executor.execute("evaluate", steps, *states)
+    fields = {**{name: steps[name] for name in STORED}, **computed}
+    fields["advantages"] = advantages_by_hand(steps, computed["values"])
+    if not recurrent:
+        fields = {name: field.reshape(-1, *field.shape[2:]) for name, field in fields.items()}
+    number, losses = COLUMNS if recurrent else STEPS * COLUMNS, []
+    size = number // MINIBATCHES
+    for _ in range(EPOCHS):
+        order = rng.permutation(number)
+        for chosen in (order[i * size : (i + 1) * size] for i in range(MINIBATCHES)):
+            minibatch = part(fields, chosen, int(recurrent))
+            losses.append(executor.execute("step_by_hand", minibatch, *part(states, chosen, 0))["loss"])
+    assert len(losses) == 16
+    return np.mean(losses)
+
+
+@pytest.mark.parametrize(
+    ("recurrent", "execution"),
+    [
+        pytest.param(False, {}, id="feed-forward"),
+        pytest.param(True, {}, id="recurrent"),
+        pytest.param(False, {"compile": ["update"]}, id="compiled", marks=pytest.mark.repetition),
+    ],
+)
+def test_one_call_does_what_a_loop_by_hand_does(trainer, recurrent, execution):
+    steps, states = rollout(), (states_ahead(),) if recurrent else ()
+    one = built(recurrent, trainer, **execution)
+    other = built(recurrent, trainer)
     start = one.get_weights()
-    for name, value in two.get_weights().items():
-        np.testing.assert_array_equal(value, start[name])
+    rng = np.random.Generator(type(one.storage.stream("epochs").bit_generator)())
+    rng.bit_generator.state = one.storage.stream("epochs").bit_generator.state
     for _ in range(2):
-        values, next_values = (two.execute("get_value", steps[name]) for name in ("states", "next_states"))
-        advantages = advantages_by_hand(values, steps, next_values)
-        stored = {name: steps[name] for name in STORED}
-        expected = two.execute("update", {**stored, "values": values, "advantages": advantages})
-        found = one.execute("update", **steps)
-        assert found["num_updates"] == 12
-        np.testing.assert_allclose(found["loss"], expected["loss"], rtol=0, atol=1e-6)
+        expected = update_by_hand(other, rng, recurrent, steps, *states)
+        found = one.execute("update", steps, *states)
+        assert found["num_updates"] == 16
+        np.testing.assert_allclose(found["loss"], expected, rtol=0, atol=1e-9)
     weights = one.get_weights()
-    for name, value in two.get_weights().items():
-        np.testing.assert_allclose(weights[name], value, rtol=0, atol=1e-6)
+    for name, value in other.get_weights().items():
+        np.testing.assert_allclose(weights[name], value, rtol=0, atol=1e-8, err_msg=name)
     for name in one.get_weights(trainable_only=True):
         assert np.abs(weights[name] - start[name]).max() > 1e-3
 
 
 def test_acting_without_derivatives():
     """NumPy takes none; everything else of the root runs there."""
-    one = built(OneCall(), ROLLOUT, "numpy")
-    assert one.execute("get_value", rollout()["states"]).shape == (STEPS,)
+    one = built(False, "numpy")
+    assert one.execute("evaluate", rollout())["values"].shape == (STEPS, COLUMNS)

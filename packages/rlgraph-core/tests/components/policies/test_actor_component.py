@@ -34,7 +34,7 @@ def softmax(logits):
 
 def test_a_policy_without_exploration(backend):
     actor = ActorComponent(HALVES, {"network_spec": LAYERS, "action_space": ACTIONS})
-    test = ComponentTest(actor, {"states": STATES}, backend=backend)
+    test = ComponentTest(actor, {"observations": STATES}, backend=backend)
     logits = logits_of(test, GIVEN / np.float32(255))
     expected = {"preprocessed_state": GIVEN / np.float32(255), "action": logits.argmax(-1)}
     test.test((METHOD, [GIVEN]), expected_outputs=expected, decimals=5)
@@ -46,12 +46,12 @@ def test_a_policy_without_exploration(backend):
 def test_a_policy_that_samples(backend):
     """Frequencies are the probabilities; without exploration it is the mode."""
     actor = ActorComponent(HALVES, Policy(LAYERS, ACTIONS, deterministic=False))
-    test = ComponentTest(actor, {"states": STATES, "use_exploration": bool}, backend=backend)
+    test = ComponentTest(actor, {"observations": STATES, "use_exploration": bool}, backend=backend)
     many = np.repeat(GIVEN[:1], 4000, axis=0)
-    found = test.test((WITH_PROBS, {"states": many, "use_exploration": True}))
+    found = test.test((WITH_PROBS, {"observations": many, "use_exploration": True}))
     frequencies = np.bincount(found["action"], minlength=3) / 4000
     np.testing.assert_allclose(frequencies, found["action_probs"][0], atol=0.03)
-    calm = test.test((METHOD, {"states": many, "use_exploration": False}))["action"]
+    calm = test.test((METHOD, {"observations": many, "use_exploration": False}))["action"]
     np.testing.assert_array_equal(calm, found["action_probs"][0].argmax())
 
 
@@ -59,9 +59,9 @@ def test_a_policy_that_samples(backend):
 def test_a_policy_that_does_not_sample_needs_no_switch(use_exploration, backend):
     """The switch is about explorations and samples; this policy has neither."""
     actor = ActorComponent(HALVES, Policy(LAYERS, ACTIONS, deterministic=True))
-    test = ComponentTest(actor, {"states": STATES, "use_exploration": bool}, backend=backend)
+    test = ComponentTest(actor, {"observations": STATES, "use_exploration": bool}, backend=backend)
     many = np.repeat(GIVEN, 40, axis=0)
-    found = test.test((METHOD, {"states": many, "use_exploration": use_exploration}))["action"]
+    found = test.test((METHOD, {"observations": many, "use_exploration": use_exploration}))["action"]
     np.testing.assert_array_equal(found, logits_of(test, many / np.float32(255)).argmax(-1))
 
 
@@ -72,13 +72,13 @@ def test_an_exploration(exploration, backend):
     """All actions at first, the best in the end, and whenever exploration is off."""
     spec = {"type": "q_policy", "network_spec": LAYERS}
     actor = ActorComponent(HALVES, spec, exploration, action_space=ACTIONS)
-    spaces = {"states": STATES, "time_percentage": float, "use_exploration": bool}
+    spaces = {"observations": STATES, "time_percentage": float, "use_exploration": bool}
     test = ComponentTest(actor, spaces, backend=backend)
     many = np.repeat(GIVEN[:1], 300, axis=0)
     best = logits_of(test, many[:1] / np.float32(255), last="q-values").argmax()
 
     def acted(time, use):
-        return test.test((METHOD, {"states": many, "time_percentage": time, "use_exploration": use}))[
+        return test.test((METHOD, {"observations": many, "time_percentage": time, "use_exploration": use}))[
             "action"
         ]
 
@@ -103,7 +103,9 @@ def test_an_exploration_that_is_switched_off_waits(kind, backend):
     runs = []
     for interrupted in (False, True):
         actor = ActorComponent(HALVES, policy, exploration, action_space=space)
-        test = ComponentTest(actor, {"states": STATES, "use_exploration": bool}, backend=backend, seed=3)
+        test = ComponentTest(
+            actor, {"observations": STATES, "use_exploration": bool}, backend=backend, seed=3
+        )
         act = test.executor.program(METHOD)
         runs.append([])
         for _ in range(6):
@@ -122,14 +124,14 @@ def test_an_exploration_that_is_switched_off_waits(kind, backend):
 def test_what_is_impossible_is_neither_explored_nor_likely(backend):
     allowed = np.tile([True, False, True], (60, 1))
     many = np.repeat(GIVEN, 12, axis=0)
-    spaces = {"states": STATES, "action_mask": BoolBox(shape=(3,), add_batch_rank=True)}
+    spaces = {"observations": Dict(states=STATES, action_mask=BoolBox(shape=(3,)))}
     for policy, exploration, method in (
         (Policy(LAYERS, ACTIONS, deterministic=False), None, WITH_PROBS),
         (Policy(LAYERS, ACTIONS), {"epsilon_spec": 1.0}, WITH_PROBS),
         (QPolicy(LAYERS, ACTIONS), {"epsilon_spec": 1.0}, METHOD),
     ):
         test = ComponentTest(ActorComponent(HALVES, policy, exploration), spaces, backend=backend)
-        found = test.test((method, {"states": many, "action_mask": allowed}))
+        found = test.test((method, {"observations": {"states": many, "action_mask": allowed}}))
         assert set(found["action"].tolist()) == {0, 2}
         if method == WITH_PROBS:
             expected = softmax(np.where(allowed, logits_of(test, many / np.float32(255)), -np.inf))
@@ -140,15 +142,17 @@ def test_internal_states(backend):
     layers = [{"type": "lstm", "units": 2, "scope": "core"}]
     actor = ActorComponent(None, Policy(layers, ACTIONS))
     state = FloatBox(shape=(2,))
-    states = Dict(core=Tuple(state, state), add_batch_rank=True)
+    states = Dict(policy=Dict(core=Tuple(state, state)), add_batch_rank=True)
     assert actor.internal_states_space.with_batch_rank() == states
-    spaces = {"states": FloatBox(shape=(3,), add_batch_rank=True), "internal_states": states}
+    spaces = {"observations": Dict(states=FloatBox(shape=(3,)), internal_states=states)}
     test = ComponentTest(actor, spaces, backend=backend)
     x, (c, h) = (
         RNG.standard_normal((5, 3)).astype("float32"),
         RNG.standard_normal((2, 5, 2)).astype("float32"),
     )
-    found = test.test((WITH_PROBS, {"states": x, "internal_states": {"core": (c, h)}}))
+    found = test.test(
+        (WITH_PROBS, {"observations": {"states": x, "internal_states": {"policy": {"core": (c, h)}}}})
+    )
     values = test.read_variable_values()
     core = {
         name: values[f"policy/network/core/{name}"] for name in ("weights", "recurrent_weights", "biases")
@@ -158,7 +162,7 @@ def test_internal_states(backend):
     c = f * c + i * np.tanh(g)
     h = o * np.tanh(c)
     probabilities = softmax(dense(h, values, "policy/action-adapter/action-layer"))
-    np.testing.assert_allclose(found["internal_states"]["core"], (c, h), atol=1e-5)
+    np.testing.assert_allclose(found["internal_states"]["policy"]["core"], (c, h), atol=1e-5)
     np.testing.assert_allclose(found["action_probs"], probabilities, atol=1e-5)
 
 
@@ -171,7 +175,7 @@ def test_parts_and_other_inputs(backend):
     actions = Dict(jump=IntBox(2), move=IntBox(3))
     actor = ActorComponent({"pixels": HALVES}, {"network_spec": network}, action_space=actions)
     spaces = {
-        "states": Dict(pixels=STATES),
+        "observations": Dict(pixels=STATES),
         "other_nn_inputs": Dict(previous_action=IntBox(3, add_batch_rank=True)),
     }
     test = ComponentTest(actor, spaces, backend=backend)
@@ -186,14 +190,17 @@ def test_parts_and_other_inputs(backend):
 
 
 def test_preprocessing_that_remembers():
-    spaces = {"states": FloatBox(shape=(2,), add_batch_rank=True), "env_indices": IntBox(add_batch_rank=True)}
+    spaces = {
+        "observations": FloatBox(shape=(2,), add_batch_rank=True),
+        "env_indices": IntBox(add_batch_rank=True),
+    }
     preprocessing = [{"type": "sequence", "sequence_length": 2, "add_rank": False}]
     actor = ActorComponent(preprocessing, Policy(LAYERS, ACTIONS))
     test = ComponentTest(actor, spaces, backend="numpy")
     one = np.ones((1, 2), "float32")
 
     def seen(x):
-        return test.test((METHOD, {"states": x, "env_indices": np.array([0])}))["preprocessed_state"]
+        return test.test((METHOD, {"observations": x, "env_indices": np.array([0])}))["preprocessed_state"]
 
     seen(one)
     np.testing.assert_array_equal(seen(2 * one), [[1.0, 1.0, 2.0, 2.0]])
@@ -207,11 +214,16 @@ def test_reset_reaches_the_exploration(backend):
     actor = ActorComponent(
         None, Policy(LAYERS, FloatBox(-1.0, 1.0), deterministic=True), {"noise_spec": noise}
     )
-    spaces = {"states": FloatBox(shape=(3,), add_batch_rank=True), "env_indices": IntBox(add_batch_rank=True)}
+    spaces = {
+        "observations": FloatBox(shape=(3,), add_batch_rank=True),
+        "env_indices": IntBox(add_batch_rank=True),
+    }
     test = ComponentTest(actor, {**spaces, "time_percentage": float}, backend=backend)
 
     def acted(time):
-        return test.test((METHOD, {"states": np.zeros((3, 3), "float32"), "time_percentage": time}))["action"]
+        return test.test((METHOD, {"observations": np.zeros((3, 3), "float32"), "time_percentage": time}))[
+            "action"
+        ]
 
     acted(0.0)
     test.test("reset", np.array([0, 2]))
@@ -220,7 +232,7 @@ def test_reset_reaches_the_exploration(backend):
 
 
 def test_probabilities_of_what_has_none():
-    spaces = {"states": FloatBox(shape=(3,), add_batch_rank=True)}
+    spaces = {"observations": FloatBox(shape=(3,), add_batch_rank=True)}
     for policy in (QPolicy(LAYERS, ACTIONS), Policy(LAYERS, FloatBox(-1.0, 1.0))):
         actor = ActorComponent(None, policy)
         test = ComponentTest(actor, spaces, backend="numpy")
@@ -260,13 +272,13 @@ def test_wrong_inputs():
     floats = FloatBox(shape=(3,), add_batch_rank=True)
     actor = ActorComponent(None, QPolicy(LAYERS, ACTIONS), EpsilonGreedy(ACTIONS))
     with pytest.raises(AssemblyError, match="time_percentage"):
-        ComponentTest(actor, {"states": floats}, backend="numpy")
+        ComponentTest(actor, {"observations": floats}, backend="numpy")
     for states, others in ((floats, Dict(a=floats)), (Dict(a=floats), Dict(a=floats))):
         actor = ActorComponent(None, Policy(LAYERS, ACTIONS))
         with pytest.raises(
             (RLGraphError, SpaceError), match="other_nn_inputs: expected a Dict, and preprocessed"
         ):
-            ComponentTest(actor, {"states": states, "other_nn_inputs": others}, backend="numpy")
+            ComponentTest(actor, {"observations": states, "other_nn_inputs": others}, backend="numpy")
 
 
 class Calm(Component):

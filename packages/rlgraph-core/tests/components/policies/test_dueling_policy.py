@@ -6,7 +6,7 @@ from rlgraph.core import SpecError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
 from rlgraph.testing import ComponentTest
 
-STATES = {"states": FloatBox(shape=(3,), add_batch_rank=True)}
+STATES = {"observations": FloatBox(shape=(3,), add_batch_rank=True)}
 NETWORK = [{"type": "dense", "units": 4, "activation": "relu"}]
 
 

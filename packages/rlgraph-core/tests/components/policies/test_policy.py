@@ -19,7 +19,7 @@ X = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32)
 
 
 def built(policy, backend, **spaces):
-    return ComponentTest(policy, {"nn_inputs": STATES, **spaces}, backend=backend, seed=3)
+    return ComponentTest(policy, {"observations": STATES, **spaces}, backend=backend, seed=3)
 
 
 def everything(backend):
@@ -75,13 +75,17 @@ def test_impossible_actions_are_never_taken(backend):
         Policy(NETWORK, IntBox(4), deterministic=False),
         backend,
         actions=IntBox(4, add_batch_rank=True),
-        action_mask=mask,
+        observations=Dict(states=STATES, action_mask=mask),
     )
     allowed = np.tile([False, True, False, True], (2000, 1))
     many = np.repeat(X[:1], 2000, axis=0)
-    taken = test.test(("get_action", {"nn_inputs": many, "action_mask": allowed}), which="action")
+    taken = test.test(
+        ("get_action", {"observations": {"states": many, "action_mask": allowed}}), which="action"
+    )
     assert set(taken.tolist()) == {1, 3}
-    entropy = test.test(("get_entropy", {"nn_inputs": many, "action_mask": allowed}), which="entropy")
+    entropy = test.test(
+        ("get_entropy", {"observations": {"states": many, "action_mask": allowed}}), which="entropy"
+    )
     assert np.all(entropy <= np.log(2.0) + 1e-6)
 
 
@@ -120,7 +124,7 @@ def test_the_layer_of_values_as_it_is_described(backend):
             component.api_methods().keys()
         )
         test = ComponentTest(
-            component, {"nn_inputs": FloatBox(shape=(1,), add_batch_rank=True)}, backend=backend
+            component, {"observations": FloatBox(shape=(1,), add_batch_rank=True)}, backend=backend
         )
         expected = np.tanh(2.0 * x[:, 0] + 0.5)
         test.test(("get_state_values", x), which="state_values", expected_outputs=expected, decimals=5)
@@ -198,7 +202,12 @@ def test_actions_that_fit(wanted, given):
 )
 def test_masks_that_do_not_fit(actions, mask, said):
     with pytest.raises((AssemblyError, BuildError, SpaceError), match=f"action_mask: {said}"):
-        built(Policy(NETWORK, actions), "numpy", actions=actions.with_batch_rank(), action_mask=mask)
+        built(
+            Policy(NETWORK, actions),
+            "numpy",
+            actions=actions.with_batch_rank(),
+            observations=Dict(states=STATES, action_mask=mask),
+        )
 
 
 def test_actions_that_are_no_integers():

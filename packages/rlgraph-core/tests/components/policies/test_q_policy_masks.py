@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from rlgraph.components import ActorComponent, DuelingPolicy, Policy, QPolicy
-from rlgraph.core import AssemblyError, BuildError, Component, graph_fn, rlgraph_api
+from rlgraph.core import BuildError, Component, graph_fn, rlgraph_api
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest
+from rlgraph.testing.observation_parts import ObservationParts
 
 STATES = FloatBox(shape=(3,), add_batch_rank=True)
 NETWORK = [{"type": "dense", "units": 4, "activation": "tanh"}]
@@ -37,7 +38,7 @@ def greedy(test, mask, states=X):
     """The action that both methods give, and the action values beside it, which are those without a mask."""
     given = {"states": states, "action_mask": mask}
     both = test.test(("get_q_values_and_action", given))
-    np.testing.assert_equal(both["q_values"], test.test(("get_q_values", {"states": states}))["q_values"])
+    np.testing.assert_equal(both["q_values"], test.test(("get_q_values", given))["q_values"])
     np.testing.assert_equal(both["action"], test.test(("get_deterministic_action", given))["action"])
     return both["action"], both["q_values"]
 
@@ -45,7 +46,9 @@ def greedy(test, mask, states=X):
 @KINDS
 def test_what_is_masked_is_never_greedy(kind, backend):
     test = ComponentTest(
-        kind(NETWORK, IntBox(5)), {"states": STATES, "action_mask": mask_of(5)}, backend=backend
+        ObservationParts(kind(NETWORK, IntBox(5))),
+        {"states": STATES, "action_mask": mask_of(5)},
+        backend=backend,
     )
     mask = masks_like(40, 5)
     action, q_values = greedy(test, mask)
@@ -59,8 +62,10 @@ def test_what_is_masked_is_never_greedy(kind, backend):
 def test_by_hand(backend):
     """The state is the action values; the second best where the best is masked, also where all are negative."""
     policy = QPolicy([{"type": "reshape", "flatten": True}], IntBox(3))
-    test = ComponentTest(policy, {"states": STATES, "action_mask": mask_of(3)}, backend=backend)
-    test.executor.set_weights({"q-values/weights": np.eye(3, dtype="float32")})
+    test = ComponentTest(
+        ObservationParts(policy), {"states": STATES, "action_mask": mask_of(3)}, backend=backend
+    )
+    test.executor.set_weights({"policy/q-values/weights": np.eye(3, dtype="float32")})
     values = np.float32([[1.0, 3.0, 2.0], [-5.0, -1.0, -2.0], [0.0, 9.0, 9.0], [4.0, 5.0, 6.0]])
     mask = np.array([[1, 0, 1], [1, 0, 0], [1, 1, 1], [0, 0, 0]], bool)
     action, q_values = greedy(test, mask, values)
@@ -72,7 +77,7 @@ def test_by_hand(backend):
 def test_elements_with_different_numbers_of_actions(kind, backend):
     """What an element does not have is no action, whether the mask allows it or nothing at all."""
     spaces = {"states": STATES, "action_mask": mask_of(2, 5)}
-    test = ComponentTest(kind(NETWORK, IntBox([3, 5])), spaces, backend=backend)
+    test = ComponentTest(ObservationParts(kind(NETWORK, IntBox([3, 5]))), spaces, backend=backend)
     mask = masks_like(40, 2, 5)
     mask[:, 0, 3:] = True
     mask[:10] = False
@@ -90,7 +95,9 @@ NESTED = Dict(jump=BoolBox(), move=Tuple(IntBox(3), IntBox(4, shape=(2,), dtype=
 @KINDS
 def test_nested_actions(kind, backend):
     masks = Dict(jump=mask_of(2), move=Tuple(mask_of(3), mask_of(2, 4)))
-    test = ComponentTest(kind(NETWORK, NESTED), {"states": STATES, "action_mask": masks}, backend=backend)
+    test = ComponentTest(
+        ObservationParts(kind(NETWORK, NESTED)), {"states": STATES, "action_mask": masks}, backend=backend
+    )
     mask = {"jump": masks_like(40, 2), "move": (masks_like(40, 3), masks_like(40, 2, 4))}
     action, q_values = greedy(test, mask)
     assert NESTED.with_batch_rank().contains(action)
@@ -104,7 +111,7 @@ def test_nested_actions(kind, backend):
 def test_masks_of_some_parts(backend):
     space = Dict(a=IntBox(4), b=IntBox(4))
     spaces = {"states": STATES, "action_mask": Dict(b=mask_of(4))}
-    test = ComponentTest(QPolicy(NETWORK, space), spaces, backend=backend)
+    test = ComponentTest(ObservationParts(QPolicy(NETWORK, space)), spaces, backend=backend)
     mask = masks_like(40, 4)
     action, q_values = greedy(test, {"b": mask})
     np.testing.assert_array_equal(action["a"], q_values["a"].argmax(axis=-1))
@@ -115,7 +122,7 @@ def test_masks_of_some_parts(backend):
 def test_tuples(actions):
     shapes = [(40, box.num_categories) for box in actions.flatten().values()]
     spaces = {"states": STATES, "action_mask": Tuple(*(mask_of(shape[1]) for shape in shapes))}
-    test = ComponentTest(QPolicy(NETWORK, actions), spaces, backend="numpy")
+    test = ComponentTest(ObservationParts(QPolicy(NETWORK, actions)), spaces, backend="numpy")
     masks = tuple(masks_like(*shape) for shape in shapes)
     action, q_values = greedy(test, masks)
     assert isinstance(action, tuple)
@@ -131,7 +138,7 @@ def test_sequences(time_major, has_ranks, backend):
     network = [{"type": "lstm", "units": 4}]
     mask_space = mask_of(5, **ranks) if has_ranks else BoolBox(shape=(5,))
     spaces = {"states": FloatBox(shape=(3,), **ranks), "action_mask": mask_space}
-    test = ComponentTest(QPolicy(network, IntBox(5)), spaces, backend=backend)
+    test = ComponentTest(ObservationParts(QPolicy(network, IntBox(5))), spaces, backend=backend)
     mask = masks_like(4, 10, 5) if has_ranks else np.array([True, False, False, True, False])
     action, q_values = greedy(test, mask, X.reshape(4, 10, 3))
     np.testing.assert_array_equal(action, best_of(q_values, np.broadcast_to(mask, (4, 10, 5))))
@@ -146,7 +153,9 @@ class OnlyEven(Component):
 
     @rlgraph_api
     def act(self, states):
-        return self.policy.get_deterministic_action(states, self._even(states))["action"]
+        return self.policy.get_deterministic_action({"states": states, "action_mask": self._even(states)})[
+            "action"
+        ]
 
     @graph_fn
     def _even(self, ops, states):
@@ -182,17 +191,21 @@ def test_a_mask_that_is_computed(backend):
 @KINDS
 def test_masks_that_do_not_fit(kind, actions, mask, said):
     with pytest.raises((BuildError, SpaceError), match=said):
-        ComponentTest(kind(NETWORK, actions), {"states": STATES, "action_mask": mask}, backend="numpy")
+        ComponentTest(
+            ObservationParts(kind(NETWORK, actions)), {"states": STATES, "action_mask": mask}, backend="numpy"
+        )
 
 
 @pytest.mark.parametrize("kind", [Policy, QPolicy])
 @pytest.mark.parametrize(("has_time", "mask_has_time"), [(True, False), (False, True)])
 def test_a_mask_of_other_ranks_than_the_states(kind, has_time, mask_has_time):
     states, mask = (s.with_extra_ranks(True, t) for s, t in ((STATES, has_time), (mask_of(4), mask_has_time)))
-    spaces = {"nn_inputs" if kind is Policy else "states": states, "action_mask": mask}
+    spaces = {"states": states, "action_mask": mask}
+    if kind is Policy:
+        spaces["actions"] = IntBox(4, add_batch_rank=True)
     said = r"action_mask: expected the batch and time ranks of the action values, float32\[B.*4\], or none, given bool"
     with pytest.raises(SpaceError, match=said):
-        ComponentTest(kind(NETWORK, IntBox(4)), spaces, backend="numpy")
+        ComponentTest(ObservationParts(kind(NETWORK, IntBox(4))), spaces, backend="numpy")
 
 
 # With an exploration.
@@ -204,7 +217,7 @@ def test_a_mask_of_other_ranks_than_the_states(kind, has_time, mask_has_time):
 def test_an_actor_never_takes_what_is_masked(exploration, backend):
     actor = ActorComponent(None, QPolicy(NETWORK, IntBox(5)), exploration)
     spaces = {"states": STATES, "use_exploration": bool, "action_mask": mask_of(5)}
-    test = ComponentTest(actor, spaces, backend=backend)
+    test = ComponentTest(ObservationParts(actor), spaces, backend=backend)
     mask = np.tile(masks_like(40, 5), (10, 1))
     for use in (True, False):
         given = {"states": np.tile(X, (10, 1)), "use_exploration": use, "action_mask": mask}
@@ -214,7 +227,9 @@ def test_an_actor_never_takes_what_is_masked(exploration, backend):
 
 def test_an_actor_that_samples(backend):
     actor = ActorComponent(None, Policy(NETWORK, IntBox(5), deterministic=False))
-    test = ComponentTest(actor, {"states": STATES, "action_mask": mask_of(5)}, backend=backend)
+    test = ComponentTest(
+        ObservationParts(actor), {"states": STATES, "action_mask": mask_of(5)}, backend=backend
+    )
     mask = masks_like(40, 5)
     given = {"states": X, "action_mask": mask}
     acted = test.test(("get_preprocessed_state_action_and_action_probs", given))
@@ -229,34 +244,7 @@ def test_noise_leaves_masked_parts_alone(backend):
     noise = {"noise_spec": {"type": "gaussian_noise", "stddev": 0.5}}
     actor = ActorComponent(None, Policy(NETWORK, actions), noise)
     spaces = {"states": STATES, "action_mask": Dict(jump=mask_of(3))}
-    test = ComponentTest(actor, spaces, backend=backend)
+    test = ComponentTest(ObservationParts(actor), spaces, backend=backend)
     mask = masks_like(40, 3)
     action = test.test((METHOD, {"states": X, "action_mask": {"jump": mask}}))["action"]
     assert mask[np.arange(40), action["jump"]].all()
-
-
-class Unmasked(Component):
-    """A policy of another package that knows no masks."""
-
-    def __init__(self):
-        self.action_space = IntBox(3)
-        super().__init__(scope="policy")
-
-    @rlgraph_api
-    def get_q_values_and_action(self, states, internal_states=None):
-        return {"q_values": states, "action": self._best(states)}
-
-    @graph_fn
-    def _best(self, ops, states):
-        return ops.argmax(states, axis=-1)
-
-
-@pytest.mark.filterwarnings("ignore::rlgraph.core.BuildWarning")
-def test_a_policy_that_knows_no_masks():
-    """It acts without one, and is not asked to act with one in silence."""
-    test = ComponentTest(ActorComponent(None, Unmasked()), {"states": STATES}, backend="numpy")
-    np.testing.assert_array_equal(test.test((METHOD, X))["action"], X.argmax(axis=-1))
-    with pytest.raises(AssemblyError, match="action_mask"):
-        ComponentTest(
-            ActorComponent(None, Unmasked()), {"states": STATES, "action_mask": mask_of(3)}, backend="numpy"
-        )

@@ -14,7 +14,7 @@ from rlgraph.components import (
     ValueFunction,
 )
 from rlgraph.core import AssemblyError, Component, GraphExecutor, graph_fn, rlgraph_api
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 from rlgraph.testing import ComponentTest
 
 STEPS, BATCH, SIZE, UNITS, ACTIONS = 4, 3, 2, 5, 3
@@ -79,13 +79,19 @@ class Actor(Component):
 
     @rlgraph_api
     def act(self, state, internal_states, reset, mask):
-        return self.policy.get_action_and_log_likelihood(
-            state, action_mask=mask, internal_states=internal_states, resets=reset
-        )
+        observations = {
+            "states": state,
+            "action_mask": mask,
+            "internal_states": internal_states,
+            "resets": reset,
+        }
+        return self.policy.get_action_and_log_likelihood(observations)
 
     @rlgraph_api
     def judge(self, states, actions, resets, masks):
-        judged = self.policy.get_log_likelihood(states, actions, masks, resets=resets)
+        judged = self.policy.get_log_likelihood(
+            {"states": states, "action_mask": masks, "resets": resets}, actions
+        )
         return judged["log_likelihood"], judged["internal_states"]
 
 
@@ -116,7 +122,7 @@ def test_one_policy_acts_and_learns(time_major, backend):
     given = (ordered(array, time_major) for array in (X, actions, RESETS, ALLOWED))
     whole, states = test.test("judge", *given)
     np.testing.assert_allclose(whole, ordered(expected, time_major), atol=1e-5)
-    np.testing.assert_allclose(states["lstm_1"], internal_states["lstm_1"], atol=1e-5)
+    np.testing.assert_allclose(states["policy"]["lstm_1"], internal_states["policy"]["lstm_1"], atol=1e-5)
 
 
 class Learner(Component):
@@ -128,12 +134,12 @@ class Learner(Component):
 
     @rlgraph_api
     def act(self, state, internal_states):
-        result = self.policy.get_deterministic_action(state, internal_states=internal_states)
+        result = self.policy.get_deterministic_action({"states": state, "internal_states": internal_states})
         return result["action"], result["internal_states"]
 
     @rlgraph_api
     def update(self, states, actions, resets):
-        judged = self.policy.get_log_likelihood(states, actions, resets=resets)
+        judged = self.policy.get_log_likelihood({"states": states, "resets": resets}, actions)
         loss = self._loss(judged["log_likelihood"])
         self.optimizer.step(self.policy.variables(), loss)
         return loss
@@ -187,11 +193,11 @@ def test_action_values_of_steps_and_sequences(kind, time_major, backend):
     class Both(Component):
         @rlgraph_api
         def act(self, state, internal_states):
-            return policy.get_q_values_and_action(state, internal_states=internal_states)
+            return policy.get_q_values_and_action({"states": state, "internal_states": internal_states})
 
         @rlgraph_api
         def judge(self, states, resets):
-            return policy.get_q_values_and_action(states, resets=resets)
+            return policy.get_q_values_and_action({"states": states, "resets": resets})
 
         @rlgraph_api
         def plain(self, states):
@@ -230,27 +236,33 @@ def test_action_values_of_steps_and_sequences(kind, time_major, backend):
         np.testing.assert_allclose(acted["q_values"]["turn"], turn, atol=1e-5)
         np.testing.assert_array_equal(acted["action"]["turn"], ordered(best["action"]["turn"], time_major)[t])
     for result in (values, best):
-        np.testing.assert_allclose(result["internal_states"]["lstm_1"], internal_states["lstm_1"], atol=1e-5)
+        np.testing.assert_allclose(
+            result["internal_states"]["policy"]["lstm_1"], internal_states["policy"]["lstm_1"], atol=1e-5
+        )
 
 
 def test_samples_begin_anew_where_an_episode_does(backend):
     """Of one step: states of episodes that end are not looked at."""
     policy = Policy(NETWORK, IntBox(ACTIONS))
-    spaces = {"nn_inputs": STATE, "internal_states": policy.internal_states_space.with_batch_rank()}
     policy.switched_off_apis = frozenset({"get_log_likelihood", "get_log_likelihood_per_part"})
-    test = ComponentTest(policy, {**spaces, "resets": ITEM["bool"]}, backend=backend)
+    spaces = {"states": STATE, "internal_states": policy.internal_states_space, "resets": ITEM["bool"]}
+    test = ComponentTest(policy, {"observations": spaces}, backend=backend)
     before = RNG.normal(size=(2, BATCH, UNITS)).astype(np.float32)
-    given = {"nn_inputs": X[0], "internal_states": {"lstm_1": tuple(before)}, "resets": np.ones(BATCH, bool)}
+    given = {
+        "states": X[0],
+        "internal_states": {"policy": {"lstm_1": tuple(before)}},
+        "resets": np.ones(BATCH, bool),
+    }
     _, behind = features(test.read_variable_values(), X[:1], path="network")
     for method in ("get_stochastic_action", "get_deterministic_action"):
-        found = test.test((method, given))["internal_states"]["lstm_1"]
+        found = test.test((method, [given]))["internal_states"]["policy"]["lstm_1"]
         np.testing.assert_allclose(found, behind, atol=1e-5)
 
 
 @ORDERS
 def test_state_values(time_major, backend):
-    spaces = {"nn_inputs": in_time(STATE, time_major), "resets": in_time(ITEM["bool"], time_major)}
-    given = (ordered(X, time_major), ordered(RESETS, time_major))
+    spaces = {"observations": in_time(Dict(states=STATE, resets=ITEM["bool"]), time_major)}
+    given = [{"states": ordered(X, time_major), "resets": ordered(RESETS, time_major)}]
     for component, path, methods in (
         (ValueFunction(NETWORK), "network", ["get_state_values"]),
         (
@@ -262,16 +274,16 @@ def test_state_values(time_major, backend):
         switched_off = {"get_log_likelihood", "get_log_likelihood_per_part"} & component.api_methods().keys()
         component.switched_off_apis = frozenset(switched_off)
         test = ComponentTest(component, spaces, backend=backend)
-        w = test.read_variable_values()
+        w, key = test.read_variable_values(), component.scope.replace("-", "_")
         outputs, (c, h) = features(w, X, RESETS, path)
         expected = ordered(dense(w, "value-layer", outputs)[..., 0], time_major)
         for method in methods:
-            result = test.test(("" + method, dict(zip(("nn_inputs", "resets"), given, strict=True))))
+            result = test.test((method, given))
             np.testing.assert_allclose(result["state_values"], expected, atol=1e-5)
-            np.testing.assert_allclose(result["internal_states"]["lstm_1"], (c, h), atol=1e-5)
+            np.testing.assert_allclose(result["internal_states"][key]["lstm_1"], (c, h), atol=1e-5)
         if isinstance(component, ValueFunction):
             test.test(
-                ("value_output", dict(zip(("nn_inputs", "resets"), given, strict=True))),
+                ("value_output", given),
                 expected_outputs=expected,
                 decimals=5,
             )
@@ -280,11 +292,8 @@ def test_state_values(time_major, backend):
 def test_a_policy_without_memory_has_no_states(backend):
     policy = Policy(NETWORK[:1], IntBox(ACTIONS))
     assert policy.internal_states_space is None
-    test = ComponentTest(policy, {"nn_inputs": STATE, "actions": ITEM["int"]}, backend=backend)
+    test = ComponentTest(policy, {"observations": STATE, "actions": ITEM["int"]}, backend=backend)
     assert set(test.test("get_action", X[0])) == {"action", "nn_outputs"}
-    with pytest.raises(SpaceError, match="expected no internal_states, since no layer is recurrent"):
-        spaces = {"nn_inputs": STATE, "actions": ITEM["int"], "internal_states": Dict(lstm=STATE)}
-        ComponentTest(Policy(NETWORK[:1], IntBox(ACTIONS)), spaces, backend=backend)
 
 
 class Parts(Component):
@@ -299,7 +308,7 @@ class Parts(Component):
         judged = self.policy.get_log_likelihood_per_part(states, actions)["log_likelihood_per_part"]
         entropy = self.policy.get_entropy(states)["entropy"]
         together = self.policy.get_log_likelihood(states, actions)["log_likelihood"]
-        losses = self.loss.loss_per_item(judged, judged, advantages, advantages, advantages, entropy)
+        losses = self.loss.loss_per_item(judged, judged, advantages, advantages, advantages, entropy)["loss"]
         return judged, together, losses
 
 
@@ -334,7 +343,7 @@ def test_log_likelihoods_of_each_part(backend):
 )
 def test_integers_of_every_range(space, backend):
     policy = Policy(NETWORK[:1], space, deterministic=False)
-    spaces = {"nn_inputs": STATE, "actions": space.with_batch_rank()}
+    spaces = {"observations": STATE, "actions": space.with_batch_rank()}
     test = ComponentTest(policy, spaces, backend=backend)
     many = np.repeat(X[0, :1], 3000, axis=0)
     drawn = test.test(("get_action_and_log_likelihood", many))
@@ -361,12 +370,17 @@ def test_masks_of_elements_that_differ(backend):
     mask = BoolBox(shape=(2, 3), add_batch_rank=True)
     test = ComponentTest(
         Policy(NETWORK[:1], space, deterministic=False),
-        {"nn_inputs": STATE, "actions": space.with_batch_rank(), "action_mask": mask},
+        {"observations": Dict(states=STATE, action_mask=mask), "actions": space.with_batch_rank()},
         backend=backend,
     )
     # The first element may do nothing that it has, so everything it has; the second one only the last.
     allowed = np.tile(np.array([[False, False, True], [False, False, True]]), (500, 1, 1))
-    drawn = test.test(("get_stochastic_action", [np.repeat(X[0, :1], 500, axis=0), allowed]))["action"]
+    drawn = test.test(
+        (
+            "get_stochastic_action",
+            {"observations": {"states": np.repeat(X[0, :1], 500, axis=0), "action_mask": allowed}},
+        )
+    )["action"]
     assert set(drawn[:, 0]) == {0, 1} and set(drawn[:, 1]) == {2}
 
 

@@ -38,6 +38,7 @@ def test_it_settles():
     np.testing.assert_allclose(given, (x - 5.0) / 3.0, atol=0.03)
 
 
+@pytest.mark.slow
 def test_long_runs():
     """One by one, the mean of 80000 states moves on, and a small variance beside a large mean is kept."""
     states = np.repeat(np.float32([1000.0, 1001.0]), 40000)[:, None] * np.ones(2, np.float32)

@@ -44,8 +44,8 @@ class Remembering(Component):
     """Adds up the states of an episode, and acts by the parity of the sum."""
 
     @rlgraph_api
-    def get_action(self, states, internal_states=None):
-        action, internal_states = self._add(states, internal_states)
+    def get_action(self, observations):
+        action, internal_states = self._add(observations["states"], observations["internal_states"])
         return {"action": action, "internal_states": internal_states}
 
     @graph_fn(returns=2)
@@ -103,8 +103,8 @@ class Flat(Component):
         super().__init__(policy, scope="flat")
 
     @rlgraph_api
-    def get_action(self, states, internal_states):
-        return self.policy.get_action(self._join(states), internal_states=internal_states)
+    def get_action(self, observations):
+        return self.policy.get_action({**observations, "states": self._join(observations["states"])})
 
     @graph_fn
     def _join(self, ops, states):
@@ -143,7 +143,10 @@ def test_a_policy_acts_in_an_environment(backend):
     assert (found["log_likelihood"] < 0.0).all()
     probability = GraphExecutor(
         Policy(LAYERS, IntBox(4)),
-        {"nn_inputs": FloatBox(shape=(1,), add_batch_rank=True), "actions": IntBox(4, add_batch_rank=True)},
+        {
+            "observations": FloatBox(shape=(1,), add_batch_rank=True),
+            "actions": IntBox(4, add_batch_rank=True),
+        },
         backend="numpy",
     )
     probability.set_weights({n.partition("/")[2]: v for n, v in test.executor.get_weights().items()})
@@ -233,7 +236,7 @@ def test_a_recurrent_policy(backend):
     in_time = {"add_batch_rank": True, "add_time_rank": True, "time_major": True}
     whole = GraphExecutor(
         Policy(layers, IntBox(4)),
-        {"nn_inputs": FloatBox(shape=(1,), **in_time), "actions": IntBox(4, **in_time)},
+        {"observations": FloatBox(shape=(1,), **in_time), "actions": IntBox(4, **in_time)},
         backend="numpy",
     )
     whole.set_weights({n.partition("/")[2]: v for n, v in test.executor.get_weights().items()})
@@ -629,7 +632,7 @@ def test_an_unknown_environment():
         ),
         (
             {"internal_states_space": FloatBox(shape=(1,))},
-            r"there is an internal_states_space, and .*half.get_action takes no internal_states",
+            r"half.get_action returns no 'internal_states'; expected a dict with action, internal_states",
         ),
     ],
 )

@@ -20,6 +20,7 @@ def killed(tmp_path_factory):
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_every_boundary_is_tried(killed):
     calls = killed["calls"]
     assert calls.count("fsync") == 5  # three files, their folder, the folder above

@@ -3,7 +3,16 @@ import dataclasses
 import numpy as np
 import pytest
 
-from rlgraph.core import AssemblyError, Component, assemble, gradients, graph_fn, loop, rlgraph_api
+from rlgraph.core import (
+    AssemblyError,
+    Component,
+    GraphExecutor,
+    assemble,
+    gradients,
+    graph_fn,
+    loop,
+    rlgraph_api,
+)
 from rlgraph.core.graph.nodes import (
     Const,
     Gradients,
@@ -218,6 +227,39 @@ def test_an_argument_that_is_a_known_dict_is_a_dict_inside_and_one_reference_whe
         False,
     )
     assert graph == assemble(root, {"x": OBSERVATION})
+
+
+def test_outputs_of_a_split_graph_function_have_the_structure_of_its_arguments():
+    class Halver(Component):
+        @rlgraph_api
+        def call(self, x):
+            halved = self._half(x)
+            assert (list(halved), list(halved["memory"])) == (["memory", "states"], ["a", "b"])
+            return self._use(halved, halved["memory"], self._plain(x))
+
+        @graph_fn(flatten_ops=True, split_ops=True)
+        def _half(self, ops, x):
+            return x / 2.0
+
+        @graph_fn(flatten_ops=True)
+        def _plain(self, ops, x):
+            return {path: leaf / 2.0 for path, leaf in x.items()}
+
+        @graph_fn
+        def _use(self, ops, whole, memory, plain):
+            return memory["b"][1] + whole["states"] + plain["states"]
+
+    halver = Halver(scope="halver")
+    graph = assemble(body(lambda self, x: halver.call(x), halver), {"x": OBSERVATION})
+    half, plain, use = graph.nodes.values()
+    assert dict(use.arguments) == {
+        "whole": Ref(Output(half.id)),
+        "memory": Ref(Output(half.id), ("memory",)),
+        "plain": Ref(Output(plain.id)),
+    }
+    root = body(lambda self, x: halver.call(x), halver)
+    executor = GraphExecutor(root, {"x": OBSERVATION}, backend="numpy")
+    assert executor.execute("run", {"states": 2.0, "memory": {"a": 4.0, "b": (6.0, 8.0)}}) == 6.0
 
 
 def test_constants_in_a_literal_are_plain_values_inside():
@@ -548,6 +590,24 @@ def test_graph_functions_name_their_tensors(function):
 
     with pytest.raises(AssemblyError, match=r"root._f: a graph function takes no \*args or \*\*kwargs"):
         assemble(Root(scope="root"))
+
+
+def test_a_call_without_outputs_needs_no_return():
+    class Writer(Add):
+        @rlgraph_api
+        def call(self, x):
+            return self._write(x)
+
+        @graph_fn(returns=0)
+        def _write(self, ops, x):
+            ops.assign(self.w, x)
+
+    inner = Writer(scope="inner")
+
+    def run(self, x):
+        inner.call(x)
+
+    assert assemble(body(run, inner)).results_of("run") == Const(None)
 
 
 def test_a_forgotten_return_is_named():

@@ -3,6 +3,7 @@
 from functools import partial, reduce
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -262,6 +263,7 @@ def test_programs_on_numpy(program):
     check(program[0], "numpy")
 
 
+@pytest.mark.slow
 def test_programs_on_every_backend(backend):
     @settings(max_examples=12, derandomize=True, deadline=None, database=None)
     @given(programs())
@@ -292,6 +294,7 @@ def check_derivative(program, backend):
         np.testing.assert_allclose(found, (sides[0] - sides[1]) / 2e-6, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_derivatives_of_programs(trainer):
     @settings(max_examples=12, derandomize=True, deadline=None, database=None)
     @given(programs(pure=True))

@@ -1,6 +1,6 @@
 import pytest
 
-from rlgraph.core.graph.values import compatible, describe, leaves, map_leaves, part_at, space_of
+from rlgraph.core.graph.values import compatible, describe, leaves, map_leaves, part_at, same_ranks, space_of
 from rlgraph.core.graph.variables import GradientList, VariableList
 from rlgraph.core.ops import SymbolicDim, TensorSpec
 from rlgraph.spaces import Dict, FloatBox, IntBox, Tuple
@@ -19,8 +19,8 @@ def test_parts():
     assert part_at(NESTED, ("b", 1, "c")) == A
     assert part_at(NESTED, ()) is NESTED
     for path, message in [
-        (("x",), r"there are \['a', 'b'\]"),
-        (("b", 2), r"there are \[0, 1\]"),
+        (("x",), r"the parts are \['a', 'b'\]"),
+        (("b", 2), r"the parts are \[0, 1\]"),
         (("a", "z"), "no parts"),
     ]:
         with pytest.raises(KeyError, match=message):
@@ -39,13 +39,15 @@ def test_spaces():
     assert space_of(VariableList()) == VariableList()
 
 
-def test_compatible_values_differ_in_bounds_and_unknown_sizes_only():
+def test_compatible_values_differ_in_bounds_unknown_sizes_and_keys_only():
     assert compatible(A, TensorSpec((N, 2), "float32", 0.0, 1.0))
     assert compatible(A, TensorSpec((7, 2), "float32"))
     assert not compatible(A, TensorSpec((B, 3), "float32"))
     assert not compatible(A, TensorSpec((B, 2), "float64"))
     assert not compatible(A, TensorSpec((B, 2, 1), "float32"))
     assert compatible(NESTED, {"a": A, "b": (TensorSpec((N,), "int64"), {"c": A})})
-    assert not compatible(NESTED, {"a": A})
+    assert compatible(NESTED, {"a": A}) and not same_ranks(NESTED, {"a": A})
+    assert not compatible(NESTED, {"a": TensorSpec((B, 3), "float32")})
+    assert not compatible(NESTED, A)
     assert not compatible((A,), (A, A))
     assert not compatible(A, (A,))

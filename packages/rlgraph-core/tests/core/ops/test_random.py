@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rlgraph.core import BuildError, Component, GraphExecutor, gradients, graph_fn, rlgraph_api
-from rlgraph.core.backend import stream_seed
 from rlgraph.core.ops import stream_name
+from rlgraph.core.random_streams import stream_seed
 from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.testing import ComponentTest
 
@@ -228,6 +228,7 @@ for _ in range(3):
 """
 
 
+@pytest.mark.slow
 def test_processes_draw_alike():
     """On one backend: what could differ is how a component's seed follows from its scope."""
     runs = [

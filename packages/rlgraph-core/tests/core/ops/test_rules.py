@@ -20,7 +20,7 @@ from rlgraph.testing.operations import (
 )
 from rlgraph.testing.operations.strategies import ANY, FLOATS, tensors
 
-fast = settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+fast = settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 
 def check(call, run, sized_by=None):

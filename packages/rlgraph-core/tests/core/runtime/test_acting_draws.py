@@ -19,6 +19,7 @@ from rlgraph.core import (
 )
 from rlgraph.core.graph.emission.given_draws import GivenDraws
 from rlgraph.core.numpy.ops import NumpyOps
+from rlgraph.core.numpy.random import DRAWS
 from rlgraph.core.ops import leaves_of
 from rlgraph.core.random_streams import stream_seed
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Tuple
@@ -172,10 +173,18 @@ def test_every_kind_of_draw_and_sizes_of_time(backend):
     assert given["integers"].max() > 3  # below T, which is 6
 
 
-def test_a_certain_bool_is_certain(backend):
-    made = built(backend, bools=lambda ops, x: ops.random_bernoulli(x))
-    x = np.repeat(np.array([0.0, 1.0], np.float32), 500)
-    np.testing.assert_array_equal(made.execute("act", x)["bools"], x == 1.0)
+def test_certain_bools_are_certain():
+    """Also with the smallest and the largest fraction that a generator gives, after rounding."""
+
+    class Extremes:
+        def random(self, shape):
+            return np.array([0.0, 1.0 - 2.0**-53])
+
+    fractions = DRAWS["fraction"](Extremes(), "float32", (2,))
+    for certain in (0.0, 1.0):
+        given = GivenDraws(NumpyOps("float32"))
+        drawn = given.taking(given.random_bernoulli)((fractions,), np.full(2, certain, np.float32))
+        np.testing.assert_array_equal(drawn, certain == 1.0)
 
 
 def test_updates_draw_on_the_backend(trainer):
@@ -197,6 +206,34 @@ def test_draws_in_a_loop_stay_there(trainer):
         CapabilityError, match=r"'act_in_a_loop' cannot draw from other streams: draws._draw "
     ):
         made.program("act_in_a_loop", RandomStreams(1))
+
+
+def test_what_a_kernel_draws_stays_there():
+    class Native(Component):
+        @rlgraph_api
+        def act(self, x):
+            return self._native(x), self._drawn(x)
+
+        @graph_fn
+        def _drawn(self, ops, x):
+            return ops.random_normal((2,))
+
+        @graph_fn(spaces=lambda self, x: x, draws=True)
+        def _native(self, ops, x):
+            """Draws what only its kernel knows."""
+
+        @_native.kernel("numpy")
+        def _on_numpy(self, ops, x):
+            return ops.random_normal(ops.shape(x))
+
+    spaces, x = {"x": FloatBox(add_batch_rank=True)}, np.zeros(3, np.float32)
+    spec = {"acting_methods": ["act"], "act_on": "backend", "seed": 3}
+    made = GraphExecutor(Native(scope="native"), spaces, backend="numpy", execution_spec=spec)
+    rng = np.random.default_rng(stream_seed(3, "native/~stream"))
+    ahead, native = (rng.normal(size=size).astype("float32") for size in (2, 3))
+    np.testing.assert_array_equal(made.execute("act", x)[0], native)
+    assert ahead.shape == (2,)
+    assert made.choices["draws:act"] == "backend (native._native)"
 
 
 def test_bounds_that_are_tensors_stay_tensors(trainer):

@@ -54,6 +54,8 @@ MERGES = "a0: &a0 {k: x}\n" + "".join(f"a{n + 1}: &a{n + 1} {{<<: [*a{n}, *a{n}]
     ],
 )
 def test_what_is_refused(tmp_path, suffix, text, message):
+    if suffix == ".yaml":
+        pytest.importorskip("yaml")
     file = tmp_path / f"document{suffix}"
     file.write_text(text)
     begin = time.process_time()
@@ -71,6 +73,7 @@ def test_the_limits_themselves_are_read(tmp_path):
 
 
 def test_aliases_and_merges_within_the_limits(tmp_path):
+    pytest.importorskip("yaml")
     file = tmp_path / "document.yaml"
     file.write_text("base: &base {units: 3}\nlayers: [*base, {<<: *base, units: 4, scope: b}]\n")
     assert read_spec_file(file, "doc")["layers"] == [{"units": 3}, {"units": 4, "scope": "b"}]

@@ -6,12 +6,12 @@ from functools import partial
 import numpy as np
 import pytest
 
-from rlgraph.core.backend import stream_seed
 from rlgraph.core.graph.emission import Dialect, Linker, emit_segment
 from rlgraph.core.handle import HandleState, takes_handles, value_of
 from rlgraph.core.numpy.backend import DIALECT, NumpyBackend, NumpyStorage
 from rlgraph.core.numpy.ops import NumpyOps
 from rlgraph.core.ops import map_nested
+from rlgraph.core.random_streams import stream_seed
 from rlgraph.testing.conformance import load_checks
 
 pytestmark = pytest.mark.slow

@@ -17,7 +17,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 import tensorflow as tf
 
-from rlgraph.core.backend import Backend, Storage
+from rlgraph.core.backend import Backend
 from rlgraph.core.errors import SpecError
 from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.export import ExportedMethod
@@ -26,6 +26,7 @@ from rlgraph.core.graph.nodes import GraphFunctionCall
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import Layout, Variable
 from rlgraph.core.ops.tensor_spec import TensorSpec
+from rlgraph.core.storage import Storage
 from rlgraph.tf import compilation, devices, regions
 from rlgraph.tf.calls import numpy_program
 from rlgraph.tf.derivatives import standard_derivatives

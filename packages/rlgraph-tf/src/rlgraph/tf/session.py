@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import tensorflow as tf
 
-from rlgraph.core.backend import Storage, stream_seed
 from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.core.graph import link
 from rlgraph.core.graph.nodes import GraphFunctionCall, Path, outputs_of
@@ -23,8 +22,10 @@ from rlgraph.core.graph.passes.segments import make_segment
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.values import as_tensors, leaves, map_leaves
 from rlgraph.core.ops.nest import leaves_of, map_nested
+from rlgraph.core.random_streams import stream_seed
 from rlgraph.core.runtime.input_conversion import converter
 from rlgraph.core.runtime.weights import checked_weights
+from rlgraph.core.storage import Storage
 from rlgraph.tf.backend import TfBackend
 from rlgraph.tf.profiling import write_trace
 from rlgraph.tf.random import Stream

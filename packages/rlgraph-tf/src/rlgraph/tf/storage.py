@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import tensorflow as tf
 
-from rlgraph.core.backend import Storage, stream_seed
 from rlgraph.core.graph.variables import Layout, Variable
+from rlgraph.core.random_streams import stream_seed
+from rlgraph.core.storage import Storage
 from rlgraph.tf.random import Stream
 
 #: Maximum size of a followed group that every program that writes it also returns: reading it afterwards takes four

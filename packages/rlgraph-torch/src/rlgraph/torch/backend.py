@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from rlgraph.core.backend import Backend, Storage
+from rlgraph.core.backend import Backend
 from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.export import ExportedMethod
 from rlgraph.core.graph.emission import Dialect, Linker, Tape, emit_segment
 from rlgraph.core.graph.nodes import Gradients, GraphFunctionCall, walk_nodes
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import Layout, Variable
+from rlgraph.core.storage import Storage
 from rlgraph.torch import devices
 from rlgraph.torch.kernels import KERNELS
 from rlgraph.torch.ops import TorchOps

@@ -9,8 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rlgraph.core.backend import Storage, stream_seed
 from rlgraph.core.graph.variables import Block, Layout, Variable
+from rlgraph.core.random_streams import stream_seed
+from rlgraph.core.storage import Storage
 from rlgraph.torch.autograd import derivatives, flatten
 from rlgraph.torch.devices import CPU
 

@@ -136,7 +136,7 @@ class DQN(Component):
     @rlgraph_api
     def get_greedy_actions(self, states: Any) -> Any:
         """``states [B, ...] -> actions [B]``."""
-        return self.policy.get_deterministic_action(self._preprocessed(states))["action"]
+        return self._greedy(self._preprocessed(states))
 
     @rlgraph_api
     def get_actions(self, states: Any, time_percentage: Any) -> Any:
@@ -146,7 +146,7 @@ class DQN(Component):
     @rlgraph_api
     def get_greedy_actions_from_preprocessed(self, preprocessed_states: Any) -> Any:
         """As `get_greedy_actions`, for states that are preprocessed already."""
-        return self.policy.get_deterministic_action(preprocessed_states)["action"]
+        return self._greedy(preprocessed_states)
 
     @rlgraph_api
     def get_actions_from_preprocessed(self, preprocessed_states: Any, time_percentage: Any) -> Any:
@@ -156,17 +156,21 @@ class DQN(Component):
     @rlgraph_api
     def get_q_values(self, states: Any) -> Any:
         """``states [B, ...]``, preprocessed, ``-> [B, A]``; of a container action a container of such."""
-        return self.policy.get_q_values(states)["q_values"]
+        return self._q_values(self.policy, states)
+
+    def _q_values(self, policy: QPolicy, states: Any) -> Any:
+        return policy.get_q_values({"states": states})["q_values"]
+
+    def _greedy(self, states: Any) -> Any:
+        return self.policy.get_deterministic_action({"states": states})["action"]
 
     def _preprocessed(self, states: Any) -> Any:
         return states if self.preprocessor is None else self.preprocessor.preprocess(states)
 
     def _explore(self, states: Any, time_percentage: Any) -> Any:
         if self.exploration.explores == "q_values":
-            return self.exploration.get_action(self.policy.get_q_values(states)["q_values"], time_percentage)
-        return self.exploration.get_action(
-            self.policy.get_deterministic_action(states)["action"], time_percentage
-        )
+            return self.exploration.get_action(self._q_values(self.policy, states), time_percentage)
+        return self.exploration.get_action(self._greedy(states), time_percentage)
 
     # Learning.
 
@@ -264,10 +268,10 @@ class DQN(Component):
         self, states: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any
     ) -> tuple[Any, ...]:
         """What the loss is made of."""
-        q_values = self.policy.get_q_values(states)["q_values"]
-        q_next_target = self.target_policy.get_q_values(next_states)["q_values"]
+        q_values = self._q_values(self.policy, states)
+        q_next_target = self._q_values(self.target_policy, next_states)
         # Without double Q-learning nobody asks the policy about next states.
-        q_next = self.policy.get_q_values(next_states)["q_values"] if self.loss.double_q else q_next_target
+        q_next = self._q_values(self.policy, next_states) if self.loss.double_q else q_next_target
         return q_values, actions, rewards, terminals, q_next, q_next_target
 
     def _step(self, loss: Any, time_percentage: Any) -> None:

@@ -40,7 +40,7 @@ class Fragment:
     Attributes:
         origin: where it comes from.
         version: version of the weights that acted.
-        states: ``[T + 1, N, ...]``: those acted on, and those after the last step.
+        states: ``[T + 1, N, ...]``: those acted on, and those that the last step led to.
         reached: ``[E, ...]``: the states that were reached at the E ends, in the order of ``np.nonzero(ends)``.
         actions, rewards, terminals, truncations, begins, valid: ``[T, N, ...]``, as in `Step`.
         internal_states: ``[N, ...]``, before the first step; None: there are none.
@@ -150,6 +150,8 @@ class FragmentBuffer:
         for name in ("rewards", "terminals", "truncations", "begins"):
             fields[name][t] = getattr(step, name)
         fields["valid"][t] = True if step.valid is None else step.valid
+        if t == self.length - 1:
+            map_arrays(lambda held, given: held.__setitem__(t + 1, given), fields["states"], step.next_states)
         ends = fields["terminals"][t] | fields["truncations"][t]
         if ends.any():
             for slot in np.flatnonzero(ends).tolist():
@@ -171,8 +173,8 @@ class FragmentBuffer:
                 fields["truncations"][t, slot] = True
                 self._reached[t, slot] = map_arrays(lambda rows, slot=slot: rows[slot].copy(), states)
 
-    def take(self, states: Any, origin: Origin | None = None, version: int = 0) -> Fragment:
-        """The fragment; `states [N, ...]` are those to act on next. The buffer is empty afterwards.
+    def take(self, origin: Origin | None = None, version: int = 0) -> Fragment:
+        """The fragment. The buffer is empty afterwards.
 
         Raises:
             InputError: steps are missing.
@@ -180,7 +182,6 @@ class FragmentBuffer:
         if not self.is_full or self._fields is None:
             raise InputError(f"the fragment has {self.filled} of its {self.length} steps")
         fields, self._fields = self._fields, None
-        map_arrays(lambda held, given: held.__setitem__(self.length, given), fields["states"], states)
         ended = [self._reached[place] for place in sorted(self._reached)]
         reached = map_arrays(lambda held: held[:0, 0], fields["states"])
         if ended:
@@ -385,6 +386,15 @@ def _frames_to_stacks(
     try:
         frames, ends = arrays[states], arrays[reached]
         fresh, fresh_ends = arrays[f"{states}.fresh"], arrays[f"{reached}.fresh"]
+        rows = {
+            states: (shape[0] + 1, shape[1]),
+            f"{states}.fresh": (shape[0] + 1, shape[1]),
+            f"{states}.stacks": (fresh.sum(),),
+            f"{reached}.stacks": (fresh_ends.sum(),),
+        }
+        for name, expected in rows.items():
+            if arrays[name].shape[: len(expected)] != expected:
+                raise ValueError(f"{name} has shape {arrays[name].shape}")
         stacks = np.empty((shape[0] + 1, shape[1], *element), frames.dtype)
         whole, at = np.zeros_like(stacks), np.nonzero(fresh)
         whole[at] = arrays[f"{states}.stacks"]

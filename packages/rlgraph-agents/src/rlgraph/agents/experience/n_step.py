@@ -39,8 +39,8 @@ class NStepWindows:
     def __init__(self, n_step: int, discount: float, dtype: str):
         self.n_step = n_step
         self._powers = (discount ** np.arange(n_step + 1)).astype(dtype)
-        #: Steps seen so far; a step is at this number modulo `n_step`.
-        self._time = 0
+        #: Steps of each slot so far, [N]; a step is in the rings at this number modulo `n_step`.
+        self._clock = np.zeros(0, np.int64)
         #: Steps of each slot that wait, [N].
         self._waiting = np.zeros(0, np.int64)
         self._states: Any = None
@@ -52,12 +52,13 @@ class NStepWindows:
         number = len(step.rewards)
         if self._states is None or number != len(self._waiting):
             self._allocate(step, number)
-        at = self._time % self.n_step
+        at = self._clock % self.n_step, np.arange(number)
         map_arrays(lambda ring, rows: ring.__setitem__(at, rows), self._states, step.states)
         map_arrays(lambda ring, rows: ring.__setitem__(at, rows), self._actions, step.actions)
         self._rewards[at] = step.rewards
-        self._time += 1
-        self._waiting += 1 if step.valid is None else step.valid
+        passed = 1 if step.valid is None else step.valid
+        self._clock += passed
+        self._waiting += passed
         ends = step.terminals | step.truncations
         if step.valid is not None:
             ends = ends & step.valid
@@ -96,7 +97,7 @@ class NStepWindows:
     def get_state(self) -> dict[str, Any]:
         """Copies of everything that waits; see `set_state`."""
         return {
-            "time": self._time,
+            "clock": self._clock.copy(),
             "waiting": self._waiting.copy(),
             "states": map_arrays(np.copy, self._states),
             "actions": map_arrays(np.copy, self._actions),
@@ -105,13 +106,13 @@ class NStepWindows:
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Continue from what `get_state` gave."""
-        self._time, self._waiting = int(state["time"]), state["waiting"].copy()
-        self._states, self._actions = (map_arrays(np.copy, state[name]) for name in ("states", "actions"))
+        self._clock, self._waiting = state["clock"].copy(), state["waiting"].copy()
+        self._states, self._actions = (map_arrays(np.copy, state.get(x)) for x in ("states", "actions"))
         self._rewards = state["rewards"].copy()
 
     def _allocate(self, step: Step, number: int) -> None:
         """Room for other slots; what waited of the former ones is lost."""
-        self._waiting = np.zeros(number, np.int64)
+        self._clock, self._waiting = np.zeros(number, np.int64), np.zeros(number, np.int64)
         self._states, self._actions = (
             map_arrays(lambda rows: np.empty((self.n_step, *np.shape(rows)), np.asarray(rows).dtype), rows)
             for rows in (step.states, step.actions)
@@ -120,13 +121,13 @@ class NStepWindows:
 
     def _transitions(self, slots: np.ndarray, length: int, last: Step) -> Transitions:
         """The transitions of the last `length` steps of `slots`; `last` says where they led."""
-        first = (self._time - length) % self.n_step
+        first = self._clock[slots] - length
         rewards = np.zeros(len(slots), self._rewards.dtype)
         for k in range(length):
             rewards += self._powers[k] * self._rewards[(first + k) % self.n_step, slots]
         return Transitions(
-            map_arrays(lambda ring: ring[first, slots], self._states),
-            map_arrays(lambda ring: ring[first, slots], self._actions),
+            map_arrays(lambda ring: ring[first % self.n_step, slots], self._states),
+            map_arrays(lambda ring: ring[first % self.n_step, slots], self._actions),
             rewards,
             last.terminals[slots],
             map_arrays(lambda rows: rows[slots], last.next_states),

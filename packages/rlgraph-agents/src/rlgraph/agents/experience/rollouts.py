@@ -91,9 +91,9 @@ class Rollouts:
         """The episodes of `slots` (None: all) were cut at their row of `states [N, ...]`."""
         self._buffer.cut(slots, states)
 
-    def take(self, states: Any) -> Fragment:
-        """The rollout; `states [N, ...]` are those to act on next."""
-        return self._buffer.take(states)
+    def take(self, version: int) -> Fragment:
+        """The rollout, which weights of this version acted."""
+        return self._buffer.take(version=version)
 
     def get_state(self) -> Any:
         """Copies of the half-filled rollout; see `set_state`."""

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rlgraph.agents.nested_arrays import row
+
 
 class Step(NamedTuple):
     """One step of N environments, one in each slot; every field has the batch rank ``[N]`` first.
@@ -36,3 +38,8 @@ class Step(NamedTuple):
     valid: np.ndarray | None = None
     internal_states: Any = None
     remembered: Any = None
+
+    def of_rows(self, rows: np.ndarray) -> Step:
+        """The step of some of the slots."""
+        chosen: list[Any] = [None if column is None else row(column, rows) for column in self]
+        return Step(*chosen)

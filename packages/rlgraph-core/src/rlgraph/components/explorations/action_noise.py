@@ -55,7 +55,7 @@ class ActionNoise(Exploration):
         actions: Any,
         time_percentage: Any = None,
         use_exploration: Any = None,
-        action_mask: Any = None,
+        observations: Any = None,
     ) -> Any:
         """``actions [B, ...]`` (or a container) ``-> [B, ...]``.
 
@@ -63,7 +63,7 @@ class ActionNoise(Exploration):
             actions: the actions of the policy.
             time_percentage: the fraction of training done, []; not needed for a constant scale.
             use_exploration: False returns the actions unchanged; a Python bool or a tensor [].
-            action_mask: accepted for the sake of a common interface; it concerns categorical parts, which get no noise.
+            observations: not used; a mask concerns categorical parts, which get no noise.
         """
         if use_exploration is False:
             return actions

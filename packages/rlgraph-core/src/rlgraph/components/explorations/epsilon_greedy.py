@@ -65,7 +65,7 @@ class EpsilonGreedy(Exploration):
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         super().check_input_spaces(input_spaces, action_space)
-        mask = input_spaces.get("action_mask")
+        mask = self.mask_of(input_spaces.get("observations"))
         if mask is not None:
             check_masks(mask, self.mask_shapes)
 
@@ -79,7 +79,7 @@ class EpsilonGreedy(Exploration):
         actions: Any,
         time_percentage: Any = None,
         use_exploration: Any = None,
-        action_mask: Any = None,
+        observations: Any = None,
     ) -> Any:
         """``actions [B]`` (greedy; or a container) ``-> [B]``.
 
@@ -87,15 +87,15 @@ class EpsilonGreedy(Exploration):
             actions: the greedy actions of the policy.
             time_percentage: the fraction of training done, []; not needed for a constant epsilon.
             use_exploration: False returns the actions unchanged; a Python bool or a tensor [].
-            action_mask: which actions may be drawn, bool ``[B, ..., A]``; for a container, masks of some or all parts;
-                default: all. An element whose mask allows nothing has all actions. Greedy actions do not change.
+            observations: see `Observations`; their mask says which actions may be drawn, for a container of some or all
+                parts. An element whose mask allows nothing has all actions. Greedy actions do not change.
         """
         if use_exploration is False:
             return actions
         self.amount.need_time(time_percentage, self.scope_path)
         switch = None if use_exploration is True else use_exploration
-        masks = () if action_mask is None else (action_mask,)
-        return self._explore(actions, time_percentage, switch, *masks)
+        mask = self.mask_of(observations)
+        return self._explore(actions, time_percentage, switch, *([] if mask is None else [mask]))
 
     @graph_fn(host=True, spaces=action_batch, flatten_ops={"action_mask"})
     def _explore(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from rlgraph.components.common.action_spaces import action_space_of
+from rlgraph.components.common.observations import unpack
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.core import Component, SpecError, registry
 from rlgraph.core.specs.spec_types import SpaceSpec
@@ -21,9 +22,9 @@ def action_batch(exploration: Any, *_: Any) -> Space:
 class Exploration(Component):
     """Turns greedy actions or action values into exploring actions.
 
-    It has the API method ``get_action(actions, time_percentage, use_exploration, action_mask)``, or
-    ``get_action(q_values, ...)`` if `explores` is ``"q_values"``. Random numbers come from the component's host stream,
-    so exploration is the same on all backends.
+    It has the API method ``get_action(actions, time_percentage, use_exploration, observations)``, or
+    ``get_action(q_values, ...)`` if `explores` is ``"q_values"``. Of the observations (see `Observations`) it uses the
+    mask. Random numbers come from the component's host stream, so exploration is the same on all backends.
 
     Args:
         action_space: the Space of one action.
@@ -79,9 +80,13 @@ class Exploration(Component):
         switch = input_spaces.get("use_exploration")
         if switch is not None and switch != BoolBox():
             raise mismatch("use_exploration", "BoolBox()", repr(switch))
-        mask = input_spaces.get("action_mask")
+        mask = self.mask_of(input_spaces.get("observations"))
         if mask is not None and any(box.has_time_rank for box in mask.flatten().values()):
             raise mismatch("action_mask", "masks of a batch, without a time rank", repr(mask))
+
+    def mask_of(self, observations: Any) -> Any:
+        """The mask in the observations, symbols or Spaces; None: no mask."""
+        return unpack(observations, self.scope_path).action_mask
 
     def metrics(self, time_percentage: float) -> dict[str, float]:
         """Numbers to report, at this fraction of training."""

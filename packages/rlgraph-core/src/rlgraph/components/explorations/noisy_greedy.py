@@ -65,7 +65,7 @@ class NoisyGreedy(Exploration):
             if not fits or not values.has_batch_rank:
                 wanted = f"a value for each action, FloatBox(shape={shape}, add_batch_rank=True)"
                 raise mismatch(f"q_values/{path}" if path else "q_values", wanted, repr(values))
-        mask = input_spaces.get("action_mask")
+        mask = self.mask_of(input_spaces.get("observations"))
         if mask is not None:
             check_masks(mask, self.mask_shapes)
 
@@ -79,7 +79,7 @@ class NoisyGreedy(Exploration):
         q_values: Any,
         time_percentage: Any = None,
         use_exploration: Any = None,
-        action_mask: Any = None,
+        observations: Any = None,
     ) -> Any:
         """``q_values [B, A]`` (or a container) ``-> [B]``.
 
@@ -87,12 +87,12 @@ class NoisyGreedy(Exploration):
             q_values: the values of all actions.
             time_percentage: the fraction of training done, []; not needed for a constant scale.
             use_exploration: False adds no noise; a Python bool or a tensor [].
-            action_mask: which actions are possible, as for `EpsilonGreedy`; applies with and without noise.
+            observations: their mask says which actions are possible, as for `EpsilonGreedy`, with and without noise.
         """
         if use_exploration is not False:
             self.amount.need_time(time_percentage, self.scope_path)
-        masks = () if action_mask is None else (action_mask,)
-        return self._explore(q_values, time_percentage, use_exploration, *masks)
+        mask = self.mask_of(observations)
+        return self._explore(q_values, time_percentage, use_exploration, *([] if mask is None else [mask]))
 
     @graph_fn(host=True, spaces=action_batch, flatten_ops={"action_mask"})
     def _explore(

@@ -125,19 +125,6 @@ def run_layers(
     return inputs, states
 
 
-def features_of(
-    network: Any, inputs: Any, internal_states: Any, sequence_length: Any, resets: Any
-) -> dict[str, Any]:
-    """``{"nn_outputs"}`` of a network, and ``"internal_states"`` if it is recurrent; for use in API methods.
-
-    Without recurrent layers, lengths and resets have no effect.
-    """
-    if not is_recurrent(network):  # states are passed on so that the layer rejects them
-        return {"nn_outputs": network.call(inputs, internal_states)}
-    result = network.call_with_states(inputs, internal_states, sequence_length, resets)
-    return {"nn_outputs": result["output"], "internal_states": result["internal_states"]}
-
-
 def call_layer(layer: Any, *inputs: Any, training: Any, **named: Any) -> Any:
     """The output of `layer`, with `training` if it accepts it; for use in API methods."""
     method = layer.api_methods().get("call")

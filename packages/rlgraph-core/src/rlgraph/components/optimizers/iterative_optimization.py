@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from rlgraph.components.common.argument_checks import check_whole
+from rlgraph.components.common.argument_checks import check_flag, check_whole
 from rlgraph.core import AssemblyError, Component, InputError, SpecError, graph_fn, loop, rlgraph_api
+from rlgraph.core.component.decorators import BoundApiMethod
 from rlgraph.core.errors import nearest
 from rlgraph.core.ops import leaves_of
-from rlgraph.core.specs.spec_types import ComponentSpec
 from rlgraph.spaces import IntBox, Space, SpaceError
+from rlgraph.spaces.errors import mismatch
 
 
 def _order_space(*_: Any) -> Space:
@@ -20,163 +23,245 @@ def _order_space(*_: Any) -> Space:
 
 
 class IterativeOptimization(Component):
-    """Updates a component on shuffled minibatches of one batch, for several epochs.
+    """Calls an API method on shuffled minibatches of one batch, for several epochs.
 
     Schulman et al. (2017), Algorithm 1, https://arxiv.org/abs/1707.06347. It is one call of one program. Every epoch
     reshuffles the batch and splits it into equal minibatches; an epoch skips the remaining records.
 
     Args:
-        sub_component: the component to update or its spec. Its API method takes ``records``, a dict of fields
-            ``[M, ...]``, and returns a dict of numbers ``[]``.
         num_epochs: number of passes over the batch.
         num_minibatches: minibatches per epoch.
-        results: names of the numbers whose means `update` returns.
-        stop_if: ``(name, limit)``: stop after the first update whose number `name`, one of `results`, exceeds the limit
-            (for example the divergence from the behaviour policy); None: never.
-        api_method_name: the API method of `sub_component`.
+        sequences: False: a minibatch consists of single steps ``[M, ...]``; a time rank is folded into the batch first.
+            True: it consists of whole sequences, ``[T, M, ...]`` or ``[M, T, ...]``; fields without time rank have one
+            value per sequence, such as internal states before the first step.
+        stop_if: ``(name, limit)``: stop after the first minibatch whose number `name` exceeds the limit (for example
+            the divergence from the behaviour policy); None: never.
         scope: name among its siblings.
 
     Raises:
-        SpecError: a number below 1, an unknown API method, or an invalid `stop_if`.
-        SpaceError: the records are not a container with a batch rank, or a result is not a single number.
+        SpecError: a number below 1, or an invalid `stop_if`.
+        SpaceError: the records are not a container with a batch rank, fields have different ranks, or a result is not
+            a single number.
     """
+
+    ranks_may_differ = False
 
     def __init__(
         self,
-        sub_component: ComponentSpec,
         num_epochs: int = 1,
         num_minibatches: int = 1,
-        results: Sequence[str] = ("loss",),
+        sequences: bool = False,
         stop_if: tuple[str, float] | None = None,
-        api_method_name: str = "update",
         scope: str = "iterative-optimization",
         **kwargs: Any,
     ):
         self.num_epochs = check_whole(num_epochs, f"{scope}.num_epochs", least=1)
         self.num_minibatches = check_whole(num_minibatches, f"{scope}.num_minibatches", least=1)
-        self.updated = Component.from_spec(sub_component, path=f"{scope}.sub_component")
-        methods = self.updated.api_methods()
-        if api_method_name not in methods:
-            raise SpecError(
-                f"{self.updated.scope} has no API method {api_method_name!r}. "
-                f"{nearest(str(api_method_name), methods)}",
-                path=f"{scope}.api_method_name",
-            )
-        if isinstance(results, str) or not results:
-            raise SpecError(f"expected names of numbers, given {results!r}", path=f"{scope}.results")
-        self.results = list(results)
-        self.stop_position, self.limit = _stop(stop_if, self.results, f"{scope}.stop_if")
-        self.api_method_name = api_method_name
-        super().__init__(self.updated, scope=scope, **kwargs)
+        self.sequences = check_flag(sequences, f"{scope}.sequences")
+        self.stop_if = _stop(stop_if, f"{scope}.stop_if")
+        super().__init__(scope=scope, **kwargs)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         space = input_spaces["records"]
         if not isinstance(space, Mapping) or not space.has_batch_rank:  # type: ignore[attr-defined]
             raise SpaceError(f"{self.scope_path}: records must be a Dict with batch rank, given {space!r}")
+        if self.sequences and not space.has_time_rank:  # type: ignore[attr-defined]
+            hint = "for records without time rank leave out sequences=True"
+            raise mismatch("records", "a Dict with batch and time rank", repr(space), hint)
+        self.ranks = _ranks(space)
 
     @rlgraph_api
-    def update(self, records: Any) -> Any:
-        """All updates on ``records``, a dict of fields ``[B, ...]``.
+    def run(
+        self, step: Callable[..., Any], records: Any, computed: Any = None, time_percentage: Any = None
+    ) -> Any:
+        """Call `step` on every minibatch.
+
+        Args:
+            step: an API method of any component, the caller included, or a function of wiring: ``step(records)`` or
+                ``step(records, time_percentage)`` takes the fields of a minibatch and returns a dict of numbers ``[]``,
+                for example what a loss returns, whose ``loss_per_item`` is left out.
+            records: a dict of fields ``[B, ...]``, or with a time rank.
+            computed: further fields. What an update computes itself belongs here: the order of the records, drawn on
+                the host, then need not wait for it.
+            time_percentage: passed to `step` if given.
 
         Returns:
-            A dict of the means ``[]`` over the updates done, by the names in `results`, and
-            ``num_updates [] (int64)``, their number.
+            The means ``[]`` of these numbers over the calls, by name, and ``num_updates [] (int64)``, how many there
+            were.
 
         Raises:
-            InputError: fewer records than minibatches.
+            AssemblyError: `step` is not callable or returns no dict, or one without the number of `stop_if`.
+            InputError: fewer records, or sequences, than minibatches.
         """
+        if not callable(step):
+            raise AssemblyError(
+                f"{self.scope_path}.run: step must be an API method or a function, given {step!r}"
+            )
         order = self._order(records)
+        given = {**records, **(computed or {})} if isinstance(records, Mapping) else None
+        fields = records if computed is None else self._joined(records, computed)
+        fields = fields if self.sequences else self._folded(fields)
+        shared = () if time_percentage is None else (time_percentage,)
 
-        def numbers_of(i: Any) -> Any:
-            rows = self._rows(i, order, records)
-            return self._numbers(getattr(self.updated, self.api_method_name)(rows))
+        def numbers_of(i: Any) -> dict[str, Any]:
+            rows = self._minibatch(i, order)
+            cut = self._columns if self.sequences else self._rows
+            minibatch = _structured(given, cut(fields, rows))
+            return self._checked(step(minibatch, *shared), _name_of(step))
 
         number = self.num_epochs * self.num_minibatches
-        if self.stop_position is None:
+        if self.stop_if is None:
             collected = loop(number, lambda i: (None, numbers_of(i)), collect=True)[1]
-            return self._averages(collected)
+            return {
+                **{name: self._mean(name, x) for name, x in collected.items()},
+                "num_updates": self._all(),
+            }
+
+        names: list[str] = []
 
         def minibatch(i: Any, sums: Any, count: Any, _: Any) -> Any:
-            return self._added(sums, count, numbers_of(i))
+            numbers = numbers_of(i)
+            names.extend(numbers)
+            return self._added(sums, count, numbers)
 
-        stop = lambda _sums, _count, stopped: stopped  # noqa: E731
-        sums, count, _ = loop(number, minibatch, *self._start(), until=stop)
-        means = self._means(sums, count)
-        return {**{name: means[name] for name in self.results}, "num_updates": count}
+        # Which numbers there are is known once the body is traced; the functions are evaluated after that.
+        start = self._start(partial(tuple, names))
+        sums, count, _ = loop(number, minibatch, *start, until=lambda _sums, _count, stopped: stopped)
+        return {
+            **{name: self._part(sums, count, place) for place, name in enumerate(names)},
+            "num_updates": count,
+        }
 
-    def _numbers(self, given: Any) -> tuple[Any, ...]:
-        """The numbers in `results` from the outputs of an update."""
-        if isinstance(given, tuple) or given is None:
+    def _checked(self, numbers: Any, step: str) -> dict[str, Any]:
+        """What a step returned, if that is a dict of numbers."""
+        if not isinstance(numbers, Mapping) or not numbers:
             raise AssemblyError(
-                f"{self.scope_path}.results: {self.api_method_name} of {self.updated.scope_path} returns "
-                f"{'nothing' if given is None else f'a tuple of {len(given)}'}; expected a dict with "
-                f"{', '.join(self.results)}"
+                f"{self.scope_path}.run: {step} returns {numbers!r}; expected a dict of numbers by name"
             )
-        for name in self.results:
-            if isinstance(given, dict) and name not in given:
-                raise AssemblyError(
-                    f"{self.scope_path}.results: {self.api_method_name} of {self.updated.scope_path} returns no "
-                    f"{name!r}. {nearest(name, given)}"
-                )
-        return tuple(given[name] for name in self.results)
+        if "num_updates" in numbers:
+            raise AssemblyError(
+                f"{self.scope_path}.run: {step} returns 'num_updates', the number of its calls"
+            )
+        if self.stop_if is not None and self.stop_if[0] not in numbers:
+            raise AssemblyError(
+                f"{self.scope_path}.stop_if: {step} returns no {self.stop_if[0]!r}. {nearest(self.stop_if[0], numbers)}"
+            )
+        return {name: number for name, number in sorted(numbers.items()) if name != "loss_per_item"}
 
-    @graph_fn(host=True, spaces=_order_space, shares=())
-    def _order(self, records: Any) -> np.ndarray:
-        """The indices of the records of each minibatch, ``[updates, M]``."""
-        number = len(leaves_of(records)[0])
+    # Minibatches.
+
+    @graph_fn(host=True, spaces=_order_space, shares=(), space_of="records")
+    def _order(self, space: Any, records: Any) -> np.ndarray:
+        """The indices of the records, or sequences, of each minibatch, ``[updates, M]``."""
+        field, box = leaves_of(records)[0], next(iter(space.flatten().values()))
+        ranks = field.shape[: field.ndim - len(box.shape)]
+        number = ranks[-1 if space.time_major else 0] if self.sequences else math.prod(ranks)
         size = number // self.num_minibatches
         if size == 0:
+            kind = "sequences" if self.sequences else "records"
             raise InputError(
-                f"{self.scope_path}: expected at least {self.num_minibatches} records, given {number}"
+                f"{self.scope_path}: expected at least {self.num_minibatches} {kind}, given {number}"
             )
         rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
         used = size * self.num_minibatches
         epochs = [rng.permutation(number)[:used] for _ in range(self.num_epochs)]
         return np.stack(epochs).reshape(-1, size)
 
-    @graph_fn(flatten_ops={"records"})
-    def _rows(self, ops: Any, i: Any, order: Any, records: Any) -> Any:
-        rows = ops.take(order, i)
-        return {path: ops.take(field, rows) for path, field in records.items()}
+    @graph_fn(flatten_ops=True)
+    def _joined(self, ops: Any, records: Any, computed: Any) -> Any:
+        """The fields of both."""
+        for name in computed.keys() & records.keys():
+            raise SpaceError(f"computed/{name}: the records have this field, too")
+        return {**records, **computed}
+
+    @graph_fn(flatten_ops=True, split_ops=True, add_auto_key_as_first_param=True, space_of="field")
+    def _folded(self, ops: Any, key: str, space: Space, field: Any) -> Any:
+        """``[T, N, ...]`` or ``[N, T, ...] -> [T * N, ...]``."""
+        if _ranks(space) != self.ranks:
+            hint = "one value per sequence needs sequences=True" if self.ranks[1] else ""
+            raise mismatch(key, f"the ranks of the records, {_shown(self.ranks)}", repr(space), hint)
+        return ops.reshape(field, (-1, *field.shape[2:])) if space.has_time_rank else field
+
+    @graph_fn
+    def _minibatch(self, ops: Any, i: Any, order: Any) -> Any:
+        return ops.take(order, i)
+
+    @graph_fn(flatten_ops={"field"}, split_ops=True)
+    def _rows(self, ops: Any, field: Any, rows: Any) -> Any:
+        return ops.take(field, rows)
+
+    @graph_fn(flatten_ops={"field"}, split_ops=True, add_auto_key_as_first_param=True, space_of="field")
+    def _columns(self, ops: Any, key: str, space: Space, field: Any, columns: Any) -> Any:
+        """Whole sequences ``[T, M, ...]`` or ``[M, T, ...]``; of a field without time rank ``[M, ...]``."""
+        if not space.has_batch_rank:
+            raise mismatch(key, "a field with batch rank", repr(space))
+        return ops.take(field, columns, axis=int(space.time_major))
+
+    # Numbers.
+
+    @graph_fn
+    def _all(self, ops: Any) -> Any:
+        return ops.full((), self.num_epochs * self.num_minibatches, dtype="int64")
+
+    @graph_fn
+    def _mean(self, ops: Any, name: str, values: Any) -> Any:
+        """``[updates] -> []``."""
+        return ops.mean(_number(ops, name, values, 1))
 
     @graph_fn(returns=3)
-    def _start(self, ops: Any) -> Any:
+    def _start(self, ops: Any, names: Callable[[], tuple[str, ...]]) -> Any:
         """Sums of the numbers, the number of updates, and whether to stop."""
-        return ops.zeros((len(self.results),)), ops.zeros((), dtype="int64"), ops.zeros((), dtype="bool")
+        return ops.zeros((len(names()),)), ops.zeros((), dtype="int64"), ops.zeros((), dtype="bool")
 
-    @graph_fn(returns=3)
-    def _added(self, ops: Any, sums: Any, count: Any, numbers: Any) -> Any:
-        self._check_numbers(numbers, 0)
-        return sums + ops.stack(list(numbers)), count + 1, numbers[self.stop_position] > self.limit
-
-    @graph_fn
-    def _averages(self, ops: Any, collected: Any) -> Any:
-        """``[updates]`` of each number ``-> []``, and the number of updates."""
-        self._check_numbers(collected, 1)
-        means = {name: ops.mean(x) for name, x in zip(self.results, collected, strict=True)}
-        return {**means, "num_updates": ops.full((), self.num_epochs * self.num_minibatches, dtype="int64")}
-
-    def _check_numbers(self, numbers: Any, rank: int) -> None:
-        for name, number in zip(self.results, numbers, strict=True):
-            if len(number.shape) != rank:
-                raise SpaceError(
-                    f"results: expected {name!r} to be one number [], given a tensor with {len(number.shape) - rank} "
-                    f"axes: {self.updated.scope_path}.{self.api_method_name} returns it"
-                )
+    @graph_fn(returns=3, flatten_ops={"numbers"})
+    def _added(self, ops: Any, sums: Any, count: Any, numbers: Mapping[str, Any]) -> Any:
+        assert self.stop_if is not None
+        floats = {name: _number(ops, name, number, 0) for name, number in numbers.items()}
+        return sums + ops.stack(list(floats.values())), count + 1, floats[self.stop_if[0]] > self.stop_if[1]
 
     @graph_fn
-    def _means(self, ops: Any, sums: Any, count: Any) -> Any:
-        means = sums / ops.astype(count, "float")
-        return {name: means[position] for position, name in enumerate(self.results)}
+    def _part(self, ops: Any, sums: Any, count: Any, place: int) -> Any:
+        return sums[place] / ops.astype(count, "float")
 
 
-def _stop(given: Any, results: list[str], where: str) -> tuple[int | None, float]:
-    """The index of the number that decides, and its limit."""
+def _structured(like: Any, fields: Any) -> Any:
+    """`fields` as dicts wherever `like` has them, so that `step` sees which parts there are."""
+    if not isinstance(like, Mapping):
+        return fields
+    return {key: _structured(part, fields[key]) for key, part in like.items()}
+
+
+def _number(ops: Any, name: str, number: Any, rank: int) -> Any:
+    """A number that a step returned, or all of them, as floats."""
+    if isinstance(number, int | float):
+        return ops.full((), float(number))
+    if len(number.shape) != rank:
+        raise SpaceError(
+            f"{name}: expected one number [] of each minibatch, given a tensor with {len(number.shape) - rank} axes"
+        )
+    return ops.astype(number, "float")
+
+
+def _ranks(space: Any) -> tuple[bool, bool, bool]:
+    """Whether there are a batch and a time rank, and whether that comes first."""
+    return bool(space.has_batch_rank), bool(space.has_time_rank), bool(space.time_major)
+
+
+def _shown(ranks: tuple[bool, bool, bool]) -> str:
+    return {(True, False, False): "[B]", (True, True, False): "[B, T]"}.get(ranks, "[T, B]")
+
+
+def _name_of(step: Callable[..., Any]) -> str:
+    if isinstance(step, BoundApiMethod):
+        return f"{step.component.scope_path}.{step.name}"
+    return getattr(step, "__qualname__", repr(step))
+
+
+def _stop(given: Any, where: str) -> tuple[str, float] | None:
+    """The number that decides, and its limit."""
     if given is None:
-        return None, 0.0
-    if not isinstance(given, Sequence) or len(given) != 2 or not isinstance(given[1], int | float):
+        return None
+    fits = isinstance(given, Sequence) and len(given) == 2 and isinstance(given[1], int | float)
+    if not fits or not isinstance(given[0], str):
         raise SpecError(f"expected a pair of a name and a limit, or None, given {given!r}", path=where)
-    name, limit = given
-    if name not in results:
-        raise SpecError(f"{name!r} is not in results. {nearest(str(name), results)}", path=where)
-    return results.index(name), float(limit)
+    return given[0], float(given[1])

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
+from rlgraph.components.common.observations import unpack
 from rlgraph.components.common.softmax import Softmax
 from rlgraph.components.explorations.exploration import Exploration
 from rlgraph.components.preprocessing.dict_preprocessor_stack import DictPreprocessorStack
@@ -20,8 +21,9 @@ PROBABILITIES = "get_preprocessed_state_action_and_action_probs"
 class ActorComponent(Component):
     """Preprocesses states, gets actions from a policy, and explores.
 
-    Its API methods return dicts. With a recurrent policy, arguments and results include ``internal_states``, whose
-    Space is `internal_states_space`.
+    Its API methods take `observations`: states ``[B, ...]`` as the environments return them, or a bundle of them and
+    more (see `Observations`). They return dicts; with a recurrent policy these include ``internal_states`` as
+    observations have them, of the Space `internal_states_space`.
 
     Args:
         preprocessor_spec: a list of preprocessing layers, or a mapping of them by the parts of the state; None: none.
@@ -86,83 +88,78 @@ class ActorComponent(Component):
     @rlgraph_api
     def get_preprocessed_state_and_action(
         self,
-        states: Any,
+        observations: Any,
         other_nn_inputs: Any = None,
         time_percentage: Any = None,
         use_exploration: Any = None,
-        internal_states: Any = None,
         env_indices: Any = None,
-        action_mask: Any = None,
     ) -> Any:
         """``{"preprocessed_state", "action"}``, and ``"internal_states"`` of a recurrent policy.
 
         Args:
-            states: ``[B, ...]``, as the environments return them.
+            observations: see the class.
             other_nn_inputs: a Dict of further inputs of the policy, such as the previous action.
             time_percentage: the fraction of training done, []; for an exploration that changes over time.
             use_exploration: False: the policy's greedy actions, without exploration and sampling; a Python bool or a
                 tensor []. Default: true.
-            internal_states: of the policy, before this step; default: zeros.
             env_indices: int [B], the environments of the states, for stateful preprocessing.
-            action_mask: which of categorical actions are possible, bool ``[B, ..., A]`` (or a container), for policy
-                and exploration; default: all.
         """
-        preprocessed = states if self.preprocessor is None else self._preprocessed(states, env_indices)
-        inputs = preprocessed if other_nn_inputs is None else self._merged(preprocessed, other_nn_inputs)
-        masks = _masks(action_mask)
-        preferred = self._preferred(inputs, use_exploration, internal_states=internal_states, **masks)
-        action = self._explored(preferred, time_percentage, use_exploration, **masks)
-        states_behind = {key: preferred[key] for key in ("internal_states",) if key in preferred}
-        return {"preprocessed_state": preprocessed, "action": action, **states_behind}
+        return self._acted(observations, other_nn_inputs, time_percentage, use_exploration, env_indices)[1]
 
     @rlgraph_api
     def get_preprocessed_state_action_and_action_probs(
         self,
-        states: Any,
+        observations: Any,
         other_nn_inputs: Any = None,
         time_percentage: Any = None,
         use_exploration: Any = None,
-        internal_states: Any = None,
         env_indices: Any = None,
-        action_mask: Any = None,
     ) -> Any:
         """As `get_preprocessed_state_and_action`, and ``"action_probs" [B, ..., A]`` of every action.
 
         For a container action they are a container. This method exists if all parts of an action are integers drawn
         by the policy.
         """
-        acted = self.get_preprocessed_state_and_action(
-            states,
-            other_nn_inputs,
-            time_percentage,
-            use_exploration,
-            internal_states,
-            env_indices,
-            action_mask,
+        seen, acted = self._acted(
+            observations, other_nn_inputs, time_percentage, use_exploration, env_indices
         )
-        inputs = acted["preprocessed_state"]
-        inputs = inputs if other_nn_inputs is None else self._merged(inputs, other_nn_inputs)
-        outputs = self.policy.get_adapter_outputs_and_parameters(
-            inputs, internal_states=internal_states, **_masks(action_mask)
-        )
-        return {**acted, "action_probs": self.softmax.softmax(outputs["parameters"])[0]}
+        parameters = self.policy.get_adapter_outputs_and_parameters(seen)["parameters"]
+        return {**acted, "action_probs": self.softmax.softmax(parameters)[0]}
+
+    def _acted(
+        self,
+        observations: Any,
+        other_nn_inputs: Any,
+        time_percentage: Any,
+        use_exploration: Any,
+        env_indices: Any,
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What the policy sees, and the results."""
+        given = unpack(observations, self.scope_path)
+        states = given.states if self.preprocessor is None else self._preprocessed(given.states, env_indices)
+        inputs = states if other_nn_inputs is None else self._merged(states, other_nn_inputs)
+        seen = given.bundle(states=inputs)
+        preferred = self._preferred(seen, use_exploration)
+        action = self._explored(preferred, time_percentage, use_exploration, seen)
+        carried = {key: preferred[key] for key in ("internal_states",) if key in preferred}
+        return seen, {"preprocessed_state": states, "action": action, **carried}
 
     def _preprocessed(self, states: Any, env_indices: Any) -> Any:
         given = (env_indices,) if self.preprocessor.has_state else ()
         return self.preprocessor.preprocess(states, *given)
 
-    def _preferred(self, inputs: Any, use_exploration: Any, **given: Any) -> Any:
+    def _preferred(self, observations: Any, use_exploration: Any) -> Any:
         """The policy's result."""
         if self.has_values:
-            return self.policy.get_q_values_and_action(inputs, **given)
+            return self.policy.get_q_values_and_action(observations)
         # An exploration also works on samples, if the policy draws them.
         if use_exploration is None or isinstance(use_exploration, bool):
             deterministic: Any = True if use_exploration is False else None
         else:
             deterministic = True if self.policy.deterministic else self._not(use_exploration)
-        return self.policy.get_action(inputs, deterministic, **given)
+        return self.policy.get_action(observations, deterministic)
 
-    def _explored(self, preferred: Any, time_percentage: Any, use_exploration: Any, **masks: Any) -> Any:
+    def _explored(self, preferred: Any, time_percentage: Any, use_exploration: Any, observations: Any) -> Any:
         action = preferred["action"]
         if self.exploration is None or use_exploration is False:
             return action
@@ -174,7 +171,7 @@ class ActorComponent(Component):
             )
         given = preferred["q_values"] if self.exploration.explores == "q_values" else action
         # A disabled exploration neither draws nor changes its state.
-        return self.exploration.get_action(given, time_percentage, use_exploration, **masks)
+        return self.exploration.get_action(given, time_percentage, use_exploration, observations)
 
     @graph_fn
     def _not(self, ops: Any, flag: Any) -> Any:
@@ -201,11 +198,6 @@ def _reset(actor: ActorComponent, env_indices: Any) -> None:
         actor.preprocessor.reset(env_indices)
     if actor.exploration is not None and "reset" in actor.exploration.api_methods():
         actor.exploration.reset(env_indices)
-
-
-def _masks(action_mask: Any) -> dict[str, Any]:
-    """The argument, if given; a policy or exploration without masks is then called without it."""
-    return {} if action_mask is None else {"action_mask": action_mask}
 
 
 def _preprocessor(spec: Any, path: str) -> Any:

@@ -9,30 +9,30 @@ import numpy as np
 
 from rlgraph.components.common.action_masks import NAME, check_masks, check_ranks
 from rlgraph.components.common.action_spaces import action_space_of
+from rlgraph.components.common.observations import Observing, unpack
 from rlgraph.components.layers.dense import Dense
-from rlgraph.components.networks.layer_chain import features_of
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.policies.categorical_actions import categories, choices, mask_shapes
 from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.core.functional.distributions.categorical import mask_logits
 from rlgraph.core.specs.spec_types import NetworkSpec, SpaceSpec
-from rlgraph.spaces import Dict, Space
+from rlgraph.spaces import Space
 
 
-class QPolicy(Component):
+class QPolicy(Observing):
     """A network with linear heads: one value per action.
 
     A container action has a head for each part, and action values of its structure: ``[B, A]`` for an ``IntBox(A)``,
     ``[B, 2]`` for a `BoolBox`, ``[B, k, A]`` for an ``IntBox(A, shape=(k,))``. For ``IntBox([3, 5])`` they are
     ``[B, 2, 5]``, with -inf for actions that do not exist.
 
-    Actions that `action_mask` (bool) forbids are never the greedy action. Masks have the shape of the action values and
-    the ranks of the states; for a container action they are a container of some or all parts. Elements whose mask
-    allows nothing have all existing actions. Masks do not change the action values.
+    Actions that the mask of the observations forbids are never the greedy action. Masks have the shape of the action
+    values and the ranks of the states; for a container action they are a container of some or all parts. Elements whose
+    mask allows nothing have all existing actions. Masks do not change the action values.
 
-    States with a time rank, in either order, are sequences. A recurrent network starts from `internal_states`
-    (default: zeros) and restarts where `resets`, bool per step, is true; `sequence_length`, int [B], is the number of
-    valid steps. The states after the last step are among the results; `internal_states_space` is their Space.
+    Its API methods take `observations`: states ``[B, ...]``, or a bundle of them and more (see `Observations`). With a
+    recurrent network their results include the ``"internal_states"`` after the last step, in the form in which
+    observations have them; their Space is `internal_states_space`. For sequences, results are sequences.
 
     Args:
         network_spec: the network (instance, list of layer specs, or spec).
@@ -69,35 +69,21 @@ class QPolicy(Component):
             for path, box in self.boxes.items()
         }
 
-    @property
-    def internal_states_space(self) -> Dict | None:
-        """The Space of the internal states of the network; None if it has none."""
-        return self.network.internal_states_space
-
     @rlgraph_api
-    def get_q_values(
-        self, states: Any, internal_states: Any = None, sequence_length: Any = None, resets: Any = None
-    ) -> Any:
+    def get_q_values(self, observations: Any) -> Any:
         """``{"q_values"}``, ``[B, A]`` or a container; and ``"internal_states"`` of a recurrent network."""
-        features = features_of(self.network, states, internal_states, sequence_length, resets)
+        features = self.features_of(observations)
         return {"q_values": self.q_values_of(features.pop("nn_outputs")), **features}
 
     @rlgraph_api
-    def get_q_values_and_action(
-        self,
-        states: Any,
-        action_mask: Any = None,
-        internal_states: Any = None,
-        sequence_length: Any = None,
-        resets: Any = None,
-    ) -> Any:
+    def get_q_values_and_action(self, observations: Any) -> Any:
         """``{"q_values", "action"}``, and ``"internal_states"`` of a recurrent network; the network runs once.
 
-        ``"q_values"`` are those of `get_q_values`, also of actions that `action_mask` does not allow.
+        ``"q_values"`` are those of `get_q_values`, also of actions that the mask does not allow.
         """
-        features = features_of(self.network, states, internal_states, sequence_length, resets)
+        features = self.features_of(observations)
         q_values = self.q_values_of(features.pop("nn_outputs"))
-        return {"q_values": q_values, "action": self._greedy(q_values, action_mask), **features}
+        return {"q_values": q_values, "action": self._greedy(q_values, observations), **features}
 
     def q_values_of(self, features: Any) -> Any:
         """Action values from the network's features, for use in API methods."""
@@ -133,24 +119,18 @@ class QPolicy(Component):
         }
 
     @rlgraph_api
-    def get_deterministic_action(
-        self,
-        states: Any,
-        action_mask: Any = None,
-        internal_states: Any = None,
-        sequence_length: Any = None,
-        resets: Any = None,
-    ) -> Any:
+    def get_deterministic_action(self, observations: Any) -> Any:
         """``{"action"}``, of largest value among those allowed, ``[B]`` or a container.
 
         And ``"internal_states"`` of a recurrent network.
         """
-        features = features_of(self.network, states, internal_states, sequence_length, resets)
+        features = self.features_of(observations)
         preferences = self.preferences_of(features.pop("nn_outputs"))
-        return {"action": self._greedy(preferences, action_mask), **features}
+        return {"action": self._greedy(preferences, observations), **features}
 
-    def _greedy(self, preferences: Any, action_mask: Any) -> Any:
-        return self._argmax(preferences if action_mask is None else self._masked(preferences, action_mask))
+    def _greedy(self, preferences: Any, observations: Any) -> Any:
+        mask = unpack(observations, self.scope_path).action_mask
+        return self._argmax(preferences if mask is None else self._masked(preferences, mask))
 
     @graph_fn
     def _split(self, ops: Any, outputs: Any, path: str) -> Any:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from rlgraph.components.common.state_values import StateValues
 from rlgraph.components.layers.dense import Dense
-from rlgraph.components.networks.layer_chain import features_of
 from rlgraph.components.policies.policy import Policy
-from rlgraph.core import graph_fn, rlgraph_api
+from rlgraph.core import rlgraph_api
 from rlgraph.core.specs.spec_types import InitializerSpec, NetworkSpec, SpaceSpec
 
 
-class SharedValueFunctionPolicy(Policy):
+class SharedValueFunctionPolicy(Policy, StateValues):
     """A `Policy` with an additional linear layer after its network for the value of a state.
 
     Args:
@@ -45,30 +45,6 @@ class SharedValueFunctionPolicy(Policy):
         self.add_components(self.value_layer)
 
     @rlgraph_api
-    def get_state_values(
-        self, nn_inputs: Any, internal_states: Any = None, sequence_length: Any = None, resets: Any = None
-    ) -> Any:
-        """``{"state_values": [B], "nn_outputs"}`` of states ``nn_inputs [B, ...]``."""
-        features = features_of(self.network, nn_inputs, internal_states, sequence_length, resets)
-        return {"state_values": self._values(self.value_layer.call(features["nn_outputs"])), **features}
-
-    @rlgraph_api
-    def get_state_values_adapter_outputs_and_parameters(
-        self,
-        nn_inputs: Any,
-        action_mask: Any = None,
-        internal_states: Any = None,
-        sequence_length: Any = None,
-        resets: Any = None,
-    ) -> Any:
+    def get_state_values_adapter_outputs_and_parameters(self, observations: Any) -> Any:
         """``{"state_values", "adapter_outputs", "parameters", "nn_outputs"}``; the network runs once."""
-        outputs = self.get_adapter_outputs_and_parameters(
-            nn_inputs, action_mask, internal_states, sequence_length, resets
-        )
-        values = self._values(self.value_layer.call(outputs["nn_outputs"]))
-        return {**outputs, "state_values": values}
-
-    @graph_fn
-    def _values(self, ops: Any, values: Any) -> Any:
-        """``[B, 1] -> [B]``."""
-        return ops.squeeze(values, axis=-1)
+        return self._valued(self.outputs_and_parameters_of(observations))

@@ -69,13 +69,14 @@ class PreprocessorStack(Component):
         return Dict(spaces) if spaces else None
 
     @rlgraph_api
-    def preprocess_with_states(self, inputs: Any, internal_states: Any) -> Any:
-        """``{"output", "internal_states"}`` of ``inputs [B, ...]``; zero states mean that an episode begins."""
+    def preprocess_with_states(self, inputs: Any, internal_states: Any = None) -> Any:
+        """``{"output", "internal_states"}`` of ``inputs [B, ...]``; where states are zero, or None, episodes begin."""
         states = {}
         for layer in self.layers:
             if layer.has_state:
                 key = state_key(layer)
-                result = layer.call_with_states(inputs, internal_states[key])
+                before = None if internal_states is None else internal_states[key]
+                result = layer.call_with_states(inputs, before)
                 inputs, states[key] = result["output"], result["internal_states"]
             else:
                 inputs = layer.call(inputs)

@@ -10,6 +10,7 @@ import numpy as np
 from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.components.preprocessing.preprocess_layer import StatefulLayer, check_numeric, with_shape
 from rlgraph.core import graph_fn, rlgraph_api
+from rlgraph.core.ops import leaves_of
 from rlgraph.spaces import BoolBox, BoxSpace, Dict, Space, SpaceError
 
 
@@ -81,21 +82,27 @@ class Sequence(StatefulLayer):
         return Dict(stack=stacked, is_filled=BoolBox(), add_batch_rank=True)
 
     @rlgraph_api
-    def call_with_states(self, inputs: Any, internal_states: Any) -> Any:
-        """``{"output", "internal_states"}`` of ``inputs [B, ...]``; zero states mean that an episode begins."""
-        output, is_filled = self._continue(inputs, internal_states["stack"], internal_states["is_filled"])
+    def call_with_states(self, inputs: Any, internal_states: Any = None) -> Any:
+        """``{"output", "internal_states"}`` of ``inputs [B, ...]``; where states are zero, or None, episodes begin."""
+        states = {} if internal_states is None else internal_states
+        output, is_filled = self._continue(inputs, **{name: states[name] for name in states})
         return {"output": output, "internal_states": {"stack": output, "is_filled": is_filled}}
 
     @graph_fn(
         host=True,
-        spaces=lambda self, inputs, stack, is_filled: (self.get_preprocessed_space(inputs), is_filled),
+        spaces=lambda self, inputs, *_: (
+            self.get_preprocessed_space(inputs),
+            BoolBox(add_batch_rank=inputs.batch_rank),
+        ),
         returns=2,
     )
-    def _continue(self, inputs: Any, stack: Any, is_filled: np.ndarray) -> Any:
+    def _continue(self, inputs: Any, stack: Any = None, is_filled: Any = None) -> Any:
+        filled = np.ones(len(next(iter(leaves_of(inputs)))), bool)
+        if stack is None:
+            begin = lambda new, _: np.tile(new[..., None] if self.add_rank else new, self.sequence_length)  # noqa: E731
+            return _map(begin, inputs, inputs), filled
         begins = None if is_filled.all() else ~is_filled
-        return _map(lambda new, old: self._next_stack(new, old, begins), inputs, stack), np.ones_like(
-            is_filled
-        )
+        return _map(lambda new, old: self._next_stack(new, old, begins), inputs, stack), filled
 
     def _next_stack(self, inputs: np.ndarray, stack: np.ndarray, begins: np.ndarray | None) -> np.ndarray:
         newest = inputs[..., None] if self.add_rank else inputs

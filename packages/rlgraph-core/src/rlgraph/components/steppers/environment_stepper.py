@@ -20,8 +20,6 @@ from rlgraph.spaces.errors import mismatch
 
 #: Default API methods of actors; the first existing one is used.
 ACTOR_METHODS = ("get_preprocessed_state_and_action", "get_action", "get_deterministic_action")
-#: Optional arguments of the actor beside states.
-HANDED = ("internal_states", "time_percentage", "use_exploration")
 #: Results of the actor with a fixed meaning.
 KNOWN = ("action", "internal_states")
 
@@ -31,9 +29,9 @@ class EnvironmentStepper(Component):
 
     The environments are stepped on the host; the actor is computed by the backend. An **actor** is any component with
     an API method whose first argument is states ``[N, ...]``, one row per environment, and which returns a dict with
-    ``action [N, ...]``: a policy, an actor component. If the method has arguments ``internal_states``,
-    ``time_percentage`` or ``use_exploration``, it receives them. If the actor has an API method ``reset(env_indices)``,
-    it is called with the environments whose episodes begin.
+    ``action [N, ...]``: a policy, an actor component. With internal states it is given observations, ``{"states",
+    "internal_states"}``. If the method has arguments ``time_percentage`` or ``use_exploration``, it receives them. If
+    the actor has an API method ``reset(env_indices)``, it is called with the environments whose episodes begin.
 
     Environments continue from call to call. One that ends is reset in the same step; the state of its episode (internal
     states, previous action and reward) is then zero. Checkpoints do not contain environments, so a checkpoint is a
@@ -48,8 +46,8 @@ class EnvironmentStepper(Component):
         num_steps: number of steps, T.
         num_environments: N; then results are ``[T, N, ...]``. None: one environment, and results are ``[T, ...]``.
         internal_states_space: Space of the actor's internal states, without ranks; the actor then receives
-            ``internal_states [N, ...]``, zeros at first, and returns them. Default: the actor's own
-            ``internal_states_space``, as in recurrent policies.
+            ``internal_states [N, ...]`` among the observations, zeros at first, and returns them. Default: the actor's
+            own ``internal_states_space``, as in recurrent policies.
         add_previous_action_to_state, add_previous_reward_to_state: the actor receives a dict of the state (the parts of
             a Dict; else ``state``) and ``previous_action`` or ``previous_reward``, zeros where an episode begins.
         extra_returns: further results of the actor to collect, such as ``log_likelihood``.
@@ -157,21 +155,17 @@ class EnvironmentStepper(Component):
 
     def _ask(self, present: Any, settings: Mapping[str, Any]) -> Any:
         """The actor's result."""
-        states = present["states"]
+        states, space = present["states"], self.rollout.state_space
         if self.added:
-            space = self.rollout.state_space
             parts = {key: states[key] for key in space} if isinstance(space, Dict) else {"state": states}
             states = {**parts, **{name: present[name] for name in self.added}}
         method = getattr(self.actor, self.actor_method)
         takes = inspect.signature(self.actor.api_methods()[self.actor_method]).parameters
         handed = {name: value for name, value in settings.items() if name in takes and value is not None}
         if self.internal_space is not None:
-            if "internal_states" not in takes:
-                raise AssemblyError(
-                    f"{self.scope_path}: there is an internal_states_space, and {self.actor.scope_path}."
-                    f"{self.actor_method} takes no internal_states"
-                )
-            handed["internal_states"] = present["internal_states"]
+            states = {"states": states, "internal_states": present["internal_states"]}
+        elif isinstance(space, Dict) and "states" in space:  # alone they would be taken for observations
+            states = {"states": states}
         returned = method(states, **handed)
         wanted = [
             "action",

@@ -14,6 +14,8 @@ from rlgraph.core.checkpoint.manifest import read_manifest
 from rlgraph.core.checkpoint.tensor_file import TensorEntry, TensorFile
 from rlgraph.core.errors import CheckpointError
 
+#: File of arrays that are kept beside the variables.
+BESIDE = "beside"
 #: Maximum number of names in a message.
 _NAMED = 5
 
@@ -107,6 +109,20 @@ class Checkpoint:
         for name, (shape, dtype) in expected.items():
             if problem := _difference(entries[name], shape, np.dtype(dtype)):
                 raise CheckpointError(f"checkpoint {self.directory}: variable {name!r} has {problem}")
+
+
+def read_beside(directory: str | Path) -> dict[str, np.ndarray]:
+    """The arrays that were saved beside the variables, by name; none if there are none.
+
+    Raises:
+        CheckpointError: the checkpoint is missing or damaged.
+    """
+    with Checkpoint(directory) as checkpoint:
+        if BESIDE not in checkpoint.files:
+            return {}
+        checkpoint.verify([BESIDE])
+        file = checkpoint.file(BESIDE)
+        return {name: file.read(name) for name in file.entries}
 
 
 def _difference(entry: TensorEntry, shape: tuple[int, ...], dtype: np.dtype[Any]) -> str:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.core.backend import Storage
 from rlgraph.core.checkpoint.reading import Checkpoint
 from rlgraph.core.errors import CheckpointError, InputError
 from rlgraph.core.graph.variables import Variable
 from rlgraph.core.random_streams import check_stream_state
+from rlgraph.core.storage import Storage
 
 
 def streams_stem(backend: str) -> str:

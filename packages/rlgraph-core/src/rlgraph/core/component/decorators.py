@@ -248,7 +248,8 @@ class GraphFunction(Member):
                 if arguments[name] is not None or self.signature.parameters[name].default is not None:
                     break
                 arguments.pop(name)
-            return trace.call_graph_function(component, self.name, arguments, self.returns, self.host)
+            flat = [name for name in arguments if options.split_ops and options.flattens(name)]
+            return trace.call_graph_function(component, self.name, arguments, self.returns, self.host, flat)
 
         return call
 

@@ -142,7 +142,7 @@ def place(
             missing.add(name)
             warnings.warn(
                 f"{scope}: its {what} were to be on device {name!r}, which the {backend.name} backend does not have "
-                "here: they are where it places them by itself, and so is all else that names this device",
+                "here: the backend places them and everything else on this device itself",
                 BuildWarning,
                 stacklevel=2,
             )

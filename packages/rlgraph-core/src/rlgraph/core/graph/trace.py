@@ -6,7 +6,7 @@ The trace in progress is held in a `ContextVar`: no stack inspection, no source 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -33,9 +33,11 @@ from rlgraph.core.graph.nodes import (
     Ref,
     Region,
     Result,
+    Source,
     VariablesOf,
     descend,
     label,
+    references,
 )
 from rlgraph.spaces import Dict, Space, Tuple
 
@@ -113,7 +115,7 @@ class Parts(dict[Any, Any]):
 
 
 class KnownDict(dict[Any, Any]):
-    """An argument that is a known dict. The build reports a missing part, after the component's own checks."""
+    """A known dict of parts of `ref`. The build reports a missing part, after the component's own checks."""
 
     def __init__(self, ref: Ref, parts: Mapping[Any, Any]):
         super().__init__(parts)
@@ -169,6 +171,8 @@ class Trace:
     _stack: list[tuple[int, Any, str]] = field(default_factory=list)
     _open: list[list[Node]] = field(default_factory=lambda: [[]])
     _arguments: dict[int, dict[str, Expression]] = field(default_factory=dict)
+    #: Outputs of graph functions that are known containers, written out.
+    _structures: dict[Source, Expression] = field(default_factory=dict)
     _next_id: int = 0
 
     def _new_id(self) -> int:
@@ -260,16 +264,18 @@ class Trace:
         """Check that an API method that returned nothing has not forgotten its `return`.
 
         Raises:
-            AssemblyError: the last call in it gives a value.
+            AssemblyError: its last call gives a value, and calls no host function, which may be there for its effect.
         """
         made: Iterable[Node | ApiCall] = (*self.nodes.values(), *self.calls.values())
         last = max((each for each in made if each.caller == call), key=lambda each: each.id, default=None)
         if isinstance(last, ApiCall):
-            gives, name = last.results != Const(None), f"{last.component}.{last.method}"
+            gives, name = any(True for _ in references(last.results)), f"{last.component}.{last.method}"
+        elif isinstance(last, GraphFunctionCall):
+            gives, name = last.returns > 0, label(last)
         else:
-            gives = isinstance(last, GraphFunctionCall) and last.returns > 0
-            name = label(last) if last else ""
-        if gives:
+            return
+        inside = (node for id_, node in self.nodes.items() if id_ >= last.id)
+        if gives and not any(isinstance(node, GraphFunctionCall) and node.host for node in inside):
             raise AssemblyError(
                 f"{where} returns nothing, and its last call {name} gives a value: return that, or declare "
                 "@rlgraph_api(returns=0)"
@@ -307,11 +313,13 @@ class Trace:
         return _seen(Ref(Parameter(call, name)), self._literal(self._arguments[call][name]))
 
     def whole_of(self, pack: Pack) -> Expression:
-        """The argument of which `pack` holds exactly the parts; else `pack`."""
+        """The argument, or output, of which `pack` holds exactly the parts; else `pack`."""
         refs = [item for _, item in pack.items if isinstance(item, Ref)]
-        if not refs or not refs[0].path or not isinstance(refs[0].source, Parameter):
+        if not refs or not refs[0].path:
             return pack
         source, path = refs[0].source, refs[0].path[:-1]
+        if not isinstance(source, Parameter) and source not in self._structures:
+            return pack
         literal = self._literal(Ref(source, path))
         parts = literal.items if isinstance(literal, Pack) and literal.kind is dict else ()
         expected = tuple(
@@ -370,6 +378,8 @@ class Trace:
                 return self._literal(descend(self._arguments[source.call][source.name], expression.path))
             if isinstance(source, Result):
                 return self._literal(descend(self.calls[source.call].results, expression.path))
+            if source in self._structures:
+                return descend(self._structures[source], expression.path)
             space = self._space(expression)
             if isinstance(space, Dict | Tuple):
                 parts = (Ref(source, (*expression.path, key)) for key in _keys(space))
@@ -393,8 +403,12 @@ class Trace:
         arguments: Mapping[str, Any],
         returns: int,
         host: bool,
+        split: Sequence[str] = (),
     ) -> Any:
-        """Record a call of a graph function; its body is not run before the build."""
+        """Record a call of a graph function; its body is not run before the build.
+
+        Of known containers among the arguments `split` its outputs have the structure.
+        """
         where = f"{component.scope_path}.{name}"
         if not self._stack or self._stack[-1][1] is not component:
             at = self._place if self._stack else "outside any API method"
@@ -407,7 +421,12 @@ class Trace:
         self._record(
             GraphFunctionCall(node, self._caller, component.scope_path, name, expressions, returns, host)
         )
-        outputs = tuple(Symbol(Ref(Output(node, i))) for i in range(returns))
+        literals = [self._literal(e) for key, e in expressions if key in split]
+        structure = next((literal for literal in literals if isinstance(literal, Pack)), None)
+        refs = [Ref(Output(node, i)) for i in range(returns)]
+        if structure is not None:
+            self._structures |= {ref.source: _parts_like(structure, ref) for ref in refs}
+        outputs = tuple(_seen(ref, self._literal(ref)) for ref in refs)
         return outputs[0] if returns == 1 else outputs
 
     def variables_of(self, component: Any, trainable_only: bool = False) -> Symbol:
@@ -450,6 +469,14 @@ def _seen(ref: Ref, literal: Expression) -> Any:
         parts = {key: _seen(Ref(ref.source, (*ref.path, key)), item) for key, item in literal.items}
         return KnownDict(ref, parts)
     return Symbol(ref)
+
+
+def _parts_like(literal: Expression, ref: Ref) -> Expression:
+    """The parts of `ref`, which has the structure of `literal`."""
+    if not isinstance(literal, Pack):
+        return ref
+    items = ((key, _parts_like(item, Ref(ref.source, (*ref.path, key)))) for key, item in literal.items)
+    return Pack(literal.kind, tuple(items))
 
 
 def _seen_from_outside(call: int, results: Expression, path: tuple[str | int, ...] = ()) -> Any:

@@ -114,7 +114,9 @@ def identity(value: Value) -> Hashable:
 
 
 def compatible(first: Value, second: Value) -> bool:
-    """Equal but for the batch and time ranks, the names of unknown sizes and the bounds."""
+    """Equal but for the batch and time ranks, the names of unknown sizes, the bounds, and keys of only one dict."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        return all(compatible(first[key], second[key]) for key in first.keys() & second.keys())
     return _agree(first, second, lambda a, b: _same_axes(a, b) or _own_shape(a) == _own_shape(b) is not None)
 
 
@@ -188,8 +190,9 @@ def difference(first: Value, second: Value, path: Path = ()) -> str:
         list(v) if isinstance(v, dict) else list(range(len(v))) if _is_tuple(v) else []
         for v in (first, second)
     ]
-    if keys[0] and keys[0] == keys[1]:
-        key = next(key for key in keys[0] if not compatible(first[key], second[key]))
-        return difference(first[key], second[key], (*path, key))
+    shared = keys[0] if isinstance(first, dict) or len(keys[0]) == len(keys[1]) else []
+    differing = [key for key in shared if key in keys[1] and not compatible(first[key], second[key])]
+    if differing:
+        return difference(first[differing[0]], second[differing[0]], (*path, differing[0]))
     where = "/".join(map(str, path))
     return f"; they differ at {where}: {describe(first)} against {describe(second)}" if path else ""

@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from rlgraph.core.backend import Backend, Storage
+from rlgraph.core.backend import Backend
 from rlgraph.core.execution_spec import ExecutionSpec
 from rlgraph.core.graph.emission import Dialect, emit_segment
 from rlgraph.core.graph.plan import Plan, Segment
 from rlgraph.core.graph.variables import Block, Layout, Variable
 from rlgraph.core.numpy.kernels import ACTING
 from rlgraph.core.numpy.ops import NumpyOps
+from rlgraph.core.storage import Storage
 
 DIALECT = Dialect(
     receive="{}".format,

@@ -45,11 +45,11 @@ class FlatWeights:
         storage, found = self._guarded.storage, {}
         with self._guarded.locks.holding(self._groups):
             whole = {name: storage.borrow_group(name) for name in self._groups}
-            whole = {name: storage.read_group(name) if x is None else x for name, x in whole.items()}
+            groups = {name: storage.read_group(name) if x is None else x for name, x in whole.items()}
             for dtype, runs in self._runs.items():
                 found[dtype] = flat = np.empty(self.sizes[dtype], dtype)
                 for block, start in runs:
-                    flat[start : start + block.stop - block.start] = whole[block.group][
+                    flat[start : start + block.stop - block.start] = groups[block.group][
                         block.start : block.stop
                     ]
         return found

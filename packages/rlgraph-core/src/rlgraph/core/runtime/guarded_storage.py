@@ -8,13 +8,13 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any
 
-from rlgraph.core.backend import Storage
 from rlgraph.core.graph import BuiltGraph
 from rlgraph.core.graph.binding import bind
 from rlgraph.core.graph.nodes import GraphFunctionCall
 from rlgraph.core.graph.plan import DrawStep, FlatStep, HostStep
 from rlgraph.core.random_streams import RandomStreams
 from rlgraph.core.runtime.locks import Locks
+from rlgraph.core.storage import Storage
 
 
 class GuardedStorage:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from rlgraph.core.backend import Backend, Storage
+from rlgraph.core.backend import Backend
 from rlgraph.core.errors import CapabilityError, RLGraphError, nearest
 from rlgraph.core.graph import Plan, link, make_plan
 from rlgraph.core.graph.call_fusion import FusedCall, fuse
@@ -19,6 +19,7 @@ from rlgraph.core.numpy.backend import ActingBackend, BorrowedStorage
 from rlgraph.core.random_streams import RandomStreams
 from rlgraph.core.runtime.guarded_storage import GuardedStorage
 from rlgraph.core.runtime.input_conversion import converter
+from rlgraph.core.storage import Storage
 
 Program = Callable[..., Any]
 

@@ -60,7 +60,7 @@ def _misfit(function: Any, operation: Operation) -> str:
     tensors = [p for p in required if "TensorSpec" in p.annotation or "Operand" in p.annotation]
     named = {p.name: p.default for p in required if p not in tensors} | options
     if operation.family == "control" or any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        named = {}  # what stands in front of tensors is given by position
+        named = {}  # arguments before tensors are positional
     for args, kwargs in (
         ([p.default for p in parameters], {}),
         ([p.default for p in required], options),

@@ -166,7 +166,7 @@ def learning(subject: Subject) -> None:
 
 @check("graphs")
 def save_and_load(subject: Subject) -> None:
-    """A checkpoint holds everything: another executor goes on as the first one does, and so does the reference."""
+    """A checkpoint is complete: another executor, and the reference, continue like the first one."""
     executor, reference = pair(subject)
     executor.execute("insert", *batch(30))
     executor.execute("get_loss_from_memory", 8)

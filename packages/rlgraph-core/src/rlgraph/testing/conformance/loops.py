@@ -131,7 +131,7 @@ def written_for_the_next_iteration(subject: Subject) -> None:
 
 @check("loops")
 def read_in_every_iteration(subject: Subject) -> None:
-    """A variable that is written in a loop is read anew, though the read takes nothing from the iteration."""
+    """A variable that a loop writes is read in each iteration, although the read does not depend on it."""
 
     def run(self: Any) -> Any:
         def body(i: Any, total: Any) -> Any:
@@ -263,7 +263,7 @@ def threads(subject: Subject) -> None:
 
 @check("loops", operations=("random_uniform",))
 def draws(subject: Subject) -> None:
-    """Every iteration draws anew."""
+    """Every iteration draws new numbers."""
     source = probe(draw, scope="source")
 
     def run(self: Any) -> Any:

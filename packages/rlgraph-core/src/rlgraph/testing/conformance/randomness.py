@@ -74,7 +74,7 @@ def streams_are_independent(subject: Subject) -> None:
 
 @check("random", operations=UNIFORM)
 def streams_are_saved(subject: Subject) -> None:
-    """A checkpoint goes on where it was written, with the same draws."""
+    """A loaded checkpoint continues with the same draws."""
     executor = subject.executor(probe(draw), seed=4)
     executor.execute("draw")
     with tempfile.TemporaryDirectory() as folder:

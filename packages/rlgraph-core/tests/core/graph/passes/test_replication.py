@@ -463,6 +463,7 @@ def test_containers_and_a_batch_that_is_not_the_first_axis(backend):
             np.testing.assert_allclose(a, b, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @on_all_backends("gradients")
 def test_updates_in_a_loop(backend):
     def update(self, x, y):

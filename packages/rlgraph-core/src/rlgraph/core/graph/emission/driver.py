@@ -147,14 +147,7 @@ class _Steps:
         guard = self.guard(step)
         if guard is None:
             return nullcontext()
-        name = (
-            step.name
-            if isinstance(step, Segment)
-            else "draws"
-            if isinstance(step, DrawStep)
-            else identifier(step.node.component, step.node.function)
-        )
-        return self.function.block(f"with {self.function.share(f'lock_{name}', guard)}:")
+        return self.function.block(f"with {self.function.share(f'lock_{_name(step)}', guard)}:")
 
     def _emit_draws(self, step: DrawStep) -> None:
         function = self.function
@@ -204,6 +197,12 @@ class _Steps:
 
     def _stack(self, name: str) -> str:
         return f"{self.function.share('stack', np.stack)}({name})"
+
+
+def _name(step: FlatStep) -> str:
+    if isinstance(step, HostStep):
+        return identifier(step.node.component, step.node.function)
+    return step.name if isinstance(step, Segment) else "draws"
 
 
 def _only_call(plan: Plan) -> GraphFunctionCall | None:

@@ -9,12 +9,18 @@ from rlgraph.components import (
     NoisyGreedy,
     OrnsteinUhlenbeckNoise,
 )
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
-from rlgraph.testing.conformance.cases.case import MASK, MASKS, PARTS, VALUES, Case
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space
+from rlgraph.testing.conformance.cases.case import FEATURES, MASK, MASKS, PARTS, VALUES, Case
 
 STEER = FloatBox(-1.0, 1.0, shape=(2,))
 DRIVE = Dict(jump=BoolBox(), steer=STEER)
 TIME = FloatBox(0.0, 1.0)
+
+
+def masked(mask: Space) -> Dict:
+    """Observations with a mask."""
+    return Dict(states=FEATURES, action_mask=mask, add_batch_rank=True)
+
 
 CASES: dict[str, Case] = {
     "epsilon_greedy": Case(
@@ -29,12 +35,12 @@ CASES: dict[str, Case] = {
     ),
     "epsilon_greedy_masked": Case(
         lambda: EpsilonGreedy(IntBox(4), epsilon_spec=0.5),
-        {"actions": IntBox(4, add_batch_rank=True), "action_mask": MASK},
+        {"actions": IntBox(4, add_batch_rank=True), "observations": masked(MASK)},
         ("get_action", "get_action"),
     ),
     "epsilon_greedy_masked_parts": Case(
         lambda: EpsilonGreedy(PARTS, epsilon_spec=0.5),
-        {"actions": PARTS.with_batch_rank(), "action_mask": MASKS.with_batch_rank()},
+        {"actions": PARTS.with_batch_rank(), "observations": masked(MASKS)},
         ("get_action", "get_action"),
     ),
     "noisy_greedy": Case(
@@ -44,7 +50,7 @@ CASES: dict[str, Case] = {
     ),
     "noisy_greedy_masked": Case(
         lambda: NoisyGreedy(IntBox(4), {"type": "gumbel"}),
-        {"q_values": VALUES, "action_mask": MASK},
+        {"q_values": VALUES, "observations": masked(MASK)},
         ("get_action", "get_action"),
     ),
     "noisy_greedy_without_noise": Case(

@@ -15,7 +15,7 @@ from rlgraph.components import (
     Optimizer,
     RMSProp,
 )
-from rlgraph.core import rlgraph_api
+from rlgraph.core import Component, rlgraph_api
 from rlgraph.spaces import Dict, FloatBox
 from rlgraph.testing.conformance.cases.case import SCREENS, Case
 from rlgraph.testing.conformance.gradients import LAYERS, REGRESSION_SPACES, Regression
@@ -67,6 +67,19 @@ class Learner(Regression):
         return {"loss": self.update(records["inputs"], records["targets"])}
 
 
+class Epochs(Component):
+    """It learns from minibatches."""
+
+    def __init__(self, **options: Any):
+        self.learner = Learner(Adam(0.05), LAYERS)
+        self.epochs = IterativeOptimization(num_epochs=2, num_minibatches=2, **options)
+        super().__init__(self.learner, self.epochs, scope="root")
+
+    @rlgraph_api
+    def update(self, records: Any) -> Any:
+        return self.epochs.run(self.learner.learn, records)
+
+
 CASES: dict[str, Case] = {
     "adadelta": _case(Adadelta, epsilon=1e-3),
     "adadelta_scheduled": _scheduled(Adadelta, epsilon=1e-3),
@@ -91,9 +104,7 @@ CASES: dict[str, Case] = {
         True,
     ),
     "iterative_optimization": Case(
-        lambda: IterativeOptimization(
-            Learner(Adam(0.05), LAYERS), 2, 2, stop_if=("loss", 0.7), api_method_name="learn"
-        ),
+        lambda: Epochs(stop_if=("loss", 0.7)),
         {"records": Dict(REGRESSION_SPACES)},
         ("update", "update"),
         True,

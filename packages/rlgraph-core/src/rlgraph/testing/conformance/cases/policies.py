@@ -18,6 +18,7 @@ from rlgraph.core import Component
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space, Tuple
 from rlgraph.testing.conformance.cases.case import FEATURES, MASK, MASKS, PARTS, Case
 from rlgraph.testing.conformance.gradients import LAYERS
+from rlgraph.testing.observation_parts import ObservationParts
 
 ACTIONS = IntBox(4)
 
@@ -25,7 +26,10 @@ ACTIONS = IntBox(4)
 def _policy(kind: Callable[..., Component], action_space: Space = ACTIONS) -> Case:
     methods = ("get_q_values", "get_deterministic_action")
     return Case(
-        lambda: kind(LAYERS, action_space=action_space), {"states": FEATURES}, methods, by=("states",)
+        lambda: kind(LAYERS, action_space=action_space),
+        {"observations": FEATURES},
+        methods,
+        by=("observations",),
     )
 
 
@@ -33,7 +37,7 @@ def _policy(kind: Callable[..., Component], action_space: Space = ACTIONS) -> Ca
 EVERYTHING = Dict(
     jump=BoolBox(), move=Tuple(IntBox(3), FloatBox(-1.0, 2.0, shape=(2,))), turn=FloatBox(shape=(2,))
 )
-STATES = {"nn_inputs": FEATURES, "actions": EVERYTHING.with_batch_rank()}
+STATES = {"observations": FEATURES, "actions": EVERYTHING.with_batch_rank()}
 #: A network with memory; its sequences, states ahead of the first step, and beginnings of episodes.
 RECURRENT = [
     {"type": "dense", "units": 3, "activation": "tanh"},
@@ -42,8 +46,9 @@ RECURRENT = [
 ]
 SEQUENCES = FEATURES.with_extra_ranks(True, True, True)
 STATE = FloatBox(-1.0, 1.0, shape=(2,))
+OF_NETWORK = Dict(lstm_1=Tuple(STATE, STATE), residual_2=Dict(unit_0=STATE), add_batch_rank=True)
 STATES_AND_RESETS: dict[str, Space] = {
-    "internal_states": Dict(lstm_1=Tuple(STATE, STATE), residual_2=Dict(unit_0=STATE), add_batch_rank=True),
+    "internal_states": Dict(policy=OF_NETWORK),
     "resets": BoolBox(add_batch_rank=True, add_time_rank=True, time_major=True),
 }
 DETERMINISTIC = (
@@ -61,38 +66,36 @@ ACTOR = "get_preprocessed_state_and_action"
 CASES: dict[str, Case] = {
     "actor_component": Case(
         lambda: ActorComponent(HALVES, Policy(LAYERS, Dict(a=IntBox(3), b=IntBox(2)))),
-        {"states": FEATURES},
+        {"observations": FEATURES},
         (ACTOR, "get_preprocessed_state_action_and_action_probs"),
-        by=("states",),
+        by=("observations",),
     ),
     "actor_component_explores": Case(
         lambda: ActorComponent(HALVES, QPolicy(LAYERS, IntBox(4)), {"epsilon_spec": 0.5}),
-        {"states": FEATURES, "time_percentage": FloatBox(0.0, 1.0)},
+        {"observations": FEATURES, "time_percentage": FloatBox(0.0, 1.0)},
         (ACTOR,),
     ),
     "actor_component_masked": Case(
         lambda: ActorComponent(HALVES, QPolicy(LAYERS, IntBox(4)), {"epsilon_spec": 0.5}),
-        {"states": FEATURES, "action_mask": MASK},
+        {"observations": {"states": FEATURES, "action_mask": MASK}},
         (ACTOR,),
     ),
     "actor_component_recurrent": Case(
-        lambda: ActorComponent(
-            None, Policy([{"type": "lstm", "units": 2, "scope": "core"}], FloatBox(-1.0, 1.0))
+        lambda: ObservationParts(
+            ActorComponent(None, Policy([{"type": "lstm", "units": 2, "scope": "core"}], FloatBox(-1.0, 1.0)))
         ),
         {
             "states": FEATURES,
-            "internal_states": Dict(
-                core=Tuple(FloatBox(shape=(2,)), FloatBox(shape=(2,))), add_batch_rank=True
-            ),
+            "internal_states": Dict(policy=Dict(core=Tuple(STATE, STATE)), add_batch_rank=True),
         },
         (ACTOR,),
         by=("states", "internal_states"),
     ),
     "policy": Case(
         lambda: Policy(LAYERS, IntBox(4)),
-        {"nn_inputs": FEATURES, "actions": IntBox(4, add_batch_rank=True)},
+        {"observations": FEATURES, "actions": IntBox(4, add_batch_rank=True)},
         DETERMINISTIC,
-        by=("nn_inputs",),
+        by=("observations",),
     ),
     "policy_parts": Case(lambda: Policy(LAYERS, EVERYTHING), STATES, DETERMINISTIC),
     "policy_parts_squashed": Case(
@@ -101,50 +104,57 @@ CASES: dict[str, Case] = {
         ),
         STATES,
         ("get_log_likelihood", "get_entropy"),
-        by=("nn_inputs",),
+        by=("observations",),
     ),
     "shared_value_function_policy": Case(
         lambda: SharedValueFunctionPolicy(LAYERS, IntBox(4)),
-        {"nn_inputs": FEATURES, "actions": IntBox(4, add_batch_rank=True)},
-        ("get_state_values", "get_state_values_adapter_outputs_and_parameters", "get_entropy"),
-        by=("nn_inputs",),
+        {
+            "observations": FEATURES,
+            "next_observations": FEATURES,
+            "actions": IntBox(4, add_batch_rank=True),
+        },
+        ("get_values_of_transitions", "get_state_values_adapter_outputs_and_parameters", "get_entropy"),
+        by=("observations",),
     ),
     "policy_elements": Case(
         lambda: Policy(LAYERS, IntBox([2, 1], [4, 6])),
-        {"nn_inputs": FEATURES, "actions": IntBox([2, 1], [4, 6], add_batch_rank=True)},
+        {"observations": FEATURES, "actions": IntBox([2, 1], [4, 6], add_batch_rank=True)},
         DETERMINISTIC,
-        by=("nn_inputs",),
+        by=("observations",),
     ),
     "policy_recurrent": Case(
-        lambda: Policy(RECURRENT, IntBox(4)),
+        lambda: ObservationParts(Policy(RECURRENT, IntBox(4))),
         {
-            "nn_inputs": SEQUENCES,
+            "states": SEQUENCES,
             "actions": IntBox(4).with_extra_ranks(True, True, True),
             **STATES_AND_RESETS,
         },
         (*DETERMINISTIC, "get_log_likelihood_per_part"),
-        by=("nn_inputs", "internal_states"),
+        by=("states", "internal_states"),
     ),
     "q_policy_recurrent": Case(
-        lambda: DuelingPolicy(RECURRENT, PARTS),
+        lambda: ObservationParts(DuelingPolicy(RECURRENT, PARTS)),
         {"states": SEQUENCES, **STATES_AND_RESETS},
         ("get_q_values_and_action",),
         by=("states", "internal_states"),
     ),
     "value_function_recurrent": Case(
-        lambda: ValueFunction(RECURRENT),
-        {"nn_inputs": FEATURES, "internal_states": STATES_AND_RESETS["internal_states"]},
-        ("get_state_values",),
-        by=("nn_inputs", "internal_states"),
+        lambda: ObservationParts(ValueFunction(RECURRENT, scope="policy")),
+        {"states": SEQUENCES, "next_observations": SEQUENCES, **STATES_AND_RESETS},
+        ("get_state_values", "get_values_of_transitions"),
+        by=("states", "next_observations", "internal_states"),
     ),
     "network_recurrent": Case(
         lambda: NeuralNetwork(RECURRENT),
-        {"inputs": SEQUENCES, **STATES_AND_RESETS},
+        {"inputs": SEQUENCES, **STATES_AND_RESETS, "internal_states": OF_NETWORK},
         ("call_with_states",),
         by=("inputs", "internal_states"),
     ),
     "value_function": Case(
-        lambda: ValueFunction(LAYERS), {"nn_inputs": FEATURES}, ("value_output",), by=("nn_inputs",)
+        lambda: ValueFunction(LAYERS),
+        {"observations": FEATURES, "next_observations": FEATURES},
+        ("value_output", "get_values_of_transitions"),
+        by=("observations", "next_observations"),
     ),
     "dueling_policy": _policy(DuelingPolicy),
     "dueling_policy_parts": _policy(DuelingPolicy, PARTS),
@@ -154,18 +164,18 @@ CASES: dict[str, Case] = {
     "q_policy_elements": replace(_policy(QPolicy, IntBox([2, 4, 3])), by=()),
     "q_policy_parts": _policy(QPolicy, PARTS),
     "q_policy_masked": Case(
-        lambda: QPolicy(LAYERS, IntBox(4)),
+        lambda: ObservationParts(QPolicy(LAYERS, IntBox(4))),
         {"states": FEATURES, "action_mask": MASK},
         GREEDY,
         by=("states",),
     ),
     "q_policy_masked_elements": Case(
         lambda: QPolicy(LAYERS, IntBox([2, 4, 3])),
-        {"states": FEATURES, "action_mask": BoolBox(shape=(3, 4), add_batch_rank=True)},
+        {"observations": Dict(states=FEATURES, action_mask=BoolBox(shape=(3, 4)), add_batch_rank=True)},
         GREEDY,
     ),
     "dueling_policy_masked_recurrent": Case(
-        lambda: DuelingPolicy(RECURRENT, PARTS),
+        lambda: ObservationParts(DuelingPolicy(RECURRENT, PARTS)),
         {"states": SEQUENCES, "action_mask": MASKS.with_extra_ranks(True, True, True), **STATES_AND_RESETS},
         GREEDY,
         by=("states", "internal_states"),

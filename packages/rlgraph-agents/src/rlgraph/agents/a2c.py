@@ -1,0 +1,88 @@
+"""Advantage actor-critic: Mnih et al. (2016), https://arxiv.org/abs/1602.01783, synchronous."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlgraph.agents.algorithm import Algorithm
+from rlgraph.agents.algorithm_agent import AlgorithmAgent
+from rlgraph.agents.default_network import default_network
+from rlgraph.agents.experience.rollouts import Rollouts
+from rlgraph.components import ActorCriticLoss, GeneralizedAdvantageEstimation, Policy, RMSProp, ValueFunction
+from rlgraph.core import rlgraph_api
+from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec, ScheduleSpec
+from rlgraph.spaces import Space
+
+
+class A2C(Algorithm):
+    """Advantage actor-critic, the synchronous form of A3C (Mnih et al., 2016).
+
+    Args:
+        state_space, action_space: the task, as the policy sees it.
+        discount: discount factor of one step.
+        gae_lambda: lambda of the advantages; 1, whole returns, is the paper's.
+        weight_entropy: weight of the entropy bonus.
+        weight_vf: weight of the value function's loss.
+        network_spec: layers of the policy; default: what suits the states, see `default_network`.
+        value_network_spec: layers of the value function; default: those of the policy.
+        optimizer_spec: one optimizer for both; default: RMSProp.
+    """
+
+    experience = Rollouts.of("discount")
+
+    def __init__(
+        self,
+        state_space: Space,
+        action_space: Space,
+        *,
+        discount: float = 0.99,
+        gae_lambda: float = 1.0,
+        weight_entropy: ScheduleSpec = 0.01,
+        weight_vf: ScheduleSpec = 0.5,
+        network_spec: NetworkSpec = None,
+        value_network_spec: NetworkSpec = None,
+        optimizer_spec: ComponentSpec = None,
+    ):
+        layers = default_network(state_space) if network_spec is None else network_spec
+        self.policy = Policy(layers, action_space)
+        self.value_function = ValueFunction(layers if value_network_spec is None else value_network_spec)
+        self.gae = GeneralizedAdvantageEstimation(gae_lambda, discount)
+        self.loss = ActorCriticLoss(weight_entropy=weight_entropy, weight_vf=weight_vf)
+        self.optimizer = RMSProp.from_spec(optimizer_spec, path="optimizer_spec")
+        super().__init__(self.policy, self.value_function, self.gae, self.loss, self.optimizer, scope="a2c")
+
+    @rlgraph_api
+    def act(self, observations: Any) -> Any:
+        return self.policy.get_stochastic_action(observations)
+
+    @rlgraph_api
+    def act_greedily(self, observations: Any) -> Any:
+        return self.policy.get_deterministic_action(observations)
+
+    @rlgraph_api
+    def update(self, records: Any, time_percentage: Any = None) -> Any:
+        observations, actions = records["observations"], records["actions"]
+        values = self.value_function.get_values_of_transitions(observations, records["next_observations"])
+        advantages = self.gae.calc_gae_values(
+            values["state_values"],
+            records["rewards"],
+            records["terminals"],
+            records["ends"],
+            values["next_state_values"],
+        )
+        losses = self.loss.loss(
+            self.policy.get_log_likelihood(observations, actions)["log_likelihood"],
+            values["state_values"],
+            advantages,
+            self.policy.get_entropy(observations)["entropy"],
+            time_percentage,
+            weights=records["weights"],
+        )
+        variables = self.policy.variables() + self.value_function.variables()
+        self.optimizer.step(variables, losses["loss"], time_percentage)
+        del losses["loss_per_item"]
+        return losses
+
+
+class A2CAgent(AlgorithmAgent):
+    algorithm_class = A2C

@@ -1,0 +1,105 @@
+"""The observation bundle, and the components that are given it.
+
+An algorithm passes what was observed on whole, to policies, value functions and explorations, and they unpack it here.
+So masks and memory reach every algorithm without a word in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from rlgraph.components.networks.layer_chain import is_recurrent, state_key
+from rlgraph.core import AssemblyError, Component
+from rlgraph.core.errors import nearest, no_part
+from rlgraph.spaces import Dict
+
+
+@dataclass(frozen=True)
+class Observations:
+    """What was observed; symbols in wiring, Spaces in checks.
+
+    Attributes:
+        states: of the environment, ``[B, ...]``, one step; with a time rank, in either order, sequences.
+        action_mask: which of categorical actions are possible, bool ``[B, ..., A]``, or a container; None: all.
+        internal_states: of the recurrent networks before the first step, a dict by component: that with the scope
+            "value-function" has ``internal_states["value_function"]``, and so have its copies. None: zeros.
+        resets: bool, one per step, where an episode begins: internal states are zeroed before these steps; None:
+            nowhere.
+        sequence_length: int [B], number of valid steps of each sequence; None: all.
+    """
+
+    states: Any
+    action_mask: Any = None
+    internal_states: Any = None
+    resets: Any = None
+    sequence_length: Any = None
+
+    def bundle(self, **others: Any) -> dict[str, Any]:
+        """The dict of the parts that are given, and of `others`."""
+        return {name: part for name in PARTS if (part := others.get(name, getattr(self, name))) is not None}
+
+
+PARTS = tuple(field.name for field in fields(Observations))
+
+
+def unpack(observations: Any, where: str) -> Observations:
+    """The parts of `observations`: a dict with the key ``"states"``, or states alone.
+
+    Raises:
+        AssemblyError: the dict has an unknown key.
+    """
+    if not isinstance(observations, Mapping) or "states" not in observations:
+        return Observations(observations)
+    for key in observations:
+        if key not in PARTS:
+            raise AssemblyError(
+                f"{where}: observations have the unknown part {key!r}. {nearest(key, PARTS)} States that are a Dict "
+                'with a part "states" belong into a bundle: {"states": states}'
+            )
+    return Observations(**observations)
+
+
+class Observing(Component):
+    """A component with a network that is given observations.
+
+    Attributes:
+        states_key: the key of its internal states: its scope as an identifier. A copy, such as a target network, has
+            those of its original.
+    """
+
+    network: Any
+
+    def __init__(self, *sub_components: Component, **kwargs: Any):
+        super().__init__(*sub_components, **kwargs)
+        self.states_key = state_key(self)
+
+    @property
+    def internal_states_space(self) -> Dict | None:
+        """The Space of the internal states, as in observations and results: a Dict by component; None: it has none."""
+        space = self.network.internal_states_space
+        return None if space is None else Dict({self.states_key: space})
+
+    def features_of(self, observations: Any, every_step: bool | None = None) -> dict[str, Any]:
+        """``{"nn_outputs"}`` of the network, and ``"internal_states"`` if it is recurrent; for use in API methods.
+
+        They are those after the last step or, with `every_step`, after every step.
+        """
+        given = unpack(observations, self.scope_path)
+        if not is_recurrent(self.network):
+            return {"nn_outputs": self.network.call(given.states)}
+        key, states = self.states_key, given.internal_states
+        if isinstance(states, Mapping) and key not in states:
+            raise AssemblyError(
+                f"{self.scope_path}: internal_states of the observations: {no_part(key, states)}. They are a dict by "
+                "component: a recurrent one has them under its scope, made an identifier"
+            )
+        result = self.network.call_with_states(
+            given.states,
+            None if states is None else states[key],
+            given.sequence_length,
+            given.resets,
+            every_step=every_step,
+        )
+        return {"nn_outputs": result["output"], "internal_states": {key: result["internal_states"]}}
