@@ -104,6 +104,7 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         ),
         "keeps records": ("prioritized_replay", "replay_memory", "ring_buffer"),
         "any arrays of known sizes": ("staging_area",),
+        "one number": ("entropy_temperature",),
         "one step at a time": (
             "actor_component",
             "constant_noise",
