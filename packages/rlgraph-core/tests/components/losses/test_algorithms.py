@@ -115,13 +115,12 @@ def test_sac(action_space, trainer):
 
 
 class PPO(Component):
-    """Epochs of steps on minibatches."""
+    """PPO on what a rollout has and what was computed of it."""
 
     def __init__(self):
         self.policy, self.value_function = Policy(LAYERS, IntBox(3)), ValueFunction(LAYERS)
         self.loss = PPOLoss(weight_entropy=0.01, standardize_advantages=True)
-        self.optimizer = Adam(0.01)
-        self.epochs = IterativeOptimization(2, 4)
+        self.optimizer, self.epochs = Adam(0.01), IterativeOptimization(2, 4)
         parts = self.policy, self.value_function, self.loss, self.optimizer, self.epochs
         super().__init__(*parts, scope="ppo")
 
@@ -142,7 +141,6 @@ class PPO(Component):
             weights=records["valid"],
         )
         self.optimizer.step(self.policy.variables() + self.value_function.variables(), losses["loss"])
-        del losses["loss_per_item"]
         return losses
 
 
@@ -162,9 +160,8 @@ def test_invalid_rows_change_no_bit_of_an_update(bad, trainer):
     for garbage in (0.0, bad):
         for name in ("log_probs", "values", "advantages"):
             batch[name][~batch["valid"]] = garbage
-        ppo = GraphExecutor(
-            PPO(), {"records": records}, backend=trainer, execution_spec={"seed": 1}, api_methods=["update"]
-        )
+        execution = {"backend": trainer, "execution_spec": {"seed": 1}, "api_methods": ["update"]}
+        ppo = GraphExecutor(PPO(), {"records": records}, **execution)
         outcomes.append((ppo.execute("update", batch), ppo.get_weights()))
     (numbers, weights), (others, other_weights) = outcomes
     assert set(numbers) == {*names, "num_updates"}
