@@ -115,7 +115,7 @@ def test_sac(action_space, trainer):
 
 
 class PPO(Component):
-    """PPO on what a rollout has and what was computed of it."""
+    """Epochs of minibatches."""
 
     def __init__(self):
         self.policy, self.value_function = Policy(LAYERS, IntBox(3)), ValueFunction(LAYERS)
@@ -128,7 +128,6 @@ class PPO(Component):
     def update(self, records):
         return self.epochs.run(self.step, records)
 
-    @rlgraph_api
     def step(self, records):
         states = records["states"]
         losses = self.loss.loss(
@@ -160,8 +159,7 @@ def test_invalid_rows_change_no_bit_of_an_update(bad, trainer):
     for garbage in (0.0, bad):
         for name in ("log_probs", "values", "advantages"):
             batch[name][~batch["valid"]] = garbage
-        execution = {"backend": trainer, "execution_spec": {"seed": 1}, "api_methods": ["update"]}
-        ppo = GraphExecutor(PPO(), {"records": records}, **execution)
+        ppo = GraphExecutor(PPO(), {"records": records}, backend=trainer, execution_spec={"seed": 1})
         outcomes.append((ppo.execute("update", batch), ppo.get_weights()))
     (numbers, weights), (others, other_weights) = outcomes
     assert set(numbers) == {*names, "num_updates"}
