@@ -47,23 +47,18 @@ class PPO(Component):
         parts = self.policy, self.value_function, self.gae, self.loss, self.optimizer, self.epochs
         super().__init__(*parts, scope="ppo")
 
-    def memory(self, records, states):
-        """The arguments of policy and value function that recurrent networks need."""
+    def observed(self, records, states):
+        """What policy and value function are given."""
         if not self.recurrent:
-            return {}, {}
-        resets = records["begins"]
-        return (
-            {"internal_states": states["policy"], "resets": resets},
-            {"internal_states": states["value_function"], "resets": resets},
-        )
+            return records["states"]
+        return {"states": records["states"], "internal_states": states, "resets": records["begins"]}
 
     @rlgraph_api
     def evaluate(self, records, internal_states=None):
-        of_policy, of_values = self.memory(records, internal_states)
-        likelihood = self.policy.get_log_likelihood(records["states"], records["actions"], **of_policy)
+        observed = self.observed(records, internal_states)
         return {
-            "log_probs": likelihood["log_likelihood"],
-            "values": self.value_function.value_output(records["states"], **of_values),
+            "log_probs": self.policy.get_log_likelihood(observed, records["actions"])["log_likelihood"],
+            "values": self.value_function.value_output(observed),
         }
 
     @rlgraph_api
@@ -81,16 +76,14 @@ class PPO(Component):
 
     @rlgraph_api
     def step(self, records):
-        of_policy, of_values = self.memory(records, records["internal_states"] if self.recurrent else None)
+        observed = self.observed(records, records["internal_states"] if self.recurrent else None)
         losses = self.loss.loss(
-            self.policy.get_log_likelihood(records["states"], records["actions"], **of_policy)[
-                "log_likelihood"
-            ],
+            self.policy.get_log_likelihood(observed, records["actions"])["log_likelihood"],
             records["log_probs"],
-            self.value_function.value_output(records["states"], **of_values),
+            self.value_function.value_output(observed),
             records["values"],
             records["advantages"],
-            self.policy.get_entropy(records["states"], **of_policy)["entropy"],
+            self.policy.get_entropy(observed)["entropy"],
         )
         self.optimizer.step(self.policy.variables() + self.value_function.variables(), losses["loss"])
         del losses["loss_per_item"]  # what remains are numbers
@@ -149,8 +142,9 @@ def built(recurrent, backend, **execution):
         "fields": Dict({**STORED, **COMPUTED}, **(TIME if recurrent else {"add_batch_rank": True})),
     }
     if recurrent:
-        networks = {"policy": ppo.policy, "value_function": ppo.value_function}
-        spaces["internal_states"] = Dict({name: one.internal_states_space for name, one in networks.items()})
+        spaces["internal_states"] = Dict(
+            {**ppo.policy.internal_states_space, **ppo.value_function.internal_states_space}
+        )
     return GraphExecutor(
         ppo,
         spaces,
