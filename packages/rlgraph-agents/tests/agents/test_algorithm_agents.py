@@ -15,7 +15,7 @@ from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.agents.learner import Learner
 from rlgraph.agents.ppo import PPO, PPOAgent
 from rlgraph.agents.sampler import FragmentSampler
-from rlgraph.core import ExecutionSpec, InputError, SpecError
+from rlgraph.core import InputError, SpecError
 from rlgraph.environments.factory import make_vector_env
 from rlgraph.spaces import FloatBox, IntBox
 
@@ -28,7 +28,7 @@ RECURRENT = {**SMALL, "network_spec": [{"type": "lstm", "units": 6}]}
 
 
 def make(backend, spec=SMALL, kind="ppo", env="CartPole-v1", **options):
-    execution = {"threads": 1, "dtype": "float64"}
+    execution = {"dtype": "float64"}
     return Agent.from_spec(
         {"type": kind, **spec}, env=env, backend=backend, execution_spec=execution, **options
     )
@@ -173,7 +173,7 @@ def test_a_learner_fed_by_an_actor_alone_equals_local_learning(backend, spec):
             )
         )
     )
-    learner = Learner(actor_spec, Rollouts(rollout_length=16), backend, ExecutionSpec(threads=1))
+    learner = Learner(actor_spec, Rollouts(rollout_length=16), backend)
     layout = FragmentFormat(
         learner.state_space,
         environments.action_space,
@@ -217,7 +217,7 @@ import numpy as np
 actor = spec.build(4)
 built = time.perf_counter()
 actions = actor.act(np.zeros((4, 4), np.float32))
-frameworks = [name for name in ("torch", "tensorflow", "keras", "gymnasium") if name in sys.modules]
+frameworks = [name for name in ("torch", "tensorflow", "keras") if name in sys.modules]
 print(json.dumps({"actions": actions.tolist(), "frameworks": frameworks, "build": built - imported}))
 """
 
