@@ -590,6 +590,23 @@ def test_a_part_that_is_not_there(run):
         built(Root(), x=Dict(a=float, b=int))
 
 
+def test_a_part_of_an_input_keeps_its_own_space():
+    """Bounds for each element included."""
+    seen = []
+
+    class Reader(Component):
+        def check_input_spaces(self, input_spaces, action_space=None):
+            seen.append(input_spaces["x"])
+
+        @rlgraph_api
+        def call(self, x):
+            return x
+
+    reader, space = Reader(scope="reader"), Dict(a=Dict(b=IntBox([2, 5])), add_batch_rank=True)
+    built(body(lambda self, x: reader.call(x["a"]["b"]), reader), x=space)
+    assert seen == [IntBox([2, 5], add_batch_rank=True)]
+
+
 def test_a_space_error_of_a_component_names_its_scope():
     class Picky(Component):
         def check_input_spaces(self, input_spaces, action_space=None):
