@@ -18,6 +18,7 @@ from rlgraph.agents.sampler import FragmentSampler
 from rlgraph.core import InputError, SpecError
 from rlgraph.environments.factory import make_vector_env
 from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.workers import Callback
 
 SMALL = {
     "network_spec": [{"type": "dense", "units": 8, "activation": "tanh"}],
@@ -112,11 +113,11 @@ def test_evaluations_and_other_callers_do_not_disturb_training(backend, spec):
     quiet, disturbed = make(backend, spec, seed=5), make(backend, spec, seed=5)
     quiet.learn(200, num_envs=2)
 
-    class Disturbing:
+    class Disturbing(Callback):
         def on_step(self, worker, step):
             disturbed.get_actions(np.ones(4))
 
-    disturbed.learn(200, num_envs=2, evaluation_interval=60, evaluation_episodes=2)
+    disturbed.learn(200, num_envs=2, evaluation_interval=60, evaluation_episodes=2, callbacks=Disturbing())
     assert same_weights(quiet, disturbed)
 
 
