@@ -167,7 +167,7 @@ def test_ppo_with_a_memory_learns_from_truncated_episodes(backend):
         fragments = actors.collect()
         learner.update(fragments)
         rewards.append(np.mean([fragment.rewards.mean() for fragment in fragments]))
-    assert rewards[0] < 0.65
+    assert rewards[0] < 0.75
     assert np.mean(rewards[-5:]) > 0.95
 
 
@@ -207,5 +207,5 @@ def test_dqn_with_frame_stacks_and_two_step_returns_learns(backend):
             learner.update_from_memory()
         # The first state of an episode does not show where the dot goes.
         rewards.append(np.mean([fragment.rewards[~fragment.begins].mean() for fragment in fragments]))
-    assert rewards[0] < 0.65
+    assert rewards[0] < 0.75
     assert np.mean(rewards[-5:]) > 0.85
