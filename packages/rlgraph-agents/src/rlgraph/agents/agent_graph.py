@@ -39,7 +39,7 @@ class AgentGraph(Component):
         off = set() if self.memory else {"insert_records", "get_memory_size", "update_from_memory"}
         off |= {"preprocess"} if preprocessor is None else set()
         super().__init__(*parts, scope=scope, switched_off_apis=off)
-        for name in {*algorithm.schedule, *algorithm.starting_methods}:
+        for name in algorithm.schedule:
             self.add_member(rlgraph_api(name=name)(_passed_on(algorithm, name)))
 
     # Spaces.

@@ -31,7 +31,6 @@ class Algorithm(Component):
         experience: the kind of experience that it learns from, and the options that both have.
         schedule: API method without arguments -> the option with its interval, and what that counts: ``"steps"`` of
             environments or ``"updates"``.
-        starting_methods: API methods without arguments that are called once, before anything is learned.
     """
 
     act: Any
@@ -40,7 +39,6 @@ class Algorithm(Component):
 
     experience: ClassVar[ExperienceKind]
     schedule: ClassVar[Mapping[str, tuple[str, str]]] = {}
-    starting_methods: ClassVar[tuple[str, ...]] = ()
 
     @property
     def recurrent_parts(self) -> list[Any]:

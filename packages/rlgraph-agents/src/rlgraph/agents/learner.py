@@ -80,8 +80,6 @@ class Learner:
         if isinstance(experience, Replay):
             updates = experience.updates
             self._next_update = max(updates.steps_before_update, updates.update_interval)
-        for name in algorithm.starting_methods:
-            self.executor.execute(name)
 
     @property
     def _is_timed(self) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.default_network import default_network
 from rlgraph.agents.experience.replay import Replay
-from rlgraph.components import Adam, DQNLoss, DuelingPolicy, Exploration, QPolicy, Synchronizer
+from rlgraph.components import Adam, DQNLoss, DuelingPolicy, Exploration, QPolicy, Target
 from rlgraph.core import rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import Space
@@ -41,7 +41,6 @@ class DQN(Algorithm):
 
     experience = Replay.of()
     schedule: ClassVar = {"sync_target": ("sync_interval", "steps")}
-    starting_methods = ("start_target",)
 
     def __init__(
         self,
@@ -65,7 +64,7 @@ class DQN(Algorithm):
         self.policy = kind.from_spec(
             policy_spec, path="policy_spec", network_spec=layers, action_space=action_space
         )
-        self.target = self.policy.copy(scope="target-policy", trainable=False)
+        self.target = Target(self.policy, sync_tau)
         self.exploration = Exploration.from_spec(
             exploration_spec, path="exploration_spec", action_space=action_space
         )
@@ -78,10 +77,8 @@ class DQN(Algorithm):
         )
         self.optimizer = Adam.from_spec(optimizer_spec, path="optimizer_spec")
         self.sync_interval = sync_interval
-        self.copying = Synchronizer(scope="copying")
-        self.following = Synchronizer(tau=sync_tau, scope="following")
         parts = (self.policy, self.target, self.exploration, self.loss, self.optimizer)
-        super().__init__(*parts, self.copying, self.following, scope="dqn")
+        super().__init__(*parts, scope="dqn")
 
     @rlgraph_api
     def act(self, observations: Any, time_percentage: Any) -> Any:
@@ -116,9 +113,4 @@ class DQN(Algorithm):
     @rlgraph_api
     def sync_target(self) -> Any:
         """Move the target towards the policy."""
-        return self.following.sync(self.policy.variables(), self.target.variables())
-
-    @rlgraph_api
-    def start_target(self) -> Any:
-        """The target begins as the policy."""
-        return self.copying.sync(self.policy.variables(), self.target.variables())
+        return self.target.sync()

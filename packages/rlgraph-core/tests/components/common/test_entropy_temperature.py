@@ -58,6 +58,8 @@ def test_automatic_temperature(trainer):
     ("space", "expected"),
     [
         (FloatBox(-1.0, 1.0, shape=(2, 3)), -6.0),
+        (FloatBox(-2.0, 2.0, shape=(3,)), 3.0 * math.log(2.0) - 3.0),
+        (FloatBox([0.0, -1.0], [1.0, 3.0]), math.log(0.5) + math.log(2.0) - 2.0),
         (IntBox(4), 0.98 * math.log(4.0)),
         (IntBox([3, 5]), 0.98 * math.log(15.0)),
         (IntBox(2, 5, shape=(2,)), 0.98 * math.log(9.0)),

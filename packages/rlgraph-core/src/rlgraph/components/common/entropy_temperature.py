@@ -51,8 +51,9 @@ class EntropyTemperature(Component):
 def default_target_entropy(action_space: Space) -> float:
     """The target entropy of an action, the sum of those of its parts.
 
-    Minus the number of floats (Haarnoja et al., 2018, appendix D); of categories 0.98 times the largest entropy
-    (Christodoulou, 2019, section 4, https://arxiv.org/abs/1910.07207).
+    Minus the number of floats (Haarnoja et al., 2018, appendix D), which is meant for bounds -1..1: for other bounds it
+    is that of the same distribution, stretched. Of categories 0.98 times the largest entropy (Christodoulou, 2019,
+    section 4, https://arxiv.org/abs/1910.07207).
 
     Raises:
         SpaceError: an element is neither float, category nor bool.
@@ -63,7 +64,8 @@ def default_target_entropy(action_space: Space) -> float:
 def _of_box(path: str, box: BoxSpace) -> float:
     size = math.prod(box.shape)
     if isinstance(box, FloatBox):
-        return -float(size)
+        half_ranges = np.subtract(box.high, box.low) / 2 if box.bounded else 1.0
+        return float(np.log(np.broadcast_to(half_ranges, box.shape)).sum()) - size
     if isinstance(box, BoolBox):
         return DISCRETE_SHARE * size * math.log(2.0)
     if isinstance(box, IntBox) and box.low is not None and box.high is not None:

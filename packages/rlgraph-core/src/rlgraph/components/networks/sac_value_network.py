@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from rlgraph.components.layers.dense import Dense
+from rlgraph.components.networks.layer_chain import is_recurrent
 from rlgraph.components.networks.neural_network import sub_network
-from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.specs.spec_types import InitializerSpec, NetworkSpec
 from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, IntBox, Space
 from rlgraph.spaces.errors import mismatch
@@ -29,7 +30,7 @@ class SACValueNetwork(Component):
         scope: name among its siblings.
 
     Raises:
-        SpecError: a wrong spec of a network.
+        SpecError: a wrong spec of a network, or a recurrent layer.
         SpaceError: an action that is neither float nor category, or states that are not floats of rank 1 after
             `state_network_spec`.
     """
@@ -50,6 +51,12 @@ class SACValueNetwork(Component):
             f"{scope}.state_network_spec",
         )
         self.network = sub_network(network_spec, "network", f"{scope}.network_spec")
+        for network, argument in ((self.state_network, "state_network_spec"), (self.network, "network_spec")):
+            if is_recurrent(network):
+                raise SpecError(
+                    "expected no recurrent layers: critics value single transitions",
+                    path=f"{scope}.{argument}",
+                )
         self.joined = StatesAndActions()
         self.value_layer = Dense(1, None, weights_spec, biases_spec, scope="value-layer")
         super().__init__(

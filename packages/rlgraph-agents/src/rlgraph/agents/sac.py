@@ -1,0 +1,120 @@
+"""Soft actor-critic: Haarnoja et al. (2018), https://arxiv.org/abs/1812.05905."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from rlgraph.agents.algorithm import Algorithm
+from rlgraph.agents.algorithm_agent import AlgorithmAgent
+from rlgraph.agents.default_network import default_network
+from rlgraph.agents.experience.replay import Replay
+from rlgraph.components import Adam, EntropyTemperature, Policy, QPolicy, SACLoss, SACValueNetwork, Target
+from rlgraph.components.common.entropy_temperature import default_target_entropy
+from rlgraph.core import SpecError, graph_fn, rlgraph_api
+from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
+from rlgraph.spaces import FloatBox, IntBox, Space
+
+ACTIONS = "floats with both bounds, a Dict or Tuple of them, or one category, IntBox(n)"
+
+
+class SAC(Algorithm):
+    """Soft actor-critic with an automatic temperature and two critics (Haarnoja et al., 2018).
+
+    Args:
+        state_space, action_space: the task, as the policy sees it. Actions are floats with both bounds, a `Dict` or
+            `Tuple` of them, or one category, whose expectations are used (Christodoulou, 2019).
+        network_spec: layers of the policy; default: what suits the states, see `default_network`.
+        value_network_spec: layers of each critic; default: those of the policy. States that are not floats ``[N]`` go
+            through them alone, and then with the action through two dense layers.
+        target_entropy: the entropy that the temperature aims at; default: see `default_target_entropy`.
+        initial_alpha: the temperature at the start.
+        tau: share of the critics in the targets' new values, at each update.
+        optimizer_spec: of policy, critics and temperature, which have one optimizer each.
+    """
+
+    experience = Replay.of()
+
+    def __init__(
+        self,
+        state_space: Space,
+        action_space: Space,
+        *,
+        network_spec: NetworkSpec = None,
+        value_network_spec: NetworkSpec = None,
+        target_entropy: float | None = None,
+        initial_alpha: float = 1.0,
+        tau: float = 0.005,
+        optimizer_spec: ComponentSpec = None,
+    ):
+        discrete = isinstance(action_space, IntBox) and not action_space.shape
+        boxes = action_space.flatten().values()
+        if not discrete and not all(isinstance(box, FloatBox) and box.bounded for box in boxes):
+            raise SpecError(f"expected {ACTIONS}, given {action_space!r}; PPO takes any", path="action_space")
+        layers = default_network(state_space) if network_spec is None else network_spec
+        squashed = {"bounded_distribution_type": "squashed_normal"}
+        self.policy = Policy(layers, action_space, distributions_spec=squashed)
+        layers = layers if value_network_spec is None else value_network_spec
+        flat = isinstance(state_space, FloatBox) and state_space.rank == 1
+        networks = (layers, None) if flat else (default_network(FloatBox(shape=(1,))), layers)
+        new = partial(QPolicy, layers, action_space) if discrete else partial(SACValueNetwork, *networks)
+        self.critics = [new(scope=f"critic-{i}") for i in range(2)]
+        self.targets = [Target(critic, tau) for critic in self.critics]
+        self.temperature = EntropyTemperature(initial_alpha)
+        entropy = default_target_entropy(action_space) if target_entropy is None else target_entropy
+        self.loss = SACLoss(entropy, discrete=discrete)
+        adam = partial(Adam.from_spec, optimizer_spec, path="optimizer_spec")
+        self.optimizers = {part: adam(scope=f"{part}-optimizer") for part in ("actor", "critic", "alpha")}
+        parts = (*self.critics, *self.targets, self.temperature, self.loss, *self.optimizers.values())
+        super().__init__(self.policy, *parts, scope="sac")
+
+    @rlgraph_api
+    def act(self, observations: Any) -> Any:
+        return self.policy.get_stochastic_action(observations)
+
+    @rlgraph_api
+    def act_greedily(self, observations: Any) -> Any:
+        return self.policy.get_deterministic_action(observations)
+
+    @rlgraph_api
+    def update(self, records: Any, importance_weights: Any = None, time_percentage: Any = None) -> Any:
+        states, next_states = records["observations"], records["next_observations"]
+        (actions, log_probs), (next_actions, next_log_probs) = self._drawn(states), self._drawn(next_states)
+        losses = self.loss.loss(
+            alpha := self.temperature.get_alpha(),
+            next_log_probs,
+            self._values(self.targets, next_states, next_actions),
+            self._values(self.critics, states, records["actions"]),
+            log_probs,
+            self._values(self.critics, states, actions),
+            *(records[name] for name in ("rewards", "terminals", "actions", "discounts")),
+            weights=importance_weights,
+        )
+        critics = self.critics[0].variables() + self.critics[1].variables()
+        self.optimizers["actor"].step(self.policy.variables(), losses["actor_loss"], time_percentage)
+        self.optimizers["critic"].step(critics, losses["critic_loss"], time_percentage)
+        self.optimizers["alpha"].step(self.temperature.variables(), losses["alpha_loss"], time_percentage)
+        for target in self.targets:
+            target.sync()
+        return {"priorities": self._root(losses.pop("loss_per_item")), "alpha": alpha, **losses}
+
+    @graph_fn
+    def _root(self, ops: Any, loss_per_item: Any) -> Any:
+        return ops.sqrt(loss_per_item)  # the root mean square of both critics' errors, [B]
+
+    def _drawn(self, observations: Any) -> tuple[Any, Any]:
+        """Actions and their log-probabilities; of categories only the logits of all."""
+        if self.loss.discrete:
+            return None, self.policy.get_adapter_outputs_and_parameters(observations)["parameters"]
+        drawn = self.policy.get_action_and_log_likelihood(observations, False)
+        return drawn["action"], drawn["log_likelihood"]
+
+    def _values(self, critics: Any, observations: Any, actions: Any) -> tuple[Any, ...]:
+        """The values of each critic: of the actions, of categories of all."""
+        if self.loss.discrete:
+            return tuple(critic.get_q_values(observations)["q_values"] for critic in critics)
+        return tuple(critic.state_action_value(observations["states"], actions) for critic in critics)
+
+
+class SACAgent(AlgorithmAgent):
+    algorithm_class = SAC
