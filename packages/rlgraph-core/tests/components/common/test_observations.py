@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from rlgraph.components import Policy, QPolicy, ValueFunction
-from rlgraph.components.common.observations import Observations, unpack
+from rlgraph.components import Observations, Policy, QPolicy, ValueFunction
 from rlgraph.core import AssemblyError, Component, GraphExecutor, graph_fn, loop, rlgraph_api
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
 
@@ -15,12 +14,12 @@ LSTM = [{"type": "lstm", "units": 3, "scope": "lstm"}]
 
 
 def test_states_alone_or_with_more():
-    assert unpack("x", "here") == Observations("x")
-    assert unpack({"camera": "x"}, "here") == Observations({"camera": "x"})
-    assert unpack({"states": {"states": "x"}, "resets": "r"}, "here") == Observations(
+    assert Observations.of("x", "here") == Observations("x")
+    assert Observations.of({"camera": "x"}, "here") == Observations({"camera": "x"})
+    assert Observations.of({"states": {"states": "x"}, "resets": "r"}, "here") == Observations(
         {"states": "x"}, resets="r"
     )
-    assert unpack(Dict(states=float, action_mask=bool), "here").action_mask == BoolBox()
+    assert Observations.of(Dict(states=float, action_mask=bool), "here").action_mask == BoolBox()
 
 
 def test_an_unknown_part():
@@ -28,7 +27,7 @@ def test_an_unknown_part():
         r"here: observations have the unknown part 'action_masks'. .*'action_mask'.* \{\"states\": states\}"
     )
     with pytest.raises(AssemblyError, match=message):
-        unpack({"states": "x", "action_masks": "m"}, "here")
+        Observations.of({"states": "x", "action_masks": "m"}, "here")
 
 
 class Actor(Component):

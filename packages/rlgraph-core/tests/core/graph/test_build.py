@@ -553,15 +553,20 @@ def test_deadlock_on_variables():
         lambda self, x: self.inner.call(x["c"]),
         lambda self, x: x["c"],
         lambda self, x: self.other.call({"a": x["a"]}),
+        lambda self, x: self.other.pass_on({"a": x["a"]}),
         lambda self, x: self._f(self._pair(x["a"])["c"]),
     ],
-    ids=["graph function", "argument of a component", "result", "literal", "output"],
+    ids=["graph function", "argument of a component", "result", "literal", "literal and component", "output"],
 )
 def test_a_part_that_is_not_there(run):
     class Other(Component):
         @rlgraph_api
         def call(self, x):
             return self._f(x["c"])
+
+        @rlgraph_api
+        def pass_on(self, x):
+            return self.call(x["c"])
 
         @graph_fn
         def _f(self, ops, x):
