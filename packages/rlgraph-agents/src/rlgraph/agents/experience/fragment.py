@@ -220,7 +220,7 @@ class FragmentBuffer:
             return
         self.filled = int(state["filled"])
         self._fields = {"remembered": None, **map_arrays(np.copy, state["fields"])}
-        self._internal_states = map_arrays(np.copy, state["internal_states"])
+        self._internal_states = map_arrays(np.copy, state.get("internal_states"))
         self._reached = {
             (t, slot): map_arrays(lambda rows, i=i: rows[i].copy(), state["reached"])
             for i, (t, slot) in enumerate(state["places"].tolist())
