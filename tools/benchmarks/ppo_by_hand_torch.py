@@ -15,7 +15,7 @@ YARDSTICKS: dict[str, dict[str, bool]] = {"by hand": {}}
 COMPILED: dict[str, dict[str, bool]] = {"by hand": {"compile": True}}
 
 NAMES = [
-    f"minibatch/actor-critic/{layer}/{kind}"
+    f"actor-critic/{layer}/{kind}"
     for layer in (
         *(f"policy/{name}" for name in ("network/dense-0", "network/dense-1", "action-adapter/action-layer")),
         *(f"value-function/{name}" for name in ("network/dense-0", "network/dense-1", "value-layer")),

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from measure import Figure, Row, arguments, report, use_one_thread
-from train_cartpole import sb3_environment
+from training import sb3_environment
 
 ROUNDS, REPEATS = 7, 9
 #: Kind of observation -> records kept, records drawn at once, calls per figure.

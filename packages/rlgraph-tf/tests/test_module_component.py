@@ -236,7 +236,7 @@ def test_back_into_a_layer():
 
 def test_in_a_policy_of_the_library():
     policy = QPolicy([ModuleComponent(pretrained(), scope="encoder")], IntBox(3))
-    executor = GraphExecutor(policy, {"states": STATES}, backend="tf", action_space=IntBox(3))
+    executor = GraphExecutor(policy, {"observations": STATES}, backend="tf", action_space=IntBox(3))
     q_values = executor.execute("get_q_values", BATCH)["q_values"]
     np.testing.assert_array_equal(
         executor.execute("get_deterministic_action", BATCH)["action"], q_values.argmax(axis=1)

@@ -215,7 +215,12 @@ def test_forward_equals_the_reference(kind, use_kernels, dtype):
     ]
     made = [
         build(
-            kind(layers, IntBox(5)), {"states": X}, backend=name, dtype=dtype, use_kernels=use_kernels, seed=3
+            kind(layers, IntBox(5)),
+            {"observations": X},
+            backend=name,
+            dtype=dtype,
+            use_kernels=use_kernels,
+            seed=3,
         )
         for name in ("torch", "numpy")
     ]

@@ -168,7 +168,7 @@ def test_a_class_that_is_no_agent():
 
 
 def test_no_type():
-    assert refusal({}) == "agent.type is missing. Known: dqn."
+    assert refusal({}) == "agent.type is missing. Known: a2c, dqn, ppo, sac."
 
 
 def test_no_spec():

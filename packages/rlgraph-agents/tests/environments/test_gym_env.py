@@ -295,7 +295,10 @@ def test_wrappers_are_put_around_in_turn():
             r"wrappers\[0\].stack_size: expected at most 1,000 frames, given 1,000,000,000",
         ),
         (["TimeLimit"], r"wrappers\[0\]: 'TimeLimit' cannot wrap .*max_episode_steps"),
-        (["FlattenObservation", "nowhere:Class"], r"wrappers\[1\]: 'nowhere:Class' is no registered name"),
+        (
+            ["FlattenObservation", "nowhere:Class"],
+            r"wrappers\[1\]: 'nowhere:Class' is neither a registered name nor importable",
+        ),
         ([3], r"wrappers\[0\]: expected 'module:Class'"),
         ([{"type": 3}], r"wrappers\[0\].type: expected the name of a wrapper, got 3"),
         ([lambda env: 3], r"returns a int, expected a gymnasium.Env"),

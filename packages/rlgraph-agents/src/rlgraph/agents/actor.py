@@ -9,7 +9,7 @@ import numpy as np
 from rlgraph.agents.agent_graph import AgentGraph
 from rlgraph.agents.experience.messages import unpack_message
 from rlgraph.agents.nested_arrays import map_arrays, row
-from rlgraph.core import GraphExecutor, InputError
+from rlgraph.core import GraphExecutor, InputError, RandomStreams
 from rlgraph.spaces import Space
 
 
@@ -24,11 +24,19 @@ class Actor:
         graph: the root component.
         state_space: one raw state.
         slots: N.
+        streams: what it draws from; None: the executor's own streams, which its checkpoints keep.
     """
 
-    def __init__(self, executor: GraphExecutor, graph: AgentGraph, state_space: Space, slots: int = 1):
+    def __init__(
+        self,
+        executor: GraphExecutor,
+        graph: AgentGraph,
+        state_space: Space,
+        slots: int = 1,
+        streams: RandomStreams | None = None,
+    ):
         methods = graph.acting_methods
-        self._programs = {method: executor.program(method) for method in methods}
+        self._programs = {method: executor.program(method, streams) for method in methods}
         self._timed = {method for method in ("act", "act_greedily") if graph.takes(method, "time_percentage")}
         self._space = graph.table_space(state_space)
         self._dtype = executor.execution.dtype

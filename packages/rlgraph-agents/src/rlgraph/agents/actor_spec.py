@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ from rlgraph.agents.actor import Actor
 from rlgraph.agents.agent_graph import AgentGraph
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.components import PreprocessorStack
-from rlgraph.core import executor_class
+from rlgraph.core import RandomStreams, executor_class
 from rlgraph.core.specs.specifiable import call_checked
 from rlgraph.spaces import Space, from_spec
 
@@ -52,12 +52,12 @@ class ActorSpec:
         """One raw state."""
         return from_spec(self.state_space)
 
-    def build(self, slots: int = 1, draw_seed: int | None = None) -> Actor:
+    def build(self, slots: int = 1, draw_seed: int | Sequence[int] | None = None) -> Actor:
         """The actor alone, on NumPy: no framework is imported.
 
         Args:
             slots: number of environments.
-            draw_seed: of the random numbers it draws; default: `seed`.
+            draw_seed: of the random numbers it draws, such as ``[seed, actor, incarnation]``; default: `seed`.
         """
         graph = self.make_graph()
         executor = executor_class("numpy")(
@@ -68,4 +68,5 @@ class ActorSpec:
             execution_spec={"seed": self.seed, "dtype": self.dtype},
             api_methods=graph.acting_methods,
         )
-        return Actor(executor, graph, self.raw_space, slots)
+        streams = None if draw_seed is None else RandomStreams(draw_seed)
+        return Actor(executor, graph, self.raw_space, slots, streams)

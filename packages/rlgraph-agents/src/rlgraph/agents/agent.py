@@ -168,6 +168,32 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         finally:
             _only_checked.reset(token)
 
+    # Acting.
+
+    @abstractmethod
+    def get_actions(
+        self,
+        states: Any,
+        use_exploration: bool = True,
+        apply_preprocessing: bool = True,
+        extra_returns: str | Sequence[str] | None = None,
+    ) -> Any:
+        """Actions for states, a batch ``[B, ...]`` or one.
+
+        Args:
+            states: as the state Space says.
+            use_exploration: explore; else act greedily.
+            apply_preprocessing: False: the states are preprocessed already.
+            extra_returns: names of what else to return.
+
+        Returns:
+            The actions; ``(actions, extra)`` if `extra_returns` is one name, ``(actions, {name: extra})`` if it is a
+            list of names.
+
+        Raises:
+            InputError: the states do not fit their Space, or there is no such extra.
+        """
+
     @abstractmethod
     def make_sampler(self, environments: VectorEnv) -> Any:
         """What steps a vector environment with this agent, for workers."""

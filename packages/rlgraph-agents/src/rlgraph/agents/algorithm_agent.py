@@ -20,7 +20,7 @@ from rlgraph.agents.nested_arrays import length, row
 from rlgraph.agents.reading import force_batch
 from rlgraph.agents.sampler import Sampler
 from rlgraph.agents.step_reading import StepReader
-from rlgraph.core import InputError, SpecError
+from rlgraph.core import InputError, RandomStreams, SpecError
 from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.core.specs.parameters import descriptions_of, parameters_of, summary_of
 from rlgraph.core.specs.spec_types import ComponentSpec
@@ -79,7 +79,9 @@ class AlgorithmAgent(Agent, ABC):
         self.learner = Learner(spec, experience, backend, execution, acting)
         self._begin(state_space, action_space, self.learner.executor, env)
         self._time_percentage = self.learner.progress
-        self.actor = self.new_actor()
+        self.actor = Actor(self.executor, self.learner.graph, state_space)
+        self.actor.time_percentage = self.learner.progress
+        self._actors = 0
         #: What acts in `get_actions`: never the actor of training.
         self._users_actor = self.new_actor()
         learner = self.learner
@@ -98,9 +100,11 @@ class AlgorithmAgent(Agent, ABC):
     # Acting.
 
     def new_actor(self, slots: int = 1) -> Actor:
-        """An actor on this agent's weights with a table of its own, for another thread or another loop."""
+        """An actor on this agent's weights with a table and random numbers of its own, for another thread or loop."""
         learner = self.learner
-        actor = Actor(self.executor, learner.graph, self.state_space, slots)
+        self._actors += 1
+        streams = RandomStreams([self.seed, self._actors])
+        actor = Actor(self.executor, learner.graph, self.state_space, slots, streams)
         actor.time_percentage = learner.progress
         return actor
 

@@ -21,6 +21,7 @@ from rlgraph.components.common.batch_apply import BatchApply
 from rlgraph.components.common.batch_splitter import BatchSplitter
 from rlgraph.components.common.container_merger import ContainerMerger
 from rlgraph.components.common.entropy_temperature import EntropyTemperature, default_target_entropy
+from rlgraph.components.common.observations import Observations
 from rlgraph.components.common.sampler import Sampler
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.common.slice import Slice
@@ -219,6 +220,7 @@ __all__ = [
     "Normal",
     "NormalDistributionAdapter",
     "Normalize",
+    "Observations",
     "Optimizer",
     "OrnsteinUhlenbeckNoise",
     "PPOLoss",

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from rlgraph.components import Policy, QPolicy, ValueFunction
-from rlgraph.components.common.observations import Observations, unpack
+from rlgraph.components import Observations, Policy, QPolicy, ValueFunction
 from rlgraph.core import AssemblyError, Component, GraphExecutor, graph_fn, loop, rlgraph_api
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
+from rlgraph.testing import ComponentTest
+from rlgraph.testing.observation_parts import ObservationParts
 
 STATE = FloatBox(shape=(2,), add_batch_rank=True)
 X = np.random.default_rng(0).normal(size=(6, 2)).astype(np.float32)
@@ -15,12 +16,12 @@ LSTM = [{"type": "lstm", "units": 3, "scope": "lstm"}]
 
 
 def test_states_alone_or_with_more():
-    assert unpack("x", "here") == Observations("x")
-    assert unpack({"camera": "x"}, "here") == Observations({"camera": "x"})
-    assert unpack({"states": {"states": "x"}, "resets": "r"}, "here") == Observations(
+    assert Observations.of("x", "here") == Observations("x")
+    assert Observations.of({"camera": "x"}, "here") == Observations({"camera": "x"})
+    assert Observations.of({"states": {"states": "x"}, "resets": "r"}, "here") == Observations(
         {"states": "x"}, resets="r"
     )
-    assert unpack(Dict(states=float, action_mask=bool), "here").action_mask == BoolBox()
+    assert Observations.of(Dict(states=float, action_mask=bool), "here").action_mask == BoolBox()
 
 
 def test_an_unknown_part():
@@ -28,7 +29,7 @@ def test_an_unknown_part():
         r"here: observations have the unknown part 'action_masks'. .*'action_mask'.* \{\"states\": states\}"
     )
     with pytest.raises(AssemblyError, match=message):
-        unpack({"states": "x", "action_masks": "m"}, "here")
+        Observations.of({"states": "x", "action_masks": "m"}, "here")
 
 
 class Actor(Component):
@@ -75,6 +76,20 @@ def test_what_comes_out_goes_in_again():
     np.testing.assert_allclose(values, executor.execute("judge", X.reshape(3, 2, 2)), atol=1e-6)
 
 
+def test_lengths_of_sequences():
+    """The internal states are those after the last valid step."""
+    value_function = ValueFunction(LSTM)
+    value_function.switched_off_apis = frozenset({"get_values_of_transitions"})
+    spaces = {"states": STATE.with_extra_ranks(True, True), "sequence_length": IntBox(4, add_batch_rank=True)}
+    test = ComponentTest(ObservationParts(value_function), spaces, backend="numpy")
+    whole, short = X.reshape(2, 3, 2), X.reshape(2, 3, 2)[:, :2]
+    cut, alone = (
+        test.test(("get_state_values", {"states": states, "sequence_length": [2, 2]}))["internal_states"]
+        for states in (whole, short)
+    )
+    np.testing.assert_allclose(cut["value_function"]["lstm"], alone["value_function"]["lstm"], atol=1e-6)
+
+
 def test_states_of_another_component():
     spaces = {"act.observations": {"states": STATE, "internal_states": Actor().policy.internal_states_space}}
     with pytest.raises(
@@ -103,6 +118,19 @@ def test_calls_of_one_method_may_have_other_parts(backend):
     worst = np.arange(3) == q_values.argmin(-1)[:, None]
     acted = executor.execute("act", {"states": X, "action_mask": worst})
     np.testing.assert_array_equal(acted, q_values.argmin(-1))
+
+
+def test_a_part_that_is_none_is_not_given():
+    policy = QPolicy(DENSE, IntBox(3))
+
+    class Root(Component):
+        @rlgraph_api
+        def act(self, states, action_mask=None):
+            return policy.get_q_values_and_action({"states": states, "action_mask": action_mask})
+
+    executor = GraphExecutor(Root(policy, scope="root"), {"states": STATE}, backend="numpy")
+    greedy = executor.execute("act", X)
+    np.testing.assert_array_equal(greedy["action"], greedy["q_values"].argmax(-1))
 
 
 def test_minibatches_of_bundles_are_bundles():

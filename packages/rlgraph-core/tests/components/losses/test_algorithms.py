@@ -114,17 +114,21 @@ def test_sac(action_space, trainer):
     assert all(np.isfinite(value).all() for value in sac.get_weights().values())
 
 
-class Minibatch(Component):
-    """One step of PPO."""
+class PPO(Component):
+    """Epochs of minibatches."""
 
     def __init__(self):
         self.policy, self.value_function = Policy(LAYERS, IntBox(3)), ValueFunction(LAYERS)
         self.loss = PPOLoss(weight_entropy=0.01, standardize_advantages=True)
-        self.optimizer = Adam(0.01)
-        super().__init__(self.policy, self.value_function, self.loss, self.optimizer, scope="minibatch")
+        self.optimizer, self.epochs = Adam(0.01), IterativeOptimization(2, 4)
+        parts = self.policy, self.value_function, self.loss, self.optimizer, self.epochs
+        super().__init__(*parts, scope="ppo")
 
     @rlgraph_api
     def update(self, records):
+        return self.epochs.run(self.step, records)
+
+    def step(self, records):
         states = records["states"]
         losses = self.loss.loss(
             self.policy.get_log_likelihood(states, records["actions"])["log_likelihood"],
@@ -155,8 +159,7 @@ def test_invalid_rows_change_no_bit_of_an_update(bad, trainer):
     for garbage in (0.0, bad):
         for name in ("log_probs", "values", "advantages"):
             batch[name][~batch["valid"]] = garbage
-        epochs = IterativeOptimization(Minibatch(), 2, 4, results=names, scope="epochs")
-        ppo = GraphExecutor(epochs, {"records": records}, backend=trainer, execution_spec={"seed": 1})
+        ppo = GraphExecutor(PPO(), {"records": records}, backend=trainer, execution_spec={"seed": 1})
         outcomes.append((ppo.execute("update", batch), ppo.get_weights()))
     (numbers, weights), (others, other_weights) = outcomes
     assert set(numbers) == {*names, "num_updates"}

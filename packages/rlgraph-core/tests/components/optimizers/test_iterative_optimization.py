@@ -317,14 +317,58 @@ def test_fields_that_do_not_go_together(columns, options, message):
         gathered("numpy", STEPS, columns, **options)
 
 
-def test_a_field_that_is_there_twice():
-    class Twice(Epochs):
+@pytest.mark.parametrize(
+    ("wiring", "message"),
+    [
+        (
+            lambda self, records: (records, {"value": records["value"]}),
+            "computed: the records have the field 'value'",
+        ),
+        (
+            lambda self, records: (self._opaque(records), {}),
+            r"records: expected a dict .* \{'actions': records\[",
+        ),
+        (
+            lambda self, records: (records, records["value"]),
+            "computed: expected a dict whose fields are known",
+        ),
+    ],
+)
+def test_computed_fields_that_cannot_join_the_records(wiring, message):
+    class Joining(Epochs):
         @rlgraph_api
         def update(self, records):
-            return self.epochs.run(self.part.step, records, {"value": records["value"]})
+            return self.epochs.run(self.part.step, *wiring(self, records))
 
-    with pytest.raises(SpaceError, match="computed/value: the records have this field, too"):
-        ComponentTest(Twice(Average()), {"records": RECORDS}, backend="numpy")
+        @graph_fn
+        def _opaque(self, ops, records):
+            return records
+
+    with pytest.raises(AssemblyError, match=f"iterative-optimization.run: {message}"):
+        ComponentTest(Joining(Average()), {"records": RECORDS}, backend="numpy")
+
+
+def test_a_dict_inside_the_records_is_one_to_the_step():
+    class Bundled(Component):
+        @rlgraph_api
+        def step(self, records):
+            assert list(records["observations"]) == ["states"]
+            return {"sum": self._sum(records["observations"]["states"], records["advantages"])}
+
+        @graph_fn
+        def _sum(self, ops, states, advantages):
+            return ops.sum(states) + ops.sum(advantages)
+
+    class Algorithm(Epochs):
+        @rlgraph_api
+        def update(self, records):
+            return self.epochs.run(self.part.step, records, {"advantages": records["rewards"]})
+
+    space = Dict(observations={"states": float}, rewards=float, add_batch_rank=True)
+    ones = np.ones(4, np.float32)
+    batch = {"observations": {"states": ones}, "rewards": ones}
+    test = ComponentTest(Algorithm(Bundled()), {"records": space}, backend="numpy")
+    test.test(("update", [batch]), which="sum", expected_outputs=8.0)
 
 
 @pytest.mark.parametrize(

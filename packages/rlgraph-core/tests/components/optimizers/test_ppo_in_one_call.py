@@ -39,7 +39,7 @@ class PPO(Component):
     """Its policy and value function are called on the rollout, and in the minibatches."""
 
     def __init__(self, recurrent):
-        self.recurrent, layers = recurrent, NETWORKS[recurrent]
+        layers = NETWORKS[recurrent]
         self.policy, self.value_function = Policy(layers, IntBox(4)), ValueFunction(layers)
         self.gae = GeneralizedAdvantageEstimation(gae_lambda=LAMBDA, discount=DISCOUNT)
         self.loss, self.optimizer = PPOLoss(clip_ratio=0.1, weight_entropy=0.01, weight_vf=0.5), Adam(1e-2)
@@ -47,23 +47,12 @@ class PPO(Component):
         parts = self.policy, self.value_function, self.gae, self.loss, self.optimizer, self.epochs
         super().__init__(*parts, scope="ppo")
 
-    def memory(self, records, states):
-        """The arguments of policy and value function that recurrent networks need."""
-        if not self.recurrent:
-            return {}, {}
-        resets = records["begins"]
-        return (
-            {"internal_states": states["policy"], "resets": resets},
-            {"internal_states": states["value_function"], "resets": resets},
-        )
-
     @rlgraph_api
     def evaluate(self, records, internal_states=None):
-        of_policy, of_values = self.memory(records, internal_states)
-        likelihood = self.policy.get_log_likelihood(records["states"], records["actions"], **of_policy)
+        observations = observed(records, internal_states)
         return {
-            "log_probs": likelihood["log_likelihood"],
-            "values": self.value_function.value_output(records["states"], **of_values),
+            "log_probs": self.policy.get_log_likelihood(observations, records["actions"])["log_likelihood"],
+            "values": self.value_function.get_state_values(observations)["state_values"],
         }
 
     @rlgraph_api
@@ -76,31 +65,36 @@ class PPO(Component):
             records["ends"],
             records["next_values"],
         )
-        more = {"internal_states": internal_states} if self.recurrent else {}
-        return self.epochs.run(self.step, records, {**computed, "advantages": advantages, **more})
+        observations = observed(records, internal_states)
+        return self.epochs.run(
+            self.step, records, {**computed, "advantages": advantages, "observations": observations}
+        )
 
     @rlgraph_api
     def step(self, records):
-        of_policy, of_values = self.memory(records, records["internal_states"] if self.recurrent else None)
+        observations = records["observations"]
         losses = self.loss.loss(
-            self.policy.get_log_likelihood(records["states"], records["actions"], **of_policy)[
-                "log_likelihood"
-            ],
+            self.policy.get_log_likelihood(observations, records["actions"])["log_likelihood"],
             records["log_probs"],
-            self.value_function.value_output(records["states"], **of_values),
+            self.value_function.get_state_values(observations)["state_values"],
             records["values"],
             records["advantages"],
-            self.policy.get_entropy(records["states"], **of_policy)["entropy"],
+            self.policy.get_entropy(observations)["entropy"],
         )
         self.optimizer.step(self.policy.variables() + self.value_function.variables(), losses["loss"])
-        del losses["loss_per_item"]  # what remains are numbers
         return losses
 
     @rlgraph_api
     def step_by_hand(self, fields, internal_states=None):
-        return self.step(
-            {**{name: fields[name] for name in (*STORED, *COMPUTED)}, "internal_states": internal_states}
-        )
+        given = {name: fields[name] for name in (*STORED, *COMPUTED)}
+        return self.step({**given, "observations": observed(fields, internal_states)})
+
+
+def observed(records, internal_states):
+    """The observations of records: states alone, or with what recurrent networks need."""
+    if internal_states is None:
+        return records["states"]
+    return {"states": records["states"], "internal_states": internal_states, "resets": records["begins"]}
 
 
 def rollout():
@@ -149,8 +143,10 @@ def built(recurrent, backend, **execution):
         "fields": Dict({**STORED, **COMPUTED}, **(TIME if recurrent else {"add_batch_rank": True})),
     }
     if recurrent:
-        networks = {"policy": ppo.policy, "value_function": ppo.value_function}
-        spaces["internal_states"] = Dict({name: one.internal_states_space for name, one in networks.items()})
+        networks = ppo.policy, ppo.value_function
+        spaces["internal_states"] = Dict(
+            {k: v for one in networks for k, v in one.internal_states_space.items()}
+        )
     return GraphExecutor(
         ppo,
         spaces,

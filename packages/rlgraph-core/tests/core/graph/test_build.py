@@ -553,15 +553,20 @@ def test_deadlock_on_variables():
         lambda self, x: self.inner.call(x["c"]),
         lambda self, x: x["c"],
         lambda self, x: self.other.call({"a": x["a"]}),
+        lambda self, x: self.other.pass_on({"a": x["a"]}),
         lambda self, x: self._f(self._pair(x["a"])["c"]),
     ],
-    ids=["graph function", "argument of a component", "result", "literal", "output"],
+    ids=["graph function", "argument of a component", "result", "literal", "literal and component", "output"],
 )
 def test_a_part_that_is_not_there(run):
     class Other(Component):
         @rlgraph_api
         def call(self, x):
             return self._f(x["c"])
+
+        @rlgraph_api
+        def pass_on(self, x):
+            return self.call(x["c"])
 
         @graph_fn
         def _f(self, ops, x):
@@ -583,6 +588,23 @@ def test_a_part_that_is_not_there(run):
     Root.run = rlgraph_api(run)
     with pytest.raises(BuildError, match="there is no part 'c'"):
         built(Root(), x=Dict(a=float, b=int))
+
+
+def test_a_part_of_an_input_keeps_its_own_space():
+    """Bounds for each element included."""
+    seen = []
+
+    class Reader(Component):
+        def check_input_spaces(self, input_spaces, action_space=None):
+            seen.append(input_spaces["x"])
+
+        @rlgraph_api
+        def call(self, x):
+            return x
+
+    reader, space = Reader(scope="reader"), Dict(a=Dict(b=IntBox([2, 5])), add_batch_rank=True)
+    built(body(lambda self, x: reader.call(x["a"]["b"]), reader), x=space)
+    assert seen == [IntBox([2, 5], add_batch_rank=True)]
 
 
 def test_a_space_error_of_a_component_names_its_scope():

@@ -36,6 +36,7 @@ def test_descriptions():
 def test_spaces():
     box = FloatBox(shape=(2,), add_batch_rank=True)
     assert space_of(NESTED) == Dict(a=box, b=Tuple(IntBox(0, 3, add_batch_rank=True), Dict(c=box)))
+    assert space_of({"a": A, "b": None}) == Dict(a=box)
     assert space_of(VariableList()) == VariableList()
 
 
@@ -48,6 +49,7 @@ def test_compatible_values_differ_in_bounds_unknown_sizes_and_keys_only():
     assert compatible(NESTED, {"a": A, "b": (TensorSpec((N,), "int64"), {"c": A})})
     assert compatible(NESTED, {"a": A}) and not same_ranks(NESTED, {"a": A})
     assert not compatible(NESTED, {"a": TensorSpec((B, 3), "float32")})
+    assert compatible(NESTED, {"a": None})
     assert not compatible(NESTED, A)
     assert not compatible((A,), (A, A))
     assert not compatible(A, (A,))

@@ -26,7 +26,7 @@ def test_dense(activation, biases):
 def test_best_actions():
     actions = Dict({"whole": IntBox(5), "small": IntBox(3, dtype="uint8"), "truth": BoolBox()})
     policy = QPolicy([{"type": "dense", "units": 6, "activation": "tanh"}], actions)
-    spaces = {"states": INPUTS["inputs"]}
+    spaces = {"observations": INPUTS["inputs"]}
     executor = GraphExecutor(policy, spaces, action_space=actions, backend="numpy")
     values = executor.execute("get_q_values", GIVEN)["q_values"]
     best = executor.numpy_program("get_deterministic_action")(GIVEN)["action"]

@@ -23,6 +23,7 @@ from rlgraph.torch.distributions import (
     categorical_log_probabilities,
 )
 from rlgraph.torch.policy_gradient import (
+    loss_average,
     policy_gradient_total,
     ppo_policy_loss,
     ppo_value_loss,
@@ -186,6 +187,7 @@ KERNELS: dict[str, Callable[[Any, Any], Callable[..., Any] | None]] = {
     "rlgraph.components.helpers.standardize:Standardize._scaled": standardize_scaled,
     "rlgraph.components.helpers.standardize:Standardize._sum": standardize_sum,
     "rlgraph.components.losses.dqn_loss:DQNLoss._loss": dqn_loss,
+    "rlgraph.components.losses.loss_function:LossFunction._average": loss_average,
     "rlgraph.components.losses.policy_gradient_loss:PolicyGradientLoss._total": policy_gradient_total,
     "rlgraph.components.losses.ppo_loss:PPOLoss._policy_loss": ppo_policy_loss,
     "rlgraph.components.losses.ppo_loss:PPOLoss._value_loss": ppo_value_loss,

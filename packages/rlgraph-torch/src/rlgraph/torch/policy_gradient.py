@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor, scalar_tensor
+from torch import Tensor
 
 from rlgraph.components.common.schedules import Constant
 from rlgraph.core.functional.off_policy import MAX_LOG_RATIO
@@ -61,14 +61,30 @@ def ppo_value_loss(self: Any, ops: Any) -> Callable[..., Tensor] | None:
     return value_loss
 
 
+def loss_average(self: Any, ops: Any) -> Callable[..., Tensor] | None:
+    """`LossFunction._average` of items without time and weights."""
+    if self.time_axis is not None:
+        return None
+    general = partial(type(self).graph_function("_average").function, self, ops)
+
+    def average(loss_per_item: Tensor, weights: Tensor | None = None) -> Tensor:
+        return torch.mean(loss_per_item) if weights is None else general(loss_per_item, weights)
+
+    return average
+
+
 def standardize_sum(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Tensor]]:
     """`Standardize._sum` without weights."""
     general = partial(type(self).graph_function("_sum").function, self, ops)
+    numbers: dict[int, Tensor] = {}  # a batch has few sizes
 
     def total(values: Tensor, weights: Tensor | None = None) -> tuple[Tensor, Tensor]:
         if weights is not None:
             return general(values, weights)
-        return torch.sum(values), scalar_tensor(values.numel(), dtype=values.dtype, device=values.device)
+        size = values.numel()
+        if size not in numbers:
+            numbers[size] = torch.full((), size, dtype=values.dtype, device=values.device)
+        return torch.sum(values), numbers[size]
 
     return total
 

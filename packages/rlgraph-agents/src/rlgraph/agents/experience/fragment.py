@@ -144,16 +144,17 @@ class FragmentBuffer:
             )
         if t == 0:
             self._internal_states = map_arrays(np.copy, step.internal_states)
-        for name in ("states", "actions", "remembered"):
-            if (rows := getattr(step, name)) is not None:
-                map_arrays(lambda held, given: held.__setitem__(t, given), fields[name], rows)
-        for name in ("rewards", "terminals", "truncations", "begins"):
-            fields[name][t] = getattr(step, name)
+        _set_row(fields["states"], t, step.states)
+        _set_row(fields["actions"], t, step.actions)
+        _set_row(fields["remembered"], t, step.remembered)
+        fields["rewards"][t] = step.rewards
+        fields["begins"][t] = step.begins
         fields["valid"][t] = True if step.valid is None else step.valid
         if t == self.length - 1:
-            map_arrays(lambda held, given: held.__setitem__(t + 1, given), fields["states"], step.next_states)
-        ends = fields["terminals"][t] | fields["truncations"][t]
-        if ends.any():
+            _set_row(fields["states"], t + 1, step.next_states)
+        ends = step.terminals | step.truncations
+        if np.count_nonzero(ends):  # else the flags are False already
+            fields["terminals"][t], fields["truncations"][t] = step.terminals, step.truncations
             for slot in np.flatnonzero(ends).tolist():
                 self._reached[t, slot] = map_arrays(
                     lambda rows, slot=slot: rows[slot].copy(), step.next_states
@@ -220,7 +221,7 @@ class FragmentBuffer:
             return
         self.filled = int(state["filled"])
         self._fields = {"remembered": None, **map_arrays(np.copy, state["fields"])}
-        self._internal_states = map_arrays(np.copy, state["internal_states"])
+        self._internal_states = map_arrays(np.copy, state.get("internal_states"))
         self._reached = {
             (t, slot): map_arrays(lambda rows, i=i: rows[i].copy(), state["reached"])
             for i, (t, slot) in enumerate(state["places"].tolist())
@@ -244,6 +245,14 @@ class FragmentBuffer:
             "remembered": None if step.remembered is None else map_arrays(room(0), step.remembered),
             **flags,
         }
+
+
+def _set_row(held: Any, t: int, given: Any) -> None:
+    """Write the rows of step `t`; None has none."""
+    if type(held) is np.ndarray:  # the usual case first: this is called in every step
+        held[t] = given
+    else:
+        map_arrays(lambda array, rows: array.__setitem__(t, rows), held, given)
 
 
 class FragmentFormat:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Self
 
 from rlgraph.components.networks.layer_chain import is_recurrent, state_key
 from rlgraph.core import AssemblyError, Component
@@ -36,29 +36,33 @@ class Observations:
     resets: Any = None
     sequence_length: Any = None
 
+    @classmethod
+    def of(cls, observations: Any, where: str) -> Self:
+        """Unpack a dict with the key ``"states"``, or states alone.
+
+        Args:
+            observations: of an API method, or its Space.
+            where: the component's scope path, for messages.
+
+        Raises:
+            AssemblyError: the dict has an unknown key.
+        """
+        if not isinstance(observations, Mapping) or "states" not in observations:
+            return cls(observations)
+        for key in observations:
+            if key not in PARTS:
+                raise AssemblyError(
+                    f"{where}: observations have the unknown part {key!r}. {nearest(key, PARTS)} States that are a "
+                    'Dict with a part "states" must be given inside a dict: {"states": states}'
+                )
+        return cls(**observations)
+
     def bundle(self, **others: Any) -> dict[str, Any]:
-        """The dict of the parts that are given, and of `others`."""
+        """The dict of the parts that are given; `others` replace parts."""
         return {name: part for name in PARTS if (part := others.get(name, getattr(self, name))) is not None}
 
 
 PARTS = tuple(field.name for field in fields(Observations))
-
-
-def unpack(observations: Any, where: str) -> Observations:
-    """The parts of `observations`: a dict with the key ``"states"``, or states alone.
-
-    Raises:
-        AssemblyError: the dict has an unknown key.
-    """
-    if not isinstance(observations, Mapping) or "states" not in observations:
-        return Observations(observations)
-    for key in observations:
-        if key not in PARTS:
-            raise AssemblyError(
-                f"{where}: observations have the unknown part {key!r}. {nearest(key, PARTS)} States that are a Dict "
-                'with a part "states" belong into a bundle: {"states": states}'
-            )
-    return Observations(**observations)
 
 
 class Observing(Component):
@@ -86,7 +90,7 @@ class Observing(Component):
 
         They are those after the last step or, with `every_step`, after every step.
         """
-        given = unpack(observations, self.scope_path)
+        given = Observations.of(observations, self.scope_path)
         if not is_recurrent(self.network):
             return {"nn_outputs": self.network.call(given.states)}
         key, states = self.states_key, given.internal_states

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.observations import Observing, unpack
+from rlgraph.components.common.observations import Observations, Observing
 from rlgraph.components.common.time_folding import TimeFolding
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.layer_chain import is_recurrent
@@ -25,7 +25,7 @@ class StateValues(Observing, TimeFolding):
         names = [f"get_values_of_transitions.{name}" for name in ("observations", "next_observations")]
         if names[1] not in input_spaces:
             return
-        states, following = (unpack(input_spaces[name], self.scope_path).states for name in names)
+        states, following = (Observations.of(input_spaces[name], self.scope_path).states for name in names)
         if _ranks(states) != _ranks(following):
             raise mismatch("next_observations", f"states with the ranks of {states!r}", repr(following))
 
@@ -52,11 +52,11 @@ class StateValues(Observing, TimeFolding):
                 "state_values": self._valued(self.features_of(observations))["state_values"],
                 "next_state_values": self._valued(self.features_of(next_observations))["state_values"],
             }
-        given = unpack(observations, self.scope_path)
+        given = Observations.of(observations, self.scope_path)
         # Both passes are given states, since the build creates the network from the first one.
         states = self._zeros(given.states) if given.internal_states is None else given.internal_states
         before = self._valued(self.features_of(given.bundle(internal_states=states), every_step=True))
-        reached = unpack(next_observations, self.scope_path).states
+        reached = Observations.of(next_observations, self.scope_path).states
         one_step = {
             "states": self._fold_time(reached),
             "internal_states": {key: self._fold_time(s) for key, s in before["internal_states"].items()},

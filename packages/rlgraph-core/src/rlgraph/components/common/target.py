@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rlgraph.components.common.synchronizer import Synchronizer
 from rlgraph.core import Component, rlgraph_api
@@ -40,3 +40,7 @@ class Target(Component):
     def sync(self) -> Any:
         """Move the copy towards the source, by `tau`."""
         return self.synchronizer.sync(self.source.variables(), self.followed.variables())
+
+    if TYPE_CHECKING:  # the API methods of the component
+
+        def __getattr__(self, name: str) -> Any: ...

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from rlgraph.components.common.action_spaces import action_space_of
-from rlgraph.components.common.observations import unpack
+from rlgraph.components.common.observations import Observations
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.core import Component, SpecError, registry
 from rlgraph.core.specs.spec_types import SpaceSpec
@@ -86,7 +86,7 @@ class Exploration(Component):
 
     def mask_of(self, observations: Any) -> Any:
         """The mask in the observations, symbols or Spaces; None: no mask."""
-        return unpack(observations, self.scope_path).action_mask
+        return Observations.of(observations, self.scope_path).action_mask
 
     def metrics(self, time_percentage: float) -> dict[str, float]:
         """Numbers to report, at this fraction of training."""

@@ -90,7 +90,8 @@ class IterativeOptimization(Component):
             were.
 
         Raises:
-            AssemblyError: `step` is not callable or returns no dict, or one without the number of `stop_if`.
+            AssemblyError: `step` is not callable or returns no dict, or one without the number of `stop_if`; `computed`
+                beside records of unknown fields, or a field that is in both.
             InputError: fewer records, or sequences, than minibatches.
         """
         if not callable(step):
@@ -98,7 +99,6 @@ class IterativeOptimization(Component):
                 f"{self.scope_path}.run: step must be an API method or a function, given {step!r}"
             )
         order = self._order(records)
-        given = {**records, **(computed or {})} if isinstance(records, Mapping) else None
         fields = records if computed is None else self._joined(records, computed)
         fields = fields if self.sequences else self._folded(fields)
         shared = () if time_percentage is None else (time_percentage,)
@@ -106,8 +106,7 @@ class IterativeOptimization(Component):
         def numbers_of(i: Any) -> dict[str, Any]:
             rows = self._minibatch(i, order)
             cut = self._columns if self.sequences else self._rows
-            minibatch = _structured(given, cut(fields, rows))
-            return self._checked(step(minibatch, *shared), _name_of(step))
+            return self._checked(step(cut(fields, rows), *shared), _name_of(step))
 
         number = self.num_epochs * self.num_minibatches
         if self.stop_if is None:
@@ -131,6 +130,18 @@ class IterativeOptimization(Component):
             **{name: self._part(sums, count, place) for place, name in enumerate(names)},
             "num_updates": count,
         }
+
+    def _joined(self, records: Any, computed: Any) -> dict[str, Any]:
+        """The fields of both; what the wiring knows as a dict, such as a bundle of observations, stays one."""
+        for name, fields in (("records", records), ("computed", computed)):
+            if not isinstance(fields, Mapping):
+                raise AssemblyError(
+                    f"{self.scope_path}.run: {name}: expected a dict whose fields are known, as a literal or an "
+                    f"argument of the root is, given {fields!r}; name them: {{'actions': {name}['actions'], ...}}"
+                )
+        for name in sorted(computed.keys() & records.keys()):
+            raise AssemblyError(f"{self.scope_path}.run: computed: the records have the field {name!r}, too")
+        return {**records, **computed}
 
     def _checked(self, numbers: Any, step: str) -> dict[str, Any]:
         """What a step returned, if that is a dict of numbers."""
@@ -166,13 +177,6 @@ class IterativeOptimization(Component):
         used = size * self.num_minibatches
         epochs = [rng.permutation(number)[:used] for _ in range(self.num_epochs)]
         return np.stack(epochs).reshape(-1, size)
-
-    @graph_fn(flatten_ops=True)
-    def _joined(self, ops: Any, records: Any, computed: Any) -> Any:
-        """The fields of both."""
-        for name in computed.keys() & records.keys():
-            raise SpaceError(f"computed/{name}: the records have this field, too")
-        return {**records, **computed}
 
     @graph_fn(flatten_ops=True, split_ops=True, add_auto_key_as_first_param=True, space_of="field")
     def _folded(self, ops: Any, key: str, space: Space, field: Any) -> Any:
@@ -222,13 +226,6 @@ class IterativeOptimization(Component):
     @graph_fn
     def _part(self, ops: Any, sums: Any, count: Any, place: int) -> Any:
         return sums[place] / ops.astype(count, "float")
-
-
-def _structured(like: Any, fields: Any) -> Any:
-    """`fields` as dicts wherever `like` has them, so that `step` sees which parts there are."""
-    if not isinstance(like, Mapping):
-        return fields
-    return {key: _structured(part, fields[key]) for key, part in like.items()}
 
 
 def _number(ops: Any, name: str, number: Any, rank: int) -> Any:

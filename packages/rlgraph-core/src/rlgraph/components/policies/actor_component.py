@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from rlgraph.components.common.observations import unpack
+from rlgraph.components.common.observations import Observations
 from rlgraph.components.common.softmax import Softmax
 from rlgraph.components.explorations.exploration import Exploration
 from rlgraph.components.preprocessing.dict_preprocessor_stack import DictPreprocessorStack
@@ -135,7 +135,7 @@ class ActorComponent(Component):
         env_indices: Any,
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """What the policy sees, and the results."""
-        given = unpack(observations, self.scope_path)
+        given = Observations.of(observations, self.scope_path)
         states = given.states if self.preprocessor is None else self._preprocessed(given.states, env_indices)
         inputs = states if other_nn_inputs is None else self._merged(states, other_nn_inputs)
         seen = given.bundle(states=inputs)

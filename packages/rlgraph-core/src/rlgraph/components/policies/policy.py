@@ -8,7 +8,7 @@ from typing import Any
 from rlgraph.components.action_adapters.adapter_choice import choose_adapter
 from rlgraph.components.common.action_spaces import action_space_of, check_actions
 from rlgraph.components.common.argument_checks import check_flag
-from rlgraph.components.common.observations import Observing, unpack
+from rlgraph.components.common.observations import Observations, Observing
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.core import rlgraph_api
 from rlgraph.core.specs.spec_types import NetworkSpec, SpaceSpec
@@ -139,7 +139,7 @@ class Policy(Observing):
         """As `get_adapter_outputs_and_parameters`; for use in API methods."""
         outputs = self._outputs_of(observations)
         parameters = self.action_adapter.get_parameters_from_adapter_outputs(
-            outputs["adapter_outputs"], unpack(observations, self.scope_path).action_mask
+            outputs["adapter_outputs"], Observations.of(observations, self.scope_path).action_mask
         )
         return {**outputs, "parameters": parameters}
 

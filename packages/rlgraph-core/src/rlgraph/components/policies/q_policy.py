@@ -9,7 +9,7 @@ import numpy as np
 
 from rlgraph.components.common.action_masks import NAME, check_masks, check_ranks
 from rlgraph.components.common.action_spaces import action_space_of
-from rlgraph.components.common.observations import Observing, unpack
+from rlgraph.components.common.observations import Observations, Observing
 from rlgraph.components.layers.dense import Dense
 from rlgraph.components.networks.neural_network import NeuralNetwork
 from rlgraph.components.policies.categorical_actions import categories, choices, mask_shapes
@@ -129,7 +129,7 @@ class QPolicy(Observing):
         return {"action": self._greedy(preferences, observations), **features}
 
     def _greedy(self, preferences: Any, observations: Any) -> Any:
-        mask = unpack(observations, self.scope_path).action_mask
+        mask = Observations.of(observations, self.scope_path).action_mask
         return self._argmax(preferences if mask is None else self._masked(preferences, mask))
 
     @graph_fn

@@ -230,9 +230,7 @@ class Component(Composition):
         wants = self.trainable if trainable is None else (trainable and self.trainable)
         start = resolve_initializer(initializer, where=path)
         device = "" if host else self._variables_device
-        like = (
-            path if self._starts_like is None else f"{self._starts_like.scope_path}/{name}".removesuffix("/")
-        )
+        like = "" if self._starts_like is None else f"{self._starts_like.scope_path}/{name}".removesuffix("/")
         variable = Variable(path, spec, start, may_train and wants, host, self._role, device, like)
         self.declared_variables[path] = variable
         return variable

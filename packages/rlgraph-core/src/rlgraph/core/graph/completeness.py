@@ -302,8 +302,11 @@ class Components:
 
     def _space_of(self, scope: str, call: ApiCall, name: str, expression: Expression, value: Value) -> Any:
         # An input that arrives unchanged keeps its own Space: per-element bounds do not fit into a TensorSpec.
-        if isinstance(expression, Ref) and isinstance(expression.source, Input) and not expression.path:
-            return self.input_spaces[expression.source.method][expression.source.name]
+        if isinstance(expression, Ref) and isinstance(expression.source, Input):
+            space: Any = self.input_spaces[expression.source.method][expression.source.name]
+            for key in expression.path:
+                space = space[key]
+            return space
         try:
             return space_of(value)
         except ValueError as error:

@@ -170,6 +170,7 @@ class Trace:
     calls: dict[int, ApiCall] = field(default_factory=dict)
     _stack: list[tuple[int, Any, str]] = field(default_factory=list)
     _open: list[list[Node]] = field(default_factory=lambda: [[]])
+    #: The arguments of each call, in which known containers are written out.
     _arguments: dict[int, dict[str, Expression]] = field(default_factory=dict)
     #: Outputs of graph functions that are known containers, written out.
     _structures: dict[Source, Expression] = field(default_factory=dict)
@@ -242,7 +243,7 @@ class Trace:
             arguments.pop(key)
         call, caller = self._new_id(), self._caller
         expressions = {key: to_expression(value, where) for key, value in arguments.items()}
-        self._arguments[call] = expressions
+        self._arguments[call] = {key: self._literal(e) for key, e in expressions.items()}
         returning = partial(ApiCall, call, caller, component.scope_path, name, tuple(expressions.items()))
         self.calls[call] = returning(_UNFINISHED)
         self._stack.append((call, component, name))
@@ -310,7 +311,7 @@ class Trace:
 
     def _seen_from_inside(self, call: int, name: str) -> Any:
         """An argument in the body of its method: known dicts are dicts, so that wiring can ask for their keys."""
-        return _seen(Ref(Parameter(call, name)), self._literal(self._arguments[call][name]))
+        return _seen(Ref(Parameter(call, name)), self._arguments[call][name])
 
     def whole_of(self, pack: Pack) -> Expression:
         """The argument, or output, of which `pack` holds exactly the parts; else `pack`."""
@@ -354,7 +355,7 @@ class Trace:
 
     def _flat(self, call: int, name: str, where: str) -> dict[str, Any]:
         """Flat key -> leaf of an argument, as the body of the method sees it."""
-        literal = self._literal(self._arguments[call][name])
+        literal = self._arguments[call][name]
         if isinstance(literal, Ref) and self._space(literal) is None:
             raise AssemblyError(
                 f"{where} flattens its argument {name}, and whether that is a container is known at the build only: "
@@ -374,12 +375,15 @@ class Trace:
             return Pack(expression.kind, tuple((key, self._literal(e)) for key, e in expression.items))
         if isinstance(expression, Ref):
             source = expression.source
-            if isinstance(source, Parameter):
-                return self._literal(descend(self._arguments[source.call][source.name], expression.path))
-            if isinstance(source, Result):
-                return self._literal(descend(self.calls[source.call].results, expression.path))
-            if source in self._structures:
-                return descend(self._structures[source], expression.path)
+            try:
+                if isinstance(source, Parameter):
+                    return descend(self._arguments[source.call][source.name], expression.path)
+                if isinstance(source, Result):
+                    return self._literal(descend(self.calls[source.call].results, expression.path))
+                if source in self._structures:
+                    return descend(self._structures[source], expression.path)
+            except KeyError:  # a missing part, which the build reports
+                return expression
             space = self._space(expression)
             if isinstance(space, Dict | Tuple):
                 parts = (Ref(source, (*expression.path, key)) for key in _keys(space))

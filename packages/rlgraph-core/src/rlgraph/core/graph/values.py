@@ -82,7 +82,7 @@ def describe(value: Value) -> str:
 
 
 def space_of(value: Value) -> Any:
-    """The Space of a value; lists of variables are given as they are.
+    """The Space of a value; lists of variables are given as they are. None in a dict is as if the key were missing.
 
     Raises:
         ValueError: a leaf has no Space.
@@ -90,7 +90,7 @@ def space_of(value: Value) -> Any:
     if isinstance(value, TensorSpec):
         return value.to_space()
     if isinstance(value, dict):
-        return Dict({key: space_of(item) for key, item in value.items()})
+        return Dict({key: space_of(item) for key, item in value.items() if item is not None})
     if _is_tuple(value):
         return Tuple(*(space_of(item) for item in value))
     return value
@@ -116,7 +116,8 @@ def identity(value: Value) -> Hashable:
 def compatible(first: Value, second: Value) -> bool:
     """Equal but for the batch and time ranks, the names of unknown sizes, the bounds, and keys of only one dict."""
     if isinstance(first, dict) and isinstance(second, dict):
-        return all(compatible(first[key], second[key]) for key in first.keys() & second.keys())
+        pairs = [(first[key], second[key]) for key in first.keys() & second.keys()]
+        return all(a is None or b is None or compatible(a, b) for a, b in pairs)
     return _agree(first, second, lambda a, b: _same_axes(a, b) or _own_shape(a) == _own_shape(b) is not None)
 
 

@@ -50,7 +50,7 @@ class Followed(Component):
 
     def __init__(self) -> None:
         self.source = NeuralNetwork(LAYERS, scope="source")
-        self.target: Any = Target(self.source, 0.25)
+        self.target = Target(self.source, 0.25)
         super().__init__(self.source, self.target, scope="followed")
 
     @rlgraph_api

@@ -1,0 +1,233 @@
+"""Agents of algorithms: PPO and A2C through the front."""
+
+import json
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from rlgraph.agents import Agent
+from rlgraph.agents.actor_spec import ActorSpec
+from rlgraph.agents.experience.fragment import FragmentFormat
+from rlgraph.agents.experience.rollouts import Rollouts
+from rlgraph.agents.learner import Learner
+from rlgraph.agents.ppo import PPO, PPOAgent
+from rlgraph.agents.sampler import FragmentSampler
+from rlgraph.core import InputError, SpecError
+from rlgraph.environments.factory import make_vector_env
+from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.workers import Callback
+
+SMALL = {
+    "network_spec": [{"type": "dense", "units": 8, "activation": "tanh"}],
+    "rollout_length": 16,
+    "num_minibatches": 2,
+}
+RECURRENT = {**SMALL, "network_spec": [{"type": "lstm", "units": 6}]}
+
+
+def make(backend, spec=SMALL, kind="ppo", env="CartPole-v1", **options):
+    execution = {"dtype": "float64"}
+    return Agent.from_spec(
+        {"type": kind, **spec}, env=env, backend=backend, execution_spec=execution, **options
+    )
+
+
+def same_weights(one, other):
+    first, second = one.get_weights(), other.get_weights()
+    return first.keys() == second.keys() and all(np.array_equal(first[n], second[n]) for n in first)
+
+
+# Ten lines.
+
+
+@pytest.mark.parametrize("kind", ["ppo", "a2c"])
+def test_it_learns_acts_evaluates_and_loads(backend, kind, tmp_path):
+    spec = {key: value for key, value in SMALL.items() if key != "num_minibatches" or kind == "ppo"}
+    agent = make(backend, spec, kind, seed=3)
+    result = agent.learn(200, num_envs=4)
+    assert result.updates == 200 // (4 * 16) == agent.updates
+    assert agent.timesteps == 200
+    assert len(agent.evaluate(3).returns) == 3
+    agent.store_model(tmp_path / "model")
+    other = make(backend, spec, kind, seed=4)
+    other.load_model(tmp_path / "model")
+    states = np.linspace(-0.1, 0.1, 20).reshape(5, 4)
+    np.testing.assert_array_equal(agent.get_actions(states, False), other.get_actions(states, False))
+    assert agent.get_actions(states[0]) in (0, 1)
+
+
+# Likely mistakes.
+
+
+def test_mistakes_are_named():
+    spaces = {"state_space": FloatBox(shape=(2,)), "action_space": IntBox(2), "backend": "numpy"}
+    with pytest.raises(
+        SpecError, match="agent.clip_ration: PPOAgent has no such key. Did you mean 'clip_ratio'"
+    ):
+        Agent.from_spec({"type": "ppo", "clip_ration": 0.1}, **spaces)
+    with pytest.raises(SpecError, match="rollout_length: expected an integer >= 1, given 0"):
+        Agent.from_spec({"type": "ppo", "rollout_length": 0}, **spaces)
+    agent = Agent.from_spec({"type": "a2c"}, **spaces)
+    with pytest.raises(InputError, match="there is no 'q_values'"):
+        agent.get_actions(np.zeros((1, 2)), extra_returns="q_values")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rewards": np.array([0.0, np.nan])}, "rewards of row 1, nan, is not finite"),
+        ({"actions": np.array([0, 2])}, "actions of row 1, 2, is outside"),
+        ({"states": np.full((2, 2), np.inf)}, "states of row 0, .*is not finite"),
+        ({"next_states": None}, "next_states, the states that were reached, is missing"),
+        ({"rewards": np.zeros(3)}, "rewards: expected 2 numbers, given float64"),
+        ({"actions": None}, "argument actions is missing"),
+        ({"env_id": 3}, "env_id: expected None"),
+        ({"internals": 1}, "internals: expected None, given 1"),
+    ],
+)
+def test_what_does_not_fit_is_not_taken_in(change, message):
+    agent = PPOAgent(FloatBox(shape=(2,)), IntBox(2), backend="numpy", rollout_length=2)
+    step = {
+        "states": np.zeros((2, 2)),
+        "actions": np.zeros(2, np.int64),
+        "rewards": np.zeros(2),
+        "terminals": np.zeros(2, bool),
+        "next_states": np.zeros((2, 2)),
+        "batched": True,
+    }
+    with pytest.raises(InputError, match=message):
+        agent.observe(**{**step, **change})
+    assert agent.timesteps == 0
+    agent.observe(**step)
+    assert agent.timesteps == 2
+
+
+# One actor per loop.
+
+
+@pytest.mark.parametrize("spec", [SMALL, RECURRENT], ids=["dense", "lstm"])
+def test_evaluations_and_other_callers_do_not_disturb_training(backend, spec):
+    quiet, disturbed = make(backend, spec, seed=5), make(backend, spec, seed=5)
+    quiet.learn(200, num_envs=2)
+
+    class Disturbing(Callback):
+        def on_step(self, worker, step):
+            disturbed.get_actions(np.ones(4))
+
+    disturbed.learn(200, num_envs=2, evaluation_interval=60, evaluation_episodes=2, callbacks=Disturbing())
+    assert same_weights(quiet, disturbed)
+
+
+def test_get_actions_remembers_each_environment(backend):
+    agent = make(backend, RECURRENT, seed=5)
+    states = np.random.default_rng(0).normal(size=(3, 2, 4))
+    together = [agent.get_actions(x, False, extra_returns="internal_states")[1] for x in states]
+    agent.reset()
+    first = [agent.get_actions(x, False, extra_returns="internal_states")[1] for x in states[:2]]
+    agent.reset([1])
+    _, last = agent.get_actions(states[2], False, extra_returns="internal_states")
+    hidden, begun = together[2]["policy"]["lstm_0"][1], last["policy"]["lstm_0"][1]
+    assert len(first) == 2
+    np.testing.assert_allclose(begun[0], hidden[0])
+    assert not np.allclose(begun[1], hidden[1])
+
+
+# Resuming.
+
+
+@pytest.mark.parametrize("spec", [SMALL, RECURRENT], ids=["dense", "lstm"])
+def test_a_rollout_that_is_half_filled_continues(backend, spec, tmp_path):
+    """`learn` ends within a rollout; another agent that loads its checkpoint has the rest of it."""
+    env = {"type": "deterministic", "steps_to_terminal": 7}
+    agent = make(backend, spec, env=env, seed=5)
+    agent.learn(20, num_envs=2)
+    agent.store_model(tmp_path / "model")
+    other = make(backend, spec, env=env, seed=5)
+    other.load_model(tmp_path / "model")
+    for each in (agent, other):
+        each.learn(60, num_envs=2)
+    assert agent.updates == other.updates == 2
+    assert same_weights(agent, other)
+
+
+# An actor alone.
+
+
+@pytest.mark.parametrize("spec", [SMALL, RECURRENT], ids=["dense", "lstm"])
+def test_a_learner_fed_by_an_actor_alone_equals_local_learning(backend, spec):
+    agent = make(backend, spec, seed=7, acting="numpy")
+    agent.learn(4 * 16 * 3, num_envs=4)
+    environments = make_vector_env("CartPole-v1", 4)
+    options = {key: value for key, value in spec.items() if key != "rollout_length"}
+    actor_spec = pickle.loads(
+        pickle.dumps(
+            ActorSpec(
+                PPO,
+                environments.state_space.to_spec(),
+                environments.action_space.to_spec(),
+                options,
+                seed=7,
+                dtype="float64",
+            )
+        )
+    )
+    learner = Learner(actor_spec, Rollouts(rollout_length=16), backend)
+    layout = FragmentFormat(
+        learner.state_space,
+        environments.action_space,
+        learner.graph.algorithm.internal_states_space,
+        dtype="float64",
+    )
+    sampler = FragmentSampler(actor_spec.build(), environments, 16)
+    sampler.reset(seed=7)
+    for _ in range(3):
+        sampler.actor.set_weights(learner.weights_message())
+        fragment = sampler.collect()
+        learner.update([layout.from_bytes(layout.to_bytes(fragment))])
+    weights = agent.get_weights()
+    for name, value in learner.executor.get_weights().items():
+        np.testing.assert_array_equal(value, weights[name], err_msg=name)
+
+
+def test_fragments_of_other_weights_are_refused(one_backend):
+    spec = ActorSpec(
+        PPO, FloatBox(shape=(4,)).to_spec(), IntBox(2).to_spec(), {"network_spec": SMALL["network_spec"]}
+    )
+    learner = Learner(spec, Rollouts(rollout_length=4), one_backend)
+    sampler = FragmentSampler(spec.build(), make_vector_env("CartPole-v1", 4), 4)
+    sampler.actor.set_weights(learner.weights_message())
+    learner.update([sampler.collect()])
+    with pytest.raises(
+        InputError, match="expected fragments of the weights of version 1, given version 0 of actor 0"
+    ):
+        learner.update([sampler.collect()])
+    other = ActorSpec(PPO, FloatBox(shape=(3,)).to_spec(), IntBox(2).to_spec()).build()
+    with pytest.raises(InputError, match="weights: expected the layout"):
+        other.set_weights(learner.weights_message())
+
+
+ALONE = """
+import json, pickle, sys, time
+started = time.perf_counter()
+spec = pickle.loads(bytes.fromhex(sys.argv[1]))
+imported = time.perf_counter()
+import numpy as np
+actor = spec.build(4)
+built = time.perf_counter()
+actions = actor.act(np.zeros((4, 4), np.float32))
+frameworks = [name for name in ("torch", "tensorflow", "keras") if name in sys.modules]
+print(json.dumps({"actions": actions.tolist(), "frameworks": frameworks, "build": built - imported}))
+"""
+
+
+def test_an_actor_in_a_process_of_its_own_imports_no_framework():
+    spec = ActorSpec(PPO, FloatBox(shape=(4,)).to_spec(), IntBox(2).to_spec())
+    process = subprocess.run(
+        [sys.executable, "-c", ALONE, pickle.dumps(spec).hex()], capture_output=True, text=True, check=True
+    )
+    found = json.loads(process.stdout)
+    assert found["frameworks"] == []
+    assert len(found["actions"]) == 4
