@@ -64,7 +64,7 @@ class DQN(Algorithm):
         self.policy = kind.from_spec(
             policy_spec, path="policy_spec", network_spec=layers, action_space=action_space
         )
-        self.target: Any = Target(self.policy, sync_tau)
+        self.target = Target(self.policy, sync_tau)
         self.exploration = Exploration.from_spec(
             exploration_spec, path="exploration_spec", action_space=action_space
         )
