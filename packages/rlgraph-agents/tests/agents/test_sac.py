@@ -171,8 +171,13 @@ def test_one_update_by_hand(action_space, backend, make_sac, monkeypatch):
         np.testing.assert_allclose(after[name], before[name] + TAU * (followed - before[name]), rtol=1e-9)
 
 
-def test_targets_start_as_the_critics(backend, make_sac):
-    weights = weights_of(make_sac(backend, MOVES))
+def test_the_start(backend, make_sac):
+    agent = make_sac(backend, MOVES, initial_alpha=0.2)
+    weights, states = weights_of(agent), np.zeros((4, 3))
+    explored, greedy = (agent.get_actions(states, use_exploration) for use_exploration in (True, False))
+    assert np.ptp(explored, axis=0).min() > 0.0
+    np.testing.assert_array_equal(greedy, np.full((4, 2), (LOW + HIGH) / 2))
+    np.testing.assert_allclose(weights["entropy-temperature/log-alpha"], np.log(0.2))
     for i in range(2):
         name = f"critic-{i}/network/dense-0/weights"
         np.testing.assert_array_equal(weights[f"target-critic-{i}/{name}"], weights[name])

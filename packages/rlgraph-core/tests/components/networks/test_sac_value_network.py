@@ -99,3 +99,10 @@ def test_wrong_spaces():
         ComponentTest(SACValueNetwork(LAYERS), {**spaces, "actions": actions}, backend="numpy")
     with pytest.raises(SpecError, match=r"state_network_spec\[0\].unts: Dense has no such key"):
         SACValueNetwork(LAYERS, [{"type": "dense", "unts": 2}])
+
+
+@pytest.mark.parametrize("argument", ["network_spec", "state_network_spec"])
+def test_recurrent_layers_are_refused(argument):
+    specs = {"network_spec": LAYERS, argument: [{"type": "lstm", "units": 2}]}
+    with pytest.raises(SpecError, match=rf"{argument}: expected no recurrent layers"):
+        SACValueNetwork(**specs)

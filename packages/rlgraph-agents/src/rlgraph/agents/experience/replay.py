@@ -60,7 +60,8 @@ class Replay:
         """What a record has besides states and next states."""
         if is_recurrent:
             raise SpecError(
-                "expected no recurrent layers: a replay memory keeps single transitions", path="network_spec"
+                "expected no recurrent layers: a replay memory keeps single transitions; PPO and A2C take them",
+                path="network_spec",
             )
         return FIELDS
 

@@ -64,9 +64,7 @@ def default_target_entropy(action_space: Space) -> float:
 def _of_box(path: str, box: BoxSpace) -> float:
     size = math.prod(box.shape)
     if isinstance(box, FloatBox):
-        half_ranges: Any = 1.0
-        if box.bounded:
-            half_ranges = (np.asarray(box.high) - np.asarray(box.low)) / 2
+        half_ranges = (np.asarray(box.high) - np.asarray(box.low)) / 2 if box.bounded else 1.0
         return float(np.log(np.broadcast_to(half_ranges, box.shape)).sum()) - size
     if isinstance(box, BoolBox):
         return DISCRETE_SHARE * size * math.log(2.0)
