@@ -10,7 +10,7 @@ from rlgraph.agents.actor import Actor
 from rlgraph.agents.agent_graph import AgentGraph
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.components import PreprocessorStack
-from rlgraph.core import RandomStreams, executor_class
+from rlgraph.core import RandomStreams, SpecError, executor_class
 from rlgraph.core.specs.specifiable import call_checked
 from rlgraph.spaces import Space, from_spec
 
@@ -41,7 +41,7 @@ class ActorSpec:
         states, actions = from_spec(self.state_space), from_spec(self.action_space)
         preprocessor, seen = None, states
         if self.preprocessing_spec is not None:
-            preprocessor = PreprocessorStack.from_spec(self.preprocessing_spec, path="preprocessing_spec")
+            preprocessor = _preprocessor(self.preprocessing_spec)
             seen = preprocessor.get_preprocessed_space(states.with_batch_rank()).without_ranks()
         spaces = {"state_space": seen, "action_space": actions}
         algorithm = call_checked(self.algorithm, (), self.options, "agent", handed=spaces)
@@ -70,3 +70,21 @@ class ActorSpec:
         )
         streams = None if draw_seed is None else RandomStreams(draw_seed)
         return Actor(executor, graph, self.raw_space, slots, streams)
+
+
+def _preprocessor(spec: Any) -> PreprocessorStack:
+    if isinstance(spec, Mapping) and "type" not in spec and "layers" not in spec:
+        raise SpecError(
+            "expected a list of layers for whole states; layers by part of a container state are not supported by this "
+            "agent yet: prepare the parts in the network",
+            path="preprocessing_spec",
+        )
+    preprocessor = PreprocessorStack.from_spec(spec, path="preprocessing_spec")
+    for layer in preprocessor.layers:
+        if layer.has_state and not hasattr(layer, "get_internal_states_space"):
+            raise SpecError(
+                f"expected layers without state, or 'sequence', given a {type(layer).__name__}: the states of this "
+                "layer are not carried by actors yet",
+                path="preprocessing_spec",
+            )
+    return preprocessor
