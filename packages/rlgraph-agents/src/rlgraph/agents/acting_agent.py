@@ -250,13 +250,13 @@ class ActingAgent(Agent):
         return ids * rows
 
     def make_sampler(self, environments: VectorEnv) -> Any:
-        from rlgraph.workers.observing_sampler import ObservingSampler
+        from rlgraph.agents.observing_sampler import ObservingSampler
 
         return ObservingSampler(self, environments)
 
     @contextmanager
     def playing(self, environments: VectorEnv) -> Iterator[Any]:
-        from rlgraph.workers.observing_sampler import ObservingSampler
+        from rlgraph.agents.observing_sampler import ObservingSampler
 
         with nullcontext() if self.preprocessing is None else self.preprocessing.frozen():
             yield ObservingSampler(self, environments, "evaluation")

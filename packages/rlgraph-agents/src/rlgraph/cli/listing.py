@@ -21,6 +21,7 @@ from rlgraph.cli.output import output
 from rlgraph.core import PluginError, SpecError, registry
 from rlgraph.core.errors import nearest
 from rlgraph.core.registry import GROUPS
+from rlgraph.core.specs.argument_types import expectation
 
 PANEL = "List plug-ins"
 #: Level of a finding -> style.
@@ -188,7 +189,9 @@ def _parameters(target: Any) -> dict[str, inspect.Parameter]:
 
 def _annotation(parameter: inspect.Parameter) -> str:
     annotation = parameter.annotation
-    return "" if annotation is inspect.Parameter.empty else str(annotation)
+    if annotation is inspect.Parameter.empty:
+        return ""
+    return annotation if isinstance(annotation, str) else expectation(annotation)
 
 
 def _summary(target: Any) -> str:

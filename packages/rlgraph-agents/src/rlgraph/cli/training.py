@@ -240,7 +240,6 @@ def _report(summary: Any, folder: Path) -> int:
         *goes_on,
         f"{_command('rlgraph')} evaluate {folder} --episodes 100",
         f"{_command('tensorboard')} --logdir {folder / 'tensorboard'}",
-        f"{_command('rlgraph')} plan update_from_memory --full",
     ]
     output.result(
         summary_report(summary, folder, [] if output.quiet else next_steps), summary_data(summary, folder)

@@ -24,6 +24,8 @@ from rlgraph.torch.distributions import (
 )
 from rlgraph.torch.policy_gradient import (
     loss_average,
+    loss_measure,
+    loss_without_garbage,
     policy_gradient_total,
     ppo_policy_loss,
     ppo_value_loss,
@@ -32,6 +34,7 @@ from rlgraph.torch.policy_gradient import (
     standardize_sum,
 )
 from rlgraph.torch.recurrent import lstm
+from rlgraph.torch.tanh import tanh_
 
 #: The function inside `torch.nn.functional`, without expanding the operands. Third argument: 0 per item, 1 the mean.
 smooth_l1_loss: Any = torch._C._nn.smooth_l1_loss
@@ -40,7 +43,7 @@ mse_loss: Any = torch._C._nn.mse_loss
 #: Activations whose derivative is computed from their result: they may overwrite their input.
 IN_PLACE: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": torch.relu_,
-    "tanh": torch.tanh_,
+    "tanh": tanh_,
     "sigmoid": torch.sigmoid_,
 }
 
@@ -188,6 +191,8 @@ KERNELS: dict[str, Callable[[Any, Any], Callable[..., Any] | None]] = {
     "rlgraph.components.helpers.standardize:Standardize._sum": standardize_sum,
     "rlgraph.components.losses.dqn_loss:DQNLoss._loss": dqn_loss,
     "rlgraph.components.losses.loss_function:LossFunction._average": loss_average,
+    "rlgraph.components.losses.loss_function:LossFunction._measure": loss_measure,
+    "rlgraph.components.losses.loss_function:LossFunction._without_garbage": loss_without_garbage,
     "rlgraph.components.losses.policy_gradient_loss:PolicyGradientLoss._total": policy_gradient_total,
     "rlgraph.components.losses.ppo_loss:PPOLoss._policy_loss": ppo_policy_loss,
     "rlgraph.components.losses.ppo_loss:PPOLoss._value_loss": ppo_value_loss,

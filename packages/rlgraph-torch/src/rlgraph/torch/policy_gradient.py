@@ -62,25 +62,57 @@ def ppo_value_loss(self: Any, ops: Any) -> Callable[..., Tensor] | None:
 
 
 def loss_average(self: Any, ops: Any) -> Callable[..., Tensor] | None:
-    """`LossFunction._average` of items without time and weights."""
+    """`LossFunction._average` of items without time."""
     if self.time_axis is not None:
         return None
     general = partial(type(self).graph_function("_average").function, self, ops)
 
     def average(loss_per_item: Tensor, weights: Tensor | None = None) -> Tensor:
-        return torch.mean(loss_per_item) if weights is None else general(loss_per_item, weights)
+        if weights is None:
+            return torch.mean(loss_per_item)
+        if loss_per_item.dim() != 1 or weights.dtype != loss_per_item.dtype:
+            return general(loss_per_item, weights)
+        garbage, number = items_of(weights)
+        if garbage is not None:
+            loss_per_item = loss_per_item.masked_fill(garbage, 0.0)
+        return torch.dot(loss_per_item, weights) / number
 
     return average
 
 
+def loss_measure(self: Any, ops: Any) -> Callable[..., Tensor]:
+    """`LossFunction._measure`."""
+
+    def measure(per_item: Tensor, weights: Tensor | None = None) -> Tensor:
+        if weights is None:
+            return torch.mean(per_item)
+        garbage, number = items_of(weights)
+        return torch.sum(per_item if garbage is None else per_item.masked_fill(garbage, 0.0)) / number
+
+    return measure
+
+
+def loss_without_garbage(self: Any, ops: Any) -> Callable[[Tensor, Tensor], Tensor]:
+    """`LossFunction._without_garbage`."""
+
+    def without_garbage(values: Tensor, weights: Tensor) -> Tensor:
+        more = values.dim() - weights.dim()
+        garbage = items_of(weights)[0]
+        if garbage is None or more < 0:
+            return values
+        return values.masked_fill(garbage if more == 0 else garbage[(..., *[None] * more)], 0)
+
+    return without_garbage
+
+
 def standardize_sum(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Tensor]]:
-    """`Standardize._sum` without weights."""
-    general = partial(type(self).graph_function("_sum").function, self, ops)
+    """`Standardize._sum`."""
     numbers: dict[int, Tensor] = {}  # a batch has few sizes
 
     def total(values: Tensor, weights: Tensor | None = None) -> tuple[Tensor, Tensor]:
         if weights is not None:
-            return general(values, weights)
+            garbage, number = items_of(weights)
+            return torch.sum(values if garbage is None else values.masked_fill(garbage, 0.0)), number
         size = values.numel()
         if size not in numbers:
             numbers[size] = torch.full((), size, dtype=values.dtype, device=values.device)
@@ -90,18 +122,49 @@ def standardize_sum(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Tensor]]
 
 
 def standardize_centered(self: Any, ops: Any) -> Callable[..., tuple[Tensor, Tensor]]:
-    """`Standardize._centered` of items without time and weights."""
+    """`Standardize._centered` of items without time."""
     general = partial(type(self).graph_function("_centered").function, self, ops)
 
     def centered(
         values: Tensor, total: Tensor, number: Tensor, weights: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        if weights is not None or values.dim() != 1:
+        if values.dim() != 1:
             return general(values, total, number, weights)
         differences = torch.addcdiv(values, total, number, value=-1)
+        garbage = None if weights is None else items_of(weights)[0]
+        if garbage is not None:
+            differences = differences.masked_fill(garbage, 0.0)
         return differences, torch.dot(differences, differences)
 
     return centered
+
+
+class _ItemsOf:
+    """Which items weights leave out (None: none, as far as is known), and how many count, at least 1.
+
+    A batch's weights go to many graph functions, so the last answer is kept. On a device the weights are not read,
+    which would wait for it.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[Tensor | None, int, tuple[Tensor | None, Tensor]] = (
+            None,
+            0,
+            (None, torch.ones(())),
+        )
+
+    def __call__(self, weights: Tensor) -> tuple[Tensor | None, Tensor]:
+        last, version, items = self._last
+        if weights is not last or weights._version != version:
+            garbage = weights == 0
+            number = torch.clamp_min(weights.numel() - torch.sum(garbage), 1).to(torch.get_default_dtype())
+            complete = weights.device.type == "cpu" and not garbage.numpy().any()
+            items = (None if complete else garbage), number
+            self._last = weights, weights._version, items
+        return items
+
+
+items_of = _ItemsOf()
 
 
 def standardize_scaled(self: Any, ops: Any) -> Callable[[Tensor, Tensor, Tensor], Tensor]:

@@ -42,7 +42,7 @@ class Fragment:
         version: version of the weights that acted.
         states: ``[T + 1, N, ...]``: those acted on, and those that the last step led to.
         reached: ``[E, ...]``: the states that were reached at the E ends, in the order of ``np.nonzero(ends)``.
-        actions, rewards, terminals, truncations, begins, valid: ``[T, N, ...]``, as in `Step`.
+        actions, rewards, terminals, truncations, begins, valid: ``[T, N, ...]``, as in a step.
         internal_states: ``[N, ...]``, before the first step; None: there are none.
         remembered: ``[T, N, ...]`` by name; None: nothing.
     """

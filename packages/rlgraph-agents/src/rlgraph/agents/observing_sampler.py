@@ -9,8 +9,8 @@ import numpy as np
 
 from rlgraph.agents.acting_agent import ActingAgent
 from rlgraph.agents.experience.step import Step
+from rlgraph.agents.preprocessed_env import PreprocessedVectorEnv
 from rlgraph.environments.vector_env import VectorEnv
-from rlgraph.workers.preprocessed_env import PreprocessedVectorEnv
 
 
 class ObservingSampler:
