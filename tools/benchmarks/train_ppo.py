@@ -61,7 +61,7 @@ def rlgraph(backend: str, compiled: bool) -> Training:
 def by_hand(backend: str, compiled: bool) -> Training:
     from ppo_by_hand import ByHand
 
-    loop = ByHand(backend, compiled, seed=SEED)
+    loop = ByHand(backend, compiled, "auto", SEED)
     framework = {"torch": "torch", "tf": "tensorflow"}[backend]
     return Training(loop.learn, lambda: loop.returns, ("rlgraph-agents", framework, "gymnasium"))
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -156,12 +157,20 @@ class _ItemsOf:
     def __call__(self, weights: Tensor) -> tuple[Tensor | None, Tensor]:
         last, version, items = self._last
         if weights is not last or weights._version != version:
-            garbage = weights == 0
-            number = torch.clamp_min(weights.numel() - torch.sum(garbage), 1).to(torch.get_default_dtype())
-            complete = weights.device.type == "cpu" and not garbage.numpy().any()
-            items = (None if complete else garbage), number
+            items = _look(weights)
             self._last = weights, weights._version, items
         return items
+
+
+def _look(weights: Tensor) -> tuple[Tensor | None, Tensor]:
+    dtype = torch.get_default_dtype()
+    if weights.device.type != "cpu":
+        garbage = weights == 0
+        return garbage, torch.clamp_min(weights.numel() - torch.sum(garbage), 1).to(dtype)
+    values = weights.numpy()
+    counted = np.count_nonzero(values)
+    number = torch.scalar_tensor(max(counted, 1), dtype=dtype)
+    return None if counted == values.size else torch.from_numpy(values == 0), number
 
 
 items_of = _ItemsOf()
