@@ -71,8 +71,14 @@ def test_mistakes_are_named():
     with pytest.raises(SpecError, match="rollout_length: expected an integer >= 1, given 0"):
         Agent.from_spec({"type": "ppo", "rollout_length": 0}, **spaces)
     for layers, message in (
-        ([{"type": "moving_standardize"}], "preprocessing_spec: expected layers without state, or 'sequence'"),
-        ({"camera": [{"type": "grayscale"}]}, "preprocessing_spec: expected a list of layers for whole states"),
+        (
+            [{"type": "moving_standardize"}],
+            "preprocessing_spec: expected layers without state, or 'sequence'",
+        ),
+        (
+            {"camera": [{"type": "grayscale"}]},
+            "preprocessing_spec: expected a list of layers for whole states",
+        ),
     ):
         with pytest.raises(SpecError, match=message):
             Agent.from_spec({"type": "ppo", "preprocessing_spec": layers}, **spaces)
