@@ -6,7 +6,15 @@ import torch
 from torch import Tensor
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from rlgraph.torch.compile.rewriting import DECOMPOSITIONS, LARGE, SHORT, affine, product, store_numbers
+from rlgraph.torch.compile.rewriting import (
+    DECOMPOSITIONS,
+    LARGE,
+    SHORT,
+    affine,
+    hyperbolic_tangent,
+    product,
+    store_numbers,
+)
 
 aten = torch.ops.aten
 
@@ -110,3 +118,13 @@ def test_a_number_of_rank_two_keeps_its_rank():
     store_numbers(module)
     assert aten.as_strided.default in operations(module)
     np.testing.assert_allclose(module(x).numpy(), np.full((3, 4), 1 / 12), rtol=1e-6)
+
+
+def test_hyperbolic_tangent():
+    x = torch.cat(
+        [torch.linspace(-20, 20, 4001), torch.tensor([0.6, 1e-30, -0.0, 500.0, torch.inf, -torch.inf])]
+    )
+    expected = torch.tanh(x.double()).float()
+    torch.testing.assert_close(hyperbolic_tangent(x), expected, rtol=3e-7, atol=0.0)
+    assert hyperbolic_tangent(torch.tensor([torch.nan])).isnan()
+    assert hyperbolic_tangent(x.double()) is NotImplemented

@@ -94,7 +94,8 @@ class Sampler:
         step = Step(states, actions, rewards, terminals, truncations, reached, self._begins, valid, before)
         self._begins = begins = terminals | truncations if valid is None else terminals | truncations | ~valid
         self.states = reached
-        if (begun := np.flatnonzero(begins)).size:
+        if np.count_nonzero(begins):
+            begun = np.flatnonzero(begins)
             actor.begin(begun)
             self.states = with_rows(reached, begun, actor.see(row(raw, begun), begun))
         return step

@@ -168,7 +168,7 @@ def _look(weights: Tensor) -> tuple[Tensor | None, Tensor]:
         garbage = weights == 0
         return garbage, torch.clamp_min(weights.numel() - torch.sum(garbage), 1).to(dtype)
     values = weights.numpy()
-    counted = np.count_nonzero(values)
+    counted = int(np.count_nonzero(values))
     number = torch.scalar_tensor(max(counted, 1), dtype=dtype)
     return None if counted == values.size else torch.from_numpy(values == 0), number
 

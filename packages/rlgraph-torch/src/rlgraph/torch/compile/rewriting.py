@@ -45,8 +45,24 @@ def affine(biases: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: floa
     return (torch.mm(a, b).unsqueeze(0) + biases).squeeze(0)
 
 
+def hyperbolic_tangent(x: Tensor) -> Tensor:
+    """`aten.tanh` of single precision by an exponential, and by Lambert's continued fraction around 0.
+
+    The difference to `torch.tanh` is below 3e-7 of the result; compiled it takes a fraction of the time.
+    """
+    if x.dtype != torch.float32:
+        return NotImplemented
+    square = x * x
+    near = x * (945.0 + square * (105.0 + square)) / (945.0 + square * (420.0 + square * 15.0))
+    return torch.where(torch.abs(x) < 0.6, near, 1.0 - 2.0 / (torch.exp(2.0 * x) + 1.0))
+
+
 #: Operation -> its replacement, which returns NotImplemented to keep the operation.
-DECOMPOSITIONS: dict[Any, Callable[..., Tensor]] = {aten.mm.default: product, aten.addmm.default: affine}
+DECOMPOSITIONS: dict[Any, Callable[..., Tensor]] = {
+    aten.mm.default: product,
+    aten.addmm.default: affine,
+    aten.tanh.default: hyperbolic_tangent,
+}
 
 
 def _is_in_rows(x: Tensor) -> bool:
