@@ -52,14 +52,6 @@ class A2C(Algorithm):
         super().__init__(self.policy, self.value_function, self.gae, self.loss, self.optimizer, scope="a2c")
 
     @rlgraph_api
-    def act(self, observations: Any) -> Any:
-        return self.policy.get_stochastic_action(observations)
-
-    @rlgraph_api
-    def act_greedily(self, observations: Any) -> Any:
-        return self.policy.get_deterministic_action(observations)
-
-    @rlgraph_api
     def update(self, records: Any, time_percentage: Any = None) -> Any:
         observations, actions = records["observations"], records["actions"]
         values = self.value_function.get_values_of_transitions(observations, records["next_observations"])

@@ -12,9 +12,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from rlgraph.agents.agent import Agent
+from rlgraph.agents.batch_checks import force_batch
 from rlgraph.agents.nested_arrays import length, row
 from rlgraph.agents.preprocessing import Preprocessing, make_room_for_evaluation
-from rlgraph.agents.reading import force_batch
 from rlgraph.core import Component, InputError, default_backend, executor_class
 from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.environments.vector_env import VectorEnv

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from rlgraph.agents.experience.kind import ExperienceKind
 from rlgraph.components.networks.layer_chain import is_recurrent
-from rlgraph.core import Component
+from rlgraph.core import Component, rlgraph_api
 from rlgraph.spaces import Dict
 
 
@@ -15,7 +15,8 @@ class Algorithm(Component):
     """A component that acts and learns; everything else of an agent is made around it.
 
     A subclass takes the Spaces of the states that its policy sees and of the actions, then options by name. It has
-    three API methods:
+    three API methods, of which it writes `update`, and the others if a drawn and a best action of its part ``policy``
+    are not what it does:
 
     * ``act(observations)``, with ``time_percentage`` if it needs it: a dict with ``"action" [B, ...]``, as policies
       return it.
@@ -33,12 +34,21 @@ class Algorithm(Component):
             environments or ``"updates"``.
     """
 
-    act: Any
-    act_greedily: Any
+    policy: Any
     update: Any
 
     experience: ClassVar[ExperienceKind]
     schedule: ClassVar[Mapping[str, tuple[str, str]]] = {}
+
+    @rlgraph_api
+    def act(self, observations: Any) -> Any:
+        """Actions that the policy draws."""
+        return self.policy.get_stochastic_action(observations)
+
+    @rlgraph_api
+    def act_greedily(self, observations: Any) -> Any:
+        """The policy's best actions."""
+        return self.policy.get_deterministic_action(observations)
 
     @property
     def recurrent_parts(self) -> list[Any]:

@@ -14,10 +14,10 @@ from rlgraph.agents.actor import Actor
 from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
+from rlgraph.agents.batch_checks import force_batch
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.learner import Learner
 from rlgraph.agents.nested_arrays import length, row
-from rlgraph.agents.reading import force_batch
 from rlgraph.agents.sampler import Sampler
 from rlgraph.agents.step_reading import StepReader
 from rlgraph.core import InputError, RandomStreams, SpecError

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.acting_agent import ActingAgent
+from rlgraph.agents.batch_checks import Reader
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.nested_arrays import stack
-from rlgraph.agents.reading import Reader
 from rlgraph.agents.specs import UpdateSpec
 from rlgraph.agents.transitions import TransitionBuffers, rows_of
 from rlgraph.core import Component, InputError, NumericalError

@@ -78,14 +78,6 @@ class PPO(Algorithm):
         super().__init__(*parts, scope="ppo")
 
     @rlgraph_api
-    def act(self, observations: Any) -> Any:
-        return self.policy.get_stochastic_action(observations)
-
-    @rlgraph_api
-    def act_greedily(self, observations: Any) -> Any:
-        return self.policy.get_deterministic_action(observations)
-
-    @rlgraph_api
     def update(self, records: Any, time_percentage: Any = None) -> Any:
         observations, actions = records["observations"], records["actions"]
         values = self.value_function.get_values_of_transitions(observations, records["next_observations"])
@@ -120,7 +112,6 @@ class PPO(Algorithm):
         self.optimizer.step(
             self.policy.variables() + self.value_function.variables(), losses["loss"], time_percentage
         )
-        del losses["loss_per_item"]
         return losses
 
 

@@ -89,10 +89,6 @@ class DQN(Algorithm):
         return {"action": self.exploration.get_action(explored, time_percentage)}
 
     @rlgraph_api
-    def act_greedily(self, observations: Any) -> Any:
-        return self.policy.get_deterministic_action(observations)
-
-    @rlgraph_api
     def update(self, records: Any, importance_weights: Any = None, time_percentage: Any = None) -> Any:
         states, next_states = records["observations"], records["next_observations"]
         next_targets = self.target.get_q_values(next_states)["q_values"]

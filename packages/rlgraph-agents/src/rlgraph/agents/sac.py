@@ -69,14 +69,6 @@ class SAC(Algorithm):
         super().__init__(self.policy, *parts, scope="sac")
 
     @rlgraph_api
-    def act(self, observations: Any) -> Any:
-        return self.policy.get_stochastic_action(observations)
-
-    @rlgraph_api
-    def act_greedily(self, observations: Any) -> Any:
-        return self.policy.get_deterministic_action(observations)
-
-    @rlgraph_api
     def update(self, records: Any, importance_weights: Any = None, time_percentage: Any = None) -> Any:
         states, next_states = records["observations"], records["next_observations"]
         (actions, log_probs), (next_actions, next_log_probs) = self._drawn(states), self._drawn(next_states)

@@ -15,8 +15,8 @@ from rlgraph.environments.factory import is_envpool, is_instance, is_vector_inst
 from rlgraph.environments.interrupts import interruptible
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.environments.vector_env import VectorEnv
+from rlgraph.workers.compatibility import check_fits
 from rlgraph.workers.episodes import Episodes
-from rlgraph.workers.fitting import check_fits
 
 #: Steps after which an episode is cut, since a greedy policy may never end one. Atari games may have 108,000.
 LONGEST_EPISODE = 120_000

@@ -20,12 +20,12 @@ from rlgraph.environments.restarts import MAX_RESTARTS
 from rlgraph.environments.stepped_env import stepped
 from rlgraph.environments.vector_env import VectorEnv
 from rlgraph.workers.callbacks import Callback, Step
-from rlgraph.workers.course import Course
+from rlgraph.workers.compatibility import check_fits
 from rlgraph.workers.episodes import Episodes
 from rlgraph.workers.evaluation import Evaluation, evaluate
-from rlgraph.workers.fitting import check_fits
 from rlgraph.workers.listeners import Listeners, as_list
 from rlgraph.workers.results import TrainingResult
+from rlgraph.workers.run_schedule import RunSchedule
 
 
 class SingleThreadedWorker:
@@ -46,7 +46,7 @@ class SingleThreadedWorker:
         evaluation_interval: environment steps between two evaluations; None: none.
         evaluation_episodes: episodes of one evaluation.
         checkpoint_interval: environment steps between two checkpoints; None: none. Each is a reset point: see
-            `rlgraph.workers.course`.
+            `rlgraph.workers.run_schedule`.
         store_checkpoint: writes a checkpoint, given the worker, and returns its folder.
 
     Raises:
@@ -124,7 +124,7 @@ class SingleThreadedWorker:
         self.timesteps = self.dropped_steps = 0
         self._limit = max_timesteps_per_episode
         self._listeners = Listeners([])
-        self._course = Course(self)
+        self._schedule = RunSchedule(self)
         self._goes_on = False
 
     # Training.
@@ -185,7 +185,7 @@ class SingleThreadedWorker:
     @property
     def seconds(self) -> float:
         """Time of training in the present run, evaluations and checkpoints left out."""
-        return self._course.seconds
+        return self._schedule.seconds
 
     @property
     def returns(self) -> Sequence[float]:
@@ -205,12 +205,12 @@ class SingleThreadedWorker:
     @property
     def episodes_of_run(self) -> int:
         """Episodes that ended in the present run."""
-        return len(self.returns) - self._course.episodes_before
+        return len(self.returns) - self._schedule.episodes_before
 
     @property
     def timesteps_of_run(self) -> int:
         """Steps done in the present run, those before a resume among them."""
-        return self._course.done
+        return self._schedule.done
 
     @property
     def restarts(self) -> int:
@@ -225,11 +225,11 @@ class SingleThreadedWorker:
         Finished episodes and evaluations are not in it.
         """
         return {
-            **self._course.get_state(),
+            **self._schedule.get_state(),
             "timesteps": self.timesteps,
             "dropped_steps": self.dropped_steps,
             # Episodes that are cut here count nowhere.
-            "running": None if self._course.environments is None else self.episodes.running(),
+            "running": None if self._schedule.environments is None else self.episodes.running(),
         }
 
     def set_state(
@@ -253,7 +253,7 @@ class SingleThreadedWorker:
         else:
             self.episodes.restore_running(state["running"])
         self.evaluations = list(evaluations)
-        self._course.set_state(state)
+        self._schedule.set_state(state)
         self._goes_on = True
 
     def _execute(
@@ -269,32 +269,32 @@ class SingleThreadedWorker:
         self.callbacks = [*as_list(callbacks), *as_list(stop, "stop")]
         self._listeners = Listeners(self.callbacks)
         if not self._goes_on:
-            self._course = Course(self)
+            self._schedule = RunSchedule(self)
             self.episodes.forget_all()
-        self._goes_on, interrupted, course = False, False, self._course
-        self._listeners.tell("on_start", self, 0 if timesteps is None else timesteps - course.done)
-        course.start(timesteps, episodes)
+        self._goes_on, interrupted, schedule = False, False, self._schedule
+        self._listeners.tell("on_start", self, 0 if timesteps is None else timesteps - schedule.done)
+        schedule.start(timesteps, episodes)
         try:
             with interruptible():
-                self._run(course, use_exploration)
+                self._run(schedule, use_exploration)
         except KeyboardInterrupt:
             interrupted = True
         finally:
-            course.stop_clock()
+            schedule.stop_clock()
             self._listeners.tell_end(self)
         return TrainingResult(
-            course.done,
+            schedule.done,
             self.episodes_of_run,
-            self.agent.updates - course.updates_before,
+            self.agent.updates - schedule.updates_before,
             self.seconds,
-            tuple(self.returns[course.episodes_before :]),
-            tuple(self.evaluations[course.evaluations_before :]),
+            tuple(self.returns[schedule.episodes_before :]),
+            tuple(self.evaluations[schedule.evaluations_before :]),
             interrupted,
             self.num_envs,
             self.frameskip,
         )
 
-    def _run(self, course: Course, use_exploration: bool) -> None:
+    def _run(self, schedule: RunSchedule, use_exploration: bool) -> None:
         agent, episodes, listeners = self.agent, self.episodes, self._listeners
         vector, sampler = self.vector_env, agent.make_sampler(self.vector_env)
         set_progress, update, act, add = (
@@ -305,12 +305,12 @@ class SingleThreadedWorker:
         )
         observe = agent.observe_step
         on_step, on_update, number = listeners.to("on_step"), listeners.to("on_update"), self.num_envs
-        report = course.report
-        self._begin(sampler, course)
+        report = schedule.report
+        self._begin(sampler, schedule)
         reached = vector.final_states
         plain, vdot = isinstance(reached, np.ndarray) and reached.dtype.kind == "f", np.vdot
-        while not course.is_over:
-            set_progress(course.fraction)
+        while not schedule.is_over:
+            set_progress(schedule.fraction)
             step = act(use_exploration)
             add(step.rewards)
             reached = vector.final_states
@@ -321,7 +321,7 @@ class SingleThreadedWorker:
                 done -= len(vector.dropped)
                 self._forget_dropped(vector)
             observe(step)
-            course.done += done
+            schedule.done += done
             self.timesteps += done
             if on_step:
                 values = Step(
@@ -334,22 +334,22 @@ class SingleThreadedWorker:
                     sampler.infos,
                     tuple(vector.dropped),
                 )
-                course.stop_if(listeners.tell("on_step", self, values))
+                schedule.stop_if(listeners.tell("on_step", self, values))
             if vector.finished:
-                self._finish_episodes(course, vector.finished, sampler.infos)
+                self._finish_episodes(schedule, vector.finished, sampler.infos)
                 self._check_finite(sampler.states)
             if (results := update()) is not None:
                 report.add_update(results)
                 if on_update:
-                    course.stop_if(listeners.tell("on_update", self, results))
-            if course.done >= course.next_event:
-                self._do_what_is_due(sampler, course)
-        if report.is_new(course.done):
-            listeners.tell("on_report", self, report.take(course.done))
+                    schedule.stop_if(listeners.tell("on_update", self, results))
+            if schedule.done >= schedule.next_event:
+                self._do_what_is_due(sampler, schedule)
+        if report.is_new(schedule.done):
+            listeners.tell("on_report", self, report.take(schedule.done))
 
-    def _begin(self, sampler: Any, course: Course) -> None:
+    def _begin(self, sampler: Any, schedule: RunSchedule) -> None:
         """Go to the first states to act on."""
-        environments, course.environments = course.environments, None
+        environments, schedule.environments = schedule.environments, None
         if environments is not None:
             sampler.restore(environments)
             return
@@ -363,24 +363,24 @@ class SingleThreadedWorker:
         self.dropped_steps += len(vector.dropped) - len(vector.idle)
 
     def _finish_episodes(
-        self, course: Course, finished: Sequence[int], infos: Sequence[Mapping[str, Any]]
+        self, schedule: RunSchedule, finished: Sequence[int], infos: Sequence[Mapping[str, Any]]
     ) -> None:
         for i in finished:
             ended = self.episodes.end(i, infos[i])
             if ended is not None:
-                course.stop_if(self._listeners.tell("on_episode", self, *ended))
-        course.stop_if(self.episodes_of_run >= course.episodes)
+                schedule.stop_if(self._listeners.tell("on_episode", self, *ended))
+        schedule.stop_if(self.episodes_of_run >= schedule.episodes)
 
-    def _do_what_is_due(self, sampler: Any, course: Course) -> None:
+    def _do_what_is_due(self, sampler: Any, schedule: RunSchedule) -> None:
         """Report, evaluate, write a checkpoint."""
-        if course.take_due("report"):
-            course.stop_if(self._listeners.tell("on_report", self, course.report.take(course.done)))
-        if course.take_due("evaluation"):
-            with course.pause():
-                course.stop_if(self._evaluate())
-        if course.take_due("checkpoint"):
-            with course.pause():
-                self._checkpoint(sampler, course)
+        if schedule.take_due("report"):
+            schedule.stop_if(self._listeners.tell("on_report", self, schedule.report.take(schedule.done)))
+        if schedule.take_due("evaluation"):
+            with schedule.pause():
+                schedule.stop_if(self._evaluate())
+        if schedule.take_due("checkpoint"):
+            with schedule.pause():
+                self._checkpoint(sampler, schedule)
 
     def _evaluate(self) -> bool:
         seed = self.agent.seed + 1_000_003 * (len(self.evaluations) + 1)
@@ -389,19 +389,19 @@ class SingleThreadedWorker:
         self.evaluations.append(evaluation)
         return self._listeners.tell("on_evaluation", self, evaluation)
 
-    def _checkpoint(self, sampler: Any, course: Course) -> None:
+    def _checkpoint(self, sampler: Any, schedule: RunSchedule) -> None:
         """Write a checkpoint; where environments cannot go on exactly from it, they begin anew here too."""
         assert self.store_checkpoint is not None
-        course.environments = sampler.get_states()
-        if course.environments is None or not sampler.continues_exactly:
+        schedule.environments = sampler.get_states()
+        if schedule.environments is None or not sampler.continues_exactly:
             self.agent.flush_buffers()
-        if course.environments is None:
+        if schedule.environments is None:
             self.episodes.forget_all()
         folder = self.store_checkpoint(self)
-        course.stop_if(self._listeners.tell("on_checkpoint", self, folder))
-        exactly, course.environments = course.environments is not None, None
+        schedule.stop_if(self._listeners.tell("on_checkpoint", self, folder))
+        exactly, schedule.environments = schedule.environments is not None, None
         if not exactly:
-            self._begin(sampler, course)
+            self._begin(sampler, schedule)
 
     def _check_finite(self, states: Any, name: str = "state") -> None:
         """One cheap look at the whole batch; only if it is suspicious the search for the place.

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from rlgraph.workers.single_threaded_worker import SingleThreadedWorker
 
 
-class Course:
-    """The course of one run of a worker.
+class RunSchedule:
+    """The schedule of one run of a worker: where it stands, and what is due when.
 
     Attributes:
         done: steps done, those before a resume among them.
