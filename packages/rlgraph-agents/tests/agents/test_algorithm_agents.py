@@ -11,11 +11,13 @@ import pytest
 from rlgraph.agents import Agent
 from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.experience.fragment import FragmentFormat
+from rlgraph.agents.experience.replay import Replay
 from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.agents.learner import Learner
 from rlgraph.agents.ppo import PPO, PPOAgent
+from rlgraph.agents.q_learning import DQN
 from rlgraph.agents.sampler import FragmentSampler
-from rlgraph.core import InputError, SpecError
+from rlgraph.core import InputError, SpecError, rlgraph_api
 from rlgraph.environments.factory import make_vector_env
 from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.workers import Callback
@@ -85,6 +87,23 @@ def test_mistakes_are_named():
     agent = Agent.from_spec({"type": "a2c"}, **spaces)
     with pytest.raises(InputError, match="there is no 'q_values'"):
         agent.get_actions(np.zeros((1, 2)), extra_returns="q_values")
+
+
+class Unweighted(DQN):
+    """Its update knows no importance weights."""
+
+    @rlgraph_api
+    def update(self, records):
+        return {"loss": self.loss.loss(*[records["rewards"]] * 7)["loss"]}
+
+
+def test_an_algorithm_without_importance_weights_has_no_prioritized_replay():
+    replay = Replay(memory_spec={"type": "prioritized_replay"})
+    spec = ActorSpec(Unweighted, FloatBox(shape=(4,)).to_spec(), IntBox(2).to_spec())
+    with pytest.raises(
+        SpecError, match="memory_spec.type: expected 'replay_memory': update of Unweighted takes no"
+    ):
+        spec.make_graph(replay)
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from rlgraph.environments.sequential_vector_env import release
 from rlgraph.spaces import Space, from_spec
 
 if TYPE_CHECKING:
-    from rlgraph.agents.experience.step import Step
+    from rlgraph.agents.experience.step import VectorStep
     from rlgraph.environments.vector_env import VectorEnv
     from rlgraph.workers.callbacks import Callback
     from rlgraph.workers.evaluation import Evaluation
@@ -203,7 +203,7 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         """What steps a vector environment without disturbing training, for evaluations."""
 
     @abstractmethod
-    def observe_step(self, step: Step) -> None:
+    def observe_step(self, step: VectorStep) -> None:
         """Take in a step of all environments, as a sampler gives it."""
 
     def set_progress(self, fraction: float) -> None:

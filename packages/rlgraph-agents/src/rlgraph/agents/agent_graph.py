@@ -10,7 +10,7 @@ from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.components import PreprocessorStack, PrioritizedReplay
-from rlgraph.core import AssemblyError, Component, rlgraph_api
+from rlgraph.core import AssemblyError, Component, SpecError, rlgraph_api
 from rlgraph.spaces import Dict, FloatBox, Space
 
 
@@ -33,6 +33,11 @@ class AgentGraph(Component):
         self.algorithm, self.preprocessor = algorithm, preprocessor
         #: Where `update_from_memory` draws records; None: there is none.
         self.memory: Any = experience.memory if isinstance(experience, Replay) else None
+        if isinstance(self.memory, PrioritizedReplay) and not self.takes("update", "importance_weights"):
+            raise SpecError(
+                f"expected 'replay_memory': update of {type(algorithm).__name__} takes no importance_weights",
+                path="memory_spec.type",
+            )
         #: Fields of a record besides states and next states.
         self.fields = () if experience is None else experience.fields(bool(algorithm.recurrent_parts))
         parts = [part for part in (algorithm, preprocessor, self.memory) if part is not None]

@@ -14,7 +14,7 @@ from rlgraph.agents.actor import Actor
 from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.experience.step import Step
+from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.learner import Learner
 from rlgraph.agents.nested_arrays import length, row
 from rlgraph.agents.reading import force_batch
@@ -222,7 +222,7 @@ class AlgorithmAgent(Agent, ABC):
         ends = columns["terminals"] | columns["truncations"]
         if self._begins.shape != ends.shape:
             self._begins = np.ones_like(ends)
-        step = Step(begins=self._begins, internal_states=internals, **columns)
+        step = VectorStep(begins=self._begins, internal_states=internals, **columns)
         self._begins = ends
         self.observe_step(step)
 
@@ -249,7 +249,7 @@ class AlgorithmAgent(Agent, ABC):
         with self._observing:
             self.learner.cut(slots, states)
 
-    def observe_step(self, step: Step) -> None:
+    def observe_step(self, step: VectorStep) -> None:
         """Take in a step of all environments, as a sampler gives it."""
         with self._observing:
             self.learner.add(step)

@@ -14,7 +14,7 @@ from rlgraph.agents.experience.fragment import Fragment, Origin
 from rlgraph.agents.experience.messages import pack_message
 from rlgraph.agents.experience.replay import Replay, ReplayWriter
 from rlgraph.agents.experience.rollouts import Rollouts, rollout_records
-from rlgraph.agents.experience.step import Step
+from rlgraph.agents.experience.step import VectorStep
 from rlgraph.core import ExecutionSpec, InputError, NumericalError, default_backend, executor_class
 from rlgraph.spaces import FloatBox, from_spec
 
@@ -88,7 +88,7 @@ class Learner:
 
     # Steps of this process.
 
-    def add(self, step: Step) -> None:
+    def add(self, step: VectorStep) -> None:
         """Take in a step of this process's own actor."""
         if isinstance(self.experience, Rollouts):
             self.experience.add(step)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.acting_agent import ActingAgent
-from rlgraph.agents.experience.step import Step
+from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.nested_arrays import stack
 from rlgraph.agents.reading import Reader
 from rlgraph.agents.specs import UpdateSpec
@@ -108,7 +108,7 @@ class MemoryAgent(ActingAgent):
             batched,
         )
 
-    def observe_step(self, step: Step) -> None:
+    def observe_step(self, step: VectorStep) -> None:
         kept = None
         if step.valid is not None:
             kept = np.flatnonzero(step.valid)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.acting_agent import ActingAgent
-from rlgraph.agents.experience.step import Step
+from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.preprocessed_env import PreprocessedVectorEnv
 from rlgraph.environments.vector_env import VectorEnv
 
@@ -44,7 +44,7 @@ class ObservingSampler:
     def get_states(self) -> list[Any] | None:
         return self.environments.get_states()
 
-    def step(self, use_exploration: bool) -> Step:
+    def step(self, use_exploration: bool) -> VectorStep:
         environments, states = self.environments, self.states
         actions = self.agent.get_actions(states, use_exploration, self._raw)
         self.states, rewards, terminals, truncations, self.infos = environments.step(actions)
@@ -59,7 +59,7 @@ class ObservingSampler:
         if environments.finished:
             self._begin_episodes(environments.finished)
         reached = environments.final_states
-        return Step(states, actions, rewards, terminals, truncations, reached, self._nowhere, valid)
+        return VectorStep(states, actions, rewards, terminals, truncations, reached, self._nowhere, valid)
 
     def _begin_episodes(self, environments: Sequence[int]) -> None:
         """Tell the agent, where the environments as it sees them have not done so."""

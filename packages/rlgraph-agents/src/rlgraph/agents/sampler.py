@@ -9,7 +9,7 @@ import numpy as np
 
 from rlgraph.agents.actor import Actor, with_rows
 from rlgraph.agents.experience.fragment import Fragment, FragmentBuffer, Origin
-from rlgraph.agents.experience.step import Step
+from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.nested_arrays import map_arrays, row
 from rlgraph.environments.vector_env import VectorEnv
 
@@ -78,7 +78,7 @@ class Sampler:
         self.states = self.actor.see(raw)
         self._begins = np.ones(self.environments.num_environments, bool)
 
-    def step(self, use_exploration: bool = True) -> Step:
+    def step(self, use_exploration: bool = True) -> VectorStep:
         """Act once in every environment."""
         environments, actor, states = self.environments, self.actor, self.states
         before = actor.internal_states
@@ -91,7 +91,9 @@ class Sampler:
             if lost := [i for i in environments.dropped if i not in environments.idle]:
                 self._cut(lost, states)
         reached = actor.see(environments.final_states)
-        step = Step(states, actions, rewards, terminals, truncations, reached, self._begins, valid, before)
+        step = VectorStep(
+            states, actions, rewards, terminals, truncations, reached, self._begins, valid, before
+        )
         self._begins = begins = terminals | truncations if valid is None else terminals | truncations | ~valid
         self.states = reached
         if np.count_nonzero(begins):

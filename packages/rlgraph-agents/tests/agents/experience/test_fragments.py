@@ -5,7 +5,7 @@ import pytest
 
 from rlgraph.agents.experience.fragment import FragmentBuffer, FragmentFormat, Origin
 from rlgraph.agents.experience.messages import pack_message, unpack_message
-from rlgraph.agents.experience.step import Step
+from rlgraph.agents.experience.step import VectorStep
 from rlgraph.core import InputError
 from rlgraph.spaces import Dict, FloatBox, IntBox
 
@@ -27,7 +27,7 @@ def pictures(seed):
         terminals = rng.random(SLOTS) < 0.3
         truncations = (rng.random(SLOTS) < 0.2) & ~terminals
         actions, rewards = rng.integers(0, 3, SLOTS), rng.random(SLOTS).astype(np.float32)
-        yield Step(states, actions, rewards, terminals, truncations, reached, begins)
+        yield VectorStep(states, actions, rewards, terminals, truncations, reached, begins)
         begins = terminals | truncations
         states = np.where(begins[:, None, None, None], fresh(), reached)
 
@@ -60,7 +60,7 @@ def test_bytes_give_back_every_field_and_frames_are_sent_once(seed):
 def test_a_cut_truncates_what_had_not_ended():
     def step(terminal):
         rows = np.zeros(2, np.float32)
-        return Step(rows, rows, rows, np.array([terminal, False]), rows > 0, rows + 1.0, rows > 0)
+        return VectorStep(rows, rows, rows, np.array([terminal, False]), rows > 0, rows + 1.0, rows > 0)
 
     buffer = FragmentBuffer(2)
     buffer.cut(None, np.array([7.0, 8.0], np.float32))  # nothing to cut
@@ -79,7 +79,7 @@ def test_containers_and_rows_that_are_no_steps():
     valid = np.array([True, False])
     buffer = FragmentBuffer(1)
     rewards = np.zeros(2, np.float32)
-    buffer.add(Step(states, np.zeros(2, np.int64), rewards, nowhere, nowhere, states, ~nowhere, valid))
+    buffer.add(VectorStep(states, np.zeros(2, np.int64), rewards, nowhere, nowhere, states, ~nowhere, valid))
     layout = FragmentFormat(space, IntBox(2))
     read = layout.from_bytes(layout.to_bytes(buffer.take()))
     assert read.valid.tolist() == [[True, False]]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rlgraph.agents.experience.n_step import NStepWindows
-from rlgraph.agents.experience.step import Step
+from rlgraph.agents.experience.step import VectorStep
 
 GAMMA = 0.5
 
@@ -37,7 +37,7 @@ def test_any_script_of_ends_equals_a_loop_over_episodes(n_step, seed):
         valid = rng.random(number) < 0.8
         reached = clock + np.arange(number)
         clock += number
-        step = Step(
+        step = VectorStep(
             states, np.zeros(number), rewards, terminals, truncations, reached, np.zeros(number, bool), valid
         )
         found += windows.add(step)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.experience.messages import pack_message, unpack_message
-from rlgraph.agents.experience.step import Step
+from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.nested_arrays import map_arrays
 from rlgraph.core import InputError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space
@@ -87,11 +87,11 @@ class Fragment:
 
         return map_arrays(expanded, self.states, self.reached)
 
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[VectorStep]:
         """The steps one by one, without internal states."""
         next_states = self.next_states()
         return [
-            Step(
+            VectorStep(
                 map_arrays(lambda x, t=t: x[t], self.states),
                 map_arrays(lambda x, t=t: x[t], self.actions),
                 self.rewards[t],
@@ -127,7 +127,7 @@ class FragmentBuffer:
     def is_full(self) -> bool:
         return self.filled == self.length
 
-    def add(self, step: Step) -> None:
+    def add(self, step: VectorStep) -> None:
         """Take in a step of as many slots as those before.
 
         Raises:
@@ -227,7 +227,7 @@ class FragmentBuffer:
             for i, (t, slot) in enumerate(state["places"].tolist())
         }
 
-    def _allocate(self, step: Step, number: int) -> None:
+    def _allocate(self, step: VectorStep, number: int) -> None:
         """Room for steps like this one; what was collected of another number of slots is lost."""
         self.drop()
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rlgraph.agents.experience.step import Step
+from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.nested_arrays import map_arrays
 
 
@@ -47,7 +47,7 @@ class NStepWindows:
         self._actions: Any = None
         self._rewards = np.zeros((n_step, 0), dtype)
 
-    def add(self, step: Step) -> list[Transitions]:
+    def add(self, step: VectorStep) -> list[Transitions]:
         """The transitions that are complete with `step`, those of the longest windows first."""
         number = len(step.rewards)
         if self._states is None or number != len(self._waiting):
@@ -81,7 +81,7 @@ class NStepWindows:
         chosen = np.zeros(number, bool)
         chosen[slice(None) if slots is None else slots] = True
         nowhere = np.zeros(number, bool)
-        reached = Step(None, None, nowhere, nowhere, nowhere, next_states, nowhere)
+        reached = VectorStep(None, None, nowhere, nowhere, nowhere, next_states, nowhere)
         found = [
             self._transitions(due, length, reached)
             for length in range(self.n_step - 1, 0, -1)
@@ -110,7 +110,7 @@ class NStepWindows:
         self._states, self._actions = (map_arrays(np.copy, state.get(x)) for x in ("states", "actions"))
         self._rewards = state["rewards"].copy()
 
-    def _allocate(self, step: Step, number: int) -> None:
+    def _allocate(self, step: VectorStep, number: int) -> None:
         """Room for other slots; what waited of the former ones is lost."""
         self._clock, self._waiting = np.zeros(number, np.int64), np.zeros(number, np.int64)
         self._states, self._actions = (
@@ -119,7 +119,7 @@ class NStepWindows:
         )
         self._rewards = np.zeros((self.n_step, number), self._rewards.dtype)
 
-    def _transitions(self, slots: np.ndarray, length: int, last: Step) -> Transitions:
+    def _transitions(self, slots: np.ndarray, length: int, last: VectorStep) -> Transitions:
         """The transitions of the last `length` steps of `slots`; `last` says where they led."""
         first = self._clock[slots] - length
         rewards = np.zeros(len(slots), self._rewards.dtype)

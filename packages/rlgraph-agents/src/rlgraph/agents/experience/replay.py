@@ -10,7 +10,7 @@ import numpy as np
 from rlgraph.agents.experience.fragment import Fragment
 from rlgraph.agents.experience.kind import ExperienceKind
 from rlgraph.agents.experience.n_step import NStepWindows, Transitions
-from rlgraph.agents.experience.step import Step
+from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.nested_arrays import row
 from rlgraph.agents.specs import UpdateSpec, parse_spec
 from rlgraph.components import Memory, PrioritizedReplay, ReplayMemory
@@ -99,7 +99,7 @@ class ReplayWriter:
         self._discount = replay.discount
         self._windows = NStepWindows(replay.n_step, replay.discount, dtype) if replay.n_step > 1 else None
 
-    def add(self, step: Step) -> None:
+    def add(self, step: VectorStep) -> None:
         """Take in one step of all slots."""
         if self._windows is not None:
             self._put(self._windows.add(step))

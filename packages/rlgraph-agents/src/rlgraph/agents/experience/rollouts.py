@@ -9,7 +9,7 @@ import numpy as np
 
 from rlgraph.agents.experience.fragment import Fragment, FragmentBuffer
 from rlgraph.agents.experience.kind import ExperienceKind
-from rlgraph.agents.experience.step import Step
+from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.nested_arrays import map_arrays
 from rlgraph.core import InputError, SpecError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, Space
@@ -83,7 +83,7 @@ class Rollouts:
         """Whether there is a whole rollout."""
         return self._buffer.is_full
 
-    def add(self, step: Step) -> None:
+    def add(self, step: VectorStep) -> None:
         """Take in one step of all environments."""
         self._buffer.add(step)
 

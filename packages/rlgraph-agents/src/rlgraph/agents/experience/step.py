@@ -9,7 +9,7 @@ import numpy as np
 from rlgraph.agents.nested_arrays import row
 
 
-class Step(NamedTuple):
+class VectorStep(NamedTuple):
     """One step of N environments, one in each slot; every field has the batch rank ``[N]`` first.
 
     The arrays may be used again for the next step: whoever keeps one copies it.
@@ -39,7 +39,7 @@ class Step(NamedTuple):
     internal_states: Any = None
     remembered: Any = None
 
-    def of_rows(self, rows: np.ndarray) -> Step:
+    def of_rows(self, rows: np.ndarray) -> VectorStep:
         """The step of some of the slots."""
         chosen: list[Any] = [None if column is None else row(column, rows) for column in self]
-        return Step(*chosen)
+        return VectorStep(*chosen)
