@@ -110,8 +110,8 @@ def test_cartpole_s_own_class():
 
 
 def test_what_auto_takes():
-    assert isinstance(make_vector_env("CartPole-v1", 7), SequentialVectorEnv)
-    assert isinstance(make_vector_env({"type": "openai_gym", "gym_env": "CartPole-v1"}, 8), NativeVectorEnv)
+    assert isinstance(make_vector_env("CartPole-v1", 15), SequentialVectorEnv)
+    assert isinstance(make_vector_env({"type": "openai_gym", "gym_env": "CartPole-v1"}, 16), NativeVectorEnv)
     limited = {"type": "openai_gym", "gym_env": "CartPole-v1", "max_episode_steps": 5}
     assert isinstance(make_vector_env(limited, 16), SequentialVectorEnv)
     assert isinstance(make_vector_env("Acrobot-v1", 16), SequentialVectorEnv)

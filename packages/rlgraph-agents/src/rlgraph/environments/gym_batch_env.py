@@ -201,7 +201,5 @@ def batch_to_gym(single: GymSpace, space: Space) -> Callable[[Rows], Any]:
         return lambda batch: tuple(item(part) for item, part in zip(items, batch, strict=True))
     if isinstance(single, gymnasium.spaces.Discrete):
         start, dtype = int(single.start), single.dtype
-        if start == 0:
-            return lambda batch: np.asarray(batch, dtype)
         return lambda batch: np.asarray(batch, dtype) + dtype.type(start)
     return to_gym(single, space)
