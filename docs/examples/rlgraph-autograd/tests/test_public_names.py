@@ -19,6 +19,8 @@ PUBLIC = {
     "rlgraph.core.numpy.backend",
     "rlgraph.core.numpy.ops",
     "rlgraph.core.ops",
+    "rlgraph.core.random_streams",
+    "rlgraph.core.storage",
 }
 FILES = sorted(Path(rlgraph_autograd.__file__).parent.glob("*.py"))
 

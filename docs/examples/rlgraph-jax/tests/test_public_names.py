@@ -17,6 +17,8 @@ PUBLIC = {
     "rlgraph.core.graph.variables",
     "rlgraph.core.handle",
     "rlgraph.core.ops",
+    "rlgraph.core.random_streams",
+    "rlgraph.core.storage",
 }
 FILES = sorted(Path(rlgraph_jax.__file__).parent.glob("*.py"))
 
