@@ -39,7 +39,9 @@ def _parser() -> argparse.ArgumentParser:
 
     test = commands.add_parser("test", help="run every check of the repository", allow_abbrev=False)
     extent = test.add_mutually_exclusive_group()
-    extent.add_argument("--fast", action="store_true", help="without slow tests, suites, types and documentation")
+    extent.add_argument(
+        "--fast", action="store_true", help="without slow tests, suites, types and documentation"
+    )
     extent.add_argument("--all", action="store_true", help="with repetitions on other backends")
     test.set_defaults(
         command=lambda options, rest: steps.test(options.fast, options.all, rest), passes_on=True

@@ -12,7 +12,6 @@ from devlib.environments import Environment, ensure
 from devlib.output import AT_ONCE, duration, heading, run, say, side_by_side, table
 from devlib.project import ROOT, Package, development_requirements, load_packages
 
-
 #: Folders of tests that take minutes in a fresh clone and seldom fail alone: `test --fast` leaves them out.
 LEFT_OUT_IN_FAST = (
     "packages/rlgraph-core/tests/testing",
