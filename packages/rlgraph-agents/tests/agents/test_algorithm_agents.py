@@ -184,6 +184,18 @@ def test_a_rollout_that_is_half_filled_continues(backend, spec, tmp_path):
     assert same_weights(agent, other)
 
 
+def test_episodes_are_cut_between_two_calls(one_backend):
+    agent = make(one_backend, seed=5)
+    agent.learn(10, num_envs=2)
+    half_filled = agent.learner.experience
+    ends = half_filled.get_state()["fields"]["truncations"][4].tolist()
+    agent.learn(2, num_envs=2)
+    fields = half_filled.get_state()["fields"]
+    assert ends == [False, False]
+    assert fields["truncations"][4].tolist() == [True, True]
+    assert fields["begins"][5].tolist() == [True, True]
+
+
 # An actor alone.
 
 

@@ -228,15 +228,15 @@ class AlgorithmAgent(Agent, ABC):
 
     def _seen(self, states: Any) -> Any:
         """What the algorithm sees of raw states; not with a preprocessor that keeps state."""
-        actor = self.new_actor(length(states))
-        if actor.remembers:
+        if self._users_actor.remembers:
             raise InputError(
                 "observe: the preprocessor keeps state and sees each state once: give preprocessed_states=, as "
                 "get_actions(..., extra_returns='preprocessed_states') returns them"
             )
-        return actor.see(states)
+        return self._users_actor.see(states)
 
     def make_sampler(self, environments: VectorEnv) -> Sampler:
+        self.flush_buffers()  # the episodes of the sampler before it end here
         self._sampler, self._resumed = Sampler(self.actor, environments, self.cut, self._resumed), None
         return self._sampler
 
@@ -306,7 +306,8 @@ class AlgorithmAgent(Agent, ABC):
             raise RLGraphError("the agent was terminated: make another one, and load what it has stored")
 
         with self._updating, self._observing:
-            self.get_actions = self.observe_step = self.update_if_due = refuse  # type: ignore[method-assign]
+            self.get_actions = self.observe_step = refuse  # type: ignore[method-assign]
+            self.update = self.update_if_due = refuse  # type: ignore[method-assign]
 
 
 def _options_of(kind: type) -> dict[str, inspect.Parameter]:

@@ -154,9 +154,7 @@ class Learner:
         before = self._newest.get(fragment.origin.actor)
         if not self.is_new(fragment.origin):
             return False
-        dtype = self.executor.execution.dtype
-        insert = self.executor.program("insert_records")
-        writer = self._writers.setdefault(fragment.origin.actor, ReplayWriter(self.experience, insert, dtype))
+        writer = self._writer(fragment.origin.actor)
         if before is not None and before.incarnation != fragment.origin.incarnation:
             writer.drop()
         writer.add_fragment(fragment)

@@ -59,6 +59,7 @@ class Sampler:
             return
         self.actor.set_state(self._state["actor"])
         self.states, self._begins = self._state["states"], self._state["begins"]
+        self._state = None
 
     def get_state(self) -> dict[str, Any] | None:
         """Copies of the actor's table and of the states to act on; None before the first step."""
@@ -72,8 +73,10 @@ class Sampler:
         return self.environments.get_states()
 
     def _begin(self, raw: Any) -> None:
-        if self.states is not None:
-            self._cut(None, self.states)
+        states = self.states if self._state is None else self._state["states"]
+        if states is not None:
+            self._cut(None, states)
+        self._state = None
         self.actor.begin()
         self.states = self.actor.see(raw)
         self._begins = np.ones(self.environments.num_environments, bool)
