@@ -32,15 +32,12 @@ from rlgraph.environments.sequential_vector_env import release
 from rlgraph.spaces import Space, from_spec
 
 if TYPE_CHECKING:
+    from rlgraph.agents.actor_spec import ActorSpec
     from rlgraph.agents.experience.step import VectorStep
     from rlgraph.environments.vector_env import VectorEnv
     from rlgraph.workers.callbacks import Callback
     from rlgraph.workers.evaluation import Evaluation
     from rlgraph.workers.results import TrainingResult
-
-#: What one step of an unnamed environment belongs to.
-DEFAULT_ENV_ID = "env_0"
-
 
 _only_checked: ContextVar[bool] = ContextVar("only_checked", default=False)
 
@@ -77,7 +74,7 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
     def _check_execution(
         self, execution_spec: Mapping[str, Any] | None, seed: int | None, acting: str
     ) -> ExecutionSpec:
-        """The execution spec of these arguments; ends `check_spec`.
+        """The execution spec of these arguments.
 
         Raises:
             SpecError: a key or value is wrong.
@@ -94,9 +91,14 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
             raise SpecError(
                 "an agent names its acting_methods by itself; for act_on give acting=", path="execution_spec"
             )
-        if _only_checked.get():
-            raise _CheckedError
         return checked
+
+    @staticmethod
+    def _end_check(spec: ActorSpec, experience: Any) -> None:
+        """End `check_spec` once all parts could be made."""
+        if _only_checked.get():
+            spec.make_graph(experience)
+            raise _CheckedError
 
     def _begin(self, state_space: Space, action_space: Space, executor: GraphExecutor, env: Any) -> None:
         """Set what every agent has, once its executor is built."""
