@@ -10,12 +10,12 @@ import pytest
 
 from rlgraph.agents import Agent
 from rlgraph.agents.actor_spec import ActorSpec
+from rlgraph.agents.dqn import DQN
 from rlgraph.agents.experience.fragment import FragmentFormat
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.agents.learner import Learner
 from rlgraph.agents.ppo import PPO, PPOAgent
-from rlgraph.agents.q_learning import DQN
 from rlgraph.agents.sampler import FragmentSampler
 from rlgraph.core import InputError, SpecError, rlgraph_api
 from rlgraph.environments.factory import make_vector_env
@@ -109,14 +109,14 @@ def test_an_algorithm_without_importance_weights_has_no_prioritized_replay():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"rewards": np.array([0.0, np.nan])}, "rewards of row 1, nan, is not finite"),
-        ({"actions": np.array([0, 2])}, "actions of row 1, 2, is outside"),
-        ({"states": np.full((2, 2), np.inf)}, "states of row 0, .*is not finite"),
-        ({"next_states": None}, "next_states, the states that were reached, is missing"),
-        ({"rewards": np.zeros(3)}, "rewards: expected 2 numbers, given float64"),
+        ({"rewards": np.array([0.0, np.nan])}, "the reward of row 1 is nan"),
+        ({"actions": np.array([0, 2])}, "the action in row 1, 2, is not in"),
+        ({"states": np.full((2, 2), np.inf)}, "the state in row 0, .*is not in"),
+        ({"next_states": None, "truncations": [True, False]}, "row 0 is truncated: give next_states"),
+        ({"rewards": np.zeros(3)}, "batches differ in length: .*3 rewards"),
         ({"actions": None}, "argument actions is missing"),
         ({"env_id": 3}, "env_id: expected None"),
-        ({"internals": 1}, "internals: expected None, given 1"),
+        ({"internals": [1]}, "internals: the policy has no internal states"),
     ],
 )
 def test_what_does_not_fit_is_not_taken_in(change, message):

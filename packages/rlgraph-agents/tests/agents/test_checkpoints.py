@@ -186,8 +186,8 @@ def test_training_goes_on_on_another_backend(make_agent, make_batch, tmp_path, f
     own_streams = {name: value.copy() for name, value in other.executor.storage.read_tensor_streams().items()}
     other.load_model(agent.store_model(tmp_path / "model"))
     weights = other.get_weights()
-    assert weights["optimizer/steps"] == agent.get_weights()["optimizer/steps"] == 7
-    assert any(np.any(weights[name]) for name in weights if name.startswith("optimizer/second_moments/"))
+    assert weights["dqn/optimizer/steps"] == agent.get_weights()["dqn/optimizer/steps"] == 7
+    assert any(np.any(weights[name]) for name in weights if name.startswith("dqn/optimizer/second_moments/"))
     assert_equal_weights(agent, other)
     np.testing.assert_equal(host(other), host(agent))
     np.testing.assert_equal(other.executor.storage.read_tensor_streams(), own_streams)
@@ -212,10 +212,10 @@ def test_the_policy_alone(make_agent, make_batch, backend, tmp_path):
     before = everything(other)
     with pytest.raises(CheckpointError, match="variable 'memory/.*' has shape"):
         other.load_model(tmp_path / "model")
-    other.load_model(tmp_path / "model", scope="policy")
+    other.load_model(tmp_path / "model", scope="dqn/policy")
     after = everything(other)
     for name, value in other.get_weights().items():
-        origin = agent.get_weights()[name] if name.startswith("policy/") else before["weights"][name]
+        origin = agent.get_weights()[name] if name.startswith("dqn/policy/") else before["weights"][name]
         np.testing.assert_array_equal(value, origin, err_msg=name)
     del before["weights"], after["weights"]
     np.testing.assert_equal(after, before)
@@ -283,7 +283,7 @@ def test_another_graph(make_agent, stored):
     refused(
         plain,
         stored,
-        "belongs to another component graph: missing .*'policy/q-values/weights'.* not expected",
+        "belongs to another component graph: missing .*'dqn/policy/q-values/weights'.* not expected",
     )
     wider = make_agent("numpy", units=9)
     refused(wider, stored, r"variable '.*' has shape \(\d.*\), expected \(")

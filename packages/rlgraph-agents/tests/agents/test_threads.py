@@ -165,7 +165,7 @@ def test_a_checkpoint_is_of_one_moment(agent, tmp_path):
 def test_acting_sees_whole_weights(agent):
     """Weights are written together: all of one number, so that greedy actions are those of one writing."""
     weights = agent.get_weights()
-    names = [name for name in weights if name.startswith("policy/")]
+    names = [name for name in weights if name.startswith("dqn/policy/")]
     sets = [{name: np.full_like(weights[name], value) for name in names} for value in (0.0, 1.0)]
     done = threading.Event()
 

@@ -101,7 +101,8 @@ def test_numbers_of_numpy_are_numbers():
     agent = DQNAgent(
         **spaces, discount=np.float32(0.5), n_step=np.int64(2), update_spec={"batch_size": np.int64(3)}
     )
-    assert (agent.discount, agent.n_step, agent.update_spec.batch_size) == (0.5, 2, 3)
+    made = agent.learner.experience
+    assert (made.discount, made.n_step, made.updates.batch_size) == (0.5, 2, 3)
     with pytest.raises(SpecError, match="steps: expected an integer >= 1, given 0.5"):
         check({**plain, "steps": np.float32(0.5)})
 

@@ -48,7 +48,7 @@ class AgentGraph(Component):
         parts = [part for part in (algorithm, preprocessor, self.memory) if part is not None]
         off = set() if self.memory else {"insert_records", "get_memory_size", "update_from_memory"}
         off |= {"preprocess"} if preprocessor is None else set()
-        off |= set() if preprocessor is not None and getattr(preprocessor,"learns",False) else {"preprocess_frozen"}
+        off |= set() if preprocessor is not None and preprocessor.learns else {"preprocess_frozen"}
         super().__init__(*parts, scope=scope, switched_off_apis=off)
         # The algorithm's further API methods are the agent's as well.
         for name in algorithm.api_methods():
@@ -106,7 +106,7 @@ class AgentGraph(Component):
         """The API methods that an actor needs."""
         if self.preprocessor is None:
             return ("act", "act_greedily")
-        return ("act", "act_greedily", "preprocess", *(("preprocess_frozen",) * getattr(self.preprocessor,"learns",False)))
+        return ("act", "act_greedily", "preprocess", *(("preprocess_frozen",) * self.preprocessor.learns))
 
     @property
     def front_methods(self) -> tuple[str, ...]:
@@ -270,14 +270,14 @@ def _passed_on(algorithm: Algorithm, name: str) -> Callable[..., Any]:
     def of_states(self: AgentGraph, states: Any) -> Any:
         return getattr(self.algorithm, name)({"states": states})
 
-    def of_records(self: AgentGraph, records: Any, importance_weights: Any = None, time_percentage: Any = None) -> Any:
+    def of_records(
+        self: AgentGraph, records: Any, importance_weights: Any = None, time_percentage: Any = None
+    ) -> Any:
         return self._learned(name, records, None, importance_weights, time_percentage)
 
     def of_nothing(self: AgentGraph) -> Any:
         return getattr(self.algorithm, name)()
 
-    method: Any = {"observations": of_states, "records": of_records}.get(
-        "".join(arguments[:1]), of_nothing
-    )
+    method: Any = {"observations": of_states, "records": of_records}.get("".join(arguments[:1]), of_nothing)
     method.__doc__ = own.__doc__
     return method

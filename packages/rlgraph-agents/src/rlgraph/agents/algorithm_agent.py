@@ -149,7 +149,11 @@ class AlgorithmAgent(Agent, ABC):
         Raises:
             InputError: the states do not fit their Space, or there is no such extra.
         """
-        if extra_returns is None and apply_preprocessing and getattr(states, "ndim", None) == self._plain_rank:
+        if (
+            extra_returns is None
+            and apply_preprocessing
+            and getattr(states, "ndim", None) == self._plain_rank
+        ):
             actor = self._users_actor
             return actor.act(actor.see(states), use_exploration)
         return self._get_actions(states, use_exploration, apply_preprocessing, extra_returns)

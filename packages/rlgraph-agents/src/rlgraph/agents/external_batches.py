@@ -33,9 +33,7 @@ class BatchReader:
             self._options += ["discounts"] * (experience.n_step > 1)
             self._options += ["importance_weights"] * experience.is_prioritized
 
-    def records(
-        self, method: str, batch: Any, sequence_indices: Any, preprocess: Any
-    ) -> dict[str, Any]:
+    def records(self, method: str, batch: Any, sequence_indices: Any, preprocess: Any) -> dict[str, Any]:
         """An external batch as records: of a memory transitions ``[B]``, else a rollout ``[T, N]``.
 
         Args:

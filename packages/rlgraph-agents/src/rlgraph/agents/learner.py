@@ -20,7 +20,6 @@ from rlgraph.components import PrioritizedReplay
 from rlgraph.core import ExecutionSpec, InputError, NumericalError, default_backend, executor_class
 from rlgraph.spaces import FloatBox, from_spec
 
-
 #: The number of this process's own actor.
 OWN = -1
 

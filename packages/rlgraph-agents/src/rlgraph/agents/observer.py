@@ -14,7 +14,7 @@ from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.experience.waiting_steps import WaitingSteps, rounds
 from rlgraph.agents.learner import Learner
-from rlgraph.agents.nested_arrays import map_arrays, row
+from rlgraph.agents.nested_arrays import row
 from rlgraph.agents.step_reader import StepReader
 from rlgraph.core import InputError
 
@@ -123,7 +123,9 @@ class Observer:
         try:
             self._insert(records)  # type: ignore[misc]
         except InputError as error:
-            said = str(error).replace("insert_records", "observe", 1).replace("argument records.", "argument ")
+            said = (
+                str(error).replace("insert_records", "observe", 1).replace("argument records.", "argument ")
+            )
             raise InputError(said) from None
         self._learner.steps += len(numbers)
         return True
@@ -213,7 +215,9 @@ class Observer:
         completes this step; only at a truncation nobody else will.
         """
         actor, next_states = self._actor, columns["next_states"]
-        is_raw = self._reader.is_raw if batched else lambda states: self._reader.fits(self._reader.raw, states)
+        is_raw = (
+            self._reader.is_raw if batched else lambda states: self._reader.fits(self._reader.raw, states)
+        )
         if not actor.preprocesses or (next_states is not None and not is_raw(next_states)):
             return next_states
         if not actor.remembers:

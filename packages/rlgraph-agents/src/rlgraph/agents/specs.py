@@ -45,12 +45,6 @@ class UpdateSpec(Spec):
     update_interval: int = Field(default=4, ge=1, description="steps between two rounds of updates")
     update_steps: int = Field(default=1, ge=1, description="updates of one round")
     batch_size: int = Field(default=64, ge=1, le=MAX_BATCH, description="records of one update")
-    sync_interval: int = Field(
-        default=128, ge=1, description="steps between two synchronisations of the target"
-    )
-    sync_tau: float = Field(
-        default=1.0, gt=0.0, le=1.0, description="share of the policy in the target's new value"
-    )
 
 
 def parse_spec(model: type[S], spec: S | Mapping[str, Any] | None, path: str) -> S:

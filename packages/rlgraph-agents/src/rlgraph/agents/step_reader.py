@@ -146,7 +146,11 @@ class StepReader:
         where, dtype = ".".join([name, *path.split("/")] if path else [name]), self._dtype_of(box)
         array = np.asarray(value)
         leading = array.ndim - len(box.shape)
-        if leading < 1 or array.shape[leading:] != box.shape or not np.can_cast(array.dtype, dtype, "same_kind"):
+        if (
+            leading < 1
+            or array.shape[leading:] != box.shape
+            or not np.can_cast(array.dtype, dtype, "same_kind")
+        ):
             expected = ", ".join(["B", *map(str, box.shape)])
             raise InputError(
                 f"{method}: argument {where}: expected {dtype}[{expected}], given {array.dtype}{list(array.shape)}"

@@ -63,9 +63,9 @@ def test_a_cut_truncates_what_had_not_ended():
         return VectorStep(rows, rows, rows, np.array([terminal, False]), rows > 0, rows + 1.0, rows > 0)
 
     buffer = FragmentBuffer(2)
-    buffer.cut(None, np.array([7.0, 8.0], np.float32))  # nothing to cut
+    buffer.cut()  # nothing to cut
     buffer.add(step(True))
-    buffer.cut(None, np.array([7.0, 8.0], np.float32))
+    buffer.cut()
     buffer.add(step(False))
     fragment = buffer.take()
     assert fragment.truncations.tolist() == [[False, True], [False, False]]

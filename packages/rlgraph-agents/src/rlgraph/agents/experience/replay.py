@@ -13,6 +13,7 @@ from rlgraph.agents.experience.n_step import NStepWindows
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.specs import UpdateSpec, parse_spec
 from rlgraph.components import Memory, PrioritizedReplay, ReplayMemory
+from rlgraph.components.common.argument_checks import check_number
 from rlgraph.core import SpecError
 from rlgraph.core.specs.spec_types import ComponentSpec
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space
@@ -46,7 +47,7 @@ class Replay:
     ):
         if isinstance(n_step, bool) or not isinstance(n_step, int) or n_step < 1:
             raise SpecError(f"expected an integer >= 1, given {n_step!r}", path="n_step")
-        self.discount, self.n_step = discount, n_step
+        self.discount, self.n_step = check_number(discount, "discount", least=0, most=1), n_step
         self.updates = parse_spec(UpdateSpec, update_spec, "update_spec")
         self.memory = _memory(memory_spec)
         self.is_prioritized = isinstance(self.memory, PrioritizedReplay)

@@ -81,7 +81,8 @@ class WaitingSteps:
 
     def _complete(self) -> list[tuple[VectorStep, np.ndarray]]:
         """The steps whose next states are all known, but for those after one that waits in a slot of theirs."""
-        complete, waiting, blocked = [], [], set()
+        complete, waiting = [], []
+        blocked: set[int] = set()
         for held in self._waiting:
             if held.unknown.any() or blocked.intersection(held.slots.tolist()):
                 waiting.append(held)
