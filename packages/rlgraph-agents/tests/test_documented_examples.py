@@ -193,7 +193,7 @@ def test_paper_figure_3(spec, backend):
         for node in agent.executor.plan("update_from_memory").nodes
         if hasattr(node, "component")
     }
-    for part in ("memory", "loss", "optimizer"):
+    for part in ("memory", "dqn/loss", "dqn/optimizer"):
         assert any(scope.startswith(part) for scope in called)
 
 

@@ -60,7 +60,7 @@ class Reference:
     def randomised(self, weights, seed, scale=0.7):
         """Other values for the policy and the target policy, which then differ."""
         rng = np.random.default_rng(seed)
-        names = [name for name in weights if name.split("/")[0] in ("policy", "dqn/target-policy/policy")]
+        names = [name for name in weights if name.startswith(("dqn/policy/", "dqn/target-policy/"))]
         return {
             name: rng.normal(scale=scale, size=weights[name].shape).astype(weights[name].dtype)
             for name in names

@@ -219,7 +219,7 @@ def test_all_mistakes_of_the_update_spec_at_once():
     )
     assert message.splitlines() == [
         "agent.update_spec.update_steps: expected an integer >= 1, given '1'",
-        "agent.learner.experience.updates.batch_size: expected an integer >= 1 and <= 1000000, given 0",
+        "agent.update_spec.batch_size: expected an integer >= 1 and <= 1000000, given 0",
         "agent.update_spec.update_intervl: there is no such key. Did you mean 'update_interval'?",
     ]
 

@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
@@ -102,8 +103,8 @@ def test_counters(make_agent, make_batch, backend, tmp_path):
         "timesteps": 10,
         "updates": 3,
         "time_percentage": pytest.approx(0.4),
-        "next_update": 12,
-        "next_sync": 12,
+        "learner": {"version": 3, "steps": 10, "next_update": 12, "due": {"sync_target": 12}},
+        "observer": {"environments": ["env_0", "env_1"], "streams": ANY},
     }
 
 
@@ -219,7 +220,7 @@ def test_the_policy_alone(make_agent, make_batch, backend, tmp_path):
         np.testing.assert_array_equal(value, origin, err_msg=name)
     del before["weights"], after["weights"]
     np.testing.assert_equal(after, before)
-    with pytest.raises(InputError, match="there is no component 'polcy'. Did you mean 'policy'?"):
+    with pytest.raises(InputError, match="there is no component 'polcy'. Did you mean 'dqn/policy'?"):
         other.load_model(tmp_path / "model", scope="polcy")
 
 
@@ -386,7 +387,7 @@ def test_a_checkpoint_without_counters_changes_nothing(make_agent, tmp_path):
     agent, other = make_agent("numpy", seed=1), make_agent("numpy", seed=2)
     agent.executor.save(tmp_path / "bare")
     before = other.get_weights()
-    with pytest.raises(CheckpointError, match="lacks the facts next_sync, next_update, time_percentage"):
+    with pytest.raises(CheckpointError, match="lacks the facts learner, observer, time_percentage"):
         other.load_model(tmp_path / "bare")
     for name, value in other.get_weights().items():
         np.testing.assert_array_equal(value, before[name], err_msg=name)

@@ -14,7 +14,7 @@ def test_forward_passes(make_agent, make_batch, backend, reference):
     assert q_values[0].dtype == q_values[1].dtype == np.float32
     np.testing.assert_allclose(q_values[0], q_values[1], rtol=0, atol=1e-6)
     losses = [one.get_td_loss(make_batch(50)) for one in (agent, oracle)]
-    np.testing.assert_allclose(losses[0]["loss_per_item"], losses[1]["loss_per_item"], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(losses[0][1], losses[1][1], rtol=1e-6, atol=1e-6)
 
 
 def test_the_same_seed_starts_with_the_same_weights(make_agent, backend):

@@ -66,7 +66,7 @@ def test_descriptions_and_defaults_come_from_the_code():
     assert dqn["properties"]["discount"] == {
         "type": "number",
         "default": 0.99,
-        "description": "discount factor.",
+        "description": "discount factor of one step.",
     }
 
 

@@ -37,6 +37,8 @@ class Actor:
         streams: RandomStreams | None = None,
         learns: bool = False,
     ):
+        #: What it draws from; None: from the executor's own streams.
+        self.streams = streams
         methods = graph.acting_methods
         self._programs = {method: executor.program(method, streams) for method in methods}
         if learns or "preprocess_frozen" not in methods:

@@ -68,7 +68,7 @@ class ActorSpec:
             )
         executor = executor_class("numpy")(
             graph,
-            graph.acting_spaces(self.raw_space),
+            graph.acting_spaces(self.raw_space, graph.acting_methods),
             action_space=from_spec(self.action_space),
             backend="numpy",
             execution_spec={"seed": self.seed, "dtype": self.dtype},

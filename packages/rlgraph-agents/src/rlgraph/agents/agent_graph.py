@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rlgraph.agents.algorithm import Algorithm
@@ -49,6 +49,10 @@ class AgentGraph(Component):
         off = set() if self.memory else {"insert_records", "get_memory_size", "update_from_memory"}
         off |= {"preprocess"} if preprocessor is None else set()
         off |= set() if preprocessor is not None and preprocessor.learns else {"preprocess_frozen"}
+        if preprocessor is not None and preprocessor.has_state and algorithm.recurrent_parts:
+            off |= {
+                "get_greedy_actions"
+            }  # host states and networks' states in one plan differ in their batch symbol
         super().__init__(*parts, scope=scope, switched_off_apis=off)
         # The algorithm's further API methods are the agent's as well.
         for name in algorithm.api_methods():
@@ -78,20 +82,30 @@ class AgentGraph(Component):
             spaces |= {"preprocessor": own} if own is not None else {}
         return Dict(spaces, add_batch_rank=True) if spaces else None
 
-    def acting_spaces(self, state_space: Space) -> dict[str, Any]:
-        """The Spaces of the arguments of the API methods that act."""
+    def acting_spaces(self, state_space: Space, methods: Sequence[str]) -> dict[str, Any]:
+        """The Spaces of the arguments of API methods that act.
+
+        Args:
+            state_space: one raw state, without ranks.
+            methods: of `acting_methods` and `front_methods`.
+        """
         raw, table = state_space.with_batch_rank(), dict(self.table_space(state_space) or {})
-        seen = self.seen_space(state_space).with_batch_rank()
-        spaces: dict[str, Any] = {"states": seen}
-        for method in {"preprocess", "preprocess_frozen", "get_greedy_actions"} - self.switched_off_apis:
-            spaces[f"{method}.states"] = raw
-            if "preprocessor" in table:
-                spaces[f"{method}.internal_states"] = table["preprocessor"]
-        recurrent = {key: space for key, space in table.items() if key != "preprocessor"}
-        for method in ("act", "act_greedily", "act_with_extras", "act_greedily_with_extras"):
-            if recurrent:
-                spaces[f"{method}.internal_states"] = Dict(recurrent, add_batch_rank=True)
-            if self.takes(method.removesuffix("_with_extras"), "time_percentage"):
+        acting = {key: space for key, space in table.items() if key != "preprocessor"}
+        spaces: dict[str, Any] = {"states": self.seen_space(state_space).with_batch_rank()}
+        for method in methods:
+            kept: Any = Dict(acting, add_batch_rank=True) if acting else None
+            if method == "get_greedy_actions":
+                kept = Dict(table, add_batch_rank=True) if table else None
+            elif method.startswith("preprocess"):
+                kept = table.get("preprocessor")
+            if not method.startswith("act"):
+                spaces[f"{method}.states"] = raw
+            if kept is not None:
+                spaces[f"{method}.internal_states"] = kept
+            greedy = method == "get_greedy_actions" or method.startswith("act_greedily")
+            if not method.startswith("preprocess") and self.takes(
+                "act_greedily" if greedy else "act", "time_percentage"
+            ):
                 spaces[f"{method}.time_percentage"] = FloatBox(0.0, 1.0)
         return spaces
 
@@ -111,7 +125,8 @@ class AgentGraph(Component):
     @property
     def front_methods(self) -> tuple[str, ...]:
         """The further API methods that act, for the front of an agent."""
-        return ("act_with_extras", "act_greedily_with_extras", "get_greedy_actions")
+        methods = ("act_with_extras", "act_greedily_with_extras", "get_greedy_actions")
+        return tuple(method for method in methods if method not in self.switched_off_apis)
 
     @rlgraph_api
     def preprocess(self, states: Any, internal_states: Any = None) -> Any:
@@ -158,12 +173,24 @@ class AgentGraph(Component):
         return {**results, "extras": extras}
 
     @rlgraph_api
-    def get_greedy_actions(self, states: Any, internal_states: Any = None) -> Any:
-        """The best actions for raw ``states [B, ...]``, for exports."""
-        seen = states
+    def get_greedy_actions(
+        self, states: Any, internal_states: Any = None, time_percentage: Any = None
+    ) -> Any:
+        """The best actions for raw ``states [B, ...]``, e.g. for exports.
+
+        Where acting keeps state, `internal_states` are all of it, by part, and the results ``{"actions",
+        "internal_states"}``.
+        """
+        seen, after = states, {}
         if self.preprocessor is not None:
-            seen = self._preprocessed("preprocess", states, internal_states)["states"]
-        return self._acted("act_greedily", seen, None, None)[0]["actions"]
+            of_preprocessor = internal_states["preprocessor"] if self.preprocessor.has_state else None
+            method = "preprocess_frozen" if self.preprocessor.learns else "preprocess"
+            results = self._preprocessed(method, states, of_preprocessor)
+            seen = results["states"]
+            after = {"preprocessor": results["internal_states"]} if self.preprocessor.has_state else {}
+        results, _ = self._acted("act_greedily", seen, internal_states, time_percentage)
+        after |= results.get("internal_states", {})
+        return {"actions": results["actions"], "internal_states": after} if after else results["actions"]
 
     def _acted(
         self, method: str, states: Any, internal_states: Any, time_percentage: Any

@@ -57,7 +57,8 @@ class Algorithm(Component):
     @property
     def recurrent_parts(self) -> list[Any]:
         """The parts whose internal states an actor carries; copies such as target networks are none of them."""
-        return [part for part in self.sub_components.values() if is_recurrent(part) and not part.is_copy]
+        parts = [part for part in self.sub_components.values() if is_recurrent(part) and not part.is_copy]
+        return [part for part in parts if not hasattr(part, "next_internal_states")]
 
     @property
     def internal_states_space(self) -> Dict | None:

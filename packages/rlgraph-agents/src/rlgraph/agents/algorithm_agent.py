@@ -56,7 +56,7 @@ class AlgorithmAgent(Agent, ABC):
     """
 
     algorithm_class: ClassVar[type[Algorithm]]
-    greedy_method = "act_greedily"
+    greedy_method = "get_greedy_actions"
 
     def __init__(
         self,
@@ -93,8 +93,7 @@ class AlgorithmAgent(Agent, ABC):
         self.actor.time_percentage = self.learner.progress
         self._actors = 0
         #: What acts in `get_actions`: never the actor of training. Where it keeps state, one thread at a time.
-        self._users_actor = Actor(self.executor, self.learner.graph, state_space)
-        self._users_actor.time_percentage = self.learner.progress
+        self._users_actor = self.new_actor()
         self._acting = threading.RLock()
         learner = self.learner
         reader = StepReader(state_space, learner.state_space, action_space, execution.dtype)
@@ -155,7 +154,10 @@ class AlgorithmAgent(Agent, ABC):
             and getattr(states, "ndim", None) == self._plain_rank
         ):
             actor = self._users_actor
-            return actor.act(actor.see(states), use_exploration)
+            try:
+                return actor.act(actor.see(states), use_exploration)
+            except InputError as error:  # of the API method that it calls
+                raise InputError(f"get_actions:{str(error).partition(':')[2]}") from None
         return self._get_actions(states, use_exploration, apply_preprocessing, extra_returns)
 
     get_action = get_actions
@@ -279,7 +281,8 @@ class AlgorithmAgent(Agent, ABC):
             self.timesteps = self.learner.steps
 
     def make_sampler(self, environments: VectorEnv) -> Sampler:
-        self.flush_buffers()  # the episodes of the sampler before it end here
+        if self._resumed is None:
+            self.flush_buffers()  # the episodes of the sampler before it end here
         self._sampler, self._resumed = Sampler(self.actor, environments, self.cut, self._resumed), None
         return self._sampler
 
@@ -393,13 +396,13 @@ class AlgorithmAgent(Agent, ABC):
         return {
             **super().progress_facts(),
             "learner": self.learner.counters(),
-            "environments": self._observer.facts(),
+            "observer": self._observer.facts(),
         }
 
     def restore_progress(self, facts: Mapping[str, Any]) -> None:
         super().restore_progress(facts)
         self.learner.set_counters(facts["learner"])
-        self._observer.set_facts(facts["environments"])
+        self._observer.set_facts(facts["observer"])
 
     def experience_state(self) -> Any:
         sampler = None if self._sampler is None else self._sampler.get_state()

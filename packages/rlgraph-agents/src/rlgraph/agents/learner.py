@@ -48,8 +48,9 @@ class Learner:
         algorithm, raw, actions = self.graph.algorithm, spec.raw_space, from_spec(spec.action_space)
         #: One state as the algorithm sees it.
         self.state_space = self.graph.seen_space(raw)
+        acting_methods = (*self.graph.acting_methods, *self.graph.front_methods)
         spaces = {
-            **self.graph.acting_spaces(raw),
+            **self.graph.acting_spaces(raw, acting_methods),
             **experience.input_spaces(self.state_space, actions, algorithm.internal_states_space),
         }
         #: Whether updates, and updates from the memory, follow a schedule.
@@ -66,7 +67,7 @@ class Learner:
                 execution_spec or ExecutionSpec(),
                 seed=spec.seed,
                 dtype=spec.dtype,
-                acting_methods=(*self.graph.acting_methods, *self.graph.front_methods),
+                acting_methods=acting_methods,
                 act_on=acting,
             ),
         )

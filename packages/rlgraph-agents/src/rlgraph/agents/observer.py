@@ -143,14 +143,15 @@ class Observer:
         if recurrent is not None and not internals:
             raise InputError(f"observe: internals: expected {recurrent!r}, given {internals!r}")
         rows = len(columns["rewards"])
-        slots = self.slots_of(env_id, rows, single=not batched)
-        if self._is_rollout and not np.array_equal(slots, np.arange(rows)):
+        if self._is_rollout and env_id is not None and _ids(env_id) != [f"env_{i}" for i in range(rows)]:
             raise InputError(
                 "observe: env_id: expected None: a rollout takes a step of all environments at once, row i of "
                 f"environment i; given {env_id!r}"
             )
+        slots = self.slots_of(env_id, rows, single=not batched)
         columns = self._preprocessed(columns, slots, batched)
         ends = columns["terminals"] | columns["truncations"]
+        slots = np.arange(rows) if self._is_rollout else slots
         for chosen in rounds(slots):
             begins = self._take_begins(slots[chosen], ends[chosen])
             step = VectorStep(begins=begins, internal_states=internals or None, **_rows(columns, chosen))
@@ -242,13 +243,16 @@ class Observer:
 
     # Checkpoints.
 
-    def facts(self) -> list[str]:
-        """The names of the environments, in the order of their slots; JSON-able."""
-        return list(self._slots)
+    def facts(self) -> dict[str, Any]:
+        """The names of the environments, in the order of their slots, and the user's random streams; JSON-able."""
+        streams = self._actor.streams
+        return {"environments": list(self._slots), "streams": {} if streams is None else streams.get_state()}
 
-    def set_facts(self, names: list[str]) -> None:
+    def set_facts(self, facts: Mapping[str, Any]) -> None:
         """Take over what `facts` gave."""
-        self._slots, self._in_order = {name: slot for slot, name in enumerate(names)}, 0
+        self._slots, self._in_order = {name: slot for slot, name in enumerate(facts["environments"])}, 0
+        if self._actor.streams is not None:
+            self._actor.streams.set_state(facts["streams"])
 
     def get_state(self) -> Any:
         """Copies of what waits; see `set_state`."""

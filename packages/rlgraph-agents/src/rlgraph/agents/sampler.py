@@ -53,7 +53,7 @@ class Sampler:
         if self._state is None:
             self._begin(raw)
             return
-        self.actor.set_state(self._state["actor"])
+        self.actor.set_state(self._state.get("actor", {}))
         self.states, self._begins = self._state["states"], self._state["begins"]
         self._state = None
 

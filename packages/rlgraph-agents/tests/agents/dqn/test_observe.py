@@ -261,7 +261,6 @@ def test_what_waits_is_the_same_without_close_looks(make_agent, make_batch, batc
     """Two environments, or one; rewards of more digits than records have; ends of both kinds."""
     close, plain = make_agent("numpy", n_step=n_step), make_agent("numpy", n_step=n_step)
     plain._observer._reader.unchecked = 0
-    plain._observer.observe = None
     batch = make_batch(24)
     batch["rewards"] = batch["rewards"].astype(np.float64) / 3
     batch["truncations"] = np.arange(24) % 8 == 7 if not waits else np.zeros(24, bool)

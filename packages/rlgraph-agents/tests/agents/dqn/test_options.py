@@ -275,7 +275,7 @@ def test_a_policy_that_contradicts_dueling_q(make_agent, dueling_q, kind, said):
 def test_memories_of_dqn(make_agent):
     assert make_agent(
         "numpy", memory_spec={"type": "prioritized_replay", "capacity": 5}
-    ).executor.root.is_prioritized
+    ).learner.experience.is_prioritized
     assert make_agent("numpy", memory_spec={"capacity": 5}).executor.root.memory.capacity == 5
     assert make_agent("numpy", memory_spec="replay_memory").executor.root.memory.capacity == 1000
     with pytest.raises(

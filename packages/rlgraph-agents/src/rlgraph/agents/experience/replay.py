@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,7 @@ class Replay:
         discount: float = 0.99,
         n_step: int = 1,
         memory_spec: ComponentSpec = None,
-        update_spec: Any = None,
+        update_spec: UpdateSpec | Mapping[str, Any] | None = None,
     ):
         if isinstance(n_step, bool) or not isinstance(n_step, int) or n_step < 1:
             raise SpecError(f"expected an integer >= 1, given {n_step!r}", path="n_step")
