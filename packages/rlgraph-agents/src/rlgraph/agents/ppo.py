@@ -9,9 +9,9 @@ from rlgraph.agents.algorithm_agent import AlgorithmAgent
 from rlgraph.agents.default_network import default_network
 from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.components import (
-    Adam,
     GeneralizedAdvantageEstimation,
     IterativeOptimization,
+    Optimizer,
     Policy,
     PPOLoss,
     ValueFunction,
@@ -38,7 +38,7 @@ class PPO(Algorithm):
         standardize_advantages: scale the advantages of each minibatch to mean 0 and deviation 1.
         network_spec: layers of the policy; default: what suits the states, see `default_network`.
         value_network_spec: layers of the value function; default: those of the policy.
-        optimizer_spec: one optimizer for both.
+        optimizer_spec: one optimizer for both; default: Adam.
     """
 
     experience = Rollouts.of("discount")
@@ -67,7 +67,7 @@ class PPO(Algorithm):
         self.value_function = ValueFunction(layers if value_network_spec is None else value_network_spec)
         self.gae = GeneralizedAdvantageEstimation(gae_lambda, discount)
         self.loss = PPOLoss(clip_ratio, value_clipping, weight_entropy, weight_vf, standardize_advantages)
-        self.optimizer = Adam.from_spec(optimizer_spec, path="optimizer_spec")
+        self.optimizer = Optimizer.from_spec(optimizer_spec, path="optimizer_spec")
         self.epochs = IterativeOptimization(
             num_epochs,
             num_minibatches,
@@ -80,17 +80,12 @@ class PPO(Algorithm):
     @rlgraph_api
     def update(self, records: Any, time_percentage: Any = None) -> Any:
         observations, actions = records["observations"], records["actions"]
-        values = self.value_function.get_values_of_transitions(observations, records["next_observations"])
-        advantages = self.gae.calc_gae_values(
-            values["state_values"],
-            records["rewards"],
-            records["terminals"],
-            records["ends"],
-            values["next_state_values"],
-        )
+        found = self.value_function.get_values_of_transitions(observations, records["next_observations"])
+        values, given = found["state_values"], (records[name] for name in ("rewards", "terminals", "ends"))
+        advantages = self.gae.calc_gae_values(values, *given, found["next_state_values"])
         computed = {
             "log_probs": self.policy.get_log_likelihood(observations, actions)["log_likelihood"],
-            "values": values["state_values"],
+            "values": values,
             "advantages": advantages,
         }
         return self.epochs.run(self.step, records, computed, time_percentage=time_percentage)
