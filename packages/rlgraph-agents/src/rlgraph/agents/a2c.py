@@ -27,8 +27,7 @@ class A2C(Algorithm):
         state_space, action_space: the task, as the policy sees it.
         discount: discount factor of one step.
         gae_lambda: lambda of the advantages; 1, whole returns, is the paper's.
-        weight_entropy: weight of the entropy bonus.
-        weight_vf: weight of the value function's loss.
+        weight_entropy, weight_vf: weights of the entropy bonus and of the value function's loss.
         network_spec: layers of the policy; default: what suits the states, see `default_network`.
         value_network_spec: layers of the value function; default: those of the policy.
         optimizer_spec: one optimizer for both; default: RMSProp.
@@ -59,12 +58,12 @@ class A2C(Algorithm):
 
     @rlgraph_api
     def update(self, records: Any, time_percentage: Any = None) -> Any:
-        observations, actions = records["observations"], records["actions"]
+        observations = records["observations"]
         found = self.value_function.get_values_of_transitions(observations, records["next_observations"])
         values, given = found["state_values"], (records[name] for name in ("rewards", "terminals", "ends"))
         advantages = self.gae.calc_gae_values(values, *given, found["next_state_values"])
         losses = self.loss.loss(
-            self.policy.get_log_likelihood(observations, actions)["log_likelihood"],
+            self.policy.get_log_likelihood(observations, records["actions"])["log_likelihood"],
             values,
             advantages,
             self.policy.get_entropy(observations)["entropy"],
