@@ -15,6 +15,7 @@ import numpy as np
 
 from rlgraph.agents.nested_arrays import flatten_arrays, unflatten_arrays
 from rlgraph.agents.other_names import IN_AN_AGENT
+from rlgraph.agents.presets import Preset, use_preset
 from rlgraph.core import (
     ExecutionSpec,
     GraphExecutor,
@@ -73,6 +74,12 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
     other_names: ClassVar[Mapping[str, str]] = IN_AN_AGENT
     #: The API method that `export_graph` writes by default: greedy acting.
     greedy_method: ClassVar[str]
+    #: The preset that the agent was made from, if any.
+    preset: Preset | None = None
+
+    def __repr__(self) -> str:
+        preset = "" if self.preset is None else f", preset {self.preset.name}"
+        return f"<{type(self).__name__} on {self.executor.backend.name}{preset}>"
 
     def _check_execution(
         self, execution_spec: Mapping[str, Any] | None, seed: int | None, acting: str
@@ -117,7 +124,8 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         """An agent from a spec.
 
         Args:
-            spec: a mapping with ``type`` and constructor arguments, a registered name, or the path of a JSON file.
+            spec: a mapping with ``type`` and constructor arguments; the path of a JSON, YAML or TOML file with one; or
+                a registered name, which stands for its preset for `env` if there is one (`rlgraph.agents.presets`).
             path: where the spec stands; named in errors.
             env: an environment spec; gives the Spaces, and `learn` and `evaluate` use it.
             kwargs: constructor arguments that override the spec's, e.g. ``state_space=``, ``backend=``, ``seed=``.
@@ -136,8 +144,9 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         if is_spec_file(spec):
             with data_specs():
                 return cls.from_spec(read_spec_file(spec, path), path=path, env=env, **kwargs)
+        preset = use_preset(spec, env) if isinstance(spec, str) else None
         if isinstance(spec, str | type):
-            spec = {"type": spec}
+            spec = {"type": spec} if preset is None else preset.agent
         if not isinstance(spec, Mapping):
             raise SpecError(f"expected a mapping with 'type', a name or a file, given {spec!r}", path=path)
         arguments = {key: plain_copy(value) for key, value in spec.items() if key != "type"}
@@ -151,6 +160,7 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
             )
         name = kind if isinstance(kind, str) else None
         agent: Self = call_checked(target, (), arguments, path, handed=handed, name=name)
+        agent.preset = preset
         return agent
 
     @classmethod
@@ -306,7 +316,7 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         timesteps: int,
         *,
         env: Any = None,
-        num_envs: int = 1,
+        num_envs: int | None = None,
         callbacks: Callback | list[Callback] | None = None,
         stop: Callback | list[Callback] | None = None,
         progress_bar: bool = False,
@@ -317,11 +327,11 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         Args:
             timesteps: environment steps, over all environments.
             env: environment spec; default: the one given to `from_spec`.
-            num_envs: environments stepped in turn.
+            num_envs: number of environments; default: that of the agent's preset, else 1.
             callbacks: told what happens; see `rlgraph.workers.Callback`.
             stop: conditions that end it earlier; see `rlgraph.workers.stopping`.
             progress_bar: show a live line (`rlgraph.workers.LiveProgress`).
-            worker_options: further arguments of the worker.
+            worker_options: further arguments of the worker; default: those of the agent's preset, in its environment.
 
         Raises:
             SpecError: an option is wrong.
@@ -329,8 +339,12 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         from rlgraph.workers import LiveProgress, SingleThreadedWorker
 
         check_arguments(SingleThreadedWorker, worker_options, "learn")
+        if num_envs is not None:
+            worker_options["num_envs"] = num_envs
+        if env is None and self.preset is not None:
+            worker_options = {**self.preset.worker_options, **worker_options}
         told: list[Any] = list(callbacks) if isinstance(callbacks, list | tuple) else [callbacks]
-        worker = SingleThreadedWorker(self, self._environment(env), num_envs=num_envs, **worker_options)
+        worker = SingleThreadedWorker(self, self._environment(env), **worker_options)
         try:
             with LiveProgress() if progress_bar else nullcontext() as progress:
                 listening = [callback for callback in (progress, *told) if callback is not None]

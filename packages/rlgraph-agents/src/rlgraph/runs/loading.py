@@ -8,7 +8,7 @@ from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
 from rlgraph.core import CheckpointError, SpecError, data_specs, last_valid_checkpoint
 from rlgraph.core.errors import nearest
-from rlgraph.runs.checkpoints import BEST, FAILED, problem_of
+from rlgraph.runs.checkpoints import FAILED, problem_of
 from rlgraph.runs.config_file import read_config
 from rlgraph.runs.run_spec import RunSpec
 
@@ -22,8 +22,9 @@ def load_agent(
     Args:
         folder: the run folder.
         backend: the backend; default: that of the run.
-        checkpoint: a name in ``checkpoints/``; default: the best policy, or else the newest (a run that was interrupted
-            before its first evaluation has no best policy). ``failed`` is loaded only if named.
+        checkpoint: a name in ``checkpoints/``; default: the best or the last policy, as the run's ``evaluation.policy``
+            says, or else the newest (a run that was interrupted before its first evaluation has no best policy).
+            ``failed`` is loaded only if named.
 
     Returns:
         The agent, the document of the run, and the path of the loaded checkpoint.
@@ -36,7 +37,7 @@ def load_agent(
     config = read_config(folder)
     run = parse_spec(RunSpec, config["run"], "run")
     # Absolute, since an environment may change the working directory.
-    source = _checkpoint(folder / "checkpoints", checkpoint).absolute()
+    source = _checkpoint(folder / "checkpoints", checkpoint, run.evaluation.policy).absolute()
     agent = Agent.from_spec(
         run.agent, env=run.environment, backend=backend or config["chosen"]["backend"], seed=run.seed
     )
@@ -44,9 +45,9 @@ def load_agent(
     return agent, run, source
 
 
-def _checkpoint(folder: Path, name: str | None) -> Path:
+def _checkpoint(folder: Path, name: str | None, preferred: str) -> Path:
     if name is None:
-        return last_valid_checkpoint(folder, prefer=BEST, find_problem=problem_of)
+        return last_valid_checkpoint(folder, prefer=preferred, find_problem=problem_of)
     if not (folder / name).is_dir():
         there = [inner.name for inner in folder.iterdir() if inner.is_dir()] if folder.is_dir() else []
         raise SpecError(f"{folder} has no checkpoint {name!r}. {nearest(name, there)}")

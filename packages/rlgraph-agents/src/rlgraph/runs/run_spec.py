@@ -64,8 +64,12 @@ class EvaluationSpec(Spec):
     stop_at_return: float | None = Field(
         default=None, description="mean return of an evaluation that ends training"
     )
+    policy: Literal["best", "last"] = Field(
+        default="best",
+        description="the policy that the run ends with: that of the best evaluation or the last one",
+    )
     final_episodes: int = Field(
-        default=20, ge=1, description="episodes of the final evaluation of the best policy"
+        default=20, ge=1, description="episodes of the final evaluation, of that policy"
     )
 
 
