@@ -16,6 +16,7 @@ import numpy as np
 from rlgraph.agents.nested_arrays import flatten_arrays, unflatten_arrays
 from rlgraph.agents.other_names import IN_AN_AGENT
 from rlgraph.agents.presets import Preset, use_preset
+from rlgraph.agents.stored_spec import AGENT, stored_spec
 from rlgraph.core import (
     ExecutionSpec,
     GraphExecutor,
@@ -59,7 +60,9 @@ class AgentMeta(ABCMeta):
             return cls.from_spec(spec, **kwargs)  # type: ignore[attr-defined]
         kwargs = {name: plain_copy(value) for name, value in kwargs.items()}
         check_arguments(cls, kwargs, cls.__name__)
-        return super().__call__(*args, **kwargs)
+        agent = super().__call__(*args, **kwargs)
+        agent._arguments = {**dict(zip(("state_space", "action_space"), args, strict=False)), **kwargs}
+        return agent
 
 
 class Agent(Specifiable, ABC, metaclass=AgentMeta):
@@ -76,6 +79,8 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
     greedy_method: ClassVar[str]
     #: The preset that the agent was made from, if any.
     preset: Preset | None = None
+    #: Arguments of the constructor, by name.
+    _arguments: Mapping[str, Any]
 
     def __repr__(self) -> str:
         preset = "" if self.preset is None else f", preset {self.preset.name}"
@@ -411,10 +416,30 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         with self._updating, self._observing:  # counters, weights and memory of one moment
             return self.executor.save(
                 directory,
-                facts={**self.progress_facts(), **(facts or {})},
+                facts={
+                    **self.progress_facts(),
+                    AGENT: stored_spec(type(self), self._arguments),
+                    **(facts or {}),
+                },
                 host=memory,
                 beside=flatten_arrays(self.experience_state()) if memory else None,
             )
+
+    @classmethod
+    def load(cls, path: str | Path, backend: str | None = None) -> Self:
+        """The agent of a run, or that of a checkpoint; both know their agent's spec.
+
+        Args:
+            path: a run folder, of which the policy that the run ended with is taken; or a checkpoint.
+            backend: name of a backend; default: the one that was used.
+
+        Raises:
+            CheckpointError: `path` is neither, is damaged, or the checkpoint does not know its agent's spec.
+            SpecError: it is another kind of agent, or it names a module that may not be imported.
+        """
+        from rlgraph.runs.loading import load
+
+        return load(path, backend, cls)
 
     def load_model(self, directory: str | Path, *, scope: str | None = None) -> None:
         """Restore a checkpoint of the same kind of agent, from any backend.
