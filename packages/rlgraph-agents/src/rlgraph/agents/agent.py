@@ -25,6 +25,7 @@ from rlgraph.core import (
     registry,
 )
 from rlgraph.core.checkpoint import find_checkpoint, read_beside
+from rlgraph.core.errors import OtherNames
 from rlgraph.core.execution_spec import ACT_ON
 from rlgraph.core.specs.documents import is_spec_file, read_spec_file
 from rlgraph.core.specs.imports import data_specs
@@ -74,7 +75,7 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
     """
 
     registry_group: ClassVar[str] = "rlgraph.agents"
-    other_names: ClassVar[Mapping[str, str]] = IN_AN_AGENT
+    other_names: ClassVar[OtherNames] = IN_AN_AGENT
     #: The API method that `export_graph` writes by default: greedy acting.
     greedy_method: ClassVar[str]
     #: The preset that the agent was made from, if any.
