@@ -1,6 +1,6 @@
 """Does DQN learn, on every seed?
 
-Every task has an agent spec in `rlgraph.agents.presets`, tuned on seeds from 101 on; seeds 1 to 5 are reported, every
+Every task is a preset, tuned on seeds from 101 on; seeds 1 to 5 are reported, every
 one of them. The judged policy plays episodes never used before, greedily.
 
 cartpole    CartPole-v1, at most 50,000 steps. Every 1,000 steps 20 episodes are evaluated and the best policy is kept
@@ -24,12 +24,11 @@ import argparse
 import json
 import tempfile
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rlgraph.agents.presets import preset
+from rlgraph.agents.presets import Preset, find_preset
 from rlgraph.runs.provenance import installed_versions
 from rlgraph.runs.training import RunSummary, train
 
@@ -39,67 +38,42 @@ class Task:
     """A task, and what counts as having learned it.
 
     Attributes:
-        preset: name of the preset's environment.
-        environment: environment spec.
-        steps: environment steps of training.
-        evaluation: section of the run's document.
+        environment: spec of the environment, which has a preset.
         target: mean return that is to be reached.
-        worker: section of the run's document.
     """
 
-    preset: str
     environment: Any
-    steps: int
-    evaluation: Mapping[str, Any]
     target: float
-    worker: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def preset(self) -> Preset:
+        preset = find_preset("dqn", self.environment)
+        assert preset is not None
+        return preset
 
 
-def grid_world(target: float, preset: str = "grid_world_4x4", **options: Any) -> Task:
+def grid_world(target: float, **options: Any) -> Task:
     """A GridWorld: nothing is random in it, so one episode says everything."""
-    return Task(
-        preset,
-        {"type": "grid_world", "world": "4x4", **options},
-        steps=9_000,
-        evaluation={"interval": None, "final_episodes": 1},
-        target=target - 1e-6,
-        worker={"max_timesteps_per_episode": 100},
-    )
+    return Task({"type": "grid_world", "world": "4x4", **options}, target - 1e-6)
 
 
 TASKS = {
-    "cartpole": Task(
-        "CartPole-v1",
-        "CartPole-v1",
-        steps=50_000,
-        evaluation={"interval": 1000, "episodes": 20, "stop_at_return": 500.0, "final_episodes": 100},
-        target=475.0,
-    ),
-    "acrobot": Task(
-        "Acrobot-v1",
-        "Acrobot-v1",
-        steps=100_000,
-        evaluation={"interval": None, "final_episodes": 100},
-        target=-90.0,
-    ),
+    "cartpole": Task("CartPole-v1", 475.0),
+    "acrobot": Task("Acrobot-v1", -90.0),
     "grid_world": grid_world(0.5),
-    "nested": grid_world(0.8, "grid_world_4x4_ftj", action_type="ftj", state_representation="xy+orientation"),
+    "nested": grid_world(0.8, action_type="ftj", state_representation="xy+orientation"),
 }
 
 
 def run(task: Task, seed: int, options: argparse.Namespace) -> RunSummary:
     """Train and judge, in a folder that is thrown away."""
+    preset = task.preset
     spec = {
-        "agent": {
-            **(preset("dqn", task.preset) or {}),
-            "execution_spec": {"threads": 1, "compile": options.compile},
-        },
-        "environment": task.environment,
+        **preset.document,
+        "agent": {**preset.agent, "execution_spec": {"threads": 1, "compile": options.compile}},
         "backend": options.backend,
-        "steps": options.steps or task.steps,
+        "steps": options.steps or preset.document["steps"],
         "seed": seed,
-        "worker": task.worker,
-        "evaluation": task.evaluation,
         "checkpoints": {"interval": None},
     }
     with tempfile.TemporaryDirectory() as folder:

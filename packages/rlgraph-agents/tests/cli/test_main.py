@@ -6,7 +6,7 @@ from importlib.metadata import entry_points, version
 
 import pytest
 
-from rlgraph.agents.presets import preset
+from rlgraph.agents.presets import find_preset
 from rlgraph.cli.main import main
 from rlgraph.core import CheckpointWarning, RLGraphError
 from rlgraph.runs import training
@@ -101,8 +101,8 @@ def test_a_preset_is_used_for_a_named_agent(rlgraph, backend, monkeypatch):
         with pytest.raises(Stopped):
             rlgraph("train", "--env", env, "--backend", backend)
     agents = [spec["agent"] for spec in specs]
-    assert agents == [preset("dqn", "CartPole-v1"), {"type": "dqn"}]
-    assert "update_spec" in agents[0]
+    assert agents == [find_preset("dqn", "CartPole-v1").agent, {"type": "dqn"}]
+    assert [spec["steps"] for spec in specs] == [50_000, 50_000]
 
 
 def test_threads(rlgraph, backend, monkeypatch, tmp_path):
@@ -128,7 +128,7 @@ def test_quickstart(rlgraph, backend, monkeypatch):
     specs = []
     monkeypatch.setattr(training, "train", lambda spec, folder, _: specs.append((spec, folder)) or stop())
     with pytest.raises(Stopped):
-        rlgraph("quickstart", "--backend", backend, "--steps", 70)
+        rlgraph("quickstart", "--backend", backend, "--steps", 70, "--json")
     ((spec, folder),) = specs
     assert str(folder) == "runs/quickstart"
     assert (spec["environment"], spec["steps"], spec["seed"], spec["backend"]) == (
@@ -137,8 +137,8 @@ def test_quickstart(rlgraph, backend, monkeypatch):
         1,
         backend,
     )
-    assert spec["evaluation"]["stop_at_return"] >= 475  # what Gymnasium calls solved
-    assert spec["agent"]["type"] == "dqn"
+    assert (spec["agent"], spec["worker"]) == (find_preset("ppo", "CartPole-v1").agent, {"num_envs": 8})
+    assert spec["evaluation"]["policy"] == "last"
 
 
 # evaluate
@@ -186,7 +186,7 @@ def test_evaluate_what_is_no_run(rlgraph, tmp_path, content):
 
 def test_plan(rlgraph):
     outcome = rlgraph("plan", "get_greedy_actions", "--env", "CartPole-v1")
-    assert (outcome.code, outcome.err) == (0, "")
+    assert (outcome.code, outcome.err) == (0, "preset dqn/CartPole-v1\n")
     assert "def get_greedy_actions(states):" in outcome.out
     assert outcome.out.count("dqn__policy__network__dense_0__call(") == 1
     # The page is Python: no line is broken by the width of the terminal.

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
 from rlgraph.agents.other_names import IN_UPDATES
-from rlgraph.core.errors import Fault, SpecError, offer
+from rlgraph.core.errors import Fault, OtherNames, SpecError, offer
 from rlgraph.core.specs.argument_types import expectation
 from rlgraph.core.specs.spec_paths import join_parts, locate, record
 from rlgraph.core.specs.specifiable import MAX_FAULTS
@@ -25,7 +25,7 @@ class Spec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
     #: What others call a key -> its place here; offered where an unknown key is refused.
-    other_names: ClassVar[Mapping[str, str]] = {}
+    other_names: ClassVar[OtherNames] = {}
 
 
 S = TypeVar("S", bound=Spec)
@@ -38,7 +38,7 @@ MAX_BATCH = 1_000_000
 class UpdateSpec(Spec):
     """When and how an agent learns from its memory; intervals count environment steps."""
 
-    other_names: ClassVar[Mapping[str, str]] = IN_UPDATES
+    other_names: ClassVar[OtherNames] = IN_UPDATES
 
     do_updates: bool = Field(default=True, description="learn at all")
     steps_before_update: int = Field(default=0, ge=0, description="steps observed before the first update")
