@@ -72,6 +72,11 @@ class StepReader:
         for path, array in space.flatten_sample(batch).items():
             box, where = space.flatten()[path], f"{name}/{path}" if path else name
             array = np.asarray(array)
+            if array.shape[1:] != box.shape:
+                raise InputError(
+                    f"observe: argument {where}: expected shape {list(box.shape)} in each row, given "
+                    f"{list(array.shape[1:])}"
+                )
             if array.dtype.kind == "f":
                 array = array.astype(self._dtype, copy=False)
                 self._check(where, array, np.isfinite(array), "is not finite")
