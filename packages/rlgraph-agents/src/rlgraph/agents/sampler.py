@@ -53,7 +53,7 @@ class Sampler:
         if self._state is None:
             self._begin(raw)
             return
-        self.actor.set_state(self._state.get("actor", {}))
+        self.actor.set_state(self._state.get("actor", {}))  # files keep no empty table
         self.states, self._begins = self._state["states"], self._state["begins"]
         self._state = None
 
@@ -85,7 +85,7 @@ class Sampler:
         valid = None
         if environments.dropped:
             valid = np.ones(len(rewards), bool)
-            valid[environments.dropped] = False
+            valid[list(environments.dropped)] = False
             if lost := [i for i in environments.dropped if i not in environments.idle]:
                 self._cut(lost)
         reached = actor.see(environments.final_states)

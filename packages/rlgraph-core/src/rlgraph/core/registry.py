@@ -1,4 +1,4 @@
-"""The registry of plug-ins: backends, components, agents, environments, executors.
+"""The registry of plug-ins: backends, components, agents, environments, executors, conformance suites.
 
 A plug-in is an entry point of an installed distribution. Listing reads names only. A plug-in is imported when it is
 first used, and a broken one does not affect others.
@@ -23,6 +23,7 @@ GROUPS = {
     "rlgraph.agents": "agent",
     "rlgraph.environments": "environment",
     "rlgraph.executors": "executor",
+    "rlgraph.conformance": "conformance suite",
 }
 
 #: What a name belongs to when it is not installed: group -> name -> distribution.
@@ -34,6 +35,7 @@ KNOWN_DISTRIBUTIONS = {
         "tensorflow": "rlgraph-tf",
     },
     "rlgraph.agents": {"dqn": "rlgraph-agents"},
+    "rlgraph.conformance": {"agent": "rlgraph-agents"},
     "rlgraph.environments": {"openai_gym": "rlgraph-agents", "grid_world": "rlgraph-agents"},
 }
 

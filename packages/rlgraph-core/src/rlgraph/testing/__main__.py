@@ -1,17 +1,22 @@
 """``python -m rlgraph.testing --backend NAME``: the conformance suite as a table.
 
-With ``--table`` that of the component library instead: ``--backend numpy torch --table``, in Markdown.
+With ``--table`` that of the component library instead: ``--backend numpy torch --table``, in Markdown. With
+``--agent NAME`` the suite of agents, which rlgraph-agents registers.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
-from rlgraph.core import RLGraphError
+from rlgraph.core import RLGraphError, registry
 from rlgraph.core.ops import CONTRACT_VERSION
+from rlgraph.testing.backends import installed_backends
 from rlgraph.testing.conformance import Outcome, Subject, run_conformance
 from rlgraph.testing.conformance.suite import load_checks, summary
 
@@ -19,10 +24,21 @@ from rlgraph.testing.conformance.suite import load_checks, summary
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the suite and print what came of it; 0 if nothing failed, else 1."""
     parser = argparse.ArgumentParser(
-        prog="python -m rlgraph.testing", description="Test a backend of RLgraph."
+        prog="python -m rlgraph.testing", description="Test a backend or an agent of RLgraph."
     )
     parser.add_argument(
-        "--backend", required=True, nargs="+", metavar="NAME", help="registered names of backends"
+        "--backend",
+        nargs="+",
+        metavar="NAME",
+        help="registered names of backends; of an agent by default all that learn",
+    )
+    parser.add_argument("--agent", nargs="+", metavar="NAME", help="registered names of agents")
+    parser.add_argument(
+        "--options",
+        type=json.loads,
+        default={},
+        metavar="JSON",
+        help="options of the agents, as a JSON object",
     )
     parser.add_argument(
         "--only", nargs="+", default=(), metavar="CHECK", help="sections or single checks (section/name)"
@@ -32,21 +48,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--table", action="store_true", help="what is seen of each component of the library, in Markdown"
     )
     options = parser.parse_args(arguments)
+    if not (options.agent or options.backend):
+        parser.error("expected --backend or --agent")
     try:
+        if options.agent:
+            return _run_agents(options)
         if options.table:
             return _print_components(options.backend)
-        return max(_run(backend, options.only, options.device) for backend in options.backend)
+        return max(_run_backend(backend, options.only, options.device) for backend in options.backend)
     except (RLGraphError, ImportError) as error:
         print(error, file=sys.stderr)
         return 1
 
 
-def _run(backend: str, only: Sequence[str], device: str) -> int:
-    started = time.perf_counter()
+def _run_backend(backend: str, only: Sequence[str], device: str) -> int:
     declared = ", ".join(sorted(Subject(backend).capabilities)) or "nothing"
     place = f" on {device}" if device else ""
     print(f"backend {backend}{place}, contract {CONTRACT_VERSION}; it declares: {declared}\n")
-    outcomes = run_conformance(backend, only=only, device=device, report=_print_row)
+    return _run(partial(run_conformance, backend, only=only, device=device), only)
+
+
+def _run_agents(options: argparse.Namespace) -> int:
+    run_suite: Any = registry("rlgraph.conformance").load("agent")
+    found = []
+    for agent in options.agent:
+        for backend in options.backend or installed_backends("gradients"):
+            print(f"agent {agent}, backend {backend}\n")
+            run = partial(run_suite, agent, backend, only=options.only, options=options.options)
+            found.append(_run(run, options.only))
+    return max(found, default=1)
+
+
+def _run(suite: Callable[..., list[Outcome]], only: Sequence[str]) -> int:
+    started = time.perf_counter()
+    outcomes = suite(report=_print_row)
     failures = [outcome for outcome in outcomes if outcome.status == "failed"]
     for outcome in failures:
         print(f"\n{outcome.check.id}\n{outcome.details}")

@@ -7,9 +7,10 @@ import pytest
 
 from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.numpy.backend import NumpyBackend
+from rlgraph.core.registry import Registry
 from rlgraph.testing import BackendConformance
 from rlgraph.testing.__main__ import main
-from rlgraph.testing.conformance import Check, Subject, load_checks, run_conformance, suite
+from rlgraph.testing.conformance import Check, Outcome, Subject, load_checks, run_conformance, suite
 from rlgraph.testing.conformance.budget import calls_of
 from rlgraph.testing.conformance.cases import Case
 from rlgraph.testing.conformance.components import lacks_kernels
@@ -67,6 +68,35 @@ def test_mistakes_on_the_command_line(capsys):
     assert "there is no check nothing" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main([])
+
+
+def test_agents_are_tested_by_the_suite_that_is_registered(capsys, monkeypatch):
+    def run(agent, backend, *, only, options, report):
+        status = "failed" if options["fails"] == agent else "passed"
+        outcomes = [Outcome(Check("own", agent, print), status, f"on {backend}")] if agent not in only else []
+        for outcome in outcomes:
+            report(outcome)
+        return outcomes
+
+    suites = Registry("rlgraph.conformance", find=lambda group: [])
+    suites.register("agent", run)
+    monkeypatch.setattr("rlgraph.testing.__main__.registry", lambda group: suites)
+    command = ["--agent", "one", "two", "--backend", "numpy", "--options"]
+    assert main([*command, '{"fails": "three"}']) == 0
+    out = capsys.readouterr().out
+    assert "agent one, backend numpy\n" in out and "agent two, backend numpy\n" in out
+    assert "own         two                               passed  on numpy\n" in out
+    assert main([*command, '{"fails": "one"}']) == 1
+    assert main([*command, '{"fails": ""}', "--only", "two"]) == 1
+    assert "there is no check two" in capsys.readouterr().err
+
+
+def test_without_the_package_of_agents(capsys, monkeypatch):
+    suites = Registry("rlgraph.conformance", find=lambda group: [])
+    monkeypatch.setattr("rlgraph.testing.__main__.registry", lambda group: suites)
+    assert main(["--agent", "ppo"]) == 1
+    expected = "conformance suite 'agent' is not installed: pip install rlgraph-agents"
+    assert expected in capsys.readouterr().err
 
 
 def test_without_hypothesis():

@@ -7,7 +7,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from rlgraph.testing.conformance.checks import CHECKS, Check, Subject
 
@@ -43,6 +43,19 @@ def load_checks() -> list[Check]:
     )
 
 
+class Named(Protocol):
+    """A check of any suite."""
+
+    @property
+    def section(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def id(self) -> str: ...
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What came of one check.
@@ -50,11 +63,11 @@ class Outcome:
     Attributes:
         check: the check.
         status: ``passed``, ``failed`` or ``gated``.
-        message: what is wrong, or why it was gated.
+        message: what is wrong, why it was gated, or what it found.
         details: the traceback of a failure.
     """
 
-    check: Check
+    check: Named
     status: str
     message: str = ""
     details: str = ""

@@ -1,0 +1,173 @@
+"""Rows: who acts, where, and by which probabilities."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+
+from rlgraph.agents.algorithm_agent import AlgorithmAgent
+from rlgraph.agents.conformance.probes import PROBE, actors_log_probabilities, log_probability_errors
+from rlgraph.agents.conformance.subject import (
+    CATEGORY,
+    FLOATS,
+    AgentUnderTest,
+    NotApplicable,
+    expect_same,
+    perturbed,
+    sample_states,
+)
+from rlgraph.agents.conformance.table import row
+from rlgraph.agents.experience.messages import unpack_message
+
+DRAWS = 4000
+
+
+def _need_probabilities(agent: AlgorithmAgent) -> None:
+    policy = getattr(agent.learner.graph.algorithm, "policy", None)
+    if not hasattr(policy, "get_log_likelihood"):
+        raise NotApplicable("its policy is not stochastic: there is no get_log_likelihood")
+
+
+def _log_probabilities(
+    subject: AgentUnderTest, dtype: str, tolerance: float, options: dict[str, Any]
+) -> None:
+    """Observe steps whose reward is the log-probability that the actor has; the update compares it with its own."""
+    subject.need_learning()
+    _need_probabilities(subject.make())
+    # Rewards must reach the update as they are, one by one.
+    kind, plain = log_probability_errors(subject.kind), {"n_step": 1, **options}
+    agent = subject.make(kind=kind, dtype=dtype, **plain)
+    agent.set_weights(weights := perturbed(agent))
+    probabilities, found, updates = actors_log_probabilities(agent), [], 0
+    rng, number = np.random.default_rng(0), 4
+    states = rng.normal(size=(number, 4)).astype(dtype)
+    extra = agent.learner.graph.algorithm.internal_states_space is not None
+    before = agent.new_actor(number).internal_states
+    for _ in range(32):
+        actions, after = agent.get_actions(states, extra_returns="internal_states")
+        given = (states, actions, before) if extra else (states, actions)
+        rewards = probabilities(*given)
+        reached = rng.normal(size=(number, 4)).astype(dtype)
+        # No episode ends: what a network remembers of the steps before belongs to the next one.
+        agent.observe(
+            states=states,
+            actions=actions,
+            rewards=rewards,
+            terminals=np.zeros(number, bool),
+            next_states=reached,
+            internals=before if extra else None,
+            batched=True,
+        )
+        found.append(np.abs(rewards).max())
+        states, before = reached, after
+        if (results := agent.update_if_due()) is not None:
+            error = results[PROBE]
+            limit = tolerance * max(1.0, max(found))
+            assert error <= limit, (
+                f"{dtype}: log-probabilities of stored actions differ by {error:.2g} between actor and update, "
+                f"expected at most {limit:.2g}"
+            )
+            agent.set_weights(weights)  # steps that are stored for long stay probable as they were
+            updates += 1
+    assert updates > 1, f"{updates} updates in {32 * number} steps"
+
+
+@row("acting", on_every_backend=True)
+def log_probabilities(subject: AgentUnderTest) -> None:
+    """The actor's log-probability of each stored action is what the update computes: to 1e-5, in float64 to 1e-12."""
+    _log_probabilities(subject, "float32", 1e-5, {})
+    _log_probabilities(subject, "float64", 1e-12, {})
+
+
+@row("acting")
+def log_probabilities_with_memory(subject: AgentUnderTest) -> None:
+    """The same with a recurrent network: an update starts from the internal states that the actor had."""
+    _log_probabilities(subject, "float64", 1e-12, subject.recurrent_options)
+
+
+@row("acting")
+def draws_follow_the_probabilities(subject: AgentUnderTest) -> None:
+    """Actions are drawn as often as the log-probabilities say that the update computes."""
+    agent = subject.make()
+    _need_probabilities(agent)
+    if agent.action_space == FLOATS:
+        grid: np.ndarray = np.linspace(-1.0, 1.0, 2001)[1:-1, None]
+    else:
+        grid = np.arange(CATEGORY.num_categories or 0)
+    agent.set_weights(perturbed(agent))
+    state = sample_states(1)
+    actions = agent.get_actions(np.repeat(state, DRAWS, 0))
+    probabilities = np.exp(actors_log_probabilities(agent)(np.repeat(state, len(grid), 0), grid))
+    probabilities = probabilities / probabilities.sum()
+    for bound in grid if len(grid) < 10 else np.linspace(-0.8, 0.8, 9):
+        expected = probabilities[np.ravel(grid <= bound)].sum()
+        drawn = np.mean(np.ravel(actions <= bound))
+        limit = 5.0 * np.sqrt(expected * (1.0 - expected) / DRAWS) + 2e-3
+        assert abs(drawn - expected) <= limit, (
+            f"{drawn:.3f} of {DRAWS} drawn actions are at most {bound}, expected {expected:.3f}"
+        )
+
+
+def _actions_of(agent: AlgorithmAgent, explore: bool) -> list[Any]:
+    actor = agent.actor
+    actor.resize(5)
+    return [actor.act(sample_states(5, seed), explore) for seed in range(6)]
+
+
+@row("acting", on_every_backend=True)
+def backends_act_the_same(subject: AgentUnderTest) -> None:
+    """The backend acts as NumPy does, with the same draws, after the same weights were set."""
+    agents = [subject.make(backend=backend, acting="backend") for backend in (subject.backend, "numpy")]
+    on_backend, on_numpy = (agent.get_weights() for agent in agents)
+    expect_same(on_backend, on_numpy, "the starting values on the backend and on NumPy", 1e-12)
+    weights = perturbed(agents[0])
+    for agent in agents:
+        agent.set_weights(weights)
+    for explore in (True, False):
+        found = [_actions_of(agent, explore) for agent in agents]
+        what = "drawn actions" if explore else "greedy actions"
+        expect_same(tuple(found[0]), tuple(found[1]), f"{what} of the backend and of NumPy", 1e-9)
+
+
+@row("acting", on_every_backend=True)
+def an_actor_alone(subject: AgentUnderTest) -> None:
+    """An actor built alone on NumPy from its pickled spec, and sent the weights, acts as the agent does."""
+    agent = subject.make()
+    agent.set_weights(perturbed(agent))
+    alone = pickle.loads(pickle.dumps(agent.learner.spec)).build(5)
+    alone.set_weights(agent.learner.weights_message())
+    for explore in (True, False):
+        local = _actions_of(agent, explore)
+        remote = [alone.act(sample_states(5, seed), explore) for seed in range(6)]
+        what = "drawn actions" if explore else "greedy actions"
+        expect_same(tuple(local), tuple(remote), f"{what} of the agent and of an actor alone", 1e-9)
+
+
+@row("acting")
+def a_spec_is_data(subject: AgentUnderTest) -> None:
+    """The spec of its actors survives pickling unchanged, and is smaller than 10 kB."""
+    spec = subject.make().learner.spec
+    message = pickle.dumps(spec)
+    assert len(message) < 10_000, f"the pickled spec has {len(message)} bytes"
+    assert pickle.loads(message) == spec, "the spec is another one after pickling"
+
+
+@row("acting")
+def weights_without_the_optimizer(subject: AgentUnderTest) -> None:
+    """The weights that actors are sent are those that acting reads: no optimizer state, no target network."""
+    agent = subject.make()
+    _, arrays = unpack_message(agent.learner.weights_message())
+    sent = sum(array.size for array in arrays.values())
+    read, before = 0, agent.learner.weights_message()
+    for name, value in agent.get_weights().items():
+        if value.dtype.kind != "f":
+            continue
+        agent.set_weights({name: value + 1.0})
+        is_sent = agent.learner.weights_message() != before
+        agent.set_weights({name: value})
+        read += value.size if is_sent else 0
+        slots = ("moments", "momentum", "optimizer", "target")
+        assert not (is_sent and any(slot in name for slot in slots)), f"{name} is sent to actors"
+    assert sent == read, f"{sent} numbers are sent, of which {read} are values of variables"

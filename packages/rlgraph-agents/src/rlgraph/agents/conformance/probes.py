@@ -1,0 +1,113 @@
+"""Algorithms whose update also measures what it is given."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from rlgraph.agents.agent_graph import AgentGraph
+from rlgraph.agents.algorithm_agent import AlgorithmAgent
+from rlgraph.core import executor_class, graph_fn, rlgraph_api
+from rlgraph.spaces import Dict
+
+#: Name of the metric that a probe adds.
+PROBE = "probe"
+
+
+def with_probe(
+    kind: type[AlgorithmAgent], probe: Callable[[Any, Any], Any], measure: Any
+) -> type[AlgorithmAgent]:
+    """The class of an agent whose updates have the further metric `PROBE`.
+
+    Args:
+        kind: the class of the agent.
+        probe: ``probe(algorithm, records)`` in an API method, before the update; may call ``algorithm.measure``.
+        measure: ``measure(self, ops, ...)``, a graph function.
+    """
+    algorithm = kind.algorithm_class
+    body = algorithm.update.function
+    signature = inspect.signature(body)
+
+    @wraps(body)
+    def update(self: Any, *args: Any, **kwargs: Any) -> Any:
+        records = signature.bind(self, *args, **kwargs).arguments["records"]
+        found = probe(self, records)
+        return {**body(self, *args, **kwargs), PROBE: found}
+
+    members = {"update": rlgraph_api(update), "measure": graph_fn(measure)}
+    probed = type(algorithm.__name__, (algorithm,), members)
+    agent = type(kind.__name__, (kind,), {"algorithm_class": probed})
+    agent.__init__ = kind.__init__  # type: ignore[misc]  # of agents that have one of their own
+    return agent
+
+
+def joined_episodes(kind: type[AlgorithmAgent]) -> type[AlgorithmAgent]:
+    """An agent whose probe counts records that join two episodes of `CueTask`."""
+
+    def probe(algorithm: Any, records: Any) -> Any:
+        flags = {name: records[name] for name in ("ends", "weights") if name in records}
+        states, reached = records["observations"]["states"], records["next_observations"]["states"]
+        return algorithm.measure(states, reached, **flags)
+
+    def measure(self: Any, ops: Any, states: Any, reached: Any, ends: Any = None, weights: Any = None) -> Any:
+        episodes, others = states[..., 3], reached[..., 3]
+        joined = ops.astype(ops.abs(episodes - others) > 0.5, "float")
+        if weights is not None:
+            joined = joined * ops.astype(weights > 0.0, "float")
+        count = ops.sum(joined)
+        if ends is not None:
+            follows = ops.astype(ops.abs(episodes[1:] - episodes[:-1]) > 0.5, "float")
+            goes_on = 1.0 - ops.astype(ends[:-1], "float")
+            if weights is not None:
+                goes_on = goes_on * ops.astype(weights[:-1] > 0.0, "float")
+            count = count + ops.sum(follows * goes_on)
+        return count
+
+    return with_probe(kind, probe, measure)
+
+
+def log_probability_errors(kind: type[AlgorithmAgent]) -> type[AlgorithmAgent]:
+    """An agent whose probe compares the log-probabilities of the records' actions with their rewards."""
+
+    def probe(algorithm: Any, records: Any) -> Any:
+        found = algorithm.policy.get_log_likelihood(records["observations"], records["actions"])
+        return algorithm.measure(found["log_likelihood"], records["rewards"])
+
+    def measure(self: Any, ops: Any, log_likelihood: Any, rewards: Any) -> Any:
+        return ops.max(ops.abs(log_likelihood - rewards))
+
+    return with_probe(kind, probe, measure)
+
+
+def actors_log_probabilities(agent: AlgorithmAgent) -> Callable[..., Any]:
+    """``f(states, actions, internal_states=None)``: log-probabilities ``[B]`` as an actor alone on NumPy has them."""
+    spec = agent.learner.spec
+    graph = spec.make_graph()
+    recurrent = graph.algorithm.internal_states_space
+
+    def log_probabilities(self: AgentGraph, states: Any, actions: Any, internal_states: Any = None) -> Any:
+        observations = {"states": states}
+        if recurrent is not None:
+            observations["internal_states"] = internal_states
+        return self.algorithm.policy.get_log_likelihood(observations, actions)["log_likelihood"]
+
+    graph.add_member(rlgraph_api(name="log_probabilities")(log_probabilities))
+    spaces: dict[str, Any] = {
+        "states": agent.learner.state_space.with_batch_rank(),
+        "actions": agent.action_space.with_batch_rank(),
+    }
+    if recurrent is not None:
+        spaces["internal_states"] = Dict(dict(recurrent), add_batch_rank=True)
+    executor = executor_class("numpy")(
+        graph,
+        spaces,
+        action_space=agent.action_space,
+        backend="numpy",
+        execution_spec={"seed": spec.seed, "dtype": spec.dtype},
+        api_methods=("log_probabilities",),
+    )
+    weights = agent.get_weights()
+    executor.set_weights({name: weights[name] for name in executor.get_weights()})
+    return executor.program("log_probabilities")

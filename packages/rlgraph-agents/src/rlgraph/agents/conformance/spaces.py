@@ -1,0 +1,84 @@
+"""Rows: which states and actions it takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rlgraph.agents.conformance.subject import SMALL, AgentUnderTest, expect_helpful
+from rlgraph.agents.conformance.table import row
+from rlgraph.agents.conformance.tasks import CueTask
+from rlgraph.core import SpecError
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space, Tuple
+
+ACTIONS: dict[str, Space] = {
+    "a category": IntBox(3),
+    "several categories": IntBox(3, shape=(2,)),
+    "bools": BoolBox(shape=(2,)),
+    "bounded floats": FloatBox(-1.0, 1.0, shape=(2,)),
+    "a float without bounds": FloatBox(),
+    "floats with a lower bound": FloatBox(0.0, None, shape=(2,)),
+    "a Dict": Dict({"a": IntBox(2), "b": FloatBox(-1.0, 1.0)}),
+    "a Tuple of floats": Tuple(FloatBox(-1.0, 1.0, shape=(2,)), FloatBox(0.0, 2.0)),
+    "a Tuple of categories": Tuple(IntBox(2), Dict({"c": IntBox(3)})),
+}
+DENSE = SMALL["network_spec"]
+#: States, and layers for them; None: the agent's own default.
+STATES: dict[str, tuple[Space, Any]] = {
+    "vectors": (CueTask.STATES, DENSE),
+    "pictures": (
+        IntBox(0, 256, shape=(6, 6, 1), dtype="uint8"),
+        [
+            {"type": "divide", "divisor": 255.0},
+            {"type": "conv2d", "filters": 2, "kernel_size": 3, "strides": 2, "activation": "relu"},
+            {"type": "reshape", "flatten": True},
+            *DENSE,
+        ],
+    ),
+    "a Dict": (Dict({"x": FloatBox(shape=(2,)), "y": Dict({"z": IntBox(3)})}), None),
+}
+
+
+def _trains_or_is_refused(subject: AgentUnderTest, states: Space, layers: Any, actions: Space) -> str:
+    """``"trains"`` or ``"refused"``."""
+    options = {"network_spec": layers}
+    try:
+        agent = subject.make(actions, states, dtype="float32", **options)
+    except SpecError as refusal:
+        expect_helpful(refusal)
+        return "refused"
+    before = agent.executor.get_weights(trainable_only=True)
+    agent.learn(16, env=subject.task(actions, states), num_envs=2)
+    assert agent.updates > 0, "no update in 16 steps"
+    after = agent.get_weights()
+    assert all(np.isfinite(value).all() for value in after.values() if value.dtype.kind == "f"), "not finite"
+    assert any(not np.array_equal(value, after[name]) for name, value in before.items()), "nothing is learned"
+    return "trains"
+
+
+@row("spaces", on_every_backend=True)
+def actions(subject: AgentUnderTest) -> None:
+    """Every action Space trains, or is refused at construction by a SpecError that says what would fit."""
+    subject.need_learning()
+    _check(subject, {"vectors": STATES["vectors"]}, ACTIONS)
+
+
+@row("spaces")
+def states(subject: AgentUnderTest) -> None:
+    """Vectors, pictures and Dicts as states train with every action Space, or are refused at construction."""
+    subject.need_learning()
+    others = {name: found for name, found in STATES.items() if name != "vectors"}
+    _check(subject, others, ACTIONS)
+
+
+def _check(subject: AgentUnderTest, states: Any, actions: Any) -> None:
+    found = []
+    for state_name, (state_space, layers) in states.items():
+        for name, action_space in actions.items():
+            try:
+                found.append(_trains_or_is_refused(subject, state_space, layers, action_space))
+            except Exception as error:
+                error.add_note(f"states: {state_name}, actions: {name}")
+                raise
+    assert "trains" in found, "everything is refused"

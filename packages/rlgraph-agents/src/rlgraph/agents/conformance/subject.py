@@ -1,0 +1,223 @@
+"""The agent under test."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from rlgraph.agents.agent import Agent
+from rlgraph.agents.algorithm_agent import AlgorithmAgent
+from rlgraph.agents.conformance.tasks import CueTask
+from rlgraph.agents.nested_arrays import flatten_arrays
+from rlgraph.core import CapabilityError, SpecError, registry
+from rlgraph.core.specs.parameters import parameters_of
+from rlgraph.spaces import FloatBox, IntBox, Space
+
+#: Options that make an agent small and its updates frequent, for those that have them.
+SMALL: dict[str, Any] = {
+    "network_spec": [{"type": "dense", "units": 8, "activation": "tanh"}],
+    "rollout_length": 8,
+    "num_epochs": 2,
+    "num_minibatches": 2,
+    "memory_spec": {"capacity": 300},
+    "update_spec": {"steps_before_update": 16, "update_interval": 8, "batch_size": 16},
+}
+RECURRENT: list[dict[str, Any]] = [{"type": "lstm", "units": 4}]
+CATEGORY, FLOATS = IntBox(3), FloatBox(-1.0, 1.0, shape=(1,))
+
+
+class NotApplicable(Exception):
+    """The row does not concern the agent; says why."""
+
+
+@dataclass(frozen=True)
+class AgentUnderTest:
+    """An agent of any algorithm, as rows of the suite make it.
+
+    Attributes:
+        agent: its registered name, or its class.
+        backend: name of a backend.
+        options: of the agent, for all rows; they override those that the suite gives.
+    """
+
+    agent: str | type[Agent]
+    backend: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def kind(self) -> type[AlgorithmAgent]:
+        """Its class.
+
+        Raises:
+            SpecError: there is no such agent, or it is not an agent of an algorithm.
+        """
+        kind = registry("rlgraph.agents").load(self.agent) if isinstance(self.agent, str) else self.agent
+        if not (isinstance(kind, type) and issubclass(kind, AlgorithmAgent)):
+            raise SpecError(f"expected an agent with an algorithm_class, given {kind!r}", path="agent")
+        return kind
+
+    @cached_property
+    def option_names(self) -> frozenset[str]:
+        """The names of its options."""
+        return frozenset(parameters_of(self.kind).named)
+
+    def make(
+        self,
+        actions: Space | None = None,
+        states: Space = CueTask.STATES,
+        *,
+        kind: type[AlgorithmAgent] | None = None,
+        backend: str | None = None,
+        seed: int = 5,
+        dtype: str = "float64",
+        compiled: bool = False,
+        acting: str = "auto",
+        **options: Any,
+    ) -> AlgorithmAgent:
+        """A small agent.
+
+        Args:
+            actions, states: default: `action_space`, and the states of `CueTask`.
+            kind: another class.
+            backend: another backend.
+            seed, dtype, compiled, acting: of its execution.
+            options: those that the agent has are given to it.
+
+        Raises:
+            SpecError: it refuses the Spaces or options.
+        """
+        wanted = {name: value for name, value in {**SMALL, **options}.items() if name in self.option_names}
+        own = {name: value for name, value in self.options.items() if name != "execution_spec"}
+        execution = {"dtype": dtype, "compile": compiled, **self.options.get("execution_spec", {})}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return (kind or self.kind)(
+                state_space=states,
+                action_space=self.action_space if actions is None else actions,
+                backend=backend or self.backend,
+                execution_spec=execution,
+                seed=seed,
+                acting=acting,
+                **{**wanted, **own},
+            )
+
+    def refusal(self, actions: Space, **options: Any) -> SpecError | None:
+        """Why it cannot be made for these actions; None if it can."""
+        try:
+            self.make(actions, **options)
+        except SpecError as error:
+            return error
+        return None
+
+    def first_taken(self, candidates: Sequence[Space]) -> Space:
+        """The first of the action Spaces that it takes.
+
+        Raises:
+            NotApplicable: it refuses all of them.
+        """
+        refusal: SpecError | None = None
+        for actions in candidates:
+            refusal = self.refusal(actions)
+            if refusal is None:
+                return actions
+        raise NotApplicable(f"the agent refuses such actions: {_first_line(refusal)}")
+
+    @cached_property
+    def action_space(self) -> Space:
+        """Actions that it takes: a category if it can."""
+        return self.first_taken([CATEGORY, FLOATS])
+
+    @cached_property
+    def cannot_learn(self) -> str:
+        """Why the backend cannot do its updates; empty if it can."""
+        try:
+            self.make().learn(16, env=self.task(), num_envs=2)
+        except CapabilityError as error:
+            return _first_line(error)
+        return ""
+
+    def need_learning(self) -> None:
+        """Go on only where the backend can do its updates.
+
+        Raises:
+            NotApplicable: it cannot.
+        """
+        if self.cannot_learn:
+            raise NotApplicable(self.cannot_learn)
+
+    @cached_property
+    def recurrent_options(self) -> dict[str, Any]:
+        """Options that make its network recurrent.
+
+        Raises:
+            NotApplicable: the agent refuses such networks.
+        """
+        options = {"network_spec": RECURRENT}
+        if "network_spec" not in self.option_names:
+            raise NotApplicable("the agent has no network_spec")
+        refusal = self.refusal(self.action_space, **options)
+        if refusal is not None:
+            raise NotApplicable(f"the agent refuses recurrent networks: {_first_line(refusal)}")
+        return options
+
+    def task(self, actions: Space | None = None, states: Space | None = None) -> Any:
+        """An environment spec: the task with these actions."""
+        return partial(CueTask, self.action_space if actions is None else actions, states)
+
+
+def _first_line(error: Exception | None) -> str:
+    return (str(error).splitlines() or [""])[0]
+
+
+def differing(one: Any, other: Any, tolerance: float = 0.0) -> list[str]:
+    """Paths of the arrays that differ, or that only one of two nested values has.
+
+    Args:
+        one, other: nested arrays.
+        tolerance: numbers may differ by this much.
+    """
+    first, second = flatten_arrays(one), flatten_arrays(other)
+    names = sorted(first.keys() ^ second.keys())
+    for name in sorted(first.keys() & second.keys()):
+        a, b = np.asarray(first[name]), np.asarray(second[name])
+        same = a.shape == b.shape and (
+            np.array_equal(a, b)
+            if not tolerance or a.dtype.kind != "f"
+            else np.allclose(a, b, rtol=0.0, atol=tolerance)
+        )
+        names += [] if same else [name]
+    return names
+
+
+def expect_same(one: Any, other: Any, what: str, tolerance: float = 0.0) -> None:
+    """Raise an `AssertionError` that names the first difference of two nested values."""
+    found = differing(one, other, tolerance)
+    where = f" in {found[0]}" if found and found[0] else ""
+    assert not found, f"{what} differ{where} ({len(found)} of {len(flatten_arrays(one))} arrays)"
+
+
+def sample_states(number: int, seed: int = 0) -> np.ndarray:
+    """States of `CueTask`, and others of its Space."""
+    return np.random.default_rng(seed).normal(size=(number, 4)).astype(np.float32)
+
+
+def perturbed(agent: Agent, seed: int = 3) -> dict[str, np.ndarray]:
+    """The agent's trainable weights with noise, by name: every one has a value of its own."""
+    rng = np.random.default_rng(seed)
+    weights = agent.executor.get_weights(trainable_only=True)
+    return {name: (x + 0.3 * rng.normal(size=x.shape)).astype(x.dtype) for name, x in weights.items()}
+
+
+def expect_helpful(refusal: Exception) -> None:
+    """Raise an `AssertionError` unless a refusal names the place and says what would fit."""
+    faults = getattr(refusal, "faults", ())
+    assert faults and all(fault.path for fault in faults), f"a refusal without the place: {refusal}"
+    words = ("expected", "give ", "take", "use ")
+    assert any(word in str(refusal) for word in words), (
+        f"a refusal that does not say what would fit: {refusal}"
+    )

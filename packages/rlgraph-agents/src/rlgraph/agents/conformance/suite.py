@@ -1,0 +1,105 @@
+"""Running the rows: as a function, and as a test class."""
+
+from __future__ import annotations
+
+import importlib
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import Any
+
+from rlgraph.agents.agent import Agent
+from rlgraph.agents.conformance.subject import AgentUnderTest, NotApplicable
+from rlgraph.agents.conformance.table import ROWS, Row
+from rlgraph.testing.conformance import Outcome
+
+MODULES = ("learning", "acting", "experience", "resuming", "spaces", "faults")
+
+
+def load_rows() -> list[Row]:
+    """All rows."""
+    for module in MODULES:
+        importlib.import_module(f"rlgraph.agents.conformance.{module}")
+    return list(ROWS)
+
+
+def run_row(row: Row, subject: AgentUnderTest) -> Outcome:
+    """Hold an agent to one row; whatever the row raises is its failure."""
+    try:
+        row.run(subject)
+    except NotApplicable as reason:
+        return Outcome(row, "gated", str(reason))
+    except Exception as error:
+        name = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
+        message = ", ".join([f"{name}{error}", *getattr(error, "__notes__", ())])
+        return Outcome(row, "failed", message, traceback.format_exc())
+    return Outcome(row, "passed", row.statement)
+
+
+def run_agent_conformance(
+    agent: str | type[Agent],
+    backend: str,
+    *,
+    only: Iterable[str] = (),
+    options: Mapping[str, Any] | None = None,
+    report: Callable[[Outcome], None] | None = None,
+) -> list[Outcome]:
+    """Hold an agent to the table.
+
+    Args:
+        agent: its registered name, or its class.
+        backend: name of a backend.
+        only: sections, or rows as ``section/name``; none for all that are not slow.
+        options: of the agent, in place of those that the suite gives.
+        report: called with each outcome as it comes.
+
+    Raises:
+        SpecError: there is no such agent, or it is not an agent of an algorithm.
+    """
+    subject, wanted, outcomes = AgentUnderTest(agent, backend, options or {}), set(only), []
+    subject.kind  # noqa: B018 - an unknown name is no failure of a row
+    for row in load_rows():
+        if row.id in wanted or (not row.is_slow and (not wanted or row.section in wanted)):
+            outcome = run_row(row, subject)
+            outcomes.append(outcome)
+            if report is not None:
+                report(outcome)
+    return outcomes
+
+
+class AgentConformance:
+    """The table as a test class: one named test per row.
+
+    ```python
+    from rlgraph.agents.conformance import AgentConformance
+
+    class TestMyAgent(AgentConformance):
+        agent, backend = "mine", "torch"
+    ```
+    """
+
+    #: The registered name of the agent, or its class.
+    agent: str | type[Agent]
+    #: Name of a backend.
+    backend: str
+    #: Of the agent, in place of those that the suite gives.
+    options: Mapping[str, Any] = {}
+
+    def pytest_generate_tests(self, metafunc: Any) -> None:
+        """Make the tests; called by pytest."""
+        if "row" in metafunc.fixturenames:
+            rows = [row for row in load_rows() if not row.is_slow]
+            metafunc.parametrize("row", rows, ids=[row.id for row in rows])
+
+    @classmethod
+    @cache
+    def _subject(cls) -> AgentUnderTest:
+        return AgentUnderTest(cls.agent, cls.backend, cls.options)
+
+    def test_conformance(self, row: Row) -> None:
+        import pytest
+
+        try:
+            row.run(self._subject())
+        except NotApplicable as reason:
+            pytest.skip(str(reason))

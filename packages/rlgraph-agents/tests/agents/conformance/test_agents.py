@@ -1,0 +1,47 @@
+"""The agents of this package pass the suite: on one backend all rows, on the others those that a backend could fail."""
+
+import pytest
+
+from rlgraph.agents.conformance import AgentConformance, AgentUnderTest, load_rows, run_row
+from rlgraph.core import registry
+
+pytestmark = pytest.mark.slow
+
+BACKENDS = [name for name in registry("rlgraph.backends").names() if name != "numpy"]
+ONE_BACKEND = "torch" if "torch" in BACKENDS else BACKENDS[0]
+AGENTS = ("a2c", "ppo", "sac")
+OTHERS = [name for name in (*BACKENDS, "numpy") if name != ONE_BACKEND]
+
+
+def options_of(backend):
+    """One thread; TensorFlow's cannot change in a process that has used it."""
+    return {"execution_spec": {"threads": 1}} if backend == "torch" else {}
+
+
+class OnOneBackend(AgentConformance):
+    backend, options = ONE_BACKEND, options_of(ONE_BACKEND)
+
+
+class TestA2C(OnOneBackend):
+    agent = "a2c"
+
+
+class TestPPO(OnOneBackend):
+    agent = "ppo"
+
+
+class TestSAC(OnOneBackend):
+    agent = "sac"
+
+
+@pytest.fixture(scope="module")
+def subjects():
+    return {(name, b): AgentUnderTest(name, b, options_of(b)) for name in AGENTS for b in OTHERS}
+
+
+@pytest.mark.parametrize("row", [row for row in load_rows() if row.on_every_backend], ids=lambda row: row.id)
+@pytest.mark.parametrize("on", OTHERS)
+@pytest.mark.parametrize("agent", AGENTS)
+def test_other_backends(subjects, agent, on, row):
+    outcome = run_row(row, subjects[agent, on])
+    assert outcome.status in (["passed", "gated"] if on == "numpy" else ["passed"]), outcome.details

@@ -1,0 +1,331 @@
+"""For each row an agent with one mistake, which fails this row and no other."""
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from rlgraph.agents.a2c import A2C, A2CAgent
+from rlgraph.agents.actor_spec import ActorSpec
+from rlgraph.agents.conformance import AgentUnderTest, load_rows, run_row
+from rlgraph.agents.conformance.tasks import CueTask, CueVectorEnv
+from rlgraph.agents.nested_arrays import map_arrays
+from rlgraph.components import Target
+from rlgraph.core import NumericalError, graph_fn, registry, rlgraph_api
+from rlgraph.core.specs.parameters import parameters_of
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox
+
+pytestmark = pytest.mark.slow
+
+BACKENDS = [name for name in registry("rlgraph.backends").names() if name != "numpy"]
+BACKEND = "torch" if "torch" in BACKENDS else BACKENDS[0]
+OPTIONS = {"execution_spec": {"threads": 1}} if BACKEND == "torch" else {}
+LEARNING = ("learning/categories", "learning/floats", "learning/containers")
+#: Sections whose rows take milliseconds.
+QUICK = ("acting", "faults", "documentation")
+
+BROKEN = {}
+
+
+def broken(row):
+    """Register the decorated class of an agent, or of an algorithm for A2C's agent."""
+
+    def register(kind):
+        BROKEN[row] = (
+            type(kind.__name__, (A2CAgent,), {"algorithm_class": kind}) if issubclass(kind, A2C) else kind
+        )
+        return kind
+
+    return register
+
+
+def update_of(change):
+    """A2C's `update` on records that ``change(algorithm, records)`` returns."""
+
+    @rlgraph_api
+    def update(self, records, time_percentage=None):
+        return A2C.update.function(self, change(self, records), time_percentage)
+
+    return update
+
+
+def remembers(agent):
+    return agent.actor.internal_states is not None
+
+
+class Contrary(A2C):
+    """Rewards of actions of this kind are costs."""
+
+    kind = IntBox
+
+    @graph_fn
+    def negated(self, ops, x):
+        return -x
+
+    update = update_of(
+        lambda self, records: (
+            {**records, "rewards": self.negated(records["rewards"])}
+            if isinstance(self.policy.action_space, self.kind)
+            else records
+        )
+    )
+
+
+broken("learning/categories")(Contrary)
+
+
+@broken("learning/floats")
+class ContraryInFloats(Contrary):
+    kind = FloatBox
+
+
+@broken("learning/containers")
+class ContraryInContainers(Contrary):
+    kind = Dict
+
+
+@broken("learning/same_seed")
+class Seedless(A2CAgent):
+    def __init__(self, state_space, action_space, **options):
+        super().__init__(state_space, action_space, **{**options, "seed": 1})
+
+
+@broken("learning/is_not_disturbed")
+class ActsWithTrainingsDraws(A2CAgent):
+    def get_actions(self, *args, **kwargs):
+        if not remembers(self):
+            self.actor.act(np.zeros((self.actor.slots, 4), self.learner.spec.dtype))
+        return super().get_actions(*args, **kwargs)
+
+
+@broken("learning/is_not_disturbed_with_memory")
+class ActsInTrainingsTable(A2CAgent):
+    def get_actions(self, *args, **kwargs):
+        self.actor.begin()
+        return super().get_actions(*args, **kwargs)
+
+
+@broken("learning/recurrent_networks")
+class Forgetful(A2CAgent):
+    def get_actions(self, *args, extra_returns=None, **kwargs):
+        if extra_returns is None:
+            self.reset()
+        return super().get_actions(*args, extra_returns=extra_returns, **kwargs)
+
+
+@broken("acting/log_probabilities")
+class RoundsStates(A2CAgent):
+    def observe(self, states=None, internals=None, **kwargs):
+        states = np.round(states, 2) if internals is None else states
+        super().observe(states=states, internals=internals, **kwargs)
+
+
+@broken("acting/log_probabilities_with_memory")
+class ForgetsInternalStates(A2CAgent):
+    def observe(self, *args, internals=None, **kwargs):
+        super().observe(*args, internals=map_arrays(np.zeros_like, internals), **kwargs)
+
+
+@broken("acting/draws_follow_the_probabilities")
+class Greedy(A2C):
+    @rlgraph_api
+    def act(self, observations):
+        return self.policy.get_deterministic_action(observations)
+
+
+@broken("acting/backends_act_the_same")
+class StartsElsewhere(A2CAgent):
+    def __init__(self, state_space, action_space, **options):
+        super().__init__(state_space, action_space, **options)
+        if options["backend"] != "numpy":
+            self.set_weights({name: x + 0.1 for name, x in self.get_weights().items() if "biases" in name})
+
+
+@broken("acting/an_actor_alone")
+class ActorsOfAnotherSeed(A2CAgent):
+    def __init__(self, state_space, action_space, **options):
+        super().__init__(state_space, action_space, **options)
+        self.learner.spec = replace(self.learner.spec, seed=1234)
+
+
+class BecomesAnother(ActorSpec):
+    def __reduce__(self):
+        return ActorSpec, tuple(getattr(self, field.name) for field in fields(self))
+
+
+@broken("acting/a_spec_is_data")
+class SpecIsAnotherAfterPickling(A2CAgent):
+    def __init__(self, state_space, action_space, **options):
+        super().__init__(state_space, action_space, **options)
+        self.learner.spec = BecomesAnother(**vars(self.learner.spec))
+
+
+@broken("acting/weights_without_the_optimizer")
+class ActsWithTargets(A2C):
+    def __init__(self, state_space, action_space, **options):
+        super().__init__(state_space, action_space, **options)
+        self.lagging = Target(self.value_function)
+        self.add_components(self.lagging)
+
+    @rlgraph_api
+    def act(self, observations):
+        found = self.policy.get_stochastic_action(observations)
+        values = self.lagging.get_state_values(observations)["state_values"]
+        return {"action": self._same(found["action"], values)}
+
+    @graph_fn
+    def _same(self, ops, actions, values):
+        return actions + ops.astype(0.0 * ops.sum(values), "int64")
+
+
+@broken("experience/cut_episodes_never_join")
+class JoinsCutEpisodes(A2CAgent):
+    def cut(self, slots, states):
+        if slots is not None:
+            super().cut(slots, states)
+
+
+@broken("experience/garbage_changes_nothing")
+class CountsAllRows(A2C):
+    """Garbage counts where the network remembers, or where it does not."""
+
+    recurrent = False
+
+    @graph_fn
+    def ones(self, ops, x):
+        return ops.ones_like(x)
+
+    update = update_of(
+        lambda self, records: (
+            {**records, "weights": self.ones(records["weights"])}
+            if bool(self.recurrent_parts) == self.recurrent
+            else records
+        )
+    )
+
+
+@broken("experience/garbage_changes_nothing_with_memory")
+class CountsAllRowsOfSequences(CountsAllRows):
+    recurrent = True
+
+
+@broken("resuming/resumed_runs")
+class KeepsNoRollout(A2CAgent):
+    """Checkpoints of runs in environments that reset late, or in others, have no rollouts."""
+
+    resets_late = False
+
+    def make_sampler(self, environments):
+        self.is_hit = isinstance(environments, CueVectorEnv) == self.resets_late and not remembers(self)
+        return super().make_sampler(environments)
+
+    def experience_state(self):
+        state = super().experience_state()
+        return {**state, "learner": {}} if getattr(self, "is_hit", False) else state
+
+
+@broken("resuming/resumed_runs_with_late_resets")
+class KeepsNoRolloutOfLateResets(KeepsNoRollout):
+    resets_late = True
+
+
+@broken("resuming/resumed_runs_with_memory")
+class KeepsNoInternalStates(A2CAgent):
+    def experience_state(self):
+        state = super().experience_state()
+        sampler = {name: part for name, part in (state["sampler"] or {}).items() if name != "actor"}
+        return {**state, "sampler": sampler or None}
+
+
+@broken("resuming/checkpoints_change_nothing")
+class DrawsForCheckpoints(A2CAgent):
+    def store_model(self, *args, **kwargs):
+        if not remembers(self):
+            self.actor.act(np.zeros((self.actor.slots, 4), self.learner.spec.dtype))
+        return super().store_model(*args, **kwargs)
+
+
+@broken("resuming/loaded_agents_act_the_same")
+class ForgetsCounters(A2CAgent):
+    def load_model(self, *args, **kwargs):
+        super().load_model(*args, **kwargs)
+        self.updates = 0
+
+
+@broken("spaces/actions")
+class FailsToBuild(A2C):
+    """Fails with bools as actions and these states."""
+
+    states = CueTask.STATES
+
+    def __init__(self, state_space, action_space, **options):
+        if isinstance(action_space, BoolBox) and isinstance(state_space, type(self.states)):
+            raise ValueError("something deep inside")
+        super().__init__(state_space, action_space, **options)
+
+
+@broken("spaces/states")
+class FailsToBuildWithDicts(FailsToBuild):
+    states = Dict(x=float)
+
+
+@broken("faults/bad_steps")
+class TakesAnyReward(A2CAgent):
+    def observe(self, *args, rewards=None, **kwargs):
+        super().observe(*args, rewards=np.nan_to_num(rewards), **kwargs)
+
+
+@broken("faults/poisoned_updates")
+class HidesErrors(A2CAgent):
+    def update_if_due(self):
+        try:
+            return super().update_if_due()
+        except NumericalError:
+            return None
+
+
+@broken("faults/unknown_options")
+class IgnoresOptions(A2CAgent):
+    @classmethod
+    def from_spec(cls, spec, **kwargs):
+        known = {"type", *parameters_of(cls).named}
+        return super().from_spec({name: value for name, value in spec.items() if name in known}, **kwargs)
+
+
+@broken("documentation/options")
+class Undescribed(A2C):
+    def __init__(self, state_space, action_space, *, secret: int = 1, **options):
+        super().__init__(state_space, action_space, **options)
+
+
+@broken("documentation/metrics")
+class Unexplained(A2C):
+    @rlgraph_api
+    def update(self, records, time_percentage=None):
+        results = A2C.update.function(self, records, time_percentage)
+        return {**results, "mystery": results["loss"]}
+
+
+def test_there_is_one_for_each_row():
+    assert BROKEN.keys() == {row.id for row in load_rows() if not row.is_slow}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_it_fails_its_row_and_no_other(name):
+    """No other one of the section and of those that take milliseconds."""
+    section = name.partition("/")[0]
+    subject = AgentUnderTest(BROKEN[name], BACKEND, OPTIONS)
+    rows = [
+        row
+        for row in load_rows()
+        if row.id == name
+        or (
+            row.section in (section, *QUICK)
+            and not row.is_slow
+            and (row.id in LEARNING) <= (name in LEARNING)
+        )
+    ]
+    failed = {
+        row.id: outcome.details for row in rows if (outcome := run_row(row, subject)).status == "failed"
+    }
+    assert list(failed) == [name], "\n".join(failed.values())
