@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from abc import ABC
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,7 +26,7 @@ from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.core.specs.parameters import descriptions_of, parameters_of, summary_of
 from rlgraph.core.specs.spec_types import ComponentSpec
 from rlgraph.environments.vector_env import VectorEnv
-from rlgraph.spaces import Space
+from rlgraph.spaces import Space, SpaceError
 
 
 class AlgorithmAgent(Agent, ABC):
@@ -66,16 +67,17 @@ class AlgorithmAgent(Agent, ABC):
         kind = self.algorithm_class.experience
         own, experienced = _options_of(self.algorithm_class), _options_of(kind.kind)
         experience = kind.kind(**{name: value for name, value in options.items() if name in experienced})
-        execution = self._check_execution(execution_spec, seed, acting)
         spec = ActorSpec(
             self.algorithm_class,
             state_space.to_spec(),
             action_space.to_spec(),
             {name: value for name, value in options.items() if name in own},
             preprocessing_spec,
-            execution.seed,
-            execution.dtype,
         )
+        with suppress(SpaceError):  # networks that do not fit the states are the build's to refuse
+            spec.make_graph(experience)  # before `check_spec` ends: it finds what the parts refuse
+        execution = self._check_execution(execution_spec, seed, acting)
+        spec = replace(spec, seed=execution.seed, dtype=execution.dtype)
         self.learner = Learner(spec, experience, backend, execution, acting)
         self._begin(state_space, action_space, self.learner.executor, env)
         self._time_percentage = self.learner.progress
