@@ -17,8 +17,8 @@ from rlgraph.components import (
     SACLoss,
     SACValueNetwork,
     Target,
+    default_target_entropy,
 )
-from rlgraph.components.common.entropy_temperature import default_target_entropy
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import FloatBox, IntBox, Space
@@ -36,8 +36,7 @@ class SAC(Algorithm):
         value_network_spec: layers of each critic; default: those of the policy. States that are not floats ``[N]`` go
             through them alone, and then with the action through two dense layers.
         target_entropy: the entropy that the temperature aims at; default: see `default_target_entropy`.
-        initial_alpha: the temperature at the start.
-        tau: share of the critics in the targets' new values, at each update.
+        initial_alpha, tau: the temperature at the start, and the critics' share in the targets' new values per update.
         optimizer_spec: of policy, critics and temperature, which have one optimizer each; default: Adam.
     """
 
@@ -55,10 +54,11 @@ class SAC(Algorithm):
         tau: float = 0.005,
         optimizer_spec: ComponentSpec = None,
     ):
-        discrete = isinstance(action_space, IntBox) and not action_space.shape
-        boxes = action_space.flatten().values()
-        if not discrete and not all(isinstance(box, FloatBox) and box.bounded for box in boxes):
-            raise SpecError(f"expected {ACTIONS}, given {action_space!r}; PPO takes any", path="action_space")
+        discrete = isinstance(action_space, IntBox) and not action_space.shape and action_space.num_categories
+        for path, box in () if discrete else action_space.flatten().items():
+            if not isinstance(box, FloatBox) or not box.bounded:
+                given = f"{box!r}{f' in part {path!r}' if path else ''}; PPO takes other actions"
+                raise SpecError(f"expected {ACTIONS}, given {given}", path="action_space")
         layers = default_network(state_space) if network_spec is None else network_spec
         squashed = {"bounded_distribution_type": "squashed_normal"}
         self.policy = Policy(layers, action_space, distributions_spec=squashed)
@@ -70,7 +70,7 @@ class SAC(Algorithm):
         self.targets = [Target(critic, tau) for critic in self.critics]
         self.temperature = EntropyTemperature(initial_alpha)
         entropy = default_target_entropy(action_space) if target_entropy is None else target_entropy
-        self.loss = SACLoss(entropy, discrete=discrete)
+        self.loss = SACLoss(entropy, discrete=bool(discrete))
         stepper = partial(Optimizer.from_spec, optimizer_spec, path="optimizer_spec")
         self.optimizers = {part: stepper(scope=f"{part}-optimizer") for part in ("actor", "critic", "alpha")}
         parts = (*self.critics, *self.targets, self.temperature, self.loss, *self.optimizers.values())
@@ -90,10 +90,11 @@ class SAC(Algorithm):
             *(records[name] for name in ("rewards", "terminals", "actions", "discounts")),
             weights=importance_weights,
         )
-        critics = self.critics[0].variables() + self.critics[1].variables()
-        self.optimizers["actor"].step(self.policy.variables(), losses["actor_loss"], time_percentage)
-        self.optimizers["critic"].step(critics, losses["critic_loss"], time_percentage)
-        self.optimizers["alpha"].step(self.temperature.variables(), losses["alpha_loss"], time_percentage)
+        parts = (self.policy, self.temperature, *self.critics)
+        actor, temperature, *critics = (part.variables(trainable_only=True) for part in parts)
+        stepped = (actor, critics[0] + critics[1], temperature)
+        for name, variables in zip(self.optimizers, stepped, strict=True):
+            self.optimizers[name].step(variables, losses[f"{name}_loss"], time_percentage)
         for target in self.targets:
             target.sync()
         return {"priorities": self._root(losses.pop("loss_per_item")), "alpha": alpha, **losses}
