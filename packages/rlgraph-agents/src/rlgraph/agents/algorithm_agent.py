@@ -66,7 +66,7 @@ class AlgorithmAgent(Agent, ABC):
     ):
         kind = self.algorithm_class.experience
         own, experienced = _options_of(self.algorithm_class), _options_of(kind.kind)
-        experience = kind.kind(**{name: value for name, value in options.items() if name in experienced})
+        experience = kind.make({name: value for name, value in options.items() if name in experienced})
         spec = ActorSpec(
             self.algorithm_class,
             state_space.to_spec(),
@@ -329,6 +329,8 @@ def _take_options(cls: type[AlgorithmAgent]) -> None:
     """
     algorithm, kind = cls.algorithm_class, cls.algorithm_class.experience
     own, experienced = _options_of(algorithm), _options_of(kind.kind)
+    for name, default in kind.defaults.items():
+        experienced[name] = experienced[name].replace(default=dict(default))
     for name in own.keys() & experienced.keys():
         if name not in kind.shared:
             raise SpecError(
@@ -347,6 +349,8 @@ def _take_options(cls: type[AlgorithmAgent]) -> None:
     __init__.__signature__ = inspect.Signature([self_parameter, *spaces, *named])  # type: ignore[attr-defined]
     cls.__init__ = __init__  # type: ignore[method-assign]
     described = {**descriptions_of(kind.kind), **descriptions_of(algorithm)}
+    for name, default in kind.defaults.items():
+        described[name] = f"{described[name].rstrip('.')}; default of {algorithm.__name__}: {dict(default)}."
     entries = [f"    {name}: {described[name]}" for name in options if name in described]
     summary = (inspect.getdoc(cls) if "__doc__" in vars(cls) and cls.__doc__ else None) or summary_of(
         algorithm

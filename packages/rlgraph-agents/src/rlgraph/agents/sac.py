@@ -30,17 +30,17 @@ class SAC(Algorithm):
     """Soft actor-critic with an automatic temperature and two critics (Haarnoja et al., 2018).
 
     Args:
-        state_space, action_space: the task, as the policy sees it. Actions are floats with both bounds, a `Dict` or
-            `Tuple` of them, or one category, whose expectations are used (Christodoulou, 2019).
+        state_space, action_space: the task, as the policy sees it; for one category see Christodoulou (2019).
         network_spec: layers of the policy; default: what suits the states, see `default_network`.
-        value_network_spec: layers of each critic; default: those of the policy. States that are not floats ``[N]`` go
-            through them alone, and then with the action through two dense layers.
+        value_network_spec: layers of each critic, or of its states if these are not floats ``[N]``; default: the policy's.
         target_entropy: the entropy that the temperature aims at; default: see `default_target_entropy`.
         initial_alpha, tau: the temperature at the start, and the critics' share in the targets' new values per update.
         optimizer_spec: of policy, critics and temperature, which have one optimizer each; default: Adam.
     """
 
-    experience = Replay.of()
+    experience = Replay.of(
+        update_spec={"update_interval": 1, "batch_size": 256}, memory_spec={"capacity": 100_000}
+    )
 
     def __init__(
         self,
@@ -90,11 +90,10 @@ class SAC(Algorithm):
             *(records[name] for name in ("rewards", "terminals", "actions", "discounts")),
             weights=importance_weights,
         )
-        parts = (self.policy, self.temperature, *self.critics)
-        actor, temperature, *critics = (part.variables(trainable_only=True) for part in parts)
-        stepped = (actor, critics[0] + critics[1], temperature)
-        for name, variables in zip(self.optimizers, stepped, strict=True):
-            self.optimizers[name].step(variables, losses[f"{name}_loss"], time_percentage)
+        critics = self.critics[0].variables() + self.critics[1].variables()
+        self.optimizers["actor"].step(self.policy.variables(), losses["actor_loss"], time_percentage)
+        self.optimizers["critic"].step(critics, losses["critic_loss"], time_percentage)
+        self.optimizers["alpha"].step(self.temperature.variables(), losses["alpha_loss"], time_percentage)
         for target in self.targets:
             target.sync()
         return {"priorities": self._root(losses.pop("loss_per_item")), "alpha": alpha, **losses}

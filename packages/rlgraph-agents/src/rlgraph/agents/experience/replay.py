@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,9 +51,9 @@ class Replay:
         self.is_prioritized = isinstance(self.memory, PrioritizedReplay)
 
     @classmethod
-    def of(cls, *shared: str) -> ExperienceKind:
-        """The kind, for an algorithm that shares these options with it."""
-        return ExperienceKind(cls, shared)
+    def of(cls, *shared: str, **defaults: Mapping[str, Any]) -> ExperienceKind:
+        """The kind, for an algorithm that shares these options with it, and has other defaults of some."""
+        return ExperienceKind(cls, shared, defaults)
 
     @staticmethod
     def fields(is_recurrent: bool) -> tuple[str, ...]:
