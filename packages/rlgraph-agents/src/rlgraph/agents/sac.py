@@ -32,7 +32,7 @@ class SAC(Algorithm):
     Args:
         state_space, action_space: the task, as the policy sees it; for one category see Christodoulou (2019).
         network_spec: layers of the policy; default: what suits the states, see `default_network`.
-        value_network_spec: layers of each critic, or of its states if these are not floats ``[N]``; default: the policy's.
+        value_network_spec: layers of each critic, or of its states if they are not floats ``[N]``; default: policy's.
         target_entropy: the entropy that the temperature aims at; default: see `default_target_entropy`.
         initial_alpha, tau: the temperature at the start, and the critics' share in the targets' new values per update.
         optimizer_spec: of policy, critics and temperature, which have one optimizer each; default: Adam.
