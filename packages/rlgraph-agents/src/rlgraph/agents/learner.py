@@ -15,7 +15,14 @@ from rlgraph.agents.experience.messages import pack_message
 from rlgraph.agents.experience.replay import Replay, ReplayWriter
 from rlgraph.agents.experience.rollouts import Rollouts, rollout_records
 from rlgraph.agents.experience.step import VectorStep
-from rlgraph.core import ExecutionSpec, InputError, NumericalError, default_backend, executor_class
+from rlgraph.core import (
+    AssemblyError,
+    ExecutionSpec,
+    InputError,
+    NumericalError,
+    default_backend,
+    executor_class,
+)
 from rlgraph.spaces import FloatBox, from_spec
 
 
@@ -191,8 +198,18 @@ class Learner:
     def _times(self) -> dict[str, Any]:
         return {"time_percentage": self.progress} if self._is_timed else {}
 
-    def _updated(self, results: Mapping[str, Any]) -> dict[str, float]:
-        metrics = {name: float(value) for name, value in results.items()}
+    def _updated(self, results: Any) -> dict[str, float]:
+        try:
+            metrics = {name: float(value) for name, value in results.items()}
+            metrics["loss"]
+        except (AttributeError, KeyError, TypeError):
+            given = results
+            if isinstance(results, Mapping):
+                given = {name: f"{np.asarray(x).dtype}{list(np.shape(x))}" for name, x in results.items()}
+            raise AssemblyError(
+                f"{type(self.graph.algorithm).__name__}.update: expected a dict of numbers [] with the key 'loss', "
+                f"given {given}"
+            ) from None
         for name, value in metrics.items():
             if not isfinite(value):
                 raise NumericalError(f"{name} of update {self.version + 1} (step {self.steps}) is {value}")
