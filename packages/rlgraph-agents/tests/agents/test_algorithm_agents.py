@@ -8,7 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from rlgraph.agents import Agent
+from rlgraph.agents import Agent, Algorithm, AlgorithmAgent
+from rlgraph.agents.a2c import A2C
 from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.dqn import DQN
 from rlgraph.agents.experience.fragment import FragmentFormat
@@ -17,7 +18,8 @@ from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.agents.learner import Learner
 from rlgraph.agents.ppo import PPO, PPOAgent
 from rlgraph.agents.sampler import FragmentSampler
-from rlgraph.core import InputError, SpecError, rlgraph_api
+from rlgraph.components import Policy
+from rlgraph.core import AssemblyError, InputError, SpecError, rlgraph_api
 from rlgraph.environments.factory import make_vector_env
 from rlgraph.spaces import FloatBox, IntBox
 from rlgraph.workers import Callback
@@ -80,6 +82,52 @@ def test_mistakes_are_named():
     agent = Agent.from_spec({"type": "a2c"}, **spaces)
     with pytest.raises(InputError, match="there is no 'q_values'"):
         agent.get_actions(np.zeros((1, 2)), extra_returns="q_values")
+
+
+class NoLoss(Algorithm):
+    experience = Rollouts.of()
+
+    def __init__(self, state_space, action_space):
+        self.policy = Policy([{"type": "dense", "units": 2}], action_space)
+        super().__init__(self.policy, scope="no-loss")
+
+    @rlgraph_api
+    def update(self, records):
+        return {"steps": self.policy.get_entropy(records["observations"])["entropy"]}
+
+
+def test_an_update_without_loss_says_what_it_returned():
+    agent = type("NoLossAgent", (AlgorithmAgent,), {"algorithm_class": NoLoss})(
+        FloatBox(shape=(2,)), IntBox(2), rollout_length=1, backend="numpy"
+    )
+    step = {"actions": [0], "rewards": [0.0], "terminals": [True]}
+    agent.observe(np.zeros((1, 2)), **{name: np.array(x) for name, x in step.items()}, batched=True)
+    message = r"NoLoss.update: expected a dict of numbers \[\] with the key 'loss', given .*float32\[1, 1\]"
+    with pytest.raises(AssemblyError, match=message):
+        agent.update()
+
+
+class Seeded(A2C):
+    def __init__(self, state_space, action_space, *, seed: int = 1):
+        super().__init__(state_space, action_space)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "message"),
+    [
+        (
+            type("Mine", (Algorithm,), {}),
+            "Mine.experience: expected .* such as Rollouts.of\\(\\), given None",
+        ),
+        (type("Mine", (A2C,), {"experience": Rollouts}), "Mine.experience: expected .*given <class"),
+        (type("Mine", (Algorithm,), {"experience": Rollouts.of()}), "Mine has no API method 'update'"),
+        (type("Mine", (A2C,), {"schedule": {"sync": ("x", "steps")}}), "Mine has no API method 'sync'"),
+        (Seeded, "Seeded: every agent has an option 'seed'"),
+    ],
+)
+def test_a_class_that_is_no_algorithm_is_refused_when_it_is_defined(algorithm, message):
+    with pytest.raises(SpecError, match=message):
+        type("MineAgent", (AlgorithmAgent,), {"algorithm_class": algorithm})
 
 
 class Unweighted(DQN):

@@ -15,6 +15,7 @@ from rlgraph.agents.actor import Actor
 from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
+from rlgraph.agents.experience.kind import ExperienceKind
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.experience.waiting_steps import rounds
 from rlgraph.agents.external_batches import BatchReader, columns_of
@@ -25,6 +26,7 @@ from rlgraph.agents.sampler import Sampler
 from rlgraph.agents.step_reader import StepReader, force_batch
 from rlgraph.components import Exploration
 from rlgraph.core import InputError, RandomStreams, SpecError
+from rlgraph.core.component.decorators import ApiMethod
 from rlgraph.core.errors import RLGraphError, nearest
 from rlgraph.core.specs.parameters import descriptions_of, parameters_of, summary_of
 from rlgraph.core.specs.spec_types import ComponentSpec
@@ -455,19 +457,32 @@ def _take_options(cls: type[AlgorithmAgent]) -> None:
     """Give a class the signature and the documentation of its algorithm, its experience, and all agents.
 
     Raises:
-        SpecError: algorithm and experience claim the same option, and do not share it.
+        SpecError: the algorithm names no experience, lacks an API method, or has an option that
+            its experience (and does not share it) or every agent has.
     """
-    algorithm, kind = cls.algorithm_class, cls.algorithm_class.experience
+    algorithm, kind = cls.algorithm_class, getattr(cls.algorithm_class, "experience", None)
+    name = algorithm.__name__
+    if not isinstance(kind, ExperienceKind):
+        raise SpecError(
+            f"{name}.experience: expected a kind of experience, such as Rollouts.of(), given {kind!r}"
+        )
+    for method in ("update", *algorithm.schedule):
+        if not isinstance(getattr(algorithm, method, None), ApiMethod):
+            raise SpecError(f"{name} has no API method {method!r}: write it, with @rlgraph_api")
     own, experienced = _options_of(algorithm), _options_of(kind.kind)
-    for name, default in kind.defaults.items():
-        experienced[name] = experienced[name].replace(default=dict(default))
-    for name in own.keys() & experienced.keys():
-        if name not in kind.shared:
-            raise SpecError(
-                f"{algorithm.__name__} and {kind.kind.__name__} both have an option {name!r}: share it, "
-                f"experience = {kind.kind.__name__}.of({name!r}), or rename it"
-            )
+    for option, default in kind.defaults.items():
+        experienced[option] = experienced[option].replace(default=dict(default))
     general = parameters_of(AlgorithmAgent).named
+    for option in own:
+        if option in general:
+            raise SpecError(
+                f"{name}: every agent has an option {option!r}: give the algorithm's another name"
+            )
+        if option in experienced and option not in kind.shared:
+            raise SpecError(
+                f"{name} and {kind.kind.__name__} both have an option {option!r}: share it, "
+                f"experience = {kind.kind.__name__}.of({option!r}), or rename it"
+            )
 
     def __init__(self: Any, state_space: Space, action_space: Space, **options: Any) -> None:
         AlgorithmAgent.__init__(self, state_space, action_space, **options)

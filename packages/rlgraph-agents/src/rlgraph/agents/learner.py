@@ -17,7 +17,14 @@ from rlgraph.agents.experience.replay import Replay, ReplayWriter
 from rlgraph.agents.experience.rollouts import Rollouts, rollout_records
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.components import PrioritizedReplay
-from rlgraph.core import ExecutionSpec, InputError, NumericalError, default_backend, executor_class
+from rlgraph.core import (
+    AssemblyError,
+    ExecutionSpec,
+    InputError,
+    NumericalError,
+    default_backend,
+    executor_class,
+)
 from rlgraph.spaces import FloatBox, from_spec
 
 #: The number of this process's own actor.
@@ -175,7 +182,9 @@ class Learner:
             Numbers, and ``"loss_per_item" [B]`` if the algorithm returns it.
         """
         results = self.executor.program("update")(**self.on_records(records), **self._times("update"))
-        items = {name: results.pop(name) for name in PER_ITEM if name in results}
+        items = {}
+        if isinstance(results, dict):
+            items = {name: results.pop(name) for name in PER_ITEM if name in results}
         metrics = self._updated(results)
         self._do_what_is_due()
         return {**metrics, **{name: item for name, item in items.items() if name == "loss_per_item"}}
@@ -271,8 +280,18 @@ class Learner:
     def _times(self, method: str) -> dict[str, Any]:
         return {"time_percentage": self.progress} if self._timed[method] else {}
 
-    def _updated(self, results: Mapping[str, Any]) -> dict[str, float]:
-        metrics = {name: float(value) for name, value in results.items()}
+    def _updated(self, results: Any) -> dict[str, float]:
+        try:
+            metrics = {name: float(value) for name, value in results.items()}
+            metrics["loss"]
+        except (AttributeError, KeyError, TypeError):
+            given = results
+            if isinstance(results, Mapping):
+                given = {name: f"{np.asarray(x).dtype}{list(np.shape(x))}" for name, x in results.items()}
+            raise AssemblyError(
+                f"{type(self.graph.algorithm).__name__}.update: expected a dict of numbers [] with the key 'loss', "
+                f"given {given}"
+            ) from None
         for name, value in metrics.items():
             if not isfinite(value):
                 raise NumericalError(

@@ -166,9 +166,7 @@ class StepReader:
             place = int(np.argwhere(outside)[0, 0])
             of = f" of {path!r}" if path else ""
             word = "action" if name == "actions" else name
-            raise InputError(
-                f"{method}: the {word}{of} in row {place}, {array[place]}, is not in {box!r}"
-            )
+            raise InputError(f"{method}: the {word}{of} in row {place}, {array[place]}, is not in {box!r}")
         return array
 
 

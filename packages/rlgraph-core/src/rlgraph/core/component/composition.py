@@ -115,7 +115,9 @@ class Composition(Specifiable):
             if any(below is self for below in component.walk()):
                 raise AssemblyError(f"{self.scope} cannot be composed inside itself")
             if self.sub_components.get(component.scope, component) is not component:
-                raise AssemblyError(f"{self.scope}: two sub-components have the scope {component.scope!r}")
+                raise AssemblyError(
+                    f"{self.scope}: two sub-components have the scope {component.scope!r}: give one another scope="
+                )
             self.sub_components[component.scope] = cast(Self, component)
             if not self.trainable:
                 for below in component.walk():

@@ -1,0 +1,33 @@
+"""The installed agent by the command line: its entry point is found, and its runs are ordinary runs."""
+
+import subprocess
+import sys
+from importlib.resources import files
+
+import pytest
+
+PRESET = str(files("rlgraph_reinforce") / "presets" / "reinforce" / "CartPole-v1.yaml")
+
+
+@pytest.fixture
+def rlgraph(tmp_path):
+    def run(*arguments):
+        command = [sys.executable, "-m", "rlgraph.cli", *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_train_resume_evaluate_compare_and_export(rlgraph, tmp_path):
+    assert "rollout_length" in rlgraph("agents", "reinforce")
+    short = ["--steps", 400, "--set", "agent.rollout_length=16", "--set", "evaluation.interval=200"]
+    short += ["--set", "evaluation.final_episodes=2", "--quiet"]
+    for seed in (1, 2):
+        rlgraph("train", PRESET, "--backend", "torch", "--seed", seed, "--folder", f"runs/{seed}", *short)
+    rlgraph("resume", "runs/1", "--steps", 600, "--quiet")
+    assert "over 3 episodes" in rlgraph("evaluate", "runs/1", "--episodes", 3, "--backend", "numpy")
+    assert "reinforce" in rlgraph("compare", "runs")
+    rlgraph("export", "runs/1", "--to", "exported")
+    assert (tmp_path / "exported" / "act_greedily.pt2").is_file()
