@@ -19,6 +19,7 @@ extensions = [
     "command_reference",
     "component_reference",
     "configuration_reference",
+    "learning_results",
     "plain_docstrings",
     "real_output",
     "source_pages",

@@ -108,14 +108,10 @@ def attacks(
 
 def valid_documents() -> list[Any]:
     """Runs with every preset, and the document of a template written out."""
-    from rlgraph.runs.configuration import resolve
+    from rlgraph.runs.configuration import read_document, resolve
 
-    agents = [
-        json.loads(file.read_text())
-        for file in files("rlgraph.agents.presets").iterdir()
-        if file.name.endswith(".json")
-    ]
-    runs = [{"agent": agent, "environment": "CartPole-v1", "steps": 100} for agent in agents]
+    shipped = Path(str(files("rlgraph.agents.presets"))).glob("*/*.yaml")
+    runs = [{**read_document(file), "environment": "CartPole-v1", "steps": 100} for file in shipped]
     small = {"type": "dqn", "network_spec": [{"type": "dense", "units": 8}]}
     worlds = [
         {"type": "grid_world", "world": "4x4"},

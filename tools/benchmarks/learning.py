@@ -1,21 +1,13 @@
-"""Does DQN learn, on every seed?
+"""Does an agent learn, on every seed?
 
-Every task has an agent spec in `rlgraph.agents.presets`, tuned on seeds from 101 on; seeds 1 to 5 are reported, every
-one of them. The judged policy plays episodes never used before, greedily.
+Trains a run's document with every seed, in this process and one after the other, and writes what the policies reach to
+a file of results. The judged policy plays greedily, in episodes never used before: the last policy, or the best of the
+evaluations if the document has some. A file of results holds its document, so it can be given in place of one.
 
-cartpole    CartPole-v1, at most 50,000 steps. Every 1,000 steps 20 episodes are evaluated and the best policy is kept
-            (the latest among equals); training ends early when an evaluation reaches 500. The kept policy is judged on
-            100 episodes: a mean of at least 475.
-acrobot     Acrobot-v1, 100,000 steps, no evaluation on the way. The last policy is judged on 100 episodes: a mean of
-            at least -90.
-grid_world  GridWorld "4x4", 9,000 steps; episodes are cut after 100 steps. The last policy is judged on one episode,
-            there is no chance in it: the best return there is, 0.5 (six steps).
-nested      GridWorld "4x4" with actions in three parts (turn, walk, jump) and states that tell where the actor looks,
-            9,000 steps; episodes are cut after 100 steps. The last policy is judged on one episode: the best return
-            there is, 0.8 (three actions). Each part has action values of its own, means over what the others do. Once
-            the parts are greedy in a way of four actions (0.7) none can do better alone; with a discount of 0.9 only
-            the best way withstands an exploration of 0.62 to 0.66 of each part (`equilibria.py`), so it stays there for
-            half of the steps.
+Documents are tuned on seeds from 101 on; seeds 1 to 5 are reported, every one of them.
+
+    python tools/benchmarks/learning.py run.yaml --backend torch --results docs/agents/results/ppo_cartpole_v1.json
+    python tools/benchmarks/learning.py docs/agents/results/ppo_cartpole_v1.json --backend tf
 """
 
 from __future__ import annotations
@@ -25,128 +17,73 @@ import json
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rlgraph.agents.presets import preset
-from rlgraph.runs.provenance import installed_versions
-from rlgraph.runs.training import RunSummary, train
+from rlgraph.runs.configuration import read_document
+from rlgraph.runs.provenance import provenance
+from rlgraph.runs.training import train
 
 
-@dataclass(frozen=True)
-class Task:
-    """A task, and what counts as having learned it.
-
-    Attributes:
-        preset: name of the preset's environment.
-        environment: environment spec.
-        steps: environment steps of training.
-        evaluation: section of the run's document.
-        target: mean return that is to be reached.
-        worker: section of the run's document.
-    """
-
-    preset: str
-    environment: Any
-    steps: int
-    evaluation: Mapping[str, Any]
-    target: float
-    worker: Mapping[str, Any] = field(default_factory=dict)
-
-
-def grid_world(target: float, preset: str = "grid_world_4x4", **options: Any) -> Task:
-    """A GridWorld: nothing is random in it, so one episode says everything."""
-    return Task(
-        preset,
-        {"type": "grid_world", "world": "4x4", **options},
-        steps=9_000,
-        evaluation={"interval": None, "final_episodes": 1},
-        target=target - 1e-6,
-        worker={"max_timesteps_per_episode": 100},
-    )
-
-
-TASKS = {
-    "cartpole": Task(
-        "CartPole-v1",
-        "CartPole-v1",
-        steps=50_000,
-        evaluation={"interval": 1000, "episodes": 20, "stop_at_return": 500.0, "final_episodes": 100},
-        target=475.0,
-    ),
-    "acrobot": Task(
-        "Acrobot-v1",
-        "Acrobot-v1",
-        steps=100_000,
-        evaluation={"interval": None, "final_episodes": 100},
-        target=-90.0,
-    ),
-    "grid_world": grid_world(0.5),
-    "nested": grid_world(0.8, "grid_world_4x4_ftj", action_type="ftj", state_representation="xy+orientation"),
-}
-
-
-def run(task: Task, seed: int, options: argparse.Namespace) -> RunSummary:
-    """Train and judge, in a folder that is thrown away."""
+def measure(document: Mapping[str, Any], backend: str, compiled: bool, seed: int) -> dict[str, Any]:
+    """Train and judge one seed, in a folder that is thrown away."""
     spec = {
-        "agent": {
-            **(preset("dqn", task.preset) or {}),
-            "execution_spec": {"threads": 1, "compile": options.compile},
-        },
-        "environment": task.environment,
-        "backend": options.backend,
-        "steps": options.steps or task.steps,
+        **document,
+        "agent": {**document["agent"], "execution_spec": {"threads": 1, "compile": compiled}},
+        "backend": backend,
         "seed": seed,
-        "worker": task.worker,
-        "evaluation": task.evaluation,
         "checkpoints": {"interval": None},
     }
+    started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        return train(spec, folder)
-
-
-def figures(task: Task, summary: RunSummary) -> dict[str, Any]:
-    """What is reported of a run."""
-    judged, evaluations = summary.evaluation, summary.training.evaluations
+        summary = train(spec, folder)
+    judged = summary.evaluation
     assert judged is not None
-    best = max(evaluations, key=lambda evaluation: (evaluation.mean, evaluation.timesteps), default=None)
     return {
+        "seed": seed,
+        "mean": round(judged.mean, 3),
+        "std": round(judged.std, 3),
+        "lowest": round(min(judged.returns), 3),
+        "policy_of_step": judged.timesteps,
         "steps": summary.training.timesteps,
-        "selected_at": summary.training.timesteps if best is None else best.timesteps,
-        "mean": judged.mean,
-        "std": judged.std,
-        "reached": judged.mean >= task.target,
+        "seconds": round(time.perf_counter() - started, 1),
     }
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--task", choices=TASKS, default="cartpole")
+    parser.add_argument("document", type=Path, help="a run's document, or a file of results")
     parser.add_argument("--backend", default="torch")
     parser.add_argument("--compile", action="store_true", help="compile the agent's programs")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
-    parser.add_argument("--steps", type=int, help="other than the task's")
-    parser.add_argument("--json", type=Path, help="write the figures here")
+    parser.add_argument(
+        "--results",
+        type=Path,
+        help="where the figures of this backend are written, in place of those there; default: a given file of results",
+    )
     options = parser.parse_args()
-    task, rows = TASKS[options.task], []
+    given = json.loads(options.document.read_text()) if options.document.suffix == ".json" else {}
+    document = given["document"] if "document" in given else read_document(options.document)
+    file = options.results or (options.document if "document" in given else None)
+    known = json.loads(file.read_text()) if file and file.exists() else {"measurements": {}}
+    runs: list[dict[str, Any]] = []
+    facts = {key: value for key, value in provenance().items() if key != "command"}
     for seed in options.seeds:
-        started = time.perf_counter()
-        row = {"task": options.task, "backend": options.backend, "compiled": options.compile, "seed": seed}
-        row |= figures(task, run(task, seed, options)) | {"seconds": time.perf_counter() - started}
-        rows.append(row)
+        runs.append(run := measure(document, options.backend, options.compile, seed))
         print(
-            f"{options.task} {options.backend} seed {seed}: {row['mean']:.1f} +- {row['std']:.1f} (policy of step "
-            f"{row['selected_at']:,} of {row['steps']:,}, {row['seconds']:.0f} s) "
-            f"{'ok' if row['reached'] else 'BELOW'}",
+            f"{options.document.name} {options.backend} seed {seed}: {run['mean']:.1f} +- {run['std']:.1f} "
+            f"(policy of step {run['policy_of_step']:,} of {run['steps']:,}, {run['seconds']:.0f} s)",
             flush=True,
         )
-    if options.json:
-        options.json.write_text(json.dumps({"versions": installed_versions(), "rows": rows}, indent=2) + "\n")
-    return 0 if all(row["reached"] for row in rows) else 1
+        if file:
+            measurement = {"compiled": options.compile, **facts, "runs": runs}
+            measurements = {**known["measurements"], options.backend: measurement}
+            content = {"document": document, "measurements": measurements}
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(json.dumps(content, indent=2) + "\n")
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

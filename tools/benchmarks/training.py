@@ -11,12 +11,15 @@ import time
 import venv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from measure import Figure, Row, arguments, report, use_one_thread
 
 ROUNDS = 3
+#: Backends, and whether the agent is compiled.
+WAYS = (("torch", False), ("torch", True), ("tf", False), ("tf", True))
 SB3_FOLDER = Path(__file__).resolve().parents[2] / ".venvs" / "bench-sb3"
 #: Torch is pinned exactly, as in tools/constraints.txt; the rest is what this version of SB3 asks for.
 SB3_REQUIREMENTS = ("torch==2.13.0", "stable-baselines3>=2.9,<2.10")
@@ -37,45 +40,67 @@ class Training:
     distributions: tuple[str, ...]
 
 
-def compare(
-    title: str,
-    description: str | None,
-    make: Callable[[str], Training],
-    targets: Mapping[str, float | None],
-    steps: int,
-    warm_up: int,
-) -> None:
+@dataclass(frozen=True)
+class Comparison:
+    """An agent against that of Stable-Baselines3.
+
+    Attributes:
+        sb3: builds the subject of Stable-Baselines3.
+        ours: name -> builds a subject for a backend, compiled or not; one is called ``"rlgraph"``.
+        targets: how many times as fast as Stable-Baselines3 ``"rlgraph"`` should be, for each of `WAYS`.
+        steps: environment steps of one measurement.
+        warm_up: steps before the clock starts.
+    """
+
+    sb3: Callable[[], Training]
+    ours: Mapping[str, Callable[[str, bool], Training]]
+    targets: tuple[float | None, ...]
+    steps: int
+    warm_up: int
+
+    def subjects(self) -> dict[str, tuple[Callable[[], Training], float | None]]:
+        """Name -> what builds the subject, and its target."""
+        found: dict[str, tuple[Callable[[], Training], float | None]] = {"sb3": (self.sb3, None)}
+        for (backend, compiled), target in zip(WAYS, self.targets, strict=True):
+            for name, make in self.ours.items():
+                subject = f"{name} {backend}{' compiled' if compiled else ''}"
+                found[subject] = (partial(make, backend, compiled), target if name == "rlgraph" else None)
+        return found
+
+
+def compare(description: str | None, comparisons: Mapping[str, Comparison]) -> None:
     """Measures and reports environment steps per second of processor time.
 
     Args:
-        title: of the report.
         description: of the script.
-        make: builds a subject.
-        targets: subject -> how many times as fast as the subject ``"sb3"`` it should be; None: no target.
-        steps: environment steps of one measurement.
-        warm_up: steps before the clock starts: every program is compiled.
+        comparisons: by the name of the agent, the script's argument.
     """
     parser = arguments(description, backends=())
+    parser.add_argument("agent", choices=comparisons)
     parser.add_argument(
         "--sb3-python", type=Path, metavar="PATH", help="an interpreter that has Stable-Baselines3"
     )
-    parser.add_argument("--steps", type=int, default=steps)
+    parser.add_argument("--steps", type=int, help="environment steps of one measurement")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--only", action="append", choices=targets, help="may be given several times")
-    parser.add_argument("--measure", choices=targets, help=argparse.SUPPRESS)
+    parser.add_argument("--only", action="append", metavar="SUBJECT", help="may be given several times")
+    parser.add_argument("--measure", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    comparison = comparisons[options.agent]
+    known, steps = comparison.subjects(), options.steps or comparison.steps
     if options.measure:
         use_one_thread()
-        print(json.dumps(_measure(make(options.measure), options.steps, warm_up)))
+        print(json.dumps(_measure(known[options.measure][0](), steps, comparison.warm_up)))
         return
-    subjects = options.only or tuple(targets)
-    interpreters = dict.fromkeys(targets, Path(sys.executable))
+    subjects = options.only or tuple(known)
+    if wrong := set(subjects) - set(known):
+        parser.error(f"expected --only to be one of {list(known)}, given {sorted(wrong)}")
+    interpreters = dict.fromkeys(known, Path(sys.executable))
     if "sb3" in subjects:
         interpreters["sb3"] = options.sb3_python or sb3_environment()
     results: dict[str, list[dict[str, Any]]] = {subject: [] for subject in subjects}
     for _ in range(options.rounds):
         for subject in subjects:
-            results[subject].append(_in_process(interpreters[subject], subject, options.steps))
+            results[subject].append(_in_process(interpreters[subject], options.agent, subject, steps))
     figures = {
         subject: Figure(tuple(result["steps_per_second"] for result in found))
         for subject, found in results.items()
@@ -83,17 +108,17 @@ def compare(
     rows = []
     for subject, figure in figures.items():
         ratio = figure.over(figures["sb3"]) if "sb3" in figures and subject != "sb3" else None
-        target = targets[subject] if ratio else None
+        target = known[subject][1] if ratio else None
         rows.append(Row(subject, figure, "steps/s", ratio, target, at_least=True))
-    report(title, rows, (), options.json)
+    report(f"train {options.agent}", rows, (), options.json)
     for subject, found in results.items():
         returns = ", ".join(f"{result['mean_return']:.0f}" for result in found)
         print(f"  {subject}: {found[0]['versions']}; mean return of the last 100 episodes: {returns}")
 
 
-def _in_process(python: Path, subject: str, steps: int) -> dict[str, Any]:
+def _in_process(python: Path, agent: str, subject: str, steps: int) -> dict[str, Any]:
     """One measurement in a process of its own."""
-    command = [str(python), sys.argv[0], "--measure", subject, "--steps", str(steps)]
+    command = [str(python), sys.argv[0], agent, "--measure", subject, "--steps", str(steps)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{subject} failed:\n{done.stderr}")
@@ -117,8 +142,12 @@ def _measure(training: Training, steps: int, warm_up: int) -> dict[str, Any]:
     }
 
 
-def sb3_training(model: Any) -> Training:
-    """A subject of a model of Stable-Baselines3."""
+def sb3_training(algorithm: Any, env: Any, **options: Any) -> Training:
+    """A subject of an algorithm of Stable-Baselines3."""
+    import torch
+
+    torch.set_num_threads(1)
+    model = algorithm("MlpPolicy", env, device="cpu", **options)
 
     def train(steps: int) -> None:
         model.learn(steps, reset_num_timesteps=False)
@@ -127,12 +156,12 @@ def sb3_training(model: Any) -> Training:
     return Training(train, lambda: [episode["r"] for episode in model.ep_info_buffer], distributions)
 
 
-def agent_training(agent: Any, backend: str, **options: Any) -> Training:
+def agent_training(agent: Any, backend: str, env: str, **options: Any) -> Training:
     """A subject of an agent; `options` of its `learn`."""
     results: list[Any] = []
 
     def train(steps: int) -> None:
-        results.append(agent.learn(steps, env="CartPole-v1", **options))
+        results.append(agent.learn(steps, env=env, **options))
 
     framework = {"torch": "torch", "tf": "tensorflow"}[backend]
     return Training(train, lambda: results[-1].returns, ("rlgraph-agents", framework, "gymnasium"))

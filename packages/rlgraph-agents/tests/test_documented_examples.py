@@ -12,7 +12,7 @@ import pytest
 
 from rlgraph.agents import Agent, DQNAgent
 from rlgraph.components import ReplayMemory
-from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.core import Component, InputError, graph_fn, rlgraph_api
 from rlgraph.environments import OpenAIGymEnv
 from rlgraph.spaces import BoolBox, ContainerSpace, Dict, FloatBox, IntBox
 from rlgraph.testing import ComponentTest
@@ -126,6 +126,27 @@ def test_blog_agent(spec, backend):
     )  # row 1 ends a fragment that goes on: its next state is unknown
 
 
+def test_blog_agent_with_ppo(backend):
+    """PPO learns from steps in their order: rows are environments, and it takes no batch from elsewhere."""
+    agent = Agent.from_spec(
+        {"type": "ppo", "rollout_length": 2, "network_spec": [{"type": "dense", "units": 8}]},
+        state_space=FloatBox(shape=(4,), add_batch_rank=True),
+        action_space=Dict(int_action=IntBox(low=0, high=5), bool_action=bool, add_batch_rank=True),
+        backend=backend,
+    )
+    rng = np.random.default_rng(1)
+    states, next_states = rng.normal(size=(2, 6, 4)).astype(np.float32)
+    rewards, terminals = rng.normal(size=6), np.array([False, False, True, False, False, True])
+    for _ in range(2):
+        actions = agent.get_actions(states, use_exploration=True, apply_preprocessing=True)
+        agent.observe(states, actions, rewards, terminals, next_states, batched=True)
+    assert np.isfinite(agent.update()["loss"])
+    with pytest.raises(InputError, match="env_id: expected None: row i is environment i; given 'env_3'"):
+        agent.observe(states, actions, rewards, terminals, next_states, batched=True, env_id="env_3")
+    with pytest.raises(InputError, match="PPOAgent learns from what it observed; give no batch"):
+        agent.update(batch=dict(states=states, actions=actions, rewards=rewards, terminals=terminals))
+
+
 def test_blog_worker(spec, backend):
     # Single-threaded, vectorized execution.
     env_spec = {"type": "openai", "env_id": "CartPole-v1"}
@@ -193,7 +214,7 @@ def test_paper_figure_3(spec, backend):
         for node in agent.executor.plan("update_from_memory").nodes
         if hasattr(node, "component")
     }
-    for part in ("memory", "loss", "optimizer"):
+    for part in ("memory", "dqn/loss", "dqn/optimizer"):
         assert any(scope.startswith(part) for scope in called)
 
 

@@ -1,12 +1,12 @@
 """DQN learns CartPole. An untrained policy balances the pole for 9 to 60 steps; 195 once counted as solved."""
 
-from rlgraph.agents.presets import preset
+from rlgraph.agents.presets import find_preset
 from rlgraph.runs.training import train
 
 
 def test_dqn_learns_cartpole(tmp_path):
     spec = {
-        "agent": {**preset("dqn", "CartPole-v1"), "execution_spec": {"threads": 1}},
+        "agent": {**find_preset("dqn", "CartPole-v1").agent, "execution_spec": {"threads": 1}},
         "environment": "CartPole-v1",
         "backend": "jax",
         "steps": 30_000,

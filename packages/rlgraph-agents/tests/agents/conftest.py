@@ -7,7 +7,7 @@ import pytest
 class Reference:
     """A dueling (or plain) network of one tanh layer over weights by scoped name, and its losses."""
 
-    def q_values(self, weights, states, policy="policy"):
+    def q_values(self, weights, states, policy="dqn/policy"):
         """`[B, A]`."""
 
         def layer(x, name):
@@ -21,7 +21,7 @@ class Reference:
 
     def targets(self, weights, batch, discount, double_q):
         """`r + discount * Q_target(s', a*)`, `[B]`; a* by the online network for double Q-learning."""
-        next_target = self.q_values(weights, batch["next_states"], "target-policy")
+        next_target = self.q_values(weights, batch["next_states"], "dqn/target-policy/policy")
         chooser = self.q_values(weights, batch["next_states"]) if double_q else next_target
         values = [row[np.argmax(choice)] for row, choice in zip(next_target, chooser, strict=True)]
         alive = [0.0 if terminal else 1.0 for terminal in batch["terminals"]]
@@ -45,7 +45,7 @@ class Reference:
         """Central differences of the loss by every policy variable; the targets stay as they are."""
         targets = self.targets(weights, batch, discount, double_q)
         gradients = {}
-        for name in [name for name in weights if name.startswith("policy/")]:
+        for name in [name for name in weights if name.startswith("dqn/policy/")]:
             gradient = np.zeros_like(weights[name])
             for place in np.ndindex(gradient.shape):
                 changed = {**weights, name: weights[name].copy()}
@@ -60,7 +60,7 @@ class Reference:
     def randomised(self, weights, seed, scale=0.7):
         """Other values for the policy and the target policy, which then differ."""
         rng = np.random.default_rng(seed)
-        names = [name for name in weights if name.split("/")[0] in ("policy", "target-policy")]
+        names = [name for name in weights if name.startswith(("dqn/policy/", "dqn/target-policy/"))]
         return {
             name: rng.normal(scale=scale, size=weights[name].shape).astype(weights[name].dtype)
             for name in names

@@ -26,7 +26,7 @@ def test_a_class_called_with_a_spec(tmp_path):
     for spec in (str(file), file, {"update_spec": {"batch_size": 7}}):
         agent = DQNAgent(spec, **SPACES, backend="numpy")
         assert type(agent) is DQNAgent
-        assert agent.update_spec.batch_size == 7
+        assert agent.learner.experience.updates.batch_size == 7
         assert agent.state_space == SPACES["state_space"]
     assert type(Agent({"type": "dqn"}, **SPACES, backend="numpy")) is DQNAgent
     assert type(DQNAgent(*SPACES.values(), backend="numpy")) is DQNAgent

@@ -66,9 +66,9 @@ def test_json_file(tmp_path):
     for path in (file, str(file)):
         agent = Agent.from_spec(path, backend="numpy")
         assert (agent.state_space, agent.action_space) == (STATES, ACTIONS)
-        assert agent.update_spec.batch_size == 7
+        assert agent.learner.experience.updates.batch_size == 7
         assert agent.seed == 11
-        assert agent.get_weights()["policy/network/dense-0/weights"].shape == (3, 5)
+        assert agent.get_weights()["dqn/policy/network/dense-0/weights"].shape == (3, 5)
 
 
 def test_the_spec_is_not_changed_and_arguments_override_it():
@@ -78,7 +78,7 @@ def test_the_spec_is_not_changed_and_arguments_override_it():
     assert json.dumps(spec, default=repr) == before
     assert agent.seed == 5
     assert agent.state_space == STATES
-    assert agent.update_spec.batch_size == 7
+    assert agent.learner.experience.updates.batch_size == 7
 
 
 def test_the_seed_overrides_the_execution_spec():
@@ -346,11 +346,11 @@ def test_small_networks_act_on_numpy(units, acting, backend):
 
 def test_the_target_starts_as_the_policy(make_agent, backend):
     weights = make_agent(backend).get_weights()
-    names = [name for name in weights if name.startswith("policy/")]
+    names = [name for name in weights if name.startswith("dqn/policy/")]
     assert len(names) == 6
     assert any(weights[name].any() for name in names)
     for name in names:
-        np.testing.assert_array_equal(weights[f"target-{name}"], weights[name])
+        np.testing.assert_array_equal(weights[name.replace("dqn/", "dqn/target-policy/", 1)], weights[name])
 
 
 def test_an_agent_that_exists_takes_no_arguments():

@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
@@ -98,12 +99,14 @@ def test_counters(make_agent, make_batch, backend, tmp_path):
     assert (other.timesteps, other.updates) == (agent.timesteps, agent.updates) == (10, 3)
     assert other.progress_facts() == agent.progress_facts()
     assert other.metrics() == agent.metrics()
-    assert json.loads((tmp_path / "model" / "manifest.json").read_text())["facts"] == {
+    facts = json.loads((tmp_path / "model" / "manifest.json").read_text())["facts"]
+    assert facts.pop("agent")["type"] == "dqn"
+    assert facts == {
         "timesteps": 10,
         "updates": 3,
         "time_percentage": pytest.approx(0.4),
-        "next_update": 12,
-        "next_sync": 12,
+        "learner": {"version": 3, "steps": 10, "next_update": 12, "due": {"sync_target": 12}},
+        "observer": {"environments": ["env_0", "env_1"], "streams": ANY},
     }
 
 
@@ -186,8 +189,8 @@ def test_training_goes_on_on_another_backend(make_agent, make_batch, tmp_path, f
     own_streams = {name: value.copy() for name, value in other.executor.storage.read_tensor_streams().items()}
     other.load_model(agent.store_model(tmp_path / "model"))
     weights = other.get_weights()
-    assert weights["optimizer/steps"] == agent.get_weights()["optimizer/steps"] == 7
-    assert any(np.any(weights[name]) for name in weights if name.startswith("optimizer/second_moments/"))
+    assert weights["dqn/optimizer/steps"] == agent.get_weights()["dqn/optimizer/steps"] == 7
+    assert any(np.any(weights[name]) for name in weights if name.startswith("dqn/optimizer/second_moments/"))
     assert_equal_weights(agent, other)
     np.testing.assert_equal(host(other), host(agent))
     np.testing.assert_equal(other.executor.storage.read_tensor_streams(), own_streams)
@@ -212,14 +215,14 @@ def test_the_policy_alone(make_agent, make_batch, backend, tmp_path):
     before = everything(other)
     with pytest.raises(CheckpointError, match="variable 'memory/.*' has shape"):
         other.load_model(tmp_path / "model")
-    other.load_model(tmp_path / "model", scope="policy")
+    other.load_model(tmp_path / "model", scope="dqn/policy")
     after = everything(other)
     for name, value in other.get_weights().items():
-        origin = agent.get_weights()[name] if name.startswith("policy/") else before["weights"][name]
+        origin = agent.get_weights()[name] if name.startswith("dqn/policy/") else before["weights"][name]
         np.testing.assert_array_equal(value, origin, err_msg=name)
     del before["weights"], after["weights"]
     np.testing.assert_equal(after, before)
-    with pytest.raises(InputError, match="there is no component 'polcy'. Did you mean 'policy'?"):
+    with pytest.raises(InputError, match="there is no component 'polcy'. Did you mean 'dqn/policy'?"):
         other.load_model(tmp_path / "model", scope="polcy")
 
 
@@ -283,7 +286,7 @@ def test_another_graph(make_agent, stored):
     refused(
         plain,
         stored,
-        "belongs to another component graph: missing .*'policy/q-values/weights'.* not expected",
+        "belongs to another component graph: missing .*'dqn/policy/q-values/weights'.* not expected",
     )
     wider = make_agent("numpy", units=9)
     refused(wider, stored, r"variable '.*' has shape \(\d.*\), expected \(")
@@ -386,7 +389,7 @@ def test_a_checkpoint_without_counters_changes_nothing(make_agent, tmp_path):
     agent, other = make_agent("numpy", seed=1), make_agent("numpy", seed=2)
     agent.executor.save(tmp_path / "bare")
     before = other.get_weights()
-    with pytest.raises(CheckpointError, match="lacks the facts next_sync, next_update, time_percentage"):
+    with pytest.raises(CheckpointError, match="lacks the facts learner, observer, time_percentage"):
         other.load_model(tmp_path / "bare")
     for name, value in other.get_weights().items():
         np.testing.assert_array_equal(value, before[name], err_msg=name)

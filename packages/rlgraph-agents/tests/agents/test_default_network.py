@@ -43,7 +43,7 @@ def test_it_suits_the_states(make_agent, one_backend, space, layers):
 
 def test_a_category_is_one_hot(make_agent):
     agent = make_agent("numpy", network_spec=None, state_space=IntBox(16))
-    assert agent.get_weights()["policy/network/dense-1/weights"].shape == (16, 64)
+    assert agent.get_weights()["dqn/policy/network/dense-1/weights"].shape == (16, 64)
 
 
 def test_it_is_for_what_the_preprocessor_makes_of_states(make_agent):
@@ -53,7 +53,7 @@ def test_it_is_for_what_the_preprocessor_makes_of_states(make_agent):
         state_space=IntBox(5),
         preprocessing_spec=[{"type": "convert_type", "to_dtype": "float"}],
     )
-    assert agent.get_weights()["policy/network/dense-1/weights"].shape == (1, 64)
+    assert agent.get_weights()["dqn/policy/network/dense-1/weights"].shape == (1, 64)
 
 
 @pytest.mark.parametrize(

@@ -26,5 +26,7 @@ def test_two_processes(backend, python):
     for part in ("returns", "losses", "weights", "evaluations"):
         assert run[part] != other[part]
     assert all(
-        run["weights"][name] != other["weights"][name] for name in run["weights"] if name != "optimizer/steps"
+        run["weights"][name] != other["weights"][name]
+        for name in run["weights"]
+        if name != "dqn/optimizer/steps"
     )

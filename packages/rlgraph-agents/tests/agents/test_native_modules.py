@@ -34,9 +34,13 @@ def test_it_acts_on_the_backend_and_steps_what_trains():
     }
     dqn.update(batch)
     after = dqn.executor.get_weights()
-    changed = {name for name in before if name.startswith("policy/") and (before[name] != after[name]).any()}
+    changed = {
+        name for name in before if name.startswith("dqn/policy/") and (before[name] != after[name]).any()
+    }
     trainable = {
-        name for name, v in dqn.executor.built.variables.items() if name.startswith("policy/") and v.trainable
+        name
+        for name, v in dqn.executor.built.variables.items()
+        if name.startswith("dqn/policy/") and v.trainable
     }
     assert changed == trainable
     assert not any("running" in name for name in trainable)

@@ -1,39 +1,32 @@
-"""The tuned specs that are shipped."""
+"""Presets: run documents that are found by agent and environment, wherever the agent comes from."""
 
-import json
-from importlib.resources import files
+import importlib
+import logging
 
+import gymnasium
 import jsonschema
+import numpy as np
 import pytest
 
 from rlgraph.agents import Agent, DQNAgent
-from rlgraph.agents.presets import preset
+from rlgraph.agents.ppo import PPOAgent
+from rlgraph.agents.presets import _presets_of, find_preset
+from rlgraph.core import SpecError, registry
+from rlgraph.draw import plan_text
 from rlgraph.environments import make_environment
-from rlgraph.runs.configuration import check, resolve
+from rlgraph.runs.configuration import check, read_document, resolve
 from rlgraph.runs.schema import run_schema
 
-SHIPPED = sorted(
-    file.name for file in files("rlgraph.agents.presets").iterdir() if file.name.endswith(".json")
-)
-ENVIRONMENTS = {
-    "acrobot_v1": "Acrobot-v1",
-    "atari": {"type": "atari", "game": "Pong"},
-    "cartpole_v1": "CartPole-v1",
-    "grid_world_4x4": {"type": "grid_world", "world": "4x4"},
-    "grid_world_4x4_ftj": {
-        "type": "grid_world",
-        "world": "4x4",
-        "action_type": "ftj",
-        "state_representation": "xy+orientation",
-    },
-}
+PONG = {"type": "atari", "game": "Pong"}
+WORLD = {"type": "grid_world", "world": "4x4"}
+SHIPPED = [preset for name in registry("rlgraph.agents").names() for preset in _presets_of(name)]
 
 
-def environment_of(file):
-    name = file.removesuffix(".json").split("_", 1)[1]
-    if name == "atari":
+def environment_of(preset):
+    if preset.name == "dqn/atari":
         pytest.importorskip("ale_py", reason="Atari games need the extra 'atari'")
-    return ENVIRONMENTS[name]
+        return PONG
+    return preset.document["environment"]
 
 
 @pytest.fixture(scope="module")
@@ -41,31 +34,181 @@ def schema():
     return jsonschema.Draft202012Validator(run_schema())
 
 
+# What is shipped.
+
+
 def test_there_are_presets():
-    assert "dqn_cartpole_v1.json" in SHIPPED
+    names = {preset.name for preset in SHIPPED}
+    assert {"ppo/CartPole-v1", "a2c/CartPole-v1", "dqn/CartPole-v1", "sac/Pendulum-v1"} <= names
 
 
-@pytest.mark.parametrize("file", SHIPPED)
-def test_every_preset_makes_an_agent(file):
-    name, environment = file.split("_", 1)[0], environment_of(file)
-    spec = json.loads((files("rlgraph.agents.presets") / file).read_text())
-    agent = Agent.from_spec(spec, env=environment, backend="numpy")
-    assert spec["type"] == name
-    assert isinstance(agent, DQNAgent)
-    assert agent.state_space == make_environment(environment).state_space
-
-
-def test_names_are_found_in_any_case_and_unknown_ones_give_none():
-    assert preset("dqn", "cartpole-v1") == preset("dqn", "CartPole-v1") is not None
-    assert preset("dqn", "CartPole-v7") is None
-    assert preset("nobody", "CartPole-v1") is None
-
-
-@pytest.mark.parametrize("file", SHIPPED)
-def test_every_preset_is_right_for_the_schema_and_for_the_check(file, schema):
-    environment = environment_of(file)
-    spec = json.loads((files("rlgraph.agents.presets") / file).read_text())
-    document = {"agent": spec, "environment": environment, "steps": 1}
-    schema.validate(document)
+@pytest.mark.parametrize("preset", SHIPPED, ids=lambda preset: preset.name)
+def test_every_preset_is_a_run_of_its_agent(preset, schema):
+    environment = environment_of(preset)
+    schema.validate(preset.document)
+    document = {**preset.document, "environment": environment}
     check(document)
     schema.validate(resolve(document))
+    assert preset.name.partition("/")[0] == preset.agent["type"]
+    assert document.keys().isdisjoint({"backend", "seed"})  # the user's choice
+    assert find_preset(preset.agent["type"], environment) == preset
+    assert preset.agent.keys().isdisjoint({"execution_spec"})
+
+
+# Which one is used.
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        "CartPole-v1",
+        {"type": "openai_gym", "gym_env": "CartPole-v1"},
+        {"type": "gym", "env_id": "CartPole-v1", "max_episode_steps": 9},
+    ],
+)
+def test_an_id_means_all_ways_to_write_it(environment):
+    assert find_preset("PPO", environment).name == "ppo/CartPole-v1"
+
+
+@pytest.mark.parametrize(
+    ("agent", "environment", "name"),
+    [
+        ("dqn", WORLD, "dqn/grid_world_4x4"),
+        (
+            "dqn",
+            {**WORLD, "action_type": "ftj", "state_representation": "xy+orientation"},
+            "dqn/grid_world_4x4_ftj",
+        ),
+        ("dqn", {**WORLD, "action_type": "ftj"}, None),  # other actions than those that it is tuned for
+        ("dqn", PONG, "dqn/atari"),
+        ("dqn", {"type": "atari", "game": "Breakout", "frameskip": 2}, "dqn/atari"),
+        ("dqn", "CartPole-v7", None),
+        ("nobody", "CartPole-v1", None),
+        ("dqn", None, None),
+        ("rlgraph.agents.ppo:PPOAgent", "CartPole-v1", None),
+    ],
+)
+def test_settings(agent, environment, name):
+    found = find_preset(agent, environment)
+    assert (found and found.name) == name
+
+
+def test_objects_have_no_preset():
+    assert find_preset("ppo", gymnasium.make("CartPole-v1")) is None
+    assert find_preset("ppo", gymnasium.envs.classic_control.CartPoleEnv) is None
+
+
+# One rule in Python and in documents (the command line reads documents).
+
+
+def test_a_name_means_the_preset_everywhere(caplog):
+    caplog.set_level(logging.INFO, "rlgraph")
+    agent = Agent.from_spec("ppo", env="CartPole-v1", backend="numpy", seed=3)
+    document = read_document({"agent": "ppo", "environment": "CartPole-v1"})
+    assert caplog.messages == ["preset ppo/CartPole-v1"] * 2
+    assert document == find_preset("ppo", "CartPole-v1").document
+    from_document = Agent.from_spec(document["agent"], env="CartPole-v1", backend="numpy", seed=3)
+    weights = from_document.get_weights()
+    for name, value in agent.get_weights().items():
+        np.testing.assert_array_equal(value, weights[name])
+    assert plan_text(agent.executor, "update") == plan_text(from_document.executor, "update")
+    assert repr(agent) == "<PPOAgent on numpy, preset ppo/CartPole-v1>"
+
+
+def test_a_mapping_refuses_the_preset(caplog):
+    caplog.set_level(logging.INFO, "rlgraph")
+    agent = Agent.from_spec({"type": "ppo"}, env="CartPole-v1", backend="numpy")
+    document = {"agent": {"type": "ppo"}, "environment": "CartPole-v1", "steps": 1}
+    assert read_document(document) == document
+    assert agent.preset is None and repr(agent) == "<PPOAgent on numpy>"
+    assert caplog.messages == []
+    assert type(PPOAgent.from_spec({}, env="CartPole-v1", backend="numpy")) is PPOAgent
+
+
+def test_what_is_given_comes_before_the_preset():
+    layers = [{"type": "dense", "units": 5}]
+    agent = Agent.from_spec("dqn", env="CartPole-v1", backend="numpy", network_spec=layers, seed=1)
+    shapes = {name: value.shape for name, value in agent.get_weights().items()}
+    assert shapes["policy/network/dense-0/weights"] == (4, 5)
+    assert agent.update_spec.update_interval == 256  # the preset's
+    given = {"agent": "ppo", "environment": "CartPole-v1", "steps": 7, "worker": {"frameskip": 2}}
+    document = read_document(given)
+    assert (document["steps"], document["worker"]) == (7, {"num_envs": 8, "frameskip": 2})
+    assert document["evaluation"] == find_preset("ppo", "CartPole-v1").document["evaluation"]
+
+
+def test_changes_decide_which_preset_it_is():
+    document = read_document(
+        {"agent": "dqn", "environment": "CartPole-v1"}, environment="Acrobot-v1", agent=None
+    )
+    assert document == find_preset("dqn", "Acrobot-v1").document
+
+
+def test_a_preset_is_not_changed_by_its_users():
+    read_document({"agent": "ppo", "environment": "CartPole-v1"})["agent"]["optimizer_spec"]["type"] = "sgd"
+    assert find_preset("ppo", "CartPole-v1").agent["optimizer_spec"]["type"] == "adam"
+
+
+def test_learning_has_the_number_of_environments_of_the_preset(backend, execution):
+    agent = Agent.from_spec("a2c", env="CartPole-v1", backend=backend, execution_spec=execution(backend))
+    agent.learn(8 * 16)  # one rollout of 8 environments
+    assert (agent.timesteps, agent.updates) == (128, 1)
+    agent = Agent.from_spec("a2c", env="CartPole-v1", backend=backend, execution_spec=execution(backend))
+    agent.learn(16, num_envs=1)
+    assert (agent.timesteps, agent.updates) == (16, 1)
+    agent = Agent.from_spec("a2c", env="CartPole-v1", backend=backend, execution_spec=execution(backend))
+    agent.learn(16, env=make_environment("CartPole-v1"))  # one environment, not that of the preset
+    assert (agent.timesteps, agent.updates) == (16, 1)
+
+
+# Plug-ins.
+
+
+@pytest.fixture
+def plug_in(tmp_path, monkeypatch):
+    """Writes a package with an agent and files, and registers it; gives its name."""
+    names = []
+
+    def make(name, module, files):
+        package = tmp_path / name
+        for file, text in {**files, "__init__.py": files.get("__init__.py", "")}.items():
+            (package / file).parent.mkdir(parents=True, exist_ok=True)
+            (package / file).write_text(text)
+        monkeypatch.syspath_prepend(tmp_path)
+        importlib.invalidate_caches()
+        registry("rlgraph.agents").register(name, f"{module}:MyAgent")
+        names.append(name)
+        return name
+
+    yield make
+    known = registry("rlgraph.agents")
+    for name in names:
+        del known._plugins[name.replace("_", "")]
+
+
+AGENT = "from rlgraph.agents import DQNAgent\nclass MyAgent(DQNAgent):\n    pass\n"
+DOCUMENT = "agent: {type: NAME, discount: 0.5}\nenvironment: deterministic\nsteps: 3\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "file"),
+    [("plug_in_a", "plug_in_a.agent", "agent.py"), ("plug_in_b", "plug_in_b", "__init__.py")],
+)
+def test_a_plug_in_ships_its_own(plug_in, name, module, file):
+    plug_in(name, module, {file: AGENT, f"presets/{name}/deterministic.yaml": DOCUMENT.replace("NAME", name)})
+    agent = Agent.from_spec(name, env="deterministic", backend="numpy")
+    assert agent.preset.name == f"{name}/deterministic"
+    assert isinstance(agent, DQNAgent) and agent.discount == 0.5
+    assert read_document({"agent": name, "environment": "deterministic"})["steps"] == 3
+
+
+def test_a_preset_that_is_no_run_is_named(plug_in):
+    plug_in("plug_in_c", "plug_in_c.agent", {"agent.py": AGENT, "presets/plug_in_c/x.yaml": "type: dqn\n"})
+    with pytest.raises(SpecError, match=r"x.yaml: expected a run's document with 'agent' and 'environment'"):
+        find_preset("plug_in_c", "deterministic")
+
+
+def test_a_broken_plug_in_says_what_is_broken(plug_in):
+    plug_in("plug_in_d", "plug_in_d.agent", {"__init__.py": "raise RuntimeError('broken')"})
+    with pytest.raises(Exception, match="agent 'plug_in_d' of this program cannot be loaded"):
+        Agent.from_spec("plug_in_d", env="deterministic", backend="numpy")

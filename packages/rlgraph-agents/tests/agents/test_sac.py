@@ -139,7 +139,7 @@ class Reference:
 def test_one_update_by_hand(action_space, backend, make_sac, monkeypatch):
     monkeypatch.setattr(transformed_normal, "_normal", lambda ops, mean, stddev: mean + stddev * NOISE)
     memory = {"type": "prioritized_replay", "capacity": 10}
-    agent = make_sac(backend, action_space, memory_spec=memory, target_entropy=TARGET, tau=TAU)
+    agent = make_sac(backend, action_space, memory_spec=memory, target_entropy=TARGET, tau=TAU, n_step=2)
     before, records = randomised(agent), make_records(action_space)
     item_weights = np.linspace(0.2, 1.0, ROWS)
     reference = Reference(records, item_weights, action_space is CATEGORY)

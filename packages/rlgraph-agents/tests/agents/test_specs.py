@@ -26,7 +26,7 @@ def test_defaults():
         4,
         1,
     )
-    assert (spec.batch_size, spec.sync_interval, spec.sync_tau) == (64, 128, 1.0)
+    assert spec.batch_size == 64
 
 
 def test_a_model_is_passed_through_and_a_mapping_is_not_changed():
@@ -49,8 +49,6 @@ def test_specs_are_immutable():
         ("batch_size", "64", "update_spec.batch_size: expected an integer >= 1 and <= 1000000, given '64'"),
         ("batch_size", 6.5, "update_spec.batch_size: expected an integer >= 1"),
         ("do_updates", 1, "update_spec.do_updates: expected true or false, given 1"),
-        ("sync_tau", 0.0, "update_spec.sync_tau: expected a number > 0.0 and <= 1.0, given 0.0"),
-        ("sync_tau", 1.5, "update_spec.sync_tau: expected a number > 0.0 and <= 1.0, given 1.5"),
         ("steps_before_update", -1, "expected an integer >= 0, given -1"),
         (
             "update_intervl",
@@ -68,13 +66,13 @@ def test_one_wrong_value(key, value, said):
 def test_all_mistakes_are_named_at_once():
     with pytest.raises(SpecError) as caught:
         parse_spec(
-            UpdateSpec, {"batch_size": 0, "sync_intervall": 5, "do_updates": "yes"}, "agent.update_spec"
+            UpdateSpec, {"batch_size": 0, "update_intervall": 5, "do_updates": "yes"}, "agent.update_spec"
         )
     lines = str(caught.value).splitlines()
     assert sorted(line.split(":")[0] for line in lines) == [
         "agent.update_spec.batch_size",
         "agent.update_spec.do_updates",
-        "agent.update_spec.sync_intervall",
+        "agent.update_spec.update_intervall",
     ]
 
 

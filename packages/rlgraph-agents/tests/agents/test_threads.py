@@ -76,7 +76,7 @@ def run_all(*bodies):
 def test_no_record_is_torn_or_lost(agent, backend, waiting, tmp_path):
     """Thread k observes the steps k * STEPS + t of environment k, in pairs of rows."""
     done = threading.Event()
-    agent._unchecked = 0  # the quick way from the first step on
+    agent._observer._reader.unchecked = 0  # the quick way from the first step on
 
     def act_and_observe(thread):
         first = thread * STEPS
@@ -134,14 +134,14 @@ def check_checkpoint(agent, folder):
 
 def test_a_checkpoint_is_of_one_moment(agent, tmp_path):
     """A save in the middle of an observe would have a record that its counter has not."""
-    insert, inside = agent._insert, threading.Event()
+    insert, inside = agent._observer._insert, threading.Event()
 
-    def slow_insert(*columns):
-        insert(*columns)
+    def slow_insert(records):
+        insert(records)
         inside.set()
         time.sleep(0.05)
 
-    agent._insert, agent._unchecked = slow_insert, 0
+    agent._observer._insert, agent._observer._reader.unchecked = slow_insert, 0
 
     def observe():
         agent.observe(
@@ -165,7 +165,7 @@ def test_a_checkpoint_is_of_one_moment(agent, tmp_path):
 def test_acting_sees_whole_weights(agent):
     """Weights are written together: all of one number, so that greedy actions are those of one writing."""
     weights = agent.get_weights()
-    names = [name for name in weights if name.startswith("policy/")]
+    names = [name for name in weights if name.startswith("dqn/policy/")]
     sets = [{name: np.full_like(weights[name], value) for name in names} for value in (0.0, 1.0)]
     done = threading.Event()
 
@@ -187,17 +187,17 @@ def test_acting_sees_whole_weights(agent):
 @pytest.mark.parametrize("direct", [False, True])
 def test_observing_takes_turns(agent, direct):
     """Two inserts at once would write the same rows of the memory."""
-    insert, inside = agent._insert, []
+    insert, inside = agent._observer._insert, []
 
-    def slow_insert(*columns):
+    def slow_insert(records):
         assert not inside
         inside.append(1)
         time.sleep(1e-3)
         inside.pop()
-        insert(*columns)
+        insert(records)
 
-    agent._insert = agent._buffers._insert = slow_insert
-    agent._direct = direct
+    agent._observer._insert = agent.learner._writer(-1)._insert = slow_insert
+    agent._observer._reader.unchecked = 0 if direct else 100
     rewards, ends = np.zeros(1, np.float32), np.zeros(1, bool)
 
     def observe():

@@ -6,7 +6,7 @@ from importlib.metadata import entry_points, version
 
 import pytest
 
-from rlgraph.agents.presets import preset
+from rlgraph.agents.presets import find_preset
 from rlgraph.cli.main import main
 from rlgraph.core import CheckpointWarning, RLGraphError
 from rlgraph.runs import training
@@ -67,7 +67,17 @@ def test_an_alias_of_a_backend_and_an_environment_in_a_module(rlgraph, backends,
     agent = json.dumps({"type": "dqn", "network_spec": [{"type": "dense", "units": 4}]})
     (tmp_path / "small.json").write_text(agent)
     allowed = ["--allow-imports", "gymnasium.envs"]
-    arguments = ["--env", env, "--steps", 8, "--set", "evaluation.final_episodes=1", *allowed]
+    arguments = [
+        "--env",
+        env,
+        "--set",
+        "worker.max_timesteps_per_episode=200",
+        "--steps",
+        8,
+        "--set",
+        "evaluation.final_episodes=1",
+        *allowed,
+    ]
     outcome = rlgraph("train", "--backend", "pytorch", "--agent", "small.json", *arguments)
     assert outcome.code == 0 and "on torch, seed 1" in outcome.out
     (folder,) = (tmp_path / "runs").iterdir()
@@ -91,8 +101,8 @@ def test_a_preset_is_used_for_a_named_agent(rlgraph, backend, monkeypatch):
         with pytest.raises(Stopped):
             rlgraph("train", "--env", env, "--backend", backend)
     agents = [spec["agent"] for spec in specs]
-    assert agents == [preset("dqn", "CartPole-v1"), {"type": "dqn"}]
-    assert "update_spec" in agents[0]
+    assert agents == [find_preset("dqn", "CartPole-v1").agent, {"type": "dqn"}]
+    assert [spec["steps"] for spec in specs] == [50_000, 50_000]
 
 
 def test_threads(rlgraph, backend, monkeypatch, tmp_path):
@@ -118,7 +128,7 @@ def test_quickstart(rlgraph, backend, monkeypatch):
     specs = []
     monkeypatch.setattr(training, "train", lambda spec, folder, _: specs.append((spec, folder)) or stop())
     with pytest.raises(Stopped):
-        rlgraph("quickstart", "--backend", backend, "--steps", 70)
+        rlgraph("quickstart", "--backend", backend, "--steps", 70, "--json")
     ((spec, folder),) = specs
     assert str(folder) == "runs/quickstart"
     assert (spec["environment"], spec["steps"], spec["seed"], spec["backend"]) == (
@@ -127,8 +137,8 @@ def test_quickstart(rlgraph, backend, monkeypatch):
         1,
         backend,
     )
-    assert spec["evaluation"]["stop_at_return"] >= 475  # what Gymnasium calls solved
-    assert spec["agent"]["type"] == "dqn"
+    assert (spec["agent"], spec["worker"]) == (find_preset("ppo", "CartPole-v1").agent, {"num_envs": 8})
+    assert spec["evaluation"]["policy"] == "last"
 
 
 # evaluate
@@ -176,18 +186,18 @@ def test_evaluate_what_is_no_run(rlgraph, tmp_path, content):
 
 def test_plan(rlgraph):
     outcome = rlgraph("plan", "get_greedy_actions", "--env", "CartPole-v1")
-    assert (outcome.code, outcome.err) == (0, "")
+    assert (outcome.code, outcome.err) == (0, "preset dqn/CartPole-v1\n")
     assert "def get_greedy_actions(states):" in outcome.out
-    assert outcome.out.count("policy__network__dense_0__call(") == 1
+    assert outcome.out.count("dqn__policy__network__dense_0__call(") == 1
     # The page is Python: no line is broken by the width of the terminal.
     compile(outcome.out, "plan", "exec")
 
 
 def test_the_full_page_of_an_update(rlgraph, tmp_path):
     outcome = rlgraph("plan", "update_from_memory", "--full", "--env", "deterministic")
-    assert outcome.code == 0 and outcome.out.startswith("# dqn.update_from_memory\n")
+    assert outcome.code == 0 and outcome.out.startswith("# agent.update_from_memory\n")
     assert "## Papers" in outcome.out and "def double_q_next_values(" in outcome.out
-    for name, begin in (("u.html", "<!doctype"), ("u.md", "# dqn"), ("u.txt", "dqn.")):
+    for name, begin in (("u.html", "<!doctype"), ("u.md", "# agent"), ("u.txt", "agent.")):
         outcome = rlgraph("plan", "update_from_memory", "--full", "--env", "deterministic", "--file", name)
         assert (outcome.code, outcome.out) == (0, f"wrote {name}\n")
         assert (tmp_path / name).read_text().startswith(begin)
@@ -196,7 +206,7 @@ def test_the_full_page_of_an_update(rlgraph, tmp_path):
 def test_plan_of_an_update_needs_no_gradients(rlgraph):
     outcome = rlgraph("plan", "update_from_memory", "--env", "deterministic")
     assert outcome.code == 0
-    for name in ("memory__sample", "loss__loss", "optimizer__apply"):
+    for name in ("memory__sample", "dqn__loss__loss", "dqn__optimizer__apply"):
         assert name in outcome.out
 
 
@@ -205,14 +215,14 @@ def test_graph_as_text(rlgraph):
     assert whole.code == 0
     for name in ("policy", "target-policy", "memory", "exploration", "optimizer", "loss"):
         assert name in whole.out
-    part = rlgraph("graph", "--method", "get_greedy_actions", "--depth", 1)
+    part = rlgraph("graph", "--method", "get_greedy_actions", "--depth", 2)
     assert "policy" in part.out
     assert "memory" not in part.out
 
 
 @pytest.mark.parametrize(("name", "begin"), [("g.svg", b"<svg"), ("g.png", b"\x89PNG\r\n\x1a\n")])
 def test_graph_as_a_picture(rlgraph, tmp_path, name, begin):
-    outcome = rlgraph("graph", "--env", "deterministic", "--method", "get_actions", "--file", name)
+    outcome = rlgraph("graph", "--env", "deterministic", "--method", "act", "--file", name)
     assert (outcome.code, outcome.out) == (0, f"wrote {name}\n")
     assert begin in (tmp_path / name).read_bytes()[:400]
 
@@ -222,7 +232,7 @@ def test_graph_as_a_picture(rlgraph, tmp_path, name, begin):
     [("dot", 'digraph "policy" {\n'), ("mermaid", "flowchart TB\n"), ("svg", "<svg "), ("text", "policy: ")],
 )
 def test_graph_of_one_component_in_every_form(rlgraph, form, begin):
-    outcome = rlgraph("graph", "--env", "deterministic", "--scope", "policy", "--format", form)
+    outcome = rlgraph("graph", "--env", "deterministic", "--scope", "dqn/policy", "--format", form)
     assert outcome.code == 0 and outcome.out.startswith(begin)
     assert "get_q_values" in outcome.out and "insert_records" not in outcome.out
 
@@ -260,20 +270,23 @@ def test_graph_of_one_component_in_every_form(rlgraph, form, begin):
             "SpecError: seed: expected an integer >= 0, given -1",
         ),
         (["evaluate", "nowhere"], "RunFolderError: nowhere is not a run folder"),
-        (["plan", "get_action"], "has no API method 'get_action'. Did you mean 'get_actions'?"),
-        (["plan", "get_actions", "--full", "--file", "p.pdf"], "the suffix of a page must be"),
-        (["plan", "get_actions", "--file", "p.md"], "--file writes the page of --full"),
-        (["graph", "--method", "get_action"], "has no API method 'get_action'. Did you mean 'get_actions'?"),
-        (["graph", "--scope", "polcy"], "has no component 'polcy'. Did you mean 'policy'?"),
+        (["plan", "get_action"], "has no API method 'get_action'. Did you mean 'get_greedy_actions'?"),
+        (["plan", "act", "--full", "--file", "p.pdf"], "the suffix of a page must be"),
+        (["plan", "act", "--file", "p.md"], "--file writes the page of --full"),
+        (
+            ["graph", "--method", "act_greedly"],
+            "has no API method 'act_greedly'. Did you mean 'act_greedily'?",
+        ),
+        (["graph", "--scope", "polcy"], "has no component 'polcy'. Did you mean 'dqn/policy'?"),
         (["graph", "--depth", "0"], "depth: expected an integer >= 1 or None, given 0"),
         (["graph", "--file", "g.jpg"], "the suffix of a drawing must be"),
         (
             ["graph", "--agent", "dense.json", "--env", "grid_world"],
-            "SpaceError: policy/network/dense-0",
+            "SpaceError: dqn/policy/network/dense-0",
         ),
         (
             ["graph", "--agent", "dense.json", "--env", "grid_world"],
-            "\n>>       policy/network/dense-0.call(inputs: int64[B]) -> ?",
+            "\n>>           dqn/policy/network/dense-0.call(inputs: int64[B]) -> ?",
         ),
     ],
 )

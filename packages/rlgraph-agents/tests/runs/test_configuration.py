@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rlgraph.agents import Agent, DQNAgent
-from rlgraph.agents.presets import preset
+from rlgraph.agents.presets import find_preset
 from rlgraph.core import SpecError, allow_imports
 from rlgraph.runs import train
 from rlgraph.runs.configuration import apply_overrides, check, read_document, resolve
@@ -101,7 +101,8 @@ def test_numbers_of_numpy_are_numbers():
     agent = DQNAgent(
         **spaces, discount=np.float32(0.5), n_step=np.int64(2), update_spec={"batch_size": np.int64(3)}
     )
-    assert (agent.discount, agent.n_step, agent.update_spec.batch_size) == (0.5, 2, 3)
+    made = agent.learner.experience
+    assert (made.discount, made.n_step, made.updates.batch_size) == (0.5, 2, 3)
     with pytest.raises(SpecError, match="steps: expected an integer >= 1, given 0.5"):
         check({**plain, "steps": np.float32(0.5)})
 
@@ -167,7 +168,7 @@ def test_overrides():
 
 
 def test_an_override_of_the_second_default_layer():
-    run = apply_overrides({**SMALL, "agent": "dqn"}, ["network_spec.1.units=7"])
+    run = apply_overrides({**SMALL, "agent": {"type": "dqn"}}, ["network_spec.1.units=7"])
     assert [layer["units"] for layer in run["agent"]["network_spec"]] == [64, 7]
 
 
@@ -298,11 +299,10 @@ def test_the_resolved_document_is_the_same_run():
         np.testing.assert_array_equal(found[name], value)
 
 
-def test_the_template_is_a_run_with_the_defaults(tmp_path):
+def test_the_template_is_the_preset_s_run(tmp_path):
     (tmp_path / "run.yaml").write_text(config_template("dqn", "CartPole-v1", steps=7))
     document = read_document(tmp_path / "run.yaml")
-    plain = {"agent": preset("dqn", "CartPole-v1"), "environment": "CartPole-v1", "steps": 7}
-    assert check(document) == check(plain)
+    assert check(document) == check({**find_preset("dqn", "CartPole-v1").document, "steps": 7})
 
 
 # What documents may import.

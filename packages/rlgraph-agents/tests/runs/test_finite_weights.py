@@ -58,7 +58,8 @@ def run(acting_run):
 def test_no_checkpoint_of_a_run_takes_them(run, tmp_path, timesteps, value, changes, name, step, kept):
     message = run(tmp_path, Poison(timesteps, value), **changes)
     assert (
-        f"checkpoint {name} is not written at step {step}: the variable optimizer/first_moments/" in message
+        f"checkpoint {name} is not written at step {step}: the variable dqn/optimizer/first_moments/"
+        in message
     )
     assert checkpoints(tmp_path) == kept
 

@@ -110,7 +110,7 @@ def test_config(folder, spec, backend):
         "acting": "numpy",
         "dtype": "float32",
         "use_kernels": True,
-        "choices": {"acting": "numpy (34 parameters, no convolution)"},
+        "choices": {"acting": "numpy (43 parameters, no convolution)"},
     }
     assert config["seeds"] == {"root": 7, "environments": [environment_seed(7, 0)]}
     assert set(config["git"] or {"revision", "dirty"}) == {"revision", "dirty"}
@@ -202,7 +202,7 @@ def test_only_the_last_checkpoint_holds_the_memory(folder):
     best, last = (
         {file.name for file in (folder.folder / "checkpoints" / name).iterdir()} for name in ("best", "last")
     )
-    assert last - best == {"host.safetensors"}
+    assert last - best == {"beside.safetensors", "host.safetensors"}
     assert best - last == set()
 
 

@@ -3,11 +3,11 @@
 import jsonschema
 import pytest
 
-from rlgraph.agents.presets import preset
+from rlgraph.agents.presets import find_preset
 from rlgraph.runs.configuration import resolve
 from rlgraph.runs.schema import agent_schema, run_schema
 
-PRESET = {"agent": preset("dqn", "CartPole-v1"), "environment": "CartPole-v1", "steps": 100}
+PRESET = {"agent": find_preset("dqn", "CartPole-v1").agent, "environment": "CartPole-v1", "steps": 100}
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def test_descriptions_and_defaults_come_from_the_code():
     assert dqn["properties"]["discount"] == {
         "type": "number",
         "default": 0.99,
-        "description": "discount factor.",
+        "description": "discount factor of one step.",
     }
 
 

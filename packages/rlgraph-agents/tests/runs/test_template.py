@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from rlgraph.agents import Agent
-from rlgraph.agents.presets import preset
+from rlgraph.agents.presets import find_preset
 from rlgraph.core import SpecError
 from rlgraph.runs.configuration import check, read_document
 from rlgraph.runs.run_spec import RunSpec
@@ -33,8 +33,10 @@ def test_it_is_a_run(written, environment):
     _, file = written(environment)
     run = check(read_document(file))
     assert (run.environment, run.steps, run.agent["type"]) == (environment, 7, "dqn")
-    plain = RunSpec(agent=run.agent, environment=environment, steps=7)
-    assert run == plain  # every other value that is written is the default
+    preset = find_preset("dqn", environment)
+    plain = {"agent": run.agent, "environment": environment} if preset is None else preset.document
+    expected = check({**plain, "environment": environment, "steps": 7})
+    assert run == expected  # every other value that is written is the preset's or the default
 
 
 @pytest.mark.parametrize("environment", [PONG, "grid_world"])
@@ -47,7 +49,7 @@ def test_its_agent_can_be_built_where_dense_layers_do_not_do(written, environmen
 
 def test_a_tuned_preset_is_taken(written):
     text, _ = written("CartPole-v1")
-    assert yaml.safe_load(text)["agent"] == preset("dqn", "CartPole-v1")
+    assert yaml.safe_load(text)["agent"] == find_preset("dqn", "CartPole-v1").agent
 
 
 def test_comments(written):

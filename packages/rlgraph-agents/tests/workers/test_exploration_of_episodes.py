@@ -8,7 +8,7 @@ from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.explorations.exploration import action_batch
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.environments import Environment, SequentialVectorEnv
-from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.spaces import Dict, FloatBox, IntBox
 from rlgraph.testing.environments import CountingEnvironment
 from rlgraph.workers import Callback, SingleThreadedWorker
 
@@ -16,33 +16,27 @@ ACTIONS = 6
 
 
 class StepsOfEpisode(Exploration):
-    """Actions count the steps of each environment since its last reset."""
+    """Actions count the steps of each environment since its episode began."""
 
-    def __init__(self, action_space, num_environments=4, scope="exploration"):
-        self.num_environments = num_environments
+    def __init__(self, action_space, scope="exploration"):
         super().__init__(action_space, Schedule.from_spec(0.0, path="amount"), scope=scope)
-
-    def create_variables(self, input_spaces, action_space=None):
-        self.steps = self.get_variable("steps", IntBox(shape=(self.num_environments,)), host=True)
+        self.internal_states_space = Dict(count=IntBox(None, None), add_batch_rank=True)
 
     @rlgraph_api
-    def get_action(self, actions, time_percentage=None, use_exploration=None):
-        return self._count(actions)
+    def get_action(self, actions, time_percentage=None, use_exploration=None, observations=None):
+        return self._counted(observations["internal_states"]["count"])
 
     @rlgraph_api
-    def reset(self, env_indices=None):
-        self._reset(env_indices)
+    def next_internal_states(self, observations, time_percentage=None, use_exploration=None):
+        return {"count": self._more(observations["internal_states"]["count"])}
 
     @graph_fn(host=True, spaces=action_batch)
-    def _count(self, actions):
-        steps = self.steps[: len(actions)]
-        counted = steps % ACTIONS
-        steps += 1
-        return counted
+    def _counted(self, count):
+        return count % ACTIONS
 
-    @graph_fn(host=True, returns=0, spaces=())
-    def _reset(self, env_indices):
-        self.steps[env_indices] = 0
+    @graph_fn
+    def _more(self, ops, count):
+        return count + 1
 
 
 class Counting(CountingEnvironment, Environment):
@@ -84,15 +78,7 @@ def test_reset_of_some_and_of_all(make_agent, one_backend):
     assert agent.get_actions(states).tolist() == [0, 0, 0]
     agent.reset(1)
     assert agent.get_actions(states).tolist() == [1, 0, 1]
-    agent.reset(["env_0", "env_2", "someone"])  # who has no number has no row
+    agent.reset(["env_0", "env_2", "someone"])  # an unknown one has no row
     assert agent.get_actions(states).tolist() == [0, 1, 0]
-    agent.reset("evaluation_1")
-    assert agent.get_actions(states).tolist() == [1, 2, 1]
     agent.reset()
     assert agent.get_actions(states).tolist() == [0, 0, 0]
-
-
-def test_an_exploration_without_memory_is_not_asked(make_agent, one_backend):
-    agent = make_agent(one_backend)
-    assert "reset_exploration" not in agent.executor.methods
-    agent.reset(0)

@@ -54,7 +54,7 @@ def test_what_takes_its_time_before_and_after_training(console):
         progress.on_end(worker)
     written = console.file.getvalue()
     assert written.index("building and compiling the agent") < written.index("/ 10")
-    assert written.index("/ 10") < written.index("evaluating the best policy")
+    assert written.index("/ 10") < written.index("evaluating the policy")
 
 
 METRICS = {"mean_return": -123.4, "steps_per_second": 12345.0, "loss": 1.2345e-5, "epsilon": 0.05}

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from contextlib import contextmanager
 from typing import ClassVar
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from gymnasium.error import DependencyNotInstalled
 from PIL import Image
 
-from rlgraph.agents.acting_agent import ActingAgent
+from rlgraph.agents.sampler import Sampler
 from rlgraph.core import RLGraphError, SpecError
 from rlgraph.environments import Environment
 from rlgraph.environments.stepped_env import stepped
@@ -50,15 +51,31 @@ class NeedsPygame(Counting):
         raise DependencyNotInstalled("pygame is not installed: pip install pygame")
 
 
+class Always:
+    """Does action 0."""
+
+    internal_states = None
+
+    def resize(self, slots):
+        pass
+
+    def begin(self, slots=None):
+        pass
+
+    def see(self, states, slots=None):
+        return states
+
+    def act(self, states, use_exploration=True):
+        return np.zeros(len(states), np.int64)
+
+
 class Actor:
     state_space, action_space = FloatBox(shape=(1,)), IntBox(2)
     timesteps = 0
-    preprocessing = None
 
-    def get_actions(self, states, use_exploration=True, apply_preprocessing=True):
-        return np.zeros(len(states), np.int64)
-
-    playing = ActingAgent.playing
+    @contextmanager
+    def playing(self, environments):
+        yield Sampler(Always(), environments, lambda slots: None)
 
 
 def gif_reds(file):

@@ -33,6 +33,7 @@ UNUSED = {
     ("dqn_loss", "q_next"),
     ("epsilon_greedy", "observations"),
     ("noisy_greedy", "observations"),
+    ("ornstein_uhlenbeck_noise", "observations"),
     ("ppo_loss", "entropy"),
     ("quantile_dqn_loss", "q_next"),
 }

@@ -1,7 +1,25 @@
-"""Agents: an algorithm as a root component, and the object that uses it. Found by name in ``rlgraph.agents``."""
+"""Agents: an algorithm as a component, and the object that uses it. Found by name in ``rlgraph.agents``."""
 
+from rlgraph.agents.a2c import A2CAgent
+from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.agent import Agent
+from rlgraph.agents.algorithm import Algorithm
+from rlgraph.agents.algorithm_agent import AlgorithmAgent
 from rlgraph.agents.dqn import DQNAgent
-from rlgraph.agents.memory_agent import MemoryAgent
+from rlgraph.agents.experience.replay import Replay
+from rlgraph.agents.experience.rollouts import Rollouts
+from rlgraph.agents.ppo import PPOAgent
+from rlgraph.agents.sac import SACAgent
 
-__all__ = ["Agent", "DQNAgent", "MemoryAgent"]
+__all__ = [
+    "A2CAgent",
+    "ActorSpec",
+    "Agent",
+    "Algorithm",
+    "AlgorithmAgent",
+    "DQNAgent",
+    "PPOAgent",
+    "Replay",
+    "Rollouts",
+    "SACAgent",
+]

@@ -8,7 +8,13 @@ from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.algorithm_agent import AlgorithmAgent
 from rlgraph.agents.default_network import default_network
 from rlgraph.agents.experience.rollouts import Rollouts
-from rlgraph.components import ActorCriticLoss, GeneralizedAdvantageEstimation, Policy, RMSProp, ValueFunction
+from rlgraph.components import (
+    ActorCriticLoss,
+    GeneralizedAdvantageEstimation,
+    Optimizer,
+    Policy,
+    ValueFunction,
+)
 from rlgraph.core import rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec, ScheduleSpec
 from rlgraph.spaces import Space
@@ -21,8 +27,7 @@ class A2C(Algorithm):
         state_space, action_space: the task, as the policy sees it.
         discount: discount factor of one step.
         gae_lambda: lambda of the advantages; 1, whole returns, is the paper's.
-        weight_entropy: weight of the entropy bonus.
-        weight_vf: weight of the value function's loss.
+        weight_entropy, weight_vf: weights of the entropy bonus and of the value function's loss.
         network_spec: layers of the policy; default: what suits the states, see `default_network`.
         value_network_spec: layers of the value function; default: those of the policy.
         optimizer_spec: one optimizer for both; default: RMSProp.
@@ -48,23 +53,18 @@ class A2C(Algorithm):
         self.value_function = ValueFunction(layers if value_network_spec is None else value_network_spec)
         self.gae = GeneralizedAdvantageEstimation(gae_lambda, discount)
         self.loss = ActorCriticLoss(weight_entropy=weight_entropy, weight_vf=weight_vf)
-        self.optimizer = RMSProp.from_spec(optimizer_spec, path="optimizer_spec")
+        self.optimizer = Optimizer.from_spec(optimizer_spec, path="optimizer_spec", default="rmsprop")
         super().__init__(self.policy, self.value_function, self.gae, self.loss, self.optimizer, scope="a2c")
 
     @rlgraph_api
     def update(self, records: Any, time_percentage: Any = None) -> Any:
-        observations, actions = records["observations"], records["actions"]
-        values = self.value_function.get_values_of_transitions(observations, records["next_observations"])
-        advantages = self.gae.calc_gae_values(
-            values["state_values"],
-            records["rewards"],
-            records["terminals"],
-            records["ends"],
-            values["next_state_values"],
-        )
+        observations = records["observations"]
+        found = self.value_function.get_values_of_transitions(observations, records["next_observations"])
+        values, given = found["state_values"], (records[name] for name in ("rewards", "terminals", "ends"))
+        advantages = self.gae.calc_gae_values(values, *given, found["next_state_values"])
         losses = self.loss.loss(
-            self.policy.get_log_likelihood(observations, actions)["log_likelihood"],
-            values["state_values"],
+            self.policy.get_log_likelihood(observations, records["actions"])["log_likelihood"],
+            values,
             advantages,
             self.policy.get_entropy(observations)["entropy"],
             time_percentage,

@@ -25,6 +25,7 @@ class Actor:
         state_space: one raw state.
         slots: N.
         streams: what it draws from; None: the executor's own streams, which its checkpoints keep.
+        learns: whether layers of the preprocessor learn from the states that it sees.
     """
 
     def __init__(
@@ -34,9 +35,17 @@ class Actor:
         state_space: Space,
         slots: int = 1,
         streams: RandomStreams | None = None,
+        learns: bool = False,
     ):
+        #: What it draws from; None: from the executor's own streams.
+        self.streams = streams
         methods = graph.acting_methods
         self._programs = {method: executor.program(method, streams) for method in methods}
+        if learns or "preprocess_frozen" not in methods:
+            self._preprocess = self._programs.get("preprocess")
+        else:
+            self._preprocess = self._programs["preprocess_frozen"]
+        self._program_with_extras = lambda method: executor.program(f"{method}_with_extras", streams)
         self._timed = {method for method in ("act", "act_greedily") if graph.takes(method, "time_percentage")}
         self._space = graph.table_space(state_space)
         self._dtype = executor.execution.dtype
@@ -54,6 +63,20 @@ class Actor:
         self._table: dict[str, Any] = map_arrays(self._as_float, table)
         self._stack = self._table.pop("preprocessor", None)
 
+    def have_room(self, slots: int) -> None:
+        """Have at least this number of slots; those that are there keep their rows."""
+        if slots <= self.slots:
+            return
+        table, stack, rows = self._table, self._stack, slice(self.slots)
+        self.resize(slots)
+        self._table = with_rows(self._table, rows, table)
+        self._stack = with_rows(self._stack, rows, stack)
+
+    @property
+    def has_table(self) -> bool:
+        """Whether it keeps any state per slot."""
+        return bool(self._table) or self._stack is not None
+
     def _as_float(self, array: np.ndarray) -> np.ndarray:
         return array.astype(self._dtype) if array.dtype.kind == "f" else array
 
@@ -61,6 +84,15 @@ class Actor:
     def internal_states(self) -> dict[str, Any] | None:
         """The states of recurrent networks ``[N, ...]``, by part; None: there are none."""
         return self._table or None
+
+    def internal_states_of(self, slots: Any) -> dict[str, Any] | None:
+        """`internal_states` of some slots, one per row; None: of all."""
+        return self.internal_states if slots is None or not self._table else row(self._table, slots)
+
+    @property
+    def preprocesses(self) -> bool:
+        """Whether states go through a preprocessor."""
+        return self._preprocess is not None
 
     @property
     def remembers(self) -> bool:
@@ -74,7 +106,7 @@ class Actor:
             states: one per slot.
             slots: the slot of each row; None: all in order.
         """
-        program = self._programs.get("preprocess")
+        program = self._preprocess
         if program is None:
             return states
         if self._stack is None:
@@ -94,16 +126,32 @@ class Actor:
             InputError: the states do not fit their Space, or their number the slots.
         """
         method = "act" if use_exploration else "act_greedily"
-        times = {"time_percentage": self.time_percentage} if method in self._timed else {}
         if not self._table:
-            return self._programs[method](states, **times)["actions"]
-        if slots is None:
-            results = self._programs[method](states, self._table, **times)
+            return self._programs[method](states, **self._times(method))["actions"]
+        return self._acted(self._programs[method], method, states, slots)["actions"]
+
+    def act_with_extras(
+        self, states: Any, use_exploration: bool = True, slots: Any = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """As `act`, and what else the algorithm returned, from the same draws."""
+        method = "act" if use_exploration else "act_greedily"
+        results = self._acted(self._program_with_extras(method), method, states, slots)
+        return results["actions"], results["extras"]
+
+    def _acted(self, program: Any, method: str, states: Any, slots: Any) -> dict[str, Any]:
+        """The results of an acting program; the table goes on."""
+        if not self._table:
+            results: dict[str, Any] = program(states, **self._times(method))
+        elif slots is None:
+            results = program(states, self._table, **self._times(method))
             self._table = results["internal_states"]
         else:
-            results = self._programs[method](states, row(self._table, slots), **times)
+            results = program(states, row(self._table, slots), **self._times(method))
             self._table = with_rows(self._table, slots, results["internal_states"])
-        return results["actions"]
+        return results
+
+    def _times(self, method: str) -> dict[str, Any]:
+        return {"time_percentage": self.time_percentage} if method in self._timed else {}
 
     def begin(self, slots: Any = None) -> None:
         """Episodes begin in these slots (None: all): their rows become zero."""

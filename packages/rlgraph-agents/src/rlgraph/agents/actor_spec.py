@@ -9,7 +9,7 @@ from typing import Any
 from rlgraph.agents.actor import Actor
 from rlgraph.agents.agent_graph import AgentGraph
 from rlgraph.agents.algorithm import Algorithm
-from rlgraph.components import PreprocessorStack
+from rlgraph.components import DictPreprocessorStack, PreprocessorStack
 from rlgraph.core import RandomStreams, SpecError, executor_class
 from rlgraph.core.specs.specifiable import call_checked
 from rlgraph.spaces import Space, from_spec
@@ -39,7 +39,8 @@ class ActorSpec:
     def make_graph(self, experience: Any = None) -> AgentGraph:
         """The root component; with an `experience` that of a learner."""
         states, actions = from_spec(self.state_space), from_spec(self.action_space)
-        preprocessor, seen = None, states
+        preprocessor: Any = None
+        seen = states
         if self.preprocessing_spec is not None:
             preprocessor = _preprocessor(self.preprocessing_spec)
             seen = preprocessor.get_preprocessed_space(states.with_batch_rank()).without_ranks()
@@ -60,9 +61,14 @@ class ActorSpec:
             draw_seed: of the random numbers it draws, such as ``[seed, actor, incarnation]``; default: `seed`.
         """
         graph = self.make_graph()
+        if graph.preprocessor is not None and graph.preprocessor.learns:
+            raise SpecError(
+                "expected layers that learn nothing: actors of other processes would each learn from their own states",
+                path="preprocessing_spec",
+            )
         executor = executor_class("numpy")(
             graph,
-            graph.acting_spaces(self.raw_space),
+            graph.acting_spaces(self.raw_space, graph.acting_methods),
             action_space=from_spec(self.action_space),
             backend="numpy",
             execution_spec={"seed": self.seed, "dtype": self.dtype},
@@ -72,19 +78,10 @@ class ActorSpec:
         return Actor(executor, graph, self.raw_space, slots, streams)
 
 
-def _preprocessor(spec: Any) -> PreprocessorStack:
+def _preprocessor(spec: Any) -> PreprocessorStack | DictPreprocessorStack:
+    """A stack for a list of layers, one by part of the state for a mapping of paths."""
+    if isinstance(spec, DictPreprocessorStack):
+        return spec
     if isinstance(spec, Mapping) and "type" not in spec and "layers" not in spec:
-        raise SpecError(
-            "expected a list of layers for whole states; layers by part of a container state are not supported by this "
-            "agent yet: prepare the parts in the network",
-            path="preprocessing_spec",
-        )
-    preprocessor = PreprocessorStack.from_spec(spec, path="preprocessing_spec")
-    for layer in preprocessor.layers:
-        if layer.has_state and not hasattr(layer, "get_internal_states_space"):
-            raise SpecError(
-                f"expected layers without state, or 'sequence', given a {type(layer).__name__}: the states of this "
-                "layer are not carried by actors yet",
-                path="preprocessing_spec",
-            )
-    return preprocessor
+        return DictPreprocessorStack.from_spec(spec, path="preprocessing_spec")
+    return PreprocessorStack.from_spec(spec, path="preprocessing_spec")

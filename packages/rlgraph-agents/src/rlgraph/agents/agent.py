@@ -15,6 +15,8 @@ import numpy as np
 
 from rlgraph.agents.nested_arrays import flatten_arrays, unflatten_arrays
 from rlgraph.agents.other_names import IN_AN_AGENT
+from rlgraph.agents.presets import Preset, use_preset
+from rlgraph.agents.stored_spec import AGENT, stored_spec
 from rlgraph.core import (
     ExecutionSpec,
     GraphExecutor,
@@ -23,6 +25,7 @@ from rlgraph.core import (
     registry,
 )
 from rlgraph.core.checkpoint import find_checkpoint, read_beside
+from rlgraph.core.errors import OtherNames
 from rlgraph.core.execution_spec import ACT_ON
 from rlgraph.core.specs.documents import is_spec_file, read_spec_file
 from rlgraph.core.specs.imports import data_specs
@@ -32,15 +35,12 @@ from rlgraph.environments.sequential_vector_env import release
 from rlgraph.spaces import Space, from_spec
 
 if TYPE_CHECKING:
+    from rlgraph.agents.actor_spec import ActorSpec
     from rlgraph.agents.experience.step import VectorStep
     from rlgraph.environments.vector_env import VectorEnv
     from rlgraph.workers.callbacks import Callback
     from rlgraph.workers.evaluation import Evaluation
     from rlgraph.workers.results import TrainingResult
-
-#: What one step of an unnamed environment belongs to.
-DEFAULT_ENV_ID = "env_0"
-
 
 _only_checked: ContextVar[bool] = ContextVar("only_checked", default=False)
 
@@ -58,7 +58,9 @@ class AgentMeta(ABCMeta):
             return cls.from_spec(spec, **kwargs)  # type: ignore[attr-defined]
         kwargs = {name: plain_copy(value) for name, value in kwargs.items()}
         check_arguments(cls, kwargs, cls.__name__)
-        return super().__call__(*args, **kwargs)
+        agent = super().__call__(*args, **kwargs)
+        agent._arguments = {**dict(zip(("state_space", "action_space"), args, strict=False)), **kwargs}
+        return agent
 
 
 class Agent(Specifiable, ABC, metaclass=AgentMeta):
@@ -70,14 +72,22 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
     """
 
     registry_group: ClassVar[str] = "rlgraph.agents"
-    other_names: ClassVar[Mapping[str, str]] = IN_AN_AGENT
+    other_names: ClassVar[OtherNames] = IN_AN_AGENT
     #: The API method that `export_graph` writes by default: greedy acting.
     greedy_method: ClassVar[str]
+    #: The preset that the agent was made from, if any.
+    preset: Preset | None = None
+    #: Arguments of the constructor, by name.
+    _arguments: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        preset = "" if self.preset is None else f", preset {self.preset.name}"
+        return f"<{type(self).__name__} on {self.executor.backend.name}{preset}>"
 
     def _check_execution(
         self, execution_spec: Mapping[str, Any] | None, seed: int | None, acting: str
     ) -> ExecutionSpec:
-        """The execution spec of these arguments; ends `check_spec`.
+        """The execution spec of these arguments.
 
         Raises:
             SpecError: a key or value is wrong.
@@ -94,9 +104,14 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
             raise SpecError(
                 "an agent names its acting_methods by itself; for act_on give acting=", path="execution_spec"
             )
-        if _only_checked.get():
-            raise _CheckedError
         return checked
+
+    @staticmethod
+    def _end_check(spec: ActorSpec, experience: Any) -> None:
+        """End `check_spec` once all parts could be made."""
+        if _only_checked.get():
+            spec.make_graph(experience)
+            raise _CheckedError
 
     def _begin(self, state_space: Space, action_space: Space, executor: GraphExecutor, env: Any) -> None:
         """Set what every agent has, once its executor is built."""
@@ -117,7 +132,8 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         """An agent from a spec.
 
         Args:
-            spec: a mapping with ``type`` and constructor arguments, a registered name, or the path of a JSON file.
+            spec: a mapping with ``type`` and constructor arguments; the path of a JSON, YAML or TOML file with one; or
+                a registered name, which stands for its preset for `env` if there is one (`rlgraph.agents.presets`).
             path: where the spec stands; named in errors.
             env: an environment spec; gives the Spaces, and `learn` and `evaluate` use it.
             kwargs: constructor arguments that override the spec's, e.g. ``state_space=``, ``backend=``, ``seed=``.
@@ -136,8 +152,9 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         if is_spec_file(spec):
             with data_specs():
                 return cls.from_spec(read_spec_file(spec, path), path=path, env=env, **kwargs)
+        preset = use_preset(spec, env) if isinstance(spec, str) else None
         if isinstance(spec, str | type):
-            spec = {"type": spec}
+            spec = {"type": spec} if preset is None else preset.agent
         if not isinstance(spec, Mapping):
             raise SpecError(f"expected a mapping with 'type', a name or a file, given {spec!r}", path=path)
         arguments = {key: plain_copy(value) for key, value in spec.items() if key != "type"}
@@ -151,6 +168,7 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
             )
         name = kind if isinstance(kind, str) else None
         agent: Self = call_checked(target, (), arguments, path, handed=handed, name=name)
+        agent.preset = preset
         return agent
 
     @classmethod
@@ -306,7 +324,7 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         timesteps: int,
         *,
         env: Any = None,
-        num_envs: int = 1,
+        num_envs: int | None = None,
         callbacks: Callback | list[Callback] | None = None,
         stop: Callback | list[Callback] | None = None,
         progress_bar: bool = False,
@@ -317,11 +335,11 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         Args:
             timesteps: environment steps, over all environments.
             env: environment spec; default: the one given to `from_spec`.
-            num_envs: environments stepped in turn.
+            num_envs: number of environments; default: that of the agent's preset, else 1.
             callbacks: told what happens; see `rlgraph.workers.Callback`.
             stop: conditions that end it earlier; see `rlgraph.workers.stopping`.
             progress_bar: show a live line (`rlgraph.workers.LiveProgress`).
-            worker_options: further arguments of the worker.
+            worker_options: further arguments of the worker; default: those of the agent's preset, in its environment.
 
         Raises:
             SpecError: an option is wrong.
@@ -329,8 +347,12 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         from rlgraph.workers import LiveProgress, SingleThreadedWorker
 
         check_arguments(SingleThreadedWorker, worker_options, "learn")
+        if num_envs is not None:
+            worker_options["num_envs"] = num_envs
+        if env is None and self.preset is not None:
+            worker_options = {**self.preset.worker_options, **worker_options}
         told: list[Any] = list(callbacks) if isinstance(callbacks, list | tuple) else [callbacks]
-        worker = SingleThreadedWorker(self, self._environment(env), num_envs=num_envs, **worker_options)
+        worker = SingleThreadedWorker(self, self._environment(env), **worker_options)
         try:
             with LiveProgress() if progress_bar else nullcontext() as progress:
                 listening = [callback for callback in (progress, *told) if callback is not None]
@@ -397,10 +419,30 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         with self._updating, self._observing:  # counters, weights and memory of one moment
             return self.executor.save(
                 directory,
-                facts={**self.progress_facts(), **(facts or {})},
+                facts={
+                    **self.progress_facts(),
+                    AGENT: stored_spec(type(self), self._arguments),
+                    **(facts or {}),
+                },
                 host=memory,
                 beside=flatten_arrays(self.experience_state()) if memory else None,
             )
+
+    @classmethod
+    def load(cls, path: str | Path, backend: str | None = None) -> Self:
+        """The agent of a run, or that of a checkpoint; both know their agent's spec.
+
+        Args:
+            path: a run folder, of which the policy that the run ended with is taken; or a checkpoint.
+            backend: name of a backend; default: the one that was used.
+
+        Raises:
+            CheckpointError: `path` is neither, is damaged, or the checkpoint does not know its agent's spec.
+            SpecError: it is another kind of agent, or it names a module that may not be imported.
+        """
+        from rlgraph.runs.loading import load
+
+        return load(path, backend, cls)
 
     def load_model(self, directory: str | Path, *, scope: str | None = None) -> None:
         """Restore a checkpoint of the same kind of agent, from any backend.

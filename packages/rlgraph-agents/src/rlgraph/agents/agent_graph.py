@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.agents.experience.rollouts import Rollouts
-from rlgraph.components import PreprocessorStack, PrioritizedReplay
-from rlgraph.core import AssemblyError, Component, SpecError, rlgraph_api
+from rlgraph.components import DictPreprocessorStack, PreprocessorStack, PrioritizedReplay
+from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import Dict, FloatBox, Space
+
+#: What `Algorithm.update` returns per item [B]: for the memory, and for whoever gave the batch.
+PER_ITEM = ("priorities", "loss_per_item")
 
 
 class AgentGraph(Component):
@@ -26,7 +29,7 @@ class AgentGraph(Component):
     def __init__(
         self,
         algorithm: Algorithm,
-        preprocessor: PreprocessorStack | None = None,
+        preprocessor: PreprocessorStack | DictPreprocessorStack | None = None,
         experience: Rollouts | Replay | None = None,
         scope: str = "agent",
     ):
@@ -40,12 +43,21 @@ class AgentGraph(Component):
             )
         #: Fields of a record besides states and next states.
         self.fields = () if experience is None else experience.fields(bool(algorithm.recurrent_parts))
+        #: The factor of the values of next states, where it is the same for all of them.
+        self.discount = experience.discount if isinstance(experience, Replay) else None
         parts = [part for part in (algorithm, preprocessor, self.memory) if part is not None]
         off = set() if self.memory else {"insert_records", "get_memory_size", "update_from_memory"}
         off |= {"preprocess"} if preprocessor is None else set()
+        off |= set() if preprocessor is not None and preprocessor.learns else {"preprocess_frozen"}
+        if preprocessor is not None and preprocessor.has_state and algorithm.recurrent_parts:
+            off |= {
+                "get_greedy_actions"
+            }  # host states and networks' states in one plan differ in their batch symbol
         super().__init__(*parts, scope=scope, switched_off_apis=off)
-        for name in algorithm.schedule:
-            self.add_member(rlgraph_api(name=name)(_passed_on(algorithm, name)))
+        # The algorithm's further API methods are the agent's as well.
+        for name in algorithm.api_methods():
+            if name in algorithm.schedule or name.startswith("get_"):
+                self.add_member(rlgraph_api(name=name)(_passed_on(algorithm, name)))
 
     # Spaces.
 
@@ -63,25 +75,37 @@ class AgentGraph(Component):
             state_space: one raw state, without ranks.
         """
         spaces: dict[str, Any] = dict(self.algorithm.internal_states_space or {})
+        for part in self._noisy_parts():
+            spaces |= dict(part.internal_states_space)
         if self.preprocessor is not None:
             own = self.preprocessor.get_internal_states_space(state_space.with_batch_rank())
             spaces |= {"preprocessor": own} if own is not None else {}
         return Dict(spaces, add_batch_rank=True) if spaces else None
 
-    def acting_spaces(self, state_space: Space) -> dict[str, Any]:
-        """The Spaces of the arguments of the API methods that act."""
+    def acting_spaces(self, state_space: Space, methods: Sequence[str]) -> dict[str, Any]:
+        """The Spaces of the arguments of API methods that act.
+
+        Args:
+            state_space: one raw state, without ranks.
+            methods: of `acting_methods` and `front_methods`.
+        """
         raw, table = state_space.with_batch_rank(), dict(self.table_space(state_space) or {})
-        seen = self.seen_space(state_space).with_batch_rank()
-        spaces: dict[str, Any] = {"act.states": seen, "act_greedily.states": seen}
-        if self.preprocessor is not None:
-            spaces["preprocess.states"] = raw
-        if "preprocessor" in table:
-            spaces["preprocess.internal_states"] = table["preprocessor"]
-        recurrent = {key: space for key, space in table.items() if key != "preprocessor"}
-        for method in ("act", "act_greedily"):
-            if recurrent:
-                spaces[f"{method}.internal_states"] = Dict(recurrent, add_batch_rank=True)
-            if self.takes(method, "time_percentage"):
+        acting = {key: space for key, space in table.items() if key != "preprocessor"}
+        spaces: dict[str, Any] = {"states": self.seen_space(state_space).with_batch_rank()}
+        for method in methods:
+            kept: Any = Dict(acting, add_batch_rank=True) if acting else None
+            if method == "get_greedy_actions":
+                kept = Dict(table, add_batch_rank=True) if table else None
+            elif method.startswith("preprocess"):
+                kept = table.get("preprocessor")
+            if not method.startswith("act"):
+                spaces[f"{method}.states"] = raw
+            if kept is not None:
+                spaces[f"{method}.internal_states"] = kept
+            greedy = method == "get_greedy_actions" or method.startswith("act_greedily")
+            if not method.startswith("preprocess") and self.takes(
+                "act_greedily" if greedy else "act", "time_percentage"
+            ):
                 spaces[f"{method}.time_percentage"] = FloatBox(0.0, 1.0)
         return spaces
 
@@ -94,45 +118,109 @@ class AgentGraph(Component):
     @property
     def acting_methods(self) -> tuple[str, ...]:
         """The API methods that an actor needs."""
-        return ("act", "act_greedily", *(("preprocess",) if self.preprocessor is not None else ()))
+        if self.preprocessor is None:
+            return ("act", "act_greedily")
+        return ("act", "act_greedily", "preprocess", *(("preprocess_frozen",) * self.preprocessor.learns))
+
+    @property
+    def front_methods(self) -> tuple[str, ...]:
+        """The further API methods that act, for the front of an agent."""
+        methods = ("act_with_extras", "act_greedily_with_extras", "get_greedy_actions")
+        return tuple(method for method in methods if method not in self.switched_off_apis)
 
     @rlgraph_api
     def preprocess(self, states: Any, internal_states: Any = None) -> Any:
         """``{"states"}`` as the algorithm sees raw ``states [B, ...]``, and the ``"internal_states"`` after it."""
+        return self._preprocessed("preprocess", states, internal_states)
+
+    @rlgraph_api
+    def preprocess_frozen(self, states: Any, internal_states: Any = None) -> Any:
+        """As `preprocess`; layers that learn from the states that they see do not."""
+        return self._preprocessed("preprocess_frozen", states, internal_states)
+
+    def _preprocessed(self, method: str, states: Any, internal_states: Any) -> dict[str, Any]:
         assert self.preprocessor is not None
         if not self.preprocessor.has_state:
-            return {"states": self.preprocessor.preprocess(states)}
-        seen = self.preprocessor.preprocess_with_states(states, internal_states)
+            return {"states": getattr(self.preprocessor, method)(states)}
+        seen = getattr(self.preprocessor, method)(states, internal_states)
         return {"states": seen["output"], "internal_states": seen["internal_states"]}
 
     @rlgraph_api
     def act(self, states: Any, internal_states: Any = None, time_percentage: Any = None) -> Any:
         """``{"actions"}`` for ``states [B, ...]`` as the algorithm sees them, drawn or explored.
 
-        With recurrent networks also ``"internal_states"`` after the step, by part.
+        Where acting keeps state also ``"internal_states"`` after the step, by part.
         """
-        return self._acted("act", states, internal_states, time_percentage)
+        return self._acted("act", states, internal_states, time_percentage)[0]
 
     @rlgraph_api
     def act_greedily(self, states: Any, internal_states: Any = None, time_percentage: Any = None) -> Any:
         """As `act`, without draws and exploration."""
-        return self._acted("act_greedily", states, internal_states, time_percentage)
+        return self._acted("act_greedily", states, internal_states, time_percentage)[0]
 
-    def _acted(self, method: str, states: Any, internal_states: Any, time_percentage: Any) -> dict[str, Any]:
-        observations, recurrent = {"states": states}, self.algorithm.recurrent_parts
-        if recurrent:
+    @rlgraph_api
+    def act_with_extras(self, states: Any, internal_states: Any = None, time_percentage: Any = None) -> Any:
+        """As `act`, with ``"extras"``: a dict of what else the algorithm returned, from the same draws."""
+        results, extras = self._acted("act", states, internal_states, time_percentage)
+        return {**results, "extras": extras}
+
+    @rlgraph_api
+    def act_greedily_with_extras(
+        self, states: Any, internal_states: Any = None, time_percentage: Any = None
+    ) -> Any:
+        """As `act_with_extras`, without draws and exploration."""
+        results, extras = self._acted("act_greedily", states, internal_states, time_percentage)
+        return {**results, "extras": extras}
+
+    @rlgraph_api
+    def get_greedy_actions(
+        self, states: Any, internal_states: Any = None, time_percentage: Any = None
+    ) -> Any:
+        """The best actions for raw ``states [B, ...]``, e.g. for exports.
+
+        Where acting keeps state, `internal_states` are all of it, by part, and the results ``{"actions",
+        "internal_states"}``.
+        """
+        seen, after = states, {}
+        if self.preprocessor is not None:
+            of_preprocessor = internal_states["preprocessor"] if self.preprocessor.has_state else None
+            method = "preprocess_frozen" if self.preprocessor.learns else "preprocess"
+            results = self._preprocessed(method, states, of_preprocessor)
+            seen = results["states"]
+            after = {"preprocessor": results["internal_states"]} if self.preprocessor.has_state else {}
+        results, _ = self._acted("act_greedily", seen, internal_states, time_percentage)
+        after |= results.get("internal_states", {})
+        return {"actions": results["actions"], "internal_states": after} if after else results["actions"]
+
+    def _acted(
+        self, method: str, states: Any, internal_states: Any, time_percentage: Any
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Actions, with internal states if there are any; and what else the algorithm returned."""
+        observations, times = {"states": states}, self._times(method, time_percentage)
+        recurrent, noisy = self.algorithm.recurrent_parts, self._noisy_parts()
+        if recurrent or noisy:
             observations["internal_states"] = internal_states
-        acted = getattr(self.algorithm, method)(observations, **self._times(method, time_percentage))
+        acted = getattr(self.algorithm, method)(observations, **times)
         if not isinstance(acted, dict) or "action" not in acted:
             raise AssemblyError(
                 f"{self.algorithm.scope_path}.{method}: expected a dict with 'action', as policies return it"
             )
-        if not recurrent:
-            return {"actions": acted["action"]}
-        after: dict[str, Any] = {}
-        for part in recurrent:  # what the algorithm called already is not computed twice
-            after |= part.features_of(observations)["internal_states"]
-        return {"actions": acted["action"], "internal_states": after}
+        extras = {name: value for name, value in acted.items() if name not in ("action", "internal_states")}
+        results = {"actions": acted["action"]}
+        if recurrent or noisy:
+            after: dict[str, Any] = {}
+            for part in recurrent:  # what the algorithm called already is not computed twice
+                after |= part.features_of(observations)["internal_states"]
+            for part in noisy:
+                after |= part.next_internal_states(observations, **times)
+            results["internal_states"] = after
+        return results, extras
+
+    def _noisy_parts(self) -> list[Any]:
+        """The parts of the algorithm whose noise goes on from step to step."""
+        return [
+            part for part in self.algorithm.sub_components.values() if hasattr(part, "next_internal_states")
+        ]
 
     def _times(self, method: str, time_percentage: Any) -> dict[str, Any]:
         return {"time_percentage": time_percentage} if self.takes(method, "time_percentage") else {}
@@ -155,7 +243,7 @@ class AgentGraph(Component):
             importance_weights: [B], of records drawn by priority.
             time_percentage: how much of training is done, [].
         """
-        return self._update(records, beginnings, importance_weights, time_percentage)
+        return self._learned("update", records, beginnings, importance_weights, time_percentage)
 
     @rlgraph_api
     def insert_records(self, records: Any) -> Any:
@@ -173,13 +261,14 @@ class AgentGraph(Component):
         memory = self.memory
         if isinstance(memory, PrioritizedReplay):
             records, indices, weights = memory.get_records(num_records, time_percentage)
-            results = self._update(records, None, weights, time_percentage)
+            results = self._learned("update", records, None, weights, time_percentage)
             memory.update_records(indices, results["priorities"])
         else:
-            results = self._update(memory.get_records(num_records), None, None, time_percentage)
-        return {name: number for name, number in results.items() if name != "priorities"}
+            results = self._learned("update", memory.get_records(num_records), None, None, time_percentage)
+        return {name: number for name, number in results.items() if name not in PER_ITEM}
 
-    def _update(self, records: Any, beginnings: Any, weights: Any, time_percentage: Any) -> Any:
+    def _learned(self, method: str, records: Any, beginnings: Any, weights: Any, time_percentage: Any) -> Any:
+        """What a method of the algorithm that takes records makes of them."""
         observations, next_observations = {"states": records["states"]}, {"states": records["next_states"]}
         if beginnings is not None:
             observations |= {
@@ -188,17 +277,34 @@ class AgentGraph(Component):
             }
         given = {name: records[name] for name in self.fields if name != "begins"}
         given |= {"observations": observations, "next_observations": next_observations}
-        named = self._times("update", time_percentage)
-        if self.takes("update", "importance_weights"):
+        if self.discount is not None and "discounts" not in self.fields:
+            given["discounts"] = self._same_discount(records["rewards"])
+        named = self._times(method, time_percentage)
+        if self.takes(method, "importance_weights"):
             named["importance_weights"] = weights
-        return self.algorithm.update(given, **named)
+        return getattr(self.algorithm, method)(given, **named)
+
+    @graph_fn
+    def _same_discount(self, ops: Any, rewards: Any) -> Any:
+        return ops.full_like(rewards, self.discount)
 
 
 def _passed_on(algorithm: Algorithm, name: str) -> Callable[..., Any]:
-    """An API method that calls the algorithm's of the same name."""
+    """An API method that calls the algorithm's of the same name, on states or on records as `AgentGraph.update`."""
+    own = algorithm.api_methods()[name]
+    _, *arguments = inspect.signature(own).parameters
 
-    def method(self: AgentGraph) -> Any:
+    def of_states(self: AgentGraph, states: Any) -> Any:
+        return getattr(self.algorithm, name)({"states": states})
+
+    def of_records(
+        self: AgentGraph, records: Any, importance_weights: Any = None, time_percentage: Any = None
+    ) -> Any:
+        return self._learned(name, records, None, importance_weights, time_percentage)
+
+    def of_nothing(self: AgentGraph) -> Any:
         return getattr(self.algorithm, name)()
 
-    method.__doc__ = algorithm.api_methods()[name].__doc__
+    method: Any = {"observations": of_states, "records": of_records}.get("".join(arguments[:1]), of_nothing)
+    method.__doc__ = own.__doc__
     return method

@@ -22,7 +22,11 @@ class Algorithm(Component):
       return it.
     * ``act_greedily(observations)``: the same without exploration.
     * ``update(records)``, with ``time_percentage`` and ``importance_weights`` if it needs them: a dict of numbers
-      ``[]``, each of which is a metric; ``"priorities" [B]`` go back to the store.
+      ``[]``, each of which is a metric; ``"priorities" [B]`` go back to the store, ``"loss_per_item" [B]`` to whoever
+      gave the batch.
+
+    API methods that `schedule` names, or whose names begin with ``get_``, become API methods of the agent's root. Where
+    the first argument is ``observations``, the root's takes ``states``.
 
     ``observations`` is a dict with ``"states"``, and with ``"internal_states"`` of recurrent networks; policies and
     value functions take it whole. ``records`` has ``"observations"``, ``"next_observations"`` and the fields of the
@@ -53,7 +57,8 @@ class Algorithm(Component):
     @property
     def recurrent_parts(self) -> list[Any]:
         """The parts whose internal states an actor carries; copies such as target networks are none of them."""
-        return [part for part in self.sub_components.values() if is_recurrent(part) and not part.is_copy]
+        parts = [part for part in self.sub_components.values() if is_recurrent(part) and not part.is_copy]
+        return [part for part in parts if not hasattr(part, "next_internal_states")]
 
     @property
     def internal_states_space(self) -> Dict | None:

@@ -10,13 +10,18 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.actor_spec import ActorSpec
+from rlgraph.agents.agent_graph import PER_ITEM
 from rlgraph.agents.experience.fragment import Fragment, Origin
 from rlgraph.agents.experience.messages import pack_message
 from rlgraph.agents.experience.replay import Replay, ReplayWriter
 from rlgraph.agents.experience.rollouts import Rollouts, rollout_records
 from rlgraph.agents.experience.step import VectorStep
+from rlgraph.components import PrioritizedReplay
 from rlgraph.core import ExecutionSpec, InputError, NumericalError, default_backend, executor_class
 from rlgraph.spaces import FloatBox, from_spec
+
+#: The number of this process's own actor.
+OWN = -1
 
 
 class Learner:
@@ -43,13 +48,15 @@ class Learner:
         algorithm, raw, actions = self.graph.algorithm, spec.raw_space, from_spec(spec.action_space)
         #: One state as the algorithm sees it.
         self.state_space = self.graph.seen_space(raw)
+        acting_methods = (*self.graph.acting_methods, *self.graph.front_methods)
         spaces = {
-            **self.graph.acting_spaces(raw),
+            **self.graph.acting_spaces(raw, acting_methods),
             **experience.input_spaces(self.state_space, actions, algorithm.internal_states_space),
         }
-        for method in ("update", "update_from_memory"):
-            if self._is_timed and (method == "update" or self.graph.memory is not None):
-                spaces[f"{method}.time_percentage"] = FloatBox(0.0, 1.0)
+        #: Whether updates, and updates from the memory, follow a schedule.
+        self._timed = {method: self._is_timed(method) for method in ("update", "update_from_memory")}
+        for method in [name for name, is_timed in self._timed.items() if is_timed]:
+            spaces[f"{method}.time_percentage"] = FloatBox(0.0, 1.0)
         backend = backend or default_backend()
         self.executor = executor_class(backend)(
             self.graph,
@@ -60,7 +67,7 @@ class Learner:
                 execution_spec or ExecutionSpec(),
                 seed=spec.seed,
                 dtype=spec.dtype,
-                acting_methods=self.graph.acting_methods,
+                acting_methods=acting_methods,
                 act_on=acting,
             ),
         )
@@ -73,7 +80,9 @@ class Learner:
         self.progress = np.zeros((), spec.dtype)
         #: Actor -> the origin of its newest fragment.
         self._newest: dict[int, Origin] = {}
-        #: Actor -> what turns its steps into records; this process's own is -1.
+        #: Whether the memory is known to hold records.
+        self._has_records = False
+        #: Actor -> what turns its steps into records.
         self._writers: dict[int, ReplayWriter] = {}
         self._due = {name: self._interval(name) for name in algorithm.schedule}
         self._next_update = 0
@@ -81,25 +90,50 @@ class Learner:
             updates = experience.updates
             self._next_update = max(updates.steps_before_update, updates.update_interval)
 
-    @property
-    def _is_timed(self) -> bool:
-        """Whether updates follow a schedule."""
-        return self.graph.takes("update", "time_percentage")
+    def _is_timed(self, method: str) -> bool:
+        memory = self.graph.memory
+        if method == "update":
+            return self.graph.takes("update", "time_percentage")
+        return memory is not None and (self._is_timed("update") or isinstance(memory, PrioritizedReplay))
 
     # Steps of this process.
 
     def add(self, step: VectorStep) -> None:
-        """Take in a step of this process's own actor."""
-        if isinstance(self.experience, Rollouts):
-            self.experience.add(step)
-        else:
-            self._writer(-1).add(step)
+        """Take in a step of all of this process's own slots."""
+        self.put(step)
         self.steps += len(step.rewards) if step.valid is None else int(step.valid.sum())
 
-    def cut(self, slots: Any, states: Any) -> None:
-        """The episodes of this process's `slots` (None: all) were cut at their row of `states [N, ...]`."""
-        own = self.experience if isinstance(self.experience, Rollouts) else self._writer(-1)
-        own.cut(slots, states)
+    def put(self, step: VectorStep, slots: np.ndarray | None = None) -> None:
+        """Take in a step that is counted already.
+
+        Args:
+            step: the step.
+            slots: the slot of each row; None: all in order.
+
+        Raises:
+            InputError: rollouts need a step of every slot.
+        """
+        if not isinstance(self.experience, Rollouts):
+            self._writer(OWN).add(step, slots)
+        elif slots is None or np.array_equal(slots, np.arange(len(step.rewards))):
+            self.experience.add(step)
+        else:
+            raise InputError(
+                "observe: expected a step of all environments at once, row i of environment i: leave out env_id"
+            )
+
+    def cut(self, slots: Any = None) -> None:
+        """The episodes of this process's `slots` (None: all) were cut after their last step."""
+        self._own.cut(slots)
+
+    def drop(self, slots: Any = None) -> None:
+        """Forget the steps of this process's `slots` (None: all) that wait to become transitions."""
+        if not isinstance(self.experience, Rollouts):
+            self._writer(OWN).drop(slots)
+
+    @property
+    def _own(self) -> Rollouts | ReplayWriter:
+        return self.experience if isinstance(self.experience, Rollouts) else self._writer(OWN)
 
     def update_if_due(self) -> dict[str, float] | None:
         """The updates that the steps have made due; the last one's results, None if none was."""
@@ -112,21 +146,60 @@ class Learner:
         updates, results = self.experience.updates, None
         while updates.do_updates and self.steps >= self._next_update:
             self._next_update += updates.update_interval
-            if not int(self.executor.execute("get_memory_size")):
+            if not (self._has_records or self._can_learn()):
                 continue
             for _ in range(updates.update_steps):
-                results = self.update_from_memory()
+                results = self._from_memory()
+            self._do_what_is_due()
         return results
+
+    def _can_learn(self) -> bool:
+        """Whether the memory holds anything: the first steps may all still wait to become records."""
+        self._has_records = int(self.executor.execute("get_memory_size")) > 0
+        return self._has_records
 
     def update_now(self) -> dict[str, float]:
         """One update, due or not.
 
         Raises:
-            InputError: the rollout is not complete.
+            InputError: the rollout is not complete, or the memory is empty.
         """
         if isinstance(self.experience, Rollouts):
             return self._update([self.experience.take(self.version)])
         return self.update_from_memory()
+
+    def update_on(self, records: Mapping[str, Any]) -> dict[str, Any]:
+        """One update on records, with ``"importance_weights" [B]`` among them or not.
+
+        Returns:
+            Numbers, and ``"loss_per_item" [B]`` if the algorithm returns it.
+        """
+        results = self.executor.program("update")(**self.on_records(records), **self._times("update"))
+        items = {name: results.pop(name) for name in PER_ITEM if name in results}
+        metrics = self._updated(results)
+        self._do_what_is_due()
+        return {**metrics, **{name: item for name, item in items.items() if name == "loss_per_item"}}
+
+    def on_records(self, records: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of the root's API methods that take records."""
+        fields = dict(records)
+        weights = fields.pop("importance_weights", None)
+        if isinstance(self.experience, Rollouts) or not self.experience.is_prioritized:
+            return {"records": fields}
+        if weights is None:
+            weights = np.ones(len(fields["rewards"]), self.spec.dtype)
+        return {"records": fields, "importance_weights": weights}
+
+    def check_can_learn(self) -> None:
+        """Find out whether the backend can do the updates.
+
+        Raises:
+            CapabilityError: it cannot; names what it lacks.
+        """
+        if isinstance(self.experience, Rollouts):
+            self.executor.program("update")
+        elif self.experience.updates.do_updates:
+            self.executor.program("update_from_memory")
 
     def _writer(self, actor: int) -> ReplayWriter:
         assert isinstance(self.experience, Replay)
@@ -163,10 +236,15 @@ class Learner:
 
     def update_from_memory(self) -> dict[str, float]:
         """One update on records that the memory gives."""
+        results = self._from_memory()
+        self._do_what_is_due()
+        return results
+
+    def _from_memory(self) -> dict[str, float]:
         assert isinstance(self.experience, Replay)
         size = np.array(self.experience.updates.batch_size)
         program = self.executor.program("update_from_memory")
-        return self._updated(program(size, **self._times()))
+        return self._updated(program(size, **self._times("update_from_memory")))
 
     def update(self, fragments: Sequence[Fragment]) -> dict[str, float]:
         """One update on fragments side by side.
@@ -186,18 +264,23 @@ class Learner:
     def _update(self, fragments: Sequence[Fragment]) -> dict[str, float]:
         records, beginnings = rollout_records(fragments, self.spec.dtype)
         given = {} if beginnings is None else {"beginnings": beginnings}
-        return self._updated(self.executor.program("update")(records, **given, **self._times()))
+        metrics = self._updated(self.executor.program("update")(records, **given, **self._times("update")))
+        self._do_what_is_due()
+        return metrics
 
-    def _times(self) -> dict[str, Any]:
-        return {"time_percentage": self.progress} if self._is_timed else {}
+    def _times(self, method: str) -> dict[str, Any]:
+        return {"time_percentage": self.progress} if self._timed[method] else {}
 
     def _updated(self, results: Mapping[str, Any]) -> dict[str, float]:
         metrics = {name: float(value) for name, value in results.items()}
         for name, value in metrics.items():
             if not isfinite(value):
-                raise NumericalError(f"{name} of update {self.version + 1} (step {self.steps}) is {value}")
+                raise NumericalError(
+                    f"{self.graph.algorithm.scope_path}/{name}: the {name} of update {self.version + 1} (step "
+                    f"{self.steps}) is {value}: lower optimizer_spec.learning_rate, set clip_grad_norm, or look for "
+                    "rewards and states that are very large"
+                )
         self.version += 1
-        self._do_what_is_due()
         return metrics
 
     def get_state(self) -> dict[str, Any]:
@@ -212,6 +295,7 @@ class Learner:
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Continue from what `get_state` gave."""
+        self._has_records = False  # a checkpoint may come without its memory
         if isinstance(self.experience, Rollouts):
             self.experience.set_state(state.get("rollouts"))
         for actor, waiting in state.get("writers", {}).items():

@@ -1,22 +1,76 @@
 """What other libraries call the options of an agent and a run, and where these stand here.
 
-Only hints come of it: a key by such a name is refused, and the message names the place.
+Only hints come of it: a key by such a name is refused, and the message names the place, or says what to do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import MappingProxyType
 
-#: Key -> its place in the spec of an agent. The names are those of Stable-Baselines3, CleanRL, RLlib and Dopamine,
-#: and those of arguments that stand one level deeper here.
-IN_AN_AGENT: Mapping[str, str] = MappingProxyType(
+from rlgraph.core.errors import OtherNames
+
+_ONE_OPTIMIZER = "Policy and value function share 'optimizer_spec': leave it out."
+_BUILT = "The constructor builds the agent: leave it out."
+
+#: Keys of RLgraph 0.5.
+_FROM_0_5: OtherNames = {
+    "summary_spec": "Leave it out: the section logging of a run says what is recorded.",
+    "saver_spec": "Leave it out: the section checkpoints of a run says what is saved; agent.store_model saves.",
+    "observe_spec": (
+        "Buffers need no size: leave it out; its n_step is 'n_step' of the agent.",
+        "Buffers need no size: leave it out.",
+    ),
+    "internal_states_space": "Recurrent layers declare their states: leave it out.",
+    "environment_spec": "env",
+    "auto_build": _BUILT,
+    "build_options": _BUILT,
+    "name": "Agents have no name: leave it out.",
+    # experience of agents that learn from rollouts
+    "memory_spec": "rollout_length",
+    "update_spec": (
+        "Each rollout is one update: give 'rollout_length', 'num_epochs' and 'num_minibatches'.",
+        "Each rollout is one update: give 'rollout_length'.",
+    ),
+    "num_iterations": "num_epochs",
+    "sample_size": "num_minibatches",
+    "sample_episodes": "Minibatches are drawn from all steps of a rollout: leave it out.",
+    "clip_rewards": "Wrap the environment, with TransformReward of Gymnasium for example.",
+    # policies and value functions
+    "policy_spec": (
+        "Give its network_spec as 'network_spec' and leave out the rest: actions get the distribution that suits their "
+        "Space."
+    ),
+    "action_adapter_spec": "Give layers before the action layer in 'network_spec'.",
+    "value_function_spec": "value_network_spec",
+    "value_function_optimizer_spec": (
+        "Each part has an optimizer of its own beside 'target_entropy', all with 'optimizer_spec': leave it out.",
+        _ONE_OPTIMIZER,
+    ),
+    "value_function_sync_spec": "tau",
+    "value_function_clipping": "value_clipping",
+    "gumbel_softmax_temperature": "Categories are learned by expectations: leave it out.",
+    "weight_pg": "The policy's loss has the weight 1: scale 'weight_vf' and 'weight_entropy' instead.",
+    "double_q": "There are always two critics beside 'target_entropy': leave it out.",
+    "exploration_spec": "The policy explores by its own draws: leave it out.",
+}
+
+#: Key -> its place in the spec of an agent, or a sentence. The names are those of Stable-Baselines3, CleanRL, RLlib,
+#: Dopamine and RLgraph 0.5, and those of arguments that stand one level deeper here.
+IN_AN_AGENT: OtherNames = MappingProxyType(
     {
+        **_FROM_0_5,
         "gamma": "discount",
         "double_dqn": "double_q",
         "double": "double_q",
         "dueling": "dueling_q",
-        "n_steps": "n_step",
+        "n_steps": ("n_step", "rollout_length"),
+        "n_epochs": "num_epochs",
+        "clip_range": "clip_ratio",
+        "clip_range_vf": "value_clipping",
+        "ent_coef": ("weight_entropy", "initial_alpha"),
+        "vf_coef": "weight_vf",
+        "target_kl": "kl_limit",
+        "normalize_advantage": "standardize_advantages",
         # network and policy
         "policy_kwargs": "network_spec",
         "net_arch": "network_spec",
@@ -38,7 +92,7 @@ IN_AN_AGENT: Mapping[str, str] = MappingProxyType(
         "alpha": "memory_spec.alpha",
         "beta": "memory_spec.beta",
         # when to learn
-        "batch_size": "update_spec.batch_size",
+        "batch_size": ("update_spec.batch_size", "num_minibatches"),
         "train_batch_size": "update_spec.batch_size",
         "learning_starts": "update_spec.steps_before_update",
         "steps_before_update": "update_spec.steps_before_update",
@@ -48,12 +102,10 @@ IN_AN_AGENT: Mapping[str, str] = MappingProxyType(
         "gradient_steps": "update_spec.update_steps",
         "update_steps": "update_spec.update_steps",
         "do_updates": "update_spec.do_updates",
-        "target_update_interval": "update_spec.sync_interval",
-        "target_network_frequency": "update_spec.sync_interval",
-        "target_network_update_freq": "update_spec.sync_interval",
-        "sync_interval": "update_spec.sync_interval",
-        "tau": "update_spec.sync_tau",
-        "sync_tau": "update_spec.sync_tau",
+        "target_update_interval": "sync_interval",
+        "target_network_frequency": "sync_interval",
+        "target_network_update_freq": "sync_interval",
+        "tau": "sync_tau",
         # exploration
         "epsilon": "exploration_spec.epsilon_spec",
         "epsilon_spec": "exploration_spec.epsilon_spec",
@@ -69,19 +121,34 @@ IN_AN_AGENT: Mapping[str, str] = MappingProxyType(
     }
 )
 
-#: Key -> its place in `UpdateSpec`.
-IN_UPDATES: Mapping[str, str] = MappingProxyType(
+
+def _first(hint: str | tuple[str, ...]) -> str:
+    return hint if isinstance(hint, str) else hint[0]
+
+
+_PPO = "PPO has it, as num_epochs and num_minibatches of the agent: leave it out."
+#: Key -> its place in `UpdateSpec`, or a sentence.
+IN_UPDATES: OtherNames = MappingProxyType(
     {
-        name: place.removeprefix("update_spec.")
-        for name, place in IN_AN_AGENT.items()
-        if place.startswith("update_spec.")
+        **{
+            name: _first(hint).removeprefix("update_spec.")
+            for name, hint in IN_AN_AGENT.items()
+            if _first(hint).startswith("update_spec.")
+        },
+        "update_mode": "Intervals are environment steps, as in the mode time_steps: leave it out.",
+        "num_iterations": _PPO,
+        "sample_size": _PPO,
+        "max_timesteps": "The run has the number of steps: leave it out.",
     }
 )
 
-#: Key -> its place in the document of a run.
-IN_A_RUN: Mapping[str, str] = MappingProxyType(
+#: Key -> its place in the document of a run, or a sentence.
+IN_A_RUN: OtherNames = MappingProxyType(
     {
-        **{name: f"agent.{place}" for name, place in IN_AN_AGENT.items()},
+        **{
+            name: _first(hint) if _first(hint).endswith(".") else f"agent.{_first(hint)}"
+            for name, hint in IN_AN_AGENT.items()
+        },
         "env": "environment",
         "env_id": "environment",
         "timesteps": "steps",

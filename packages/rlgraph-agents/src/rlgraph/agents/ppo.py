@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.algorithm_agent import AlgorithmAgent
 from rlgraph.agents.default_network import default_network
 from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.components import (
-    Adam,
     GeneralizedAdvantageEstimation,
     IterativeOptimization,
+    Optimizer,
     Policy,
     PPOLoss,
+    Standardize,
     ValueFunction,
 )
 from rlgraph.core import rlgraph_api
@@ -26,19 +27,16 @@ class PPO(Algorithm):
 
     Args:
         state_space, action_space: the task, as the policy sees it.
-        discount: discount factor of one step.
-        gae_lambda: lambda of the advantages; 0 uses one-step errors, 1 whole returns.
+        discount, gae_lambda: of the advantages; a lambda of 0 uses one-step errors, of 1 whole returns.
         clip_ratio: how far the ratio of new and old probabilities may move from 1.
         value_clipping: how far values may move from the old ones; None: no limit.
-        weight_entropy: weight of the entropy bonus.
-        weight_vf: weight of the value function's loss.
-        num_epochs: passes over a rollout.
-        num_minibatches: parts of a rollout, one update each.
+        weight_entropy, weight_vf: weights of the entropy bonus and of the value function's loss.
+        num_epochs, num_minibatches: passes over a rollout, and parts of it with one update each.
         kl_limit: an update ends once the divergence from the policy that acted exceeds it; None: never.
-        standardize_advantages: scale the advantages of each minibatch to mean 0 and deviation 1.
+        standardize_advantages: what the advantages get mean 0 and deviation 1 of; False: they stay.
         network_spec: layers of the policy; default: what suits the states, see `default_network`.
         value_network_spec: layers of the value function; default: those of the policy.
-        optimizer_spec: one optimizer for both.
+        optimizer_spec: one optimizer for both; default: Adam.
     """
 
     experience = Rollouts.of("discount")
@@ -57,7 +55,7 @@ class PPO(Algorithm):
         num_epochs: int = 4,
         num_minibatches: int = 4,
         kl_limit: float | None = None,
-        standardize_advantages: bool = True,
+        standardize_advantages: Literal["minibatch", "batch", False] = "minibatch",
         network_spec: NetworkSpec = None,
         value_network_spec: NetworkSpec = None,
         optimizer_spec: ComponentSpec = None,
@@ -66,33 +64,26 @@ class PPO(Algorithm):
         self.policy = Policy(layers, action_space)
         self.value_function = ValueFunction(layers if value_network_spec is None else value_network_spec)
         self.gae = GeneralizedAdvantageEstimation(gae_lambda, discount)
-        self.loss = PPOLoss(clip_ratio, value_clipping, weight_entropy, weight_vf, standardize_advantages)
-        self.optimizer = Adam.from_spec(optimizer_spec, path="optimizer_spec")
-        self.epochs = IterativeOptimization(
-            num_epochs,
-            num_minibatches,
-            stop_if=None if kl_limit is None else ("kl", kl_limit),
-            sequences=self.policy.internal_states_space is not None,
-        )
-        parts = (self.policy, self.value_function, self.gae, self.loss, self.optimizer, self.epochs)
-        super().__init__(*parts, scope="ppo")
+        self.standardize = Standardize() if standardize_advantages == "batch" else None
+        per_minibatch = standardize_advantages == "minibatch"
+        self.loss = PPOLoss(clip_ratio, value_clipping, weight_entropy, weight_vf, per_minibatch)
+        self.optimizer = Optimizer.from_spec(optimizer_spec, path="optimizer_spec")
+        stop_if = None if kl_limit is None else ("kl", kl_limit)
+        columns = self.policy.internal_states_space is not None
+        self.epochs = IterativeOptimization(num_epochs, num_minibatches, sequences=columns, stop_if=stop_if)
+        parts = (self.policy, self.value_function, self.gae, self.standardize, self.loss, self.optimizer)
+        super().__init__(*filter(None, parts), self.epochs, scope="ppo")
 
     @rlgraph_api
     def update(self, records: Any, time_percentage: Any = None) -> Any:
-        observations, actions = records["observations"], records["actions"]
-        values = self.value_function.get_values_of_transitions(observations, records["next_observations"])
-        advantages = self.gae.calc_gae_values(
-            values["state_values"],
-            records["rewards"],
-            records["terminals"],
-            records["ends"],
-            values["next_state_values"],
-        )
-        computed = {
-            "log_probs": self.policy.get_log_likelihood(observations, actions)["log_likelihood"],
-            "values": values["state_values"],
-            "advantages": advantages,
-        }
+        observations = records["observations"]
+        found = self.value_function.get_values_of_transitions(observations, records["next_observations"])
+        values, given = found["state_values"], (records[name] for name in ("rewards", "terminals", "ends"))
+        advantages = self.gae.calc_gae_values(values, *given, found["next_state_values"])
+        old = self.policy.get_log_likelihood(observations, records["actions"])["log_likelihood"]
+        computed = {"log_probs": old, "values": values, "advantages": advantages}
+        if self.standardize is not None:
+            computed["scaled"] = self.standardize.standardize(advantages, records["weights"])
         return self.epochs.run(self.step, records, computed, time_percentage=time_percentage)
 
     @rlgraph_api
@@ -108,10 +99,10 @@ class PPO(Algorithm):
             self.policy.get_entropy(observations)["entropy"],
             time_percentage,
             weights=records["weights"],
+            policy_advantages=None if self.standardize is None else records["scaled"],
         )
-        self.optimizer.step(
-            self.policy.variables() + self.value_function.variables(), losses["loss"], time_percentage
-        )
+        variables = self.policy.variables() + self.value_function.variables()
+        self.optimizer.step(variables, losses["loss"], time_percentage)
         return losses
 
 

@@ -9,7 +9,15 @@ from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.algorithm_agent import AlgorithmAgent
 from rlgraph.agents.default_network import default_network
 from rlgraph.agents.experience.replay import Replay
-from rlgraph.components import Adam, EntropyTemperature, Policy, QPolicy, SACLoss, SACValueNetwork, Target
+from rlgraph.components import (
+    EntropyTemperature,
+    Optimizer,
+    Policy,
+    QPolicy,
+    SACLoss,
+    SACValueNetwork,
+    Target,
+)
 from rlgraph.components.common.entropy_temperature import default_target_entropy
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
@@ -30,7 +38,7 @@ class SAC(Algorithm):
         target_entropy: the entropy that the temperature aims at; default: see `default_target_entropy`.
         initial_alpha: the temperature at the start.
         tau: share of the critics in the targets' new values, at each update.
-        optimizer_spec: of policy, critics and temperature, which have one optimizer each.
+        optimizer_spec: of policy, critics and temperature, which have one optimizer each; default: Adam.
     """
 
     experience = Replay.of()
@@ -63,8 +71,8 @@ class SAC(Algorithm):
         self.temperature = EntropyTemperature(initial_alpha)
         entropy = default_target_entropy(action_space) if target_entropy is None else target_entropy
         self.loss = SACLoss(entropy, discrete=discrete)
-        adam = partial(Adam.from_spec, optimizer_spec, path="optimizer_spec")
-        self.optimizers = {part: adam(scope=f"{part}-optimizer") for part in ("actor", "critic", "alpha")}
+        stepper = partial(Optimizer.from_spec, optimizer_spec, path="optimizer_spec")
+        self.optimizers = {part: stepper(scope=f"{part}-optimizer") for part in ("actor", "critic", "alpha")}
         parts = (*self.critics, *self.targets, self.temperature, self.loss, *self.optimizers.values())
         super().__init__(self.policy, *parts, scope="sac")
 

@@ -20,23 +20,19 @@ class Sampler:
     Args:
         actor: gets a slot for every environment.
         environments: a vector environment.
-        cut: is told of episodes that did not end: ``cut(slots, states)``; slots None: all; the states ``[N, ...]`` are
-            those that were reached.
+        cut: is told of the slots whose episodes did not end; None: all.
         state: what `get_state` of another one gave, for `restore`.
 
     Attributes:
         states: the states to act on next, as the algorithm sees them; None before `reset`.
         infos: the dicts of the environments at the last step.
-        continues_exactly: whether `restore` and the state of a checkpoint give back everything.
     """
-
-    continues_exactly = True
 
     def __init__(
         self,
         actor: Actor,
         environments: VectorEnv,
-        cut: Callable[[Any, Any], None],
+        cut: Callable[[Any], None],
         state: Mapping[str, Any] | None = None,
     ):
         self.actor, self.environments, self._cut = actor, environments, cut
@@ -73,9 +69,8 @@ class Sampler:
         return self.environments.get_states()
 
     def _begin(self, raw: Any) -> None:
-        states = self.states if self._state is None else self._state["states"]
-        if states is not None:
-            self._cut(None, states)
+        if self.states is not None or self._state is not None:
+            self._cut(None)
         self._state = None
         self.actor.begin()
         self.states = self.actor.see(raw)
@@ -92,7 +87,7 @@ class Sampler:
             valid = np.ones(len(rewards), bool)
             valid[list(environments.dropped)] = False
             if lost := [i for i in environments.dropped if i not in environments.idle]:
-                self._cut(lost, states)
+                self._cut(lost)
         reached = actor.see(environments.final_states)
         step = VectorStep(
             states, actions, rewards, terminals, truncations, reached, self._begins, valid, before

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
 from rlgraph.agents.other_names import IN_UPDATES
-from rlgraph.core.errors import Fault, SpecError, offer
+from rlgraph.core.errors import Fault, OtherNames, SpecError, offer
 from rlgraph.core.specs.argument_types import expectation
 from rlgraph.core.specs.spec_paths import join_parts, locate, record
 from rlgraph.core.specs.specifiable import MAX_FAULTS
@@ -25,7 +25,7 @@ class Spec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
     #: What others call a key -> its place here; offered where an unknown key is refused.
-    other_names: ClassVar[Mapping[str, str]] = {}
+    other_names: ClassVar[OtherNames] = {}
 
 
 S = TypeVar("S", bound=Spec)
@@ -38,19 +38,13 @@ MAX_BATCH = 1_000_000
 class UpdateSpec(Spec):
     """When and how an agent learns from its memory; intervals count environment steps."""
 
-    other_names: ClassVar[Mapping[str, str]] = IN_UPDATES
+    other_names: ClassVar[OtherNames] = IN_UPDATES
 
     do_updates: bool = Field(default=True, description="learn at all")
     steps_before_update: int = Field(default=0, ge=0, description="steps observed before the first update")
     update_interval: int = Field(default=4, ge=1, description="steps between two rounds of updates")
     update_steps: int = Field(default=1, ge=1, description="updates of one round")
     batch_size: int = Field(default=64, ge=1, le=MAX_BATCH, description="records of one update")
-    sync_interval: int = Field(
-        default=128, ge=1, description="steps between two synchronisations of the target"
-    )
-    sync_tau: float = Field(
-        default=1.0, gt=0.0, le=1.0, description="share of the policy in the target's new value"
-    )
 
 
 def parse_spec(model: type[S], spec: S | Mapping[str, Any] | None, path: str) -> S:

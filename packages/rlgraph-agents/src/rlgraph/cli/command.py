@@ -60,7 +60,7 @@ def command(
             if modules:
                 sys.path.append(os.getcwd())  # installed modules come before files in the working directory
             alone = output.results_alone() if output.json else nullcontext()
-            with alone, data_specs(), allow_imports(*modules):
+            with alone, output.logs(), data_specs(), allow_imports(*modules):
                 return function(**arguments)
 
         own = inspect.signature(function, eval_str=True).parameters.values()

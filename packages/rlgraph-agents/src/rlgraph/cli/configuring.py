@@ -10,7 +10,7 @@ import typer
 import yaml
 
 from rlgraph.cli.command import command
-from rlgraph.cli.options import OverridesOption, environment_spec, names_of
+from rlgraph.cli.options import OverridesOption, names_of, parsed_spec
 from rlgraph.cli.output import output
 from rlgraph.core import SpecError
 
@@ -40,7 +40,9 @@ def init(
             autocompletion=names_of("rlgraph.environments"),
         ),
     ] = "CartPole-v1",
-    steps: Annotated[int, typer.Option(help="Environment steps.")] = 50_000,
+    steps: Annotated[
+        int | None, typer.Option(help="Environment steps; default: those of the preset, else 50,000.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
 ) -> None:
     """Write a commented document, and next to it the JSON Schema for editors."""
@@ -52,7 +54,7 @@ def init(
         raise SpecError("expected the name of a .yaml, which can hold comments", path=str(file))
     if file.exists() and not force:
         raise SpecError(f"{file} exists already; give another name, or --force to replace it")
-    text = config_template(agent, environment_spec(env), steps)
+    text = config_template(agent, parsed_spec(env, "environment"), steps)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")
     schema_file.write_text(json.dumps(run_schema(), indent=2) + "\n", encoding="utf-8")

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from rlgraph.cli.command import command
-from rlgraph.cli.options import AgentOption, EnvOption
+from rlgraph.cli.options import AgentOption, EnvOption, parsed_spec
 from rlgraph.cli.output import output
 from rlgraph.cli.training import agent_spec
 from rlgraph.core import SpecError
@@ -88,4 +88,4 @@ def numpy_agent(agent: str, env: str) -> Any:
     """An agent for inspection; its graph and plans are the same on every backend."""
     from rlgraph.agents import Agent
 
-    return Agent.from_spec(agent_spec(agent, env), env=env, backend="numpy", seed=0)
+    return Agent.from_spec(agent_spec(agent), env=parsed_spec(env, "environment"), backend="numpy", seed=0)

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from rlgraph.cli.command import command
 from rlgraph.cli.exit_codes import ExitCode
-from rlgraph.cli.options import environment_spec, names_of
+from rlgraph.cli.options import names_of, parsed_spec
 from rlgraph.cli.output import output
 from rlgraph.core import PluginError, SpecError, registry
 from rlgraph.core.errors import nearest
@@ -111,7 +111,7 @@ def check_env(
     from rlgraph.environments import check_environment
 
     with output.status(f"playing {episodes} episodes of {env}"):
-        findings = check_environment(environment_spec(env), episodes=episodes, seed=seed)
+        findings = check_environment(parsed_spec(env, "environment"), episodes=episodes, seed=seed)
     broken = any(finding.level == "error" for finding in findings)
     table = rows()
     for finding in findings:

@@ -52,12 +52,12 @@ OverridesOption = Annotated[
 RunArgument = Annotated[Path, typer.Argument(help="A run's folder.", metavar="FOLDER")]
 
 
-def environment_spec(text: str) -> Any:
-    """Parse an environment spec: a name, or JSON.
+def parsed_spec(text: str, what: str) -> Any:
+    """Parse the spec of an agent or environment: a name, or JSON.
 
     Raises:
         SpecError: invalid JSON.
     """
     if not text.lstrip().startswith("{"):
         return text
-    return parse_json(text, "environment", text)
+    return parse_json(text, what, text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import os
 import re
@@ -95,6 +96,29 @@ class Output:
         """Show a spinner on terminals."""
         with self.notes.status(escape(what)):
             yield
+
+    @contextmanager
+    def logs(self) -> Iterator[None]:
+        """Print what RLgraph logs, such as the preset that it uses, on standard error."""
+        logger, handler = logging.getLogger("rlgraph"), _LogPrinter(self)
+        before = logger.level
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+        try:
+            yield
+        finally:
+            logger.removeHandler(handler)
+            logger.setLevel(before)
+
+
+class _LogPrinter(logging.Handler):
+    def __init__(self, settings: Output):
+        super().__init__(logging.INFO)
+        self.settings = settings
+
+    def emit(self, record: logging.LogRecord) -> None:
+        console = Terminal(stderr=True, quiet=self.settings.quiet)
+        console.print(record.getMessage(), highlight=False, markup=False, soft_wrap=True)
 
 
 output = Output()

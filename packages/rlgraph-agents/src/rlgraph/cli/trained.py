@@ -14,7 +14,9 @@ from rlgraph.cli.output import output
 
 CheckpointOption = Annotated[
     str | None,
-    typer.Option(help="A checkpoint of the run; default: that of the best policy, else the newest."),
+    typer.Option(
+        help="A checkpoint of the run; default: the best or last policy, as evaluation.policy says."
+    ),
 ]
 RunBackendOption = Annotated[
     str | None,
@@ -47,7 +49,7 @@ def evaluate(
     ] = None,
     video_episodes: Annotated[int, typer.Option(help="Number of recorded episodes.")] = 1,
 ) -> None:
-    """Evaluate the best policy of a run, on any installed backend."""
+    """Evaluate the policy of a run, on any installed backend."""
     from rlgraph.environments.stepped_env import stepped
     from rlgraph.runs.loading import load_agent
     from rlgraph.workers.recording import Recorder

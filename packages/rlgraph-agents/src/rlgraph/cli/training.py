@@ -21,8 +21,8 @@ from rlgraph.cli.options import (
     RunArgument,
     SeedOption,
     ThreadsOption,
-    environment_spec,
     names_of,
+    parsed_spec,
 )
 from rlgraph.cli.output import output
 from rlgraph.core import SpecError
@@ -41,15 +41,13 @@ def add_to(app: typer.Typer) -> None:
 def quickstart(
     backend: BackendOption = None,
     folder: Annotated[Path, typer.Option(help="The run's folder.")] = Path("runs/quickstart"),
-    steps: Annotated[int, typer.Option(help="Maximum number of environment steps.")] = 50_000,
+    steps: Annotated[int | None, typer.Option(help="Environment steps; default: the preset's.")] = None,
     seed: SeedOption = None,
     threads: ThreadsOption = None,
 ) -> int:
-    """Train DQN on CartPole-v1 until it is solved; writes curve, drawing, metrics and checkpoints."""
+    """Train PPO on CartPole-v1 until it is solved; writes curve, drawing, metrics and checkpoints."""
     given = {"backend": backend, "steps": steps, "seed": seed}
-    document = run_document(None, "dqn", "CartPole-v1", given, (), threads)
-    document["evaluation"] = {"interval": 1000, "episodes": 20, "stop_at_return": 490.0}
-    return _train(document, folder)
+    return _train(run_document(None, "ppo", "CartPole-v1", given, (), threads), folder)
 
 
 def train(
@@ -60,7 +58,8 @@ def train(
     agent: Annotated[
         str | None,
         typer.Option(
-            help="A registered agent, or a file with its spec; default: the document's, else dqn.",
+            help="A registered agent, which stands for its preset if there is one; its spec as JSON; or a file with "
+            "it. Default: the document's, else dqn.",
             autocompletion=names_of("rlgraph.agents"),
         ),
     ] = None,
@@ -74,7 +73,8 @@ def train(
     ] = None,
     backend: BackendOption = None,
     steps: Annotated[
-        int | None, typer.Option(help="Environment steps; default: the document's, else 50,000.")
+        int | None,
+        typer.Option(help="Environment steps; default: those of the document or the preset, else 50,000."),
     ] = None,
     seed: SeedOption = None,
     threads: ThreadsOption = None,
@@ -144,12 +144,17 @@ def run_document(
     """
     from rlgraph.core import default_backend, find_backend
     from rlgraph.runs.configuration import apply_overrides, check, read_document
+    from rlgraph.runs.template import STEPS
 
-    document: dict[str, Any] = {"steps": 50_000} if config is None else read_document(config)
-    if env is not None or config is None:
-        document["environment"] = environment_spec(env or "CartPole-v1")
-    if agent is not None or config is None:
-        document["agent"] = agent_spec(agent or "dqn", document.get("environment"))
+    if config is None:
+        agent, env = agent or "dqn", env or "CartPole-v1"
+    document = read_document(
+        {} if config is None else config,
+        agent=None if agent is None else agent_spec(agent),
+        environment=None if env is None else parsed_spec(env, "environment"),
+    )
+    if config is None:
+        document.setdefault("steps", STEPS)
     for key, value in given.items():
         if isinstance(value, Mapping):
             document[key] = {**(document.get(key) or {}), **value}
@@ -193,14 +198,12 @@ def _say_once(document: dict[str, Any], threads: int | None, seed: int | None) -
     return moved
 
 
-def agent_spec(agent: str, env: Any) -> dict[str, Any]:
-    """The tuned preset of a named agent and environment, the agent's defaults, or the spec in a file."""
-    from rlgraph.agents.presets import preset
+def agent_spec(agent: str) -> Any:
+    """The name of an agent, or the spec in a file or in JSON."""
     from rlgraph.core.specs.documents import is_spec_file, read_spec_file
 
     if not is_spec_file(agent):
-        name = env.get("type") if isinstance(env, Mapping) else env
-        return preset(agent, str(name)) or {"type": agent}
+        return parsed_spec(agent, "agent")
     spec = read_spec_file(agent, "agent")
     if not isinstance(spec, dict):
         raise SpecError(f"{agent}: expected a mapping with 'type', given {spec!r}", path="agent")
@@ -208,9 +211,11 @@ def agent_spec(agent: str, env: Any) -> dict[str, Any]:
 
 
 def _folder_name(document: Mapping[str, Any], config: Path | None, agent: str | None) -> str:
+    from rlgraph.core.specs.documents import is_spec_file
     from rlgraph.runs.recorded_run import environment_name
 
-    what = Path(agent or config or "dqn").stem
+    source = agent or config or ""
+    what = Path(source).stem if is_spec_file(source) else document["agent"]["type"]
     parts = (what, environment_name(document["environment"]), document["backend"], document.get("seed", 0))
     return re.sub(r"[^\w.+-]+", "-", "-".join(map(str, parts)))
 

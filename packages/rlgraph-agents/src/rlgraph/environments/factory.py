@@ -220,6 +220,21 @@ def _plain_id(spec: Any) -> tuple[str | None, dict[str, Any]]:
     return None, {}
 
 
+def environment_settings(spec: Any) -> dict[str, Any] | None:
+    """An environment's spec as a mapping with ``type``, the same for all aliases; None for objects and classes."""
+    if isinstance(spec, str):
+        known = spec in registry("rlgraph.environments")
+        return {"type": spec} if known else {"type": "openai_gym", "gym_env": spec}
+    if not isinstance(spec, Mapping):
+        return None
+    settings = dict(spec)
+    if settings.get("type") in GYMNASIUM_TYPES:
+        settings["type"] = "openai_gym"
+        if "env_id" in settings:
+            settings["gym_env"] = settings.pop("env_id")
+    return settings
+
+
 def is_envpool(spec: Any) -> bool:
     """Whether `spec` asks for EnvPool, which makes only vector environments."""
     return isinstance(spec, Mapping) and spec.get("type") == "envpool"

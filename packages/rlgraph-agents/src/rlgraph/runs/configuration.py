@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from rlgraph.agents.agent import Agent
+from rlgraph.agents.presets import use_preset
 from rlgraph.agents.specs import parse_spec
-from rlgraph.core import PluginError, SpecError, data_specs, default_backend, find_backend, registry
+from rlgraph.core import PluginError, SpecError, data_specs, default_backend, find_backend
 from rlgraph.core.errors import Fault, offer
 from rlgraph.core.specs.documents import check_limits, parse_yaml, read_spec_file, with_spec_files
 from rlgraph.core.specs.parameters import parameters_of
 from rlgraph.core.specs.spec_paths import is_index, join_parts, parts_of, recording
 from rlgraph.environments import make_environment
-from rlgraph.environments.factory import is_instance
+from rlgraph.environments.factory import environment_settings, is_instance
 from rlgraph.environments.sequential_vector_env import release
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.spaces import FloatBox, IntBox
@@ -34,11 +35,17 @@ SAID_BY_THE_RUN = ("backend", "seed")
 HANDED = frozenset({"state_space", "action_space", "env", *SAID_BY_THE_RUN})
 
 
-def read_document(source: str | Path | Mapping[str, Any]) -> dict[str, Any]:
+def read_document(source: str | Path | Mapping[str, Any], **changes: Any) -> dict[str, Any]:
     """Read a run's document from a JSON, YAML or TOML file or a mapping.
 
     Files that it names (``agent``, ``environment``, ``..._spec``) are inserted; their names are relative to the file
-    that names them, or to the working directory. ``agent: dqn`` becomes ``agent: {type: dqn}``.
+    that names them, or to the working directory. An agent that is a name, ``agent: dqn``, is replaced by its preset for
+    the environment, whose other values complete the document (`rlgraph.agents.presets`); without one, by ``agent:
+    {type: dqn}``.
+
+    Args:
+        source: the document.
+        changes: keys of the run that replace those of `source`; None changes nothing.
 
     Raises:
         SpecError: a file is missing, malformed (with line and column), or not a mapping.
@@ -50,8 +57,11 @@ def read_document(source: str | Path | Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise SpecError(f"expected a mapping, given {type(document).__name__} {document!r}", path="document")
     document.pop("$schema", None)
-    if isinstance(document.get("agent"), str):
-        document["agent"] = {"type": document["agent"]}
+    document |= {key: value for key, value in changes.items() if value is not None}
+    agent = document.get("agent")
+    if isinstance(agent, str):
+        preset = use_preset(agent, document.get("environment"))
+        document = {**document, "agent": {"type": agent}} if preset is None else preset.complete(document)
     return document
 
 
@@ -182,17 +192,11 @@ def _set(document: dict[str, Any], parts: list[str], value: Any) -> None:
             inner = _default(document, parts[: depth + 1]) if following.isdigit() else {}
         elif isinstance(inner, str):
             is_gym = place == "environment" and following != "type"
-            inner = _environment(inner) if is_gym else {"type": inner}
+            inner = environment_settings(inner) if is_gym else {"type": inner}
         elif not isinstance(inner, dict | list):
             raise SpecError(f"{inner!r} has no {following!r}", path=place)
         node[key] = inner
         node = inner
-
-
-def _environment(name: str) -> dict[str, Any]:
-    """The mapping equivalent to an environment's name."""
-    known = name in registry("rlgraph.environments")
-    return {"type": name} if known else {"type": "openai_gym", "gym_env": name}
 
 
 def _default(document: Mapping[str, Any], parts: list[str]) -> Any:

@@ -1,16 +1,55 @@
-"""Loads the trained agent of a run."""
+"""Loads trained agents, of runs and of checkpoints."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TypeVar
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
+from rlgraph.agents.stored_spec import AGENT
 from rlgraph.core import CheckpointError, SpecError, data_specs, last_valid_checkpoint
+from rlgraph.core.checkpoint import MANIFEST, find_checkpoint, read_manifest
 from rlgraph.core.errors import nearest
-from rlgraph.runs.checkpoints import BEST, FAILED, problem_of
-from rlgraph.runs.config_file import read_config
+from rlgraph.core.specs.documents import check_limits
+from rlgraph.runs.checkpoints import FAILED, problem_of
+from rlgraph.runs.config_file import CONFIG, read_config
 from rlgraph.runs.run_spec import RunSpec
+
+A = TypeVar("A", bound=Agent)
+
+
+def load(path: str | Path, backend: str | None, kind: type[A]) -> A:
+    """The agent of a run folder or a checkpoint; see `rlgraph.agents.Agent.load`."""
+    path = Path(path)
+    if (path / CONFIG).exists():
+        agent, _, _ = load_agent(path, backend=backend)
+    else:
+        agent = _of_checkpoint(path, backend)
+    if not isinstance(agent, kind):
+        raise SpecError(f"{path}: expected a {kind.__name__}, found a {type(agent).__name__}")
+    return agent
+
+
+@data_specs()
+def _of_checkpoint(path: Path, backend: str | None) -> Agent:
+    source = find_checkpoint(path)
+    if not (source / MANIFEST).exists():
+        raise CheckpointError(
+            f"expected a run folder, which has a {CONFIG}, or a checkpoint, which has a {MANIFEST}; {path} "
+            f"{'has neither' if path.exists() else 'does not exist'}"
+        )
+    manifest = read_manifest(source)
+    spec = manifest.facts.get(AGENT)
+    if not isinstance(spec, dict):
+        raise CheckpointError(
+            f"{source} does not know its agent's spec: an older version wrote it, or an argument of the agent has no "
+            "JSON form; make the agent as it was made, and call its load_model"
+        )
+    check_limits(spec, AGENT)
+    agent = Agent.from_spec(spec, backend=backend or manifest.backend, seed=manifest.seed)
+    agent.load_model(source)
+    return agent
 
 
 @data_specs()
@@ -22,8 +61,9 @@ def load_agent(
     Args:
         folder: the run folder.
         backend: the backend; default: that of the run.
-        checkpoint: a name in ``checkpoints/``; default: the best policy, or else the newest (a run that was interrupted
-            before its first evaluation has no best policy). ``failed`` is loaded only if named.
+        checkpoint: a name in ``checkpoints/``; default: the best or the last policy, as the run's ``evaluation.policy``
+            says, or else the newest (a run that was interrupted before its first evaluation has no best policy).
+            ``failed`` is loaded only if named.
 
     Returns:
         The agent, the document of the run, and the path of the loaded checkpoint.
@@ -36,7 +76,7 @@ def load_agent(
     config = read_config(folder)
     run = parse_spec(RunSpec, config["run"], "run")
     # Absolute, since an environment may change the working directory.
-    source = _checkpoint(folder / "checkpoints", checkpoint).absolute()
+    source = _checkpoint(folder / "checkpoints", checkpoint, run.evaluation.policy).absolute()
     agent = Agent.from_spec(
         run.agent, env=run.environment, backend=backend or config["chosen"]["backend"], seed=run.seed
     )
@@ -44,9 +84,9 @@ def load_agent(
     return agent, run, source
 
 
-def _checkpoint(folder: Path, name: str | None) -> Path:
+def _checkpoint(folder: Path, name: str | None, preferred: str) -> Path:
     if name is None:
-        return last_valid_checkpoint(folder, prefer=BEST, find_problem=problem_of)
+        return last_valid_checkpoint(folder, prefer=preferred, find_problem=problem_of)
     if not (folder / name).is_dir():
         there = [inner.name for inner in folder.iterdir() if inner.is_dir()] if folder.is_dir() else []
         raise SpecError(f"{folder} has no checkpoint {name!r}. {nearest(name, there)}")

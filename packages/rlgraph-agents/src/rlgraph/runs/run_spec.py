@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from rlgraph.agents.other_names import IN_A_RUN
 from rlgraph.agents.specs import Spec
+from rlgraph.core.errors import OtherNames
 from rlgraph.environments.process_vector_env import STEP_TIMEOUT
 from rlgraph.environments.restarts import MAX_RESTARTS
 
@@ -64,8 +64,12 @@ class EvaluationSpec(Spec):
     stop_at_return: float | None = Field(
         default=None, description="mean return of an evaluation that ends training"
     )
+    policy: Literal["best", "last"] = Field(
+        default="best",
+        description="the policy that the run ends with: that of the best evaluation or the last one",
+    )
     final_episodes: int = Field(
-        default=20, ge=1, description="episodes of the final evaluation of the best policy"
+        default=20, ge=1, description="episodes of the final evaluation, of that policy"
     )
 
 
@@ -122,7 +126,7 @@ class StopSpec(Spec):
 class RunSpec(Spec):
     """A training run."""
 
-    other_names: ClassVar[Mapping[str, str]] = IN_A_RUN
+    other_names: ClassVar[OtherNames] = IN_A_RUN
 
     agent: dict[str, Any] = Field(description="agent spec: 'type' and constructor arguments")
     environment: str | dict[str, Any] = Field(

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from rlgraph.agents.presets import preset
+from rlgraph.agents.presets import use_preset
 from rlgraph.agents.specs import Spec, expected, model_of
 from rlgraph.core import data_specs
 from rlgraph.environments import make_environment
@@ -17,6 +17,8 @@ from rlgraph.runs.configuration import check
 from rlgraph.runs.run_spec import RunSpec
 from rlgraph.spaces import IntBox, Space
 
+#: Environment steps of a run that neither its document nor a preset gives.
+STEPS = 50_000
 #: The network of Mnih et al. (2015), https://doi.org/10.1038/nature14236.
 PICTURE_NETWORK = [
     {"type": "divide", "divisor": 255},
@@ -29,34 +31,35 @@ PICTURE_NETWORK = [
 
 
 @data_specs()
-def config_template(agent: str, environment: str | Mapping[str, Any], steps: int = 50_000) -> str:
-    """A YAML document for an agent in an environment, with every key of a run, its default and its meaning.
+def config_template(agent: str, environment: str | Mapping[str, Any], steps: int | None = None) -> str:
+    """A YAML document for an agent in an environment, with every key of a run, its value and its meaning.
 
     Args:
-        agent: a registered agent; a tuned preset for the environment is used if it exists.
+        agent: a registered agent; its preset for the environment gives the values if it exists.
         environment: an id of Gymnasium, a registered environment, or a spec.
-        steps: environment steps.
+        steps: environment steps; default: those of the preset, else `STEPS`.
 
     Raises:
         SpecError: an unknown agent, an invalid environment, or no steps.
     """
-    tuned = preset(agent, environment) if isinstance(environment, str) else None
-    given = {
-        "agent": tuned or {"type": agent, **_for_states_of(environment)},
-        "environment": environment if isinstance(environment, str) else dict(environment),
-        "steps": steps,
+    given: dict[str, Any] = {
+        "environment": environment if isinstance(environment, str) else dict(environment)
     }
+    preset = use_preset(agent, environment)
+    if preset is None:
+        given["agent"] = {"type": agent, **_for_states_of(environment)}
+    else:
+        given = preset.complete(given)
+    given["steps"] = steps or given.get("steps", STEPS)
     check(given)
     lines = ["# yaml-language-server: $schema=run.schema.json"]
     for name, field in RunSpec.model_fields.items():
         model = model_of(field.annotation)
         lines += ["", f"# {_sentence(field.description or (model.__doc__ if model else '') or '')}"]
-        if name in given:
-            lines += _yaml({name: given[name]})
-        elif model is None:
-            lines += _yaml({name: field.default})
+        if model is None:
+            lines += _yaml({name: given.get(name, field.default)})
         else:
-            lines += [f"{name}:", *(f"  {line}" for line in _section(model))]
+            lines += [f"{name}:", *(f"  {line}" for line in _section(model, given.get(name, {})))]
     return "\n".join(lines) + "\n"
 
 
@@ -72,10 +75,10 @@ def _for_states_of(environment: str | Mapping[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def _section(model: type[Spec]) -> list[str]:
+def _section(model: type[Spec], given: Mapping[str, Any]) -> list[str]:
     lines = []
     for name, field in model.model_fields.items():
-        (line,) = _yaml({name: field.default})
+        (line,) = _yaml({name: given.get(name, field.default)})
         lines.append(f"{line}  # {field.description}; {expected(field)}")
     return lines
 

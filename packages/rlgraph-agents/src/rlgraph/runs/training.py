@@ -1,4 +1,4 @@
-"""Executes runs: build the agent, train it, save the results, evaluate the best policy."""
+"""Executes runs: build the agent, train it, save the results, evaluate its policy."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RunSummary:
     Attributes:
         folder: the run folder, an absolute path.
         training: result of the training.
-        evaluation: final evaluation of the best policy, on new episodes; None after Ctrl-C.
+        evaluation: final evaluation, on new episodes, of the best or the last policy, as configured; None after Ctrl-C.
         earlier_run: new place of an earlier run in the folder; None if there was none.
         departures: why the run differs from the one that its seed determines: it resumed after Ctrl-C or an error,
             without its memory, with more steps or with other versions. Empty: it does not differ.
@@ -159,14 +159,14 @@ class Run:
         self.worker.terminate()
 
     def execute(self, callbacks: Sequence[Callback]) -> RunSummary:
-        """Train, and evaluate the best policy."""
+        """Train, and evaluate the policy that the run ends with."""
         with RunFolder(self.path, self.spec, self.agent, self.state) as self.folder:
             if self.state is not None:
                 returns, lengths = read_episodes(self.path)
                 state = self.state.worker.model_dump()
                 self.worker.set_state(state, returns, lengths, read_evaluations(self.path))
             result = self._train([self.folder, *callbacks])
-            final = None if result.interrupted else self._evaluate_best()
+            final = None if result.interrupted else self._evaluate()
             summary = RunSummary(self.path, result, final, tuple(self.folder.departures))
             self._write_outcome(summary)
         return summary
@@ -213,9 +213,9 @@ class Run:
         except NumericalError:  # the weights are not finite either
             self.folder.store_end(self.worker, FAILED, finished=False)
 
-    def _evaluate_best(self) -> Evaluation:
+    def _evaluate(self) -> Evaluation:
         spec, agent = self.spec, self.agent
-        if self.folder.best is not None:
+        if spec.evaluation.policy == BEST and self.folder.best is not None:
             agent.load_model(self.folder.checkpoints.folder / BEST)
         env = stepped(spec.environment, spec.worker.frameskip, spec.worker.max_timesteps_per_episode)
         return evaluate(agent, env, spec.evaluation.final_episodes, FINAL_EVALUATION_SEED + spec.seed)

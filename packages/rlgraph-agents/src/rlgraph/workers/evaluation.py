@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.preprocessing import EVALUATION_ENVIRONMENTS
 from rlgraph.core import SpecError
 from rlgraph.environments.factory import is_envpool, is_instance, is_vector_instance, make_vector_env
 from rlgraph.environments.interrupts import interruptible
@@ -20,6 +19,10 @@ from rlgraph.workers.episodes import Episodes
 
 #: Steps after which an episode is cut, since a greedy policy may never end one. Atari games may have 108,000.
 LONGEST_EPISODE = 120_000
+
+
+#: Environments stepped in turn; acting in batches is cheaper than one by one.
+EVALUATION_ENVIRONMENTS = 10
 
 
 class EvaluationWarning(UserWarning):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColumn, TimeRemainingColumn
@@ -19,7 +19,7 @@ WIDE = 110
 
 
 class LiveProgress(Callback):
-    """Shows return, speed, loss, epsilon and the remaining time; prints a line per evaluation.
+    """Shows return, speed, loss, epsilon or entropy, and the remaining time; prints a line per evaluation.
 
     A resumed run counts from its own beginning. Inside ``with``, it also shows what happens before and after training:
     building and compiling, and the final evaluation.
@@ -52,15 +52,18 @@ class LiveProgress(Callback):
             mean_return=nothing,
             steps_per_second=nothing,
             loss=nothing,
-            epsilon=nothing,
+            exploration="",
         )
         self._progress.start()
 
     def on_report(self, worker: SingleThreadedWorker, metrics: Mapping[str, float]) -> None:
         assert self._task is not None
-        shown = ("mean_return", "steps_per_second", "loss", "epsilon")
-        fields = {name: metrics[name] for name in shown if name in metrics}
-        self._progress.update(self._task, completed=worker.timesteps_of_run, **fields)  # type: ignore[arg-type]
+        shown = ("mean_return", "steps_per_second", "loss")
+        fields: dict[str, Any] = {name: metrics[name] for name in shown if name in metrics}
+        for name in ("entropy", "epsilon"):
+            if name in metrics:
+                fields["exploration"] = f"{name} {metrics[name]:.2f}"
+        self._progress.update(self._task, completed=worker.timesteps_of_run, **fields)
 
     def on_evaluation(self, worker: SingleThreadedWorker, evaluation: Evaluation) -> None:
         self._progress.console.print(
@@ -70,7 +73,7 @@ class LiveProgress(Callback):
 
     def on_end(self, worker: SingleThreadedWorker) -> None:
         self._progress.stop()
-        self._status.update("writing the last checkpoint, evaluating the best policy")
+        self._status.update("writing the last checkpoint, evaluating the policy")
         self._status.start()
 
 
@@ -84,5 +87,5 @@ def _columns(width: int) -> list[ProgressColumn]:
         TextColumn("return [cyan]{task.fields[mean_return]:.1f}[/]"),
         TextColumn("{task.fields[steps_per_second]:,.0f} steps/s"),
         TextColumn("loss {task.fields[loss]:.2g}"),
-        TextColumn("epsilon {task.fields[epsilon]:.2f}"),
+        TextColumn("{task.fields[exploration]}"),
     ]

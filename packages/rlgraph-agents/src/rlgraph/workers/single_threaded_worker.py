@@ -393,9 +393,8 @@ class SingleThreadedWorker:
         """Write a checkpoint; where environments cannot go on exactly from it, they begin anew here too."""
         assert self.store_checkpoint is not None
         schedule.environments = sampler.get_states()
-        if schedule.environments is None or not sampler.continues_exactly:
-            self.agent.flush_buffers()
         if schedule.environments is None:
+            self.agent.flush_buffers()
             self.episodes.forget_all()
         folder = self.store_checkpoint(self)
         schedule.stop_if(self._listeners.tell("on_checkpoint", self, folder))

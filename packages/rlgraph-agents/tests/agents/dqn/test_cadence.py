@@ -52,6 +52,11 @@ def part(agent, policy):
     return {name: value for name, value in agent.get_weights().items() if name.startswith(f"{policy}/")}
 
 
+def target_of(name):
+    """The target network's variable of one of the policy."""
+    return name.replace("dqn/", "dqn/target-policy/", 1)
+
+
 def same(first, second):
     return all(np.array_equal(a, b) for a, b in zip(first.values(), second.values(), strict=True))
 
@@ -62,7 +67,7 @@ def test_updates_and_synchronisations(make_agent, make_batch, backend, case):
     agent = make_agent(backend, update_spec={"batch_size": 4, **update_spec})
     done, changed = {}, []
     for step in range(environments, 25, environments):
-        updates_before, target_before = agent.updates, part(agent, "target-policy")
+        updates_before, target_before = agent.updates, part(agent, "dqn/target-policy/policy")
         agent.observe(**make_batch(environments, seed=step), batched=True)
         results = agent.update_if_due()
         assert agent.timesteps == step
@@ -70,11 +75,11 @@ def test_updates_and_synchronisations(make_agent, make_batch, backend, case):
         if results is not None:
             assert results["loss"] > 0
             done[step] = agent.updates - updates_before
-        target = part(agent, "target-policy")
+        target = part(agent, "dqn/target-policy/policy")
         if not same(target, target_before):
             changed.append(step)
             if environments < 8:  # else a second update follows the synchronisation
-                assert same(target, part(agent, "policy"))
+                assert same(target, part(agent, "dqn/policy"))
     assert done == updates
     assert changed == synchronised
 
@@ -99,24 +104,26 @@ def test_a_soft_synchronisation_mixes(make_agent, make_batch, backend, reference
     agent.observe(**make_batch(2), batched=True)
     agent.update_if_due()
     after = agent.get_weights()
-    for name in [name for name in after if name.startswith("policy/")]:
+    for name in [name for name in after if name.startswith("dqn/policy/")]:
         assert not np.array_equal(after[name], before[name])
-        mixed = 0.25 * after[name] + 0.75 * before[f"target-{name}"]
-        np.testing.assert_allclose(after[f"target-{name}"], mixed, rtol=0, atol=1e-6)
+        mixed = 0.25 * after[name] + 0.75 * before[target_of(name)]
+        np.testing.assert_allclose(after[target_of(name)], mixed, rtol=0, atol=1e-6)
 
 
 def test_the_loss_uses_the_target_of_the_last_synchronisation(make_agent, make_batch, backend, reference):
     agent, batch = make_agent(backend, optimizer_spec={"learning_rate": 0.1}), make_batch(16)
-    old = {name: value for name, value in agent.get_weights().items() if name.startswith("target-policy/")}
+    old = {
+        name: value for name, value in agent.get_weights().items() if name.startswith("dqn/target-policy/")
+    }
     for _ in range(3):
         agent.update(batch)
     weights = {**agent.get_weights(), **old}
     expected, _ = reference.loss(weights, batch)
-    assert agent.call_api_method("get_td_loss", **batch)["loss"] == pytest.approx(expected, rel=1e-5)
+    assert agent.get_td_loss(batch)[0] == pytest.approx(expected, rel=1e-5)
     agent.call_api_method("sync_target")
     synchronised, _ = reference.loss(agent.get_weights(), batch)
     assert abs(synchronised - expected) > 1e-3
-    assert agent.call_api_method("get_td_loss", **batch)["loss"] == pytest.approx(synchronised, rel=1e-5)
+    assert agent.get_td_loss(batch)[0] == pytest.approx(synchronised, rel=1e-5)
 
 
 @pytest.mark.parametrize("n_step", [1, 3])

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
-from rlgraph.agents.presets import preset
+from rlgraph.agents.presets import find_preset
 from rlgraph.environments import Environment, make_environment
 from rlgraph.spaces import BoolBox, Dict, IntBox, Tuple
 
 pytestmark = pytest.mark.slow
+
+WORLD = {"type": "grid_world", "world": "4x4"}
 
 #: The shortest way has six steps at -0.1 each but the last, which earns 1.
 WAY = 0.5
@@ -25,10 +27,9 @@ def walk(agent, environment, limit=50):
 
 
 def test_the_four_by_four_world(make_agent, backend):
-    world = {"type": "grid_world", "world": "4x4"}
-    agent = make_agent(backend, **{**preset("dqn", "grid_world_4x4"), "env": world, "seed": 1})
+    agent = make_agent(backend, **{**find_preset("dqn", WORLD).agent, "env": WORLD, "seed": 1})
     agent.learn(9000)
-    assert walk(agent, make_environment(world)) == pytest.approx(WAY)
+    assert walk(agent, make_environment(WORLD)) == pytest.approx(WAY)
 
 
 class Lock(Environment):
@@ -58,6 +59,6 @@ class Lock(Environment):
 
 def test_a_lock_of_nested_actions(make_agent, backend):
     options = {"dueling_q": True, "shared_container_action_target": True, "env": Lock(), "seed": 1}
-    agent = make_agent(backend, **{**preset("dqn", "grid_world_4x4"), **options})
+    agent = make_agent(backend, **{**find_preset("dqn", WORLD).agent, **options})
     agent.learn(6000)
     assert walk(agent, Lock()) == pytest.approx(0.7)

@@ -61,7 +61,7 @@ def test_what_waits_for_its_next_state_is_copied(make_agent, make_batch, close):
     """The caller writes the next states into the same arrays, as environments do."""
     agent, batch = make_agent("numpy"), make_batch(4)
     if not close:
-        agent._unchecked = 0
+        agent._observer._reader.unchecked = 0
     states, actions = np.zeros((1, 3), np.float32), batch["actions"][:1].copy()
     for i in range(4):
         states[0], actions[0] = batch["states"][i], batch["actions"][i]
@@ -76,7 +76,7 @@ def test_what_waits_for_its_next_state_is_copied(make_agent, make_batch, close):
 def test_next_states_of_a_window_are_copied(make_agent, close):
     agent, reached = make_agent("numpy", n_step=3), np.zeros((1, 3), np.float32)
     if not close:
-        agent._unchecked = 0
+        agent._observer._reader.unchecked = 0
     for i in range(2):
         reached[:] = i + 1
         states, actions = np.full((1, 3), i, np.float32), np.zeros(1, np.int64)
@@ -91,7 +91,7 @@ def test_a_step_that_waits_goes_first(make_agent, close):
     """One step without its next state, then one that brings its own: both are records, in their order."""
     agent = make_agent("numpy")
     if not close:
-        agent._unchecked = 0
+        agent._observer._reader.unchecked = 0
     first, second, third = (np.full(3, i, np.float32) for i in range(3))
     agent.observe(first, 0, 1.0, False)
     agent.observe(second, 1, 2.0, False, third)
@@ -237,7 +237,7 @@ def test_close_looks_end_and_nothing_changes(make_agent, make_batch):
     """The first steps are checked more; both ways store the same."""
     agent, batch = make_agent("numpy"), make_batch(7)
     agent.observe(**batch, batched=True)
-    agent._unchecked = 0
+    agent._observer._reader.unchecked = 0
     agent.observe(**batch, batched=True)
     for values in rows(agent).values():
         np.testing.assert_array_equal(values[:7], values[7:])
@@ -260,8 +260,7 @@ def test_close_looks_end_and_nothing_changes(make_agent, make_batch):
 def test_what_waits_is_the_same_without_close_looks(make_agent, make_batch, batched, waits, n_step):
     """Two environments, or one; rewards of more digits than records have; ends of both kinds."""
     close, plain = make_agent("numpy", n_step=n_step), make_agent("numpy", n_step=n_step)
-    plain._unchecked = 0
-    plain._observe = None
+    plain._observer._reader.unchecked = 0
     batch = make_batch(24)
     batch["rewards"] = batch["rewards"].astype(np.float64) / 3
     batch["truncations"] = np.arange(24) % 8 == 7 if not waits else np.zeros(24, bool)
@@ -297,10 +296,10 @@ def test_what_waits_is_the_same_without_close_looks(make_agent, make_batch, batc
 )
 def test_what_waits_is_refused_without_close_looks_too(make_agent, make_batch, change, said):
     agent, batch = make_agent("numpy"), make_batch(3)
-    agent._unchecked = 0
+    agent._observer._reader.unchecked = 0
     with pytest.raises(InputError, match=said):
         agent.observe(**{**batch, "next_states": None, **change}, batched=True)
-    assert agent.timesteps == len(agent._buffers.windows) == 0
+    assert agent.timesteps == len(agent._observer._waiting) == 0
 
 
 @pytest.mark.parametrize(

@@ -117,9 +117,9 @@ def test_the_learning_rate_follows_training(make_agent, make_batch, backend, mem
         steps = []
         for time in (0.0, 1.0):
             agent.set_progress(time)
-            before = agent.get_weights()["policy/value/weights"]
+            before = agent.get_weights()["dqn/policy/value/weights"]
             learn()
-            steps.append(np.abs(agent.get_weights()["policy/value/weights"] - before).max())
+            steps.append(np.abs(agent.get_weights()["dqn/policy/value/weights"] - before).max())
         assert steps[0] > 1e-3 and steps[1] == 0.0
 
 
@@ -161,10 +161,10 @@ def test_nested_actions(make_agent, backend, dueling, options):
     changed = {
         name
         for name, value in agent.get_weights().items()
-        if name.startswith("policy/") and not np.array_equal(value, before[name])
+        if name.startswith("dqn/policy/") and not np.array_equal(value, before[name])
     }
     # Every head learns.
-    assert {name for name in before if name.startswith("policy/")} == changed
+    assert {name for name in before if name.startswith("dqn/policy/")} == changed
 
 
 def test_a_bool_as_action(make_agent, backend):
@@ -225,7 +225,7 @@ def test_what_policy_and_memory_see(make_agent, backend):
 
 def test_the_streams_of_the_dueling_policy(make_agent):
     agent = make_agent("numpy", policy_spec={"units_state_value_stream": 5, "activation": "tanh"})
-    assert agent.get_weights()["policy/value-hidden/weights"].shape == (8, 5)
+    assert agent.get_weights()["dqn/policy/value-hidden/weights"].shape == (8, 5)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_a_policy_that_contradicts_dueling_q(make_agent, dueling_q, kind, said):
 def test_memories_of_dqn(make_agent):
     assert make_agent(
         "numpy", memory_spec={"type": "prioritized_replay", "capacity": 5}
-    ).executor.root.is_prioritized
+    ).learner.experience.is_prioritized
     assert make_agent("numpy", memory_spec={"capacity": 5}).executor.root.memory.capacity == 5
     assert make_agent("numpy", memory_spec="replay_memory").executor.root.memory.capacity == 1000
     with pytest.raises(

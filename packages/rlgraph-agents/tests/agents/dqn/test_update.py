@@ -18,7 +18,7 @@ def formula(variant):
 
 
 def is_of_the_policy(name):
-    return name.split("/")[0] in ("policy", "target-policy")
+    return name.startswith(("dqn/policy/", "dqn/target-policy/"))
 
 
 # Losses.
@@ -29,8 +29,8 @@ def test_loss_of_a_batch(make_agent, make_batch, backend, variant, reference):
     agent, batch = make_agent(backend, discount=0.9, **variant), make_batch(16)
     agent.set_weights(reference.randomised(agent.get_weights(), seed=1))
     loss, per_item = reference.loss(agent.get_weights(), batch, 0.9, **formula(variant))
-    without = agent.call_api_method("get_td_loss", **batch)
-    assert without["loss"] == pytest.approx(loss, rel=1e-5)
+    without, _ = agent.get_td_loss(batch)
+    assert without == pytest.approx(loss, rel=1e-5)
     results = agent.update(batch)
     assert isinstance(results["loss"], float)
     assert results["loss"] == pytest.approx(loss, rel=1e-5)
@@ -44,7 +44,7 @@ def test_loss_of_a_batch(make_agent, make_batch, backend, variant, reference):
 @pytest.mark.parametrize("double_q", [True, False])
 def test_the_policy_is_asked_about_next_states_for_double_q_only(make_agent, double_q):
     plan = make_agent("numpy", double_q=double_q).executor.plan("get_td_loss")
-    calls = [node.id for node in plan.nodes if node.component == "policy/advantages"]
+    calls = [node.id for node in plan.nodes if node.component == "dqn/policy/advantages"]
     assert len(calls) == 1 + double_q
 
 
@@ -64,7 +64,7 @@ def test_a_terminal_has_no_future(make_agent, make_batch, backend, reference):
 
     def per_item(terminals, next_states):
         changed = {**batch, "terminals": np.full(6, terminals), "next_states": next_states}
-        return agent.call_api_method("get_td_loss", **changed)["loss_per_item"]
+        return agent.get_td_loss(changed)[1]
 
     here, elsewhere = batch["next_states"], batch["next_states"] + 1.0
     np.testing.assert_array_equal(per_item(True, here), per_item(True, elsewhere))
@@ -84,18 +84,20 @@ def test_gradient_and_adam_step(make_agent, make_batch, backend, variant, refere
     after = agent.get_weights()
     for name, gradient in gradients.items():
         # The first moment after one step is 0.1 of the gradient, the second 0.001 of its square.
-        np.testing.assert_allclose(10 * after[f"optimizer/first_moments/{name}"], gradient, rtol=0, atol=1e-8)
         np.testing.assert_allclose(
-            1000 * after[f"optimizer/second_moments/{name}"], gradient**2, rtol=0, atol=1e-8
+            10 * after[f"dqn/optimizer/first_moments/{name}"], gradient, rtol=0, atol=1e-8
+        )
+        np.testing.assert_allclose(
+            1000 * after[f"dqn/optimizer/second_moments/{name}"], gradient**2, rtol=0, atol=1e-8
         )
         step = 0.01 * gradient / (np.abs(gradient) + 1e-8)
         changed = np.abs(gradient) > 1e-4
         np.testing.assert_allclose((before[name] - after[name])[changed], step[changed], rtol=1e-6)
         assert changed.any()
     for name in after:
-        if name.startswith("target-policy/"):
+        if name.startswith("dqn/target-policy/"):
             np.testing.assert_array_equal(after[name], before[name])
-    assert after["optimizer/steps"] == 1
+    assert after["dqn/optimizer/steps"] == 1
 
 
 def test_gradients_are_clipped_by_their_norm_together(make_agent, make_batch, backend, reference):
@@ -109,7 +111,7 @@ def test_gradients_are_clipped_by_their_norm_together(make_agent, make_batch, ba
     after = agent.get_weights()
     for name, gradient in gradients.items():
         np.testing.assert_allclose(
-            10 * after[f"optimizer/first_moments/{name}"], 0.5 * gradient / norm, rtol=0, atol=1e-6
+            10 * after[f"dqn/optimizer/first_moments/{name}"], 0.5 * gradient / norm, rtol=0, atol=1e-6
         )
 
 
@@ -146,7 +148,7 @@ def test_records_are_drawn_anew_from_all_of_the_memory(make_agent, make_batch, b
     batch = make_batch(4)
     agent.observe(**batch, batched=True)
     losses = {round(agent.update()["loss"], 4) for _ in range(60)}
-    per_item = agent.call_api_method("get_td_loss", **batch)["loss_per_item"]
+    per_item = agent.get_td_loss(batch)[1]
     pairs = {round(float(a + b) / 2, 4) for i, a in enumerate(per_item) for b in per_item[: i + 1]}
     assert len(losses) > 6
     assert all(min(abs(loss - pair) for pair in pairs) < 2e-4 for loss in losses)

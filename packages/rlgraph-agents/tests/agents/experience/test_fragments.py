@@ -58,18 +58,18 @@ def test_bytes_give_back_every_field_and_frames_are_sent_once(seed):
 
 
 def test_a_cut_truncates_what_had_not_ended():
-    def step(terminal):
-        rows = np.zeros(2, np.float32)
-        return VectorStep(rows, rows, rows, np.array([terminal, False]), rows > 0, rows + 1.0, rows > 0)
+    def step(terminal, first=0.0):
+        rows = np.full(2, first, np.float32)
+        return VectorStep(rows, rows, rows, np.array([terminal, False]), rows < 0, rows + 1.0, rows < 0)
 
     buffer = FragmentBuffer(2)
-    buffer.cut(None, np.array([7.0, 8.0], np.float32))  # nothing to cut
+    buffer.cut()  # nothing to cut
     buffer.add(step(True))
-    buffer.cut(None, np.array([7.0, 8.0], np.float32))
-    buffer.add(step(False))
+    buffer.cut()
+    buffer.add(step(False, 5.0))
     fragment = buffer.take()
     assert fragment.truncations.tolist() == [[False, True], [False, False]]
-    assert fragment.next_states().tolist() == [[1.0, 8.0], [1.0, 1.0]]
+    assert fragment.next_states().tolist() == [[1.0, 1.0], [6.0, 6.0]]
 
 
 def test_containers_and_rows_that_are_no_steps():

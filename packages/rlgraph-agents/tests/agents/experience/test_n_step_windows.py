@@ -29,7 +29,7 @@ def test_any_script_of_ends_equals_a_loop_over_episodes(n_step, seed):
     windows, found = NStepWindows(n_step, GAMMA, "float64"), []
     episodes, running = [], [[] for _ in range(number)]
     states = np.arange(number, dtype=float)
-    clock, newest = float(number), states
+    clock = float(number)
     for _ in range(60):
         rewards = rng.normal(size=number)
         terminals = rng.random(number) < 0.1
@@ -42,8 +42,7 @@ def test_any_script_of_ends_equals_a_loop_over_episodes(n_step, seed):
         )
         found += windows.add(step)
         cut = [i for i in range(number) if rng.random() < 0.05]
-        newest = np.where(valid, reached, newest)
-        found += windows.cut(cut, newest)
+        found += windows.cut(cut)
         for i in range(number):
             ended = False
             if valid[i]:

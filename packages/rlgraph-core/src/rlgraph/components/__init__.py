@@ -127,7 +127,7 @@ from rlgraph.components.preprocessing.image_resize import ImageResize
 from rlgraph.components.preprocessing.moving_standardize import MovingStandardize
 from rlgraph.components.preprocessing.multiply import Multiply
 from rlgraph.components.preprocessing.normalize import Normalize
-from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer, StatefulLayer
+from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer
 from rlgraph.components.preprocessing.preprocessor_stack import PreprocessorStack
 from rlgraph.components.preprocessing.rank_reinterpreter import RankReinterpreter
 from rlgraph.components.preprocessing.reshape import Reshape
@@ -253,7 +253,6 @@ __all__ = [
     "Stack",
     "StagingArea",
     "Standardize",
-    "StatefulLayer",
     "StringToHashBucket",
     "SupervisedLoss",
     "SupervisedModel",

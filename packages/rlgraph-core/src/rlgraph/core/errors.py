@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -144,16 +145,25 @@ def no_part(key: object, keys: Iterable[object] | None, of: str = "") -> str:
     )
 
 
-def offer(key: str, candidates: Iterable[str], other_names: Mapping[str, str]) -> str:
+#: Key in other libraries -> its place here, or a sentence that says what to do, or several of them.
+OtherNames = Mapping[str, str | tuple[str, ...]]
+
+
+def offer(key: str, candidates: Iterable[str], other_names: OtherNames) -> str:
     """A sentence that suggests the name of `key` here, or else the most similar candidate; see `nearest`.
 
     Args:
         key: the given key.
         candidates: the valid keys.
-        other_names: name in other libraries -> place here, which begins with one of `candidates`.
+        other_names: what other libraries call keys. The first that holds is used: a place begins with one of
+            `candidates`, a sentence, which ends with a period, quotes only these.
     """
     known = set(candidates)
-    place = other_names.get(key)
-    if place is not None and place.partition(".")[0] in known:
-        return f"It is {place!r} here."
+    hints = other_names.get(key, ())
+    for hint in (hints,) if isinstance(hints, str) else hints:
+        if hint.endswith("."):
+            if known.issuperset(re.findall(r"'(\w+)'", hint)):
+                return hint
+        elif hint.partition(".")[0] in known:
+            return f"It is {hint!r} here."
     return nearest(key, known)

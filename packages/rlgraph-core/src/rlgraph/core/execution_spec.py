@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, ClassVar
 
-from rlgraph.core.errors import SpecError, nearest
+from rlgraph.core.errors import OtherNames, SpecError, nearest
 from rlgraph.core.graph.devices import Device, device_parts
 from rlgraph.core.specs.spec_paths import locate, record
 from rlgraph.core.specs.specifiable import check_arguments
@@ -17,6 +18,26 @@ DEVICE_STRATEGIES = ("default", "multi_device_sync")
 MAX_THREADS = 1024
 #: Where methods that act may run.
 ACT_ON = ("auto", "numpy", "backend")
+
+_SESSIONS = "There are no sessions: leave it out."
+_PROFILE = "Call executor.profile(file) instead, and leave it out."
+#: Keys of RLgraph 0.5.
+_OTHER_NAMES: OtherNames = MappingProxyType(
+    {
+        "torch_num_threads": "threads",
+        "OMP_NUM_THREADS": "threads",
+        "default_device": "device",
+        "allow_soft_placement": "soft_placement",
+        "mode": "Runs have one process: leave it out.",
+        "distributed_spec": "Runs have one process: leave it out.",
+        "ray_spec": "Runs have one process: leave it out, and give the worker num_envs.",
+        "gpu_spec": "Give 'device', such as cuda:0, or 'replicas'.",
+        **dict.fromkeys(("disable_monitoring", "session_config", "log_device_placement"), _SESSIONS),
+        **dict.fromkeys(
+            ("enable_profiler", "profiler_frequency", "enable_timeline", "timeline_frequency"), _PROFILE
+        ),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -46,6 +67,8 @@ class ExecutionSpec:
         replicas: devices that share the work under ``multi_device_sync``; one may be named several times.
         choices: earlier decisions of a backend, to be repeated (see `Backend.choices`).
     """
+
+    other_names: ClassVar[OtherNames] = _OTHER_NAMES
 
     dtype: str = "float32"
     seed: int = 0

@@ -39,14 +39,21 @@ KNOWN_DISTRIBUTIONS = {
     "rlgraph.environments": {"openai_gym": "rlgraph-agents", "grid_world": "rlgraph-agents"},
 }
 
-#: What others have a name for, and is written differently here: group -> name -> spec.
+#: What others have a name for, and is written differently here: group -> name -> spec, or a sentence.
 OTHER_NAMES = {
+    "rlgraph.agents": {
+        "actorcritic": '"a2c"',
+        "apex": "Ape-X is not available yet; 'dqn' with prioritized_replay and n_step is the nearest.",
+        "dqfd": "DQfD is not available yet; 'dqn' is the nearest.",
+        **dict.fromkeys(
+            ("impala", "singleimpala"), "IMPALA is not available yet; 'a2c' and 'ppo' are the nearest."
+        ),
+    },
     "rlgraph.components": {
         "linear": '"dense"',
         "flatten": '{"type": "reshape", "flatten": true}',
         "gae": '"generalized_advantage_estimation"',
         "epsilonexploration": '"epsilon_greedy"',
-        "memprioritizedreplay": '"prioritized_replay"',
         **{
             name: f'{{"type": "activation", "activation": "{name}"}}'
             for name in ("relu", "tanh", "sigmoid", "elu", "gelu", "silu")
@@ -211,7 +218,9 @@ class Registry:
             shorter = self._plugins.get(_key(name).removesuffix(ending))
             if shorter:
                 other = f'"{canonical(shorter[0].name)}"'
-        hint = f"It is {other} here." if other else nearest(canonical(name), self.names())
+        hint = nearest(canonical(name), self.names())
+        if other:
+            hint = other if other.endswith(".") else f"It is {other} here."
         return f"unknown {self.kind} {name!r}. {hint}"
 
 

@@ -109,13 +109,13 @@ def test_only_floats_of_a_container_are_noisy(backend):
     np.testing.assert_array_equal(greedy["speed"], [3.0, 4.0])
 
 
-@pytest.mark.parametrize("make", [GaussianNoise, OrnsteinUhlenbeckNoise])
-def test_all_backends_explore_alike(make, backend):
+def test_all_backends_explore_alike(backend):
     greedy = np.zeros((4, 3), np.float32)
     runs = [
         [act(greedy, np.float32(0.0)).tolist() for _ in range(3)]
         for act in (
-            noisy(make(FREE), name, seed) for name, seed in (("numpy", 1), (backend, 1), (backend, 2))
+            noisy(GaussianNoise(FREE), name, seed)
+            for name, seed in (("numpy", 1), (backend, 1), (backend, 2))
         )
     ]
     assert runs[0] == runs[1] != runs[2]
@@ -124,32 +124,49 @@ def test_all_backends_explore_alike(make, backend):
 # Ornstein and Uhlenbeck.
 
 
-def path_of(act, steps, rows=1, size=3):
-    greedy = np.zeros((rows, size), np.float32)
-    return np.stack([act(greedy, np.float32(0.0)) for _ in range(steps)])
+class Drift:
+    """Noise over the steps of episodes, row by row."""
+
+    def __init__(self, exploration, backend="numpy", rows=1, seed=10):
+        space, states = exploration.action_space.with_batch_rank(), exploration.internal_states_space
+        observations = Dict(states=FloatBox(), internal_states=states, add_batch_rank=True)
+        self.test = ComponentTest(
+            exploration,
+            {"actions": space, "observations": observations, "time_percentage": TIME},
+            backend=backend,
+            seed=seed,
+        )
+        self.greedy, self.states, self.time = space.zeros(rows), states.zeros(rows), np.float32(0.0)
+        self.rows = np.zeros(rows, np.float32)
+
+    def step(self):
+        observations = {"states": self.rows, "internal_states": self.states}
+        act, advance = (self.test.executor.program(name) for name in ("get_action", "next_internal_states"))
+        action = act(self.greedy, observations=observations)
+        self.states = advance(observations, self.time)
+        return action
+
+    def path(self, steps):
+        return np.stack([self.step() for _ in range(steps)])
 
 
-def test_ornstein_uhlenbeck_noise_by_a_loop():
-    exploration = OrnsteinUhlenbeckNoise(FREE, theta=0.3, sigma=0.7, mu=-1.0, dt=0.5)
-    test = ComponentTest(
-        exploration, {"actions": FREE.with_batch_rank(), "time_percentage": TIME}, backend="numpy"
-    )
-    before = test.executor.storage.streams["exploration"].bit_generator.state
-    found = path_of(test.executor.program("get_action"), steps=20, rows=2)
-    rng = np.random.Generator(type(test.executor.storage.streams["exploration"].bit_generator)())
-    rng.bit_generator.state = before
-    x = np.full((2, 3), -1.0)
-    for noise in found:
-        x = x + 0.3 * (-1.0 - x) * 0.5 + 0.7 * np.sqrt(0.5) * rng.standard_normal((2, 3))
+def test_ornstein_uhlenbeck_noise_by_a_loop(backend):
+    drift = Drift(OrnsteinUhlenbeckNoise(FREE, theta=0.3, sigma=0.7, mu=-1.0, dt=0.5), backend, rows=2)
+    stream = drift.test.executor.storage.streams["exploration"].bit_generator
+    rng = np.random.Generator(type(stream)())
+    rng.bit_generator.state = stream.state
+    x = np.full((2, 3), -1.0)  # the first step has no deviation
+    for noise in drift.path(20):
         np.testing.assert_allclose(noise, x, atol=1e-5)
+        x = x + 0.3 * (-1.0 - x) * 0.5 + 0.7 * np.sqrt(0.5) * rng.standard_normal((2, 3))
 
 
-def test_ornstein_uhlenbeck_noise_in_the_long_run(backend):
+def test_ornstein_uhlenbeck_noise_in_the_long_run():
     """Mean mu, variance sigma^2 dt / (1 - phi^2), autocorrelation phi^k, normal."""
     theta, sigma, mu, dt = 0.25, 0.4, 0.3, 0.8
     phi, rows = 1 - theta * dt, 64
-    act = noisy(OrnsteinUhlenbeckNoise(FREE, theta, sigma, mu, dt), backend)
-    path = path_of(act, steps=400, rows=rows)[100:].reshape(300, -1)  # many independent paths
+    drift = Drift(OrnsteinUhlenbeckNoise(FREE, theta, sigma, mu, dt), rows=rows)
+    path = drift.path(400)[100:].reshape(300, -1)  # many independent paths
     deviation = sigma * np.sqrt(dt / (1 - phi**2))
     assert abs(path.mean() - mu) < 0.02
     assert abs(path.std() - deviation) < 0.02
@@ -160,52 +177,93 @@ def test_ornstein_uhlenbeck_noise_in_the_long_run(backend):
     assert stats.kstest(path[-1], stats.norm(mu, deviation).cdf).pvalue > 1e-3
 
 
-def test_every_environment_has_noise_of_its_own_and_a_reset_is_of_one_alone():
-    exploration = OrnsteinUhlenbeckNoise(FREE, sigma=0.0, mu=0.5, theta=0.1, num_environments=3)
-    spaces = {"actions": FREE.with_batch_rank(), "env_indices": IntBox(add_batch_rank="rows")}
-    test = ComponentTest(exploration, spaces, backend="numpy")
-    test.executor.storage.host["exploration/noise"][...] = np.float32([[1.5], [2.5], [3.5]])
-    actions = np.zeros((3, 3), np.float32)
-    np.testing.assert_allclose(test.test(("get_action", [actions]))[:, 0], [1.4, 2.3, 3.2], rtol=1e-5)
-    test.test(("reset", [np.array([1])]))
-    np.testing.assert_allclose(test.test(("get_action", [actions]))[:, 0], [1.31, 0.5, 2.93], rtol=1e-5)
-    # Fewer rows are the first environments; the others stay where they are.
-    np.testing.assert_allclose(test.test(("get_action", [actions[:1]]))[:, 0], [1.229], rtol=1e-5)
-    test.variable_test("exploration/noise", np.tile(np.float32([[1.229], [0.5], [2.93]]), (1, 3)), decimals=5)
-    with pytest.raises(
-        InputError, match=r"expected at most 3 environments, given 4 actions; increase num_environments"
-    ):
-        test.test(("get_action", [np.zeros((4, 3), np.float32)]))
-    with pytest.raises(InputError, match=r"expected env_indices in 0\.\.2, given \[3\]"):
-        test.test(("reset", [np.array([3])]))
-    test.test(("reset", [np.zeros(0, np.int64)]))
-    everybody = ComponentTest(
-        OrnsteinUhlenbeckNoise(FREE, mu=0.5), {"actions": FREE.with_batch_rank()}, backend="numpy"
+def test_every_row_has_a_deviation_of_its_own_and_zero_begins_an_episode(backend):
+    """Without random steps deviations shrink by theta."""
+    drift = Drift(OrnsteinUhlenbeckNoise(FREE, sigma=0.0, mu=0.5, theta=0.1), backend, rows=3)
+    drift.states = {"exploration": (np.float32([[1.0] * 3, [2.0] * 3, [3.0] * 3]),)}
+    np.testing.assert_allclose(drift.step()[:, 0], [1.5, 2.5, 3.5], rtol=1e-5)
+    (deviations,) = drift.states["exploration"]
+    np.testing.assert_allclose(deviations[:, 1], [0.9, 1.8, 2.7], rtol=1e-5)
+    drift.states = {"exploration": (deviations * np.float32([[1.0], [0.0], [1.0]]),)}
+    np.testing.assert_allclose(drift.path(2)[:, :, 0], [[1.4, 0.5, 3.2], [1.31, 0.5, 2.93]], rtol=1e-5)
+
+
+def test_the_float_parts_of_an_action_have_deviations(backend):
+    space = Dict(jump=BoolBox(), move=Tuple(IntBox(3), FloatBox(-1.0, 1.0, shape=(2,))), speed=FloatBox())
+    exploration = OrnsteinUhlenbeckNoise(space, sigma=0.0, theta=0.5, mu=0.25, scope="my-noise")
+    assert exploration.internal_states_space == Dict(
+        my_noise=Tuple(FloatBox(shape=(2,)), FloatBox()), add_batch_rank=True
     )
-    everybody.test(("get_action", [actions]))
-    everybody.test(("reset", []))
-    everybody.variable_test("exploration/noise", np.full((64, 3), 0.5))
+    drift = Drift(exploration, backend)
+    drift.states = {"my_noise": (np.float32([[0.5, 2.0]]), np.float32([-4.0]))}
+    first, second = drift.step(), drift.step()
+    assert (first["jump"].tolist(), first["move"][0].tolist()) == ([False], [0])
+    np.testing.assert_allclose(first["move"][1], [[0.75, 1.0]])  # inside the bounds
+    np.testing.assert_allclose(first["speed"], [-3.75])
+    np.testing.assert_allclose(second["move"][1], [[0.5, 1.0]])
+    np.testing.assert_allclose(second["speed"], [-1.75])
 
 
-def test_noise_goes_on_after_a_checkpoint(tmp_path):
-    def made():
-        return ComponentTest(
-            OrnsteinUhlenbeckNoise(FREE), {"actions": FREE.with_batch_rank()}, backend="numpy"
+def test_noise_without_internal_states_is_that_of_a_first_step(backend):
+    exploration = OrnsteinUhlenbeckNoise(FREE, sigma=[0.5, 0.0], mu=0.5)
+    spaces = {
+        "actions": FREE.with_batch_rank(),
+        "observations": FloatBox(shape=(2,), add_batch_rank=True),
+        "time_percentage": TIME,
+    }
+    test = ComponentTest(exploration, spaces, backend=backend)
+    test.test(("get_action", [np.zeros((2, 3))]), expected_outputs=np.full((2, 3), 0.5))
+    advance = test.executor.program("next_internal_states")
+    (drawn,) = advance(np.zeros((400, 2), np.float32), np.float32(0.0))["exploration"]
+    assert stats.kstest(drawn.ravel(), stats.norm(0.0, 0.5).cdf).pvalue > 1e-3
+    (still,) = advance(np.zeros((4, 2), np.float32), np.float32(1.0))["exploration"]
+    np.testing.assert_array_equal(still, np.zeros((4, 3)))
+
+
+def test_deviations_stay_while_exploration_is_off(backend):
+    exploration = OrnsteinUhlenbeckNoise(FREE)
+    observations = Dict(
+        states=FloatBox(), internal_states=exploration.internal_states_space, add_batch_rank=True
+    )
+    spaces = {
+        "actions": FREE.with_batch_rank(),
+        "observations": observations,
+        "use_exploration": bool,
+    }
+    test = ComponentTest(exploration, spaces, backend=backend)
+    advance = test.executor.program("next_internal_states")
+    held = {"exploration": (np.float32([[1.0, 2.0, 3.0]]),)}
+    given = {"states": np.zeros(1, np.float32), "internal_states": held}
+    stream = test.executor.storage.streams["exploration"].bit_generator
+    before = stream.state
+    (kept,) = advance(given, use_exploration=np.array(False))["exploration"]
+    np.testing.assert_array_equal(kept, held["exploration"][0])
+    assert stream.state == before
+    (moved,) = advance(given, use_exploration=np.array(True))["exploration"]
+    assert (moved != kept).all()
+
+
+def test_wrong_internal_states():
+    exploration = OrnsteinUhlenbeckNoise(FREE)
+    other = Dict(states=FloatBox(), internal_states={"policy": FloatBox()}, add_batch_rank=True)
+    with pytest.raises(AssemblyError, match="internal_states of the observations: there is no part 'explo"):
+        ComponentTest(
+            exploration, {"actions": FREE.with_batch_rank(), "observations": other}, backend="numpy"
         )
-
-    actions, first, second = np.zeros((2, 3), np.float32), made(), made()
-    for _ in range(5):
-        first.test(("get_action", [actions]))
-    first.executor.save(tmp_path / "saved")
-    second.executor.load(tmp_path / "saved")
-    np.testing.assert_array_equal(*(test.test(("get_action", [actions])) for test in (first, second)))
+    flat = Dict(states=FloatBox(), internal_states={"exploration": FREE}, add_batch_rank=True)
+    with pytest.raises(SpaceError, match=r"internal_states: expected Dict\({'exploration': Tuple"):
+        ComponentTest(
+            OrnsteinUhlenbeckNoise(FREE),
+            {"actions": FREE.with_batch_rank(), "observations": flat},
+            backend="numpy",
+        )
 
 
 # All explorations: time and the switch.
 
 EXPLORATIONS = {
     "gaussian_noise": (lambda amount: GaussianNoise(FREE, stddev=amount), FREE),
-    "ornstein_uhlenbeck_noise": (lambda amount: OrnsteinUhlenbeckNoise(FREE, sigma=amount), FREE),
+    "ornstein_uhlenbeck_noise": (lambda amount: OrnsteinUhlenbeckNoise(FREE, sigma=amount, mu=1.0), FREE),
     "constant_noise": (lambda amount: ConstantNoise(FREE, value=amount), FREE),
     "epsilon_greedy": (lambda amount: EpsilonGreedy(IntBox(5), amount), IntBox(5)),
     "noisy_greedy": (
@@ -218,7 +276,10 @@ EXPLORATIONS = {
 def given_of(kind, amount=1.0):
     make, space = EXPLORATIONS[kind]
     exploration = make(amount)
-    return exploration, {exploration.explores: space.with_batch_rank()}
+    return exploration, {
+        exploration.explores: space.with_batch_rank(),
+        "observations": FloatBox(add_batch_rank=True),
+    }
 
 
 @pytest.mark.parametrize("kind", EXPLORATIONS)
@@ -227,7 +288,7 @@ def test_a_constant_amount_needs_no_time(kind, backend):
     test = ComponentTest(exploration, spaces, backend=backend)
     greedy = spaces[exploration.explores].zeros(60)
     explored = test.test(("get_action", [greedy]))
-    assert len(np.unique(explored)) > 1 or kind == "constant_noise"
+    assert len(np.unique(explored)) > 1 or kind in ("constant_noise", "ornstein_uhlenbeck_noise")
     wrong, spaces = given_of(kind, amount=[1.0, 0.5])
     with pytest.raises(AssemblyError, match=r"exploration needs time_percentage.*LinearDecay"):
         ComponentTest(wrong, spaces, backend=backend)
@@ -309,8 +370,8 @@ def test_time_is_a_number():
         ({"type": "ornstein_uhlenbeck", "dt": -1.0}, r"dt: expected a number > 0, given -1.0"),
         ({"type": "ornstein_uhlenbeck", "theta": 4.0, "dt": 0.5}, r"theta: expected theta \* dt < 2"),
         (
-            {"type": "ornstein_uhlenbeck", "num_environments": 0},
-            r"num_environments: expected an integer >= 1",
+            {"type": "ornstein_uhlenbeck", "num_environments": 4},
+            r"num_environments: OrnsteinUhlenbeckNoise has no such key",
         ),
         ({"type": "dense", "units": 3}, r"e.noise_spec.type: 'dense' is a Dense, expected a Exploration"),
     ],

@@ -70,6 +70,14 @@ def test_standardized_advantages_are_for_the_policy_only(backend):
     test.test(("loss_per_item", BATCH), which="loss", expected_outputs=pg + VF, decimals=5)
 
 
+def test_advantages_of_the_policy_alone(backend):
+    test = ComponentTest(PPOLoss(), {**SPACES, "policy_advantages": FLOATS}, backend=backend)
+    advantages, ratios = np.array([1.0, -2.0, 3.0]), np.array([1.5, 1.1, 0.5])
+    pg = -np.minimum(ratios * advantages, np.clip(ratios, 0.8, 1.2) * advantages)
+    batch = {**BATCH, "policy_advantages": advantages}
+    test.test(("loss_per_item", batch), which="loss", expected_outputs=pg + VF, decimals=5)
+
+
 def test_schedules(backend):
     loss = PPOLoss(
         clip_ratio=[0.4, 0.0],

@@ -141,7 +141,7 @@ def test_what_a_network_cannot_take_names_the_layer_that_converts_it(space, laye
 
 
 def test_no_layer_of_a_network_has_state():
-    with pytest.raises(SpecError, match="network.layers: sequence-0 keeps state per environment"):
+    with pytest.raises(SpecError, match="network.layers: sequence-0 keeps frames or statistics"):
         NeuralNetwork([{"type": "sequence"}])
 
 

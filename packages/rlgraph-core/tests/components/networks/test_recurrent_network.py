@@ -326,7 +326,7 @@ def test_training_is_an_argument_by_name():
 
 
 def test_wrong_states():
-    with pytest.raises(SpaceError, match="expected no internal_states, since no layer is recurrent"):
+    with pytest.raises(SpaceError, match="expected no internal_states, since no layer keeps any"):
         ComponentTest(NeuralNetwork([Dense(2)]), {"inputs": ONE, "internal_states": STATES}, backend="numpy")
     with pytest.raises(
         SpaceError, match=r"network/call.internal_states: expected Dict\(.*lstm_1.*given Dict\(.*lstm_2"

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from rlgraph.components import SGD, Adadelta, Adagrad, Adam, AdamW, Nadam, RMSProp
+from rlgraph.components import SGD, Adadelta, Adagrad, Adam, AdamW, Nadam, Optimizer, RMSProp
 from rlgraph.core import (
     AssemblyError,
     Component,
@@ -463,3 +463,16 @@ def test_wrong_arguments(kind, options, message):
     with pytest.raises(SpecError) as error:
         kind(**options)
     assert message in str(error.value)
+
+
+def test_a_spec_without_type_is_that_of_the_default(tmp_path):
+    file = tmp_path / "optimizer.json"
+    file.write_text('{"learning_rate": 0.5}')
+    for spec, rate in ((None, 1e-3), ({"learning_rate": 0.5}, 0.5), (str(file), 0.5)):
+        optimizer = Optimizer.from_spec(spec)
+        assert type(optimizer) is Adam
+        assert optimizer.learning_rate.value(0.0) == rate
+    assert type(Optimizer.from_spec(str(file), default="rmsprop", scope="own")) is RMSProp
+    assert type(Optimizer.from_spec({"type": "sgd"}, default="rmsprop")) is SGD
+    assert type(Optimizer.from_spec("nadam", default="rmsprop")) is Nadam
+    assert type(SGD.from_spec(None)) is SGD

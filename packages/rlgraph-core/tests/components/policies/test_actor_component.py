@@ -87,22 +87,14 @@ def test_an_exploration(exploration, backend):
     np.testing.assert_array_equal(acted(0.0, False), best)
 
 
-@pytest.mark.parametrize("kind", ["epsilon", "gumbel", "ornstein_uhlenbeck"])
+@pytest.mark.parametrize("kind", ["epsilon", "gumbel"])
 def test_an_exploration_that_is_switched_off_waits(kind, backend):
-    """It draws nothing and remembers what it did, whatever number of states comes meanwhile."""
+    """It draws nothing, whatever number of states comes meanwhile."""
     q_policy = {"type": "q_policy", "network_spec": LAYERS}
-    policy, exploration, space = {
-        "epsilon": (q_policy, {"epsilon_spec": 0.5}, ACTIONS),
-        "gumbel": (q_policy, {"noise_spec": {"type": "gumbel"}}, ACTIONS),
-        "ornstein_uhlenbeck": (
-            {"network_spec": LAYERS},
-            {"type": "ornstein_uhlenbeck_noise", "num_environments": 5},
-            FloatBox(shape=(2,)),
-        ),
-    }[kind]
+    exploration = {"epsilon": {"epsilon_spec": 0.5}, "gumbel": {"noise_spec": {"type": "gumbel"}}}[kind]
     runs = []
     for interrupted in (False, True):
-        actor = ActorComponent(HALVES, policy, exploration, action_space=space)
+        actor = ActorComponent(HALVES, q_policy, exploration, action_space=ACTIONS)
         test = ComponentTest(
             actor, {"observations": STATES, "use_exploration": bool}, backend=backend, seed=3
         )
@@ -113,10 +105,8 @@ def test_an_exploration_that_is_switched_off_waits(kind, backend):
             if interrupted:
                 many = np.repeat(GIVEN, 4, axis=0)
                 calm = act(many, use_exploration=np.array(False))["action"]
-                last = "q-values" if policy is q_policy else "action-adapter/action-layer"
-                preferred = logits_of(test, many / np.float32(255), last=last)
-                expected = preferred.argmax(-1) if policy is q_policy else preferred[:, :2]
-                np.testing.assert_allclose(calm, expected, atol=1e-5)
+                expected = logits_of(test, many / np.float32(255), last="q-values").argmax(-1)
+                np.testing.assert_array_equal(calm, expected)
     np.testing.assert_array_equal(*runs)
     assert not all((run == runs[0][0]).all() for run in runs[0])
 
@@ -143,7 +133,7 @@ def test_internal_states(backend):
     actor = ActorComponent(None, Policy(layers, ACTIONS))
     state = FloatBox(shape=(2,))
     states = Dict(policy=Dict(core=Tuple(state, state)), add_batch_rank=True)
-    assert actor.internal_states_space.with_batch_rank() == states
+    assert actor.get_internal_states_space(FloatBox(shape=(3,))) == states
     spaces = {"observations": Dict(states=FloatBox(shape=(3,)), internal_states=states)}
     test = ComponentTest(actor, spaces, backend=backend)
     x, (c, h) = (
@@ -189,46 +179,42 @@ def test_parts_and_other_inputs(backend):
         np.testing.assert_array_equal(found["action"][part], probabilities.argmax(-1))
 
 
-def test_preprocessing_that_remembers():
-    spaces = {
-        "observations": FloatBox(shape=(2,), add_batch_rank=True),
-        "env_indices": IntBox(add_batch_rank=True),
-    }
+def test_frame_stacks_and_noise_are_internal_states(backend):
+    """Rows of two episodes; noise without random steps shrinks by theta, and both are 0 where an episode begins."""
     preprocessing = [{"type": "sequence", "sequence_length": 2, "add_rank": False}]
-    actor = ActorComponent(preprocessing, Policy(LAYERS, ACTIONS))
-    test = ComponentTest(actor, spaces, backend="numpy")
-    one = np.ones((1, 2), "float32")
-
-    def seen(x):
-        return test.test((METHOD, {"observations": x, "env_indices": np.array([0])}))["preprocessed_state"]
-
-    seen(one)
-    np.testing.assert_array_equal(seen(2 * one), [[1.0, 1.0, 2.0, 2.0]])
-    test.test(("reset", [np.array([0])]))
-    np.testing.assert_array_equal(seen(3 * one), [[3.0, 3.0, 3.0, 3.0]])
-
-
-def test_reset_reaches_the_exploration(backend):
-    """Without noise on top, Ornstein-Uhlenbeck noise goes from its mean towards the mean: it is 0 after a reset."""
-    noise = {"type": "ornstein_uhlenbeck", "sigma": [1.0, 0.0], "num_environments": 3}
-    actor = ActorComponent(
-        None, Policy(LAYERS, FloatBox(-1.0, 1.0), deterministic=True), {"noise_spec": noise}
+    noise = {"type": "ornstein_uhlenbeck", "sigma": 0.0, "theta": 0.5, "mu": 0.25}
+    policy = Policy(LAYERS, FloatBox(), deterministic=True)
+    actor = ActorComponent(preprocessing, policy, {"noise_spec": noise})
+    state = FloatBox(shape=(2,), add_batch_rank=True)
+    space = actor.get_internal_states_space(state)
+    stack = {"stack": FloatBox(shape=(4,)), "is_filled": BoolBox()}
+    assert space == Dict(
+        preprocessor={"sequence_0": stack}, exploration=Tuple(FloatBox()), add_batch_rank=True
     )
-    spaces = {
-        "observations": FloatBox(shape=(3,), add_batch_rank=True),
-        "env_indices": IntBox(add_batch_rank=True),
-    }
-    test = ComponentTest(actor, {**spaces, "time_percentage": float}, backend=backend)
+    observations = Dict(states=state, internal_states=space)
+    test = ComponentTest(actor, {"observations": observations, "use_exploration": bool}, backend=backend)
 
-    def acted(time):
-        return test.test((METHOD, {"observations": np.zeros((3, 3), "float32"), "time_percentage": time}))[
-            "action"
-        ]
+    def acted(x, states, use=True):
+        found = test.test(
+            (METHOD, {"observations": {"states": x, "internal_states": states}, "use_exploration": use})
+        )
+        preferred = logits_of(test, found["preprocessed_state"])[:, 0]
+        return found["preprocessed_state"].tolist(), found["action"] - preferred, found["internal_states"]
 
-    acted(0.0)
-    test.test("reset", np.array([0, 2]))
-    (first, second, third) = acted(1.0)
-    assert first == third != second
+    states = space.zeros(2)
+    states["exploration"] = (np.float32([0.0, 4.0]),)
+    one = np.ones((2, 2), "float32")
+    seen, added, states = acted(one, states)
+    assert seen == [[1.0] * 4] * 2
+    np.testing.assert_allclose(added, [0.25, 4.25], atol=1e-5)
+    states["preprocessor"]["sequence_0"]["is_filled"] = np.array([True, False])
+    seen, added, states = acted(2 * one, states)
+    assert seen == [[1.0, 1.0, 2.0, 2.0], [2.0] * 4]
+    np.testing.assert_allclose(added, [0.25, 2.25], atol=1e-5)
+    seen, added, states = acted(3 * one, states, use=False)
+    np.testing.assert_allclose(added, [0.0, 0.0], atol=1e-5)
+    np.testing.assert_allclose(states["exploration"][0], [0.0, 1.0])
+    assert seen == [[2.0, 2.0, 3.0, 3.0]] * 2
 
 
 def test_probabilities_of_what_has_none():

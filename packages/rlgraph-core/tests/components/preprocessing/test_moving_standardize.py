@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from rlgraph.components import MovingStandardize
-from rlgraph.core import InputError, SpecError
+from rlgraph.components import MovingStandardize, NeuralNetwork
+from rlgraph.core import SpecError
 from rlgraph.spaces import FloatBox, IntBox, SpaceError, TextBox
 from rlgraph.testing import ComponentTest
 
-SPACES = {"inputs": FloatBox(shape=(2,), add_batch_rank=True), "env_indices": IntBox(add_batch_rank=True)}
+SPACES = {"inputs": FloatBox(shape=(2,), add_batch_rank=True)}
 
 
 def test_by_all_that_was_seen(backend):
@@ -17,15 +17,21 @@ def test_by_all_that_was_seen(backend):
         x = rng.normal([3.0, -100.0], [0.5, 20.0], (size, 2))
         seen.extend(x)
         expected = (x - np.mean(seen, axis=0)) / np.sqrt(np.var(seen, axis=0) + 1e-8)
-        test.test("call", x, np.arange(size), expected_outputs=expected, decimals=8)
-        test.test("reset", np.arange(size))  # what was learned stays
+        test.test("call", x, expected_outputs=expected, decimals=8)
 
 
 def test_numbers(backend):
-    spaces = {**SPACES, "inputs": IntBox(256, dtype="uint8", add_batch_rank=True)}
+    spaces = {"inputs": IntBox(256, dtype="uint8", add_batch_rank=True)}
     test = ComponentTest(MovingStandardize(), spaces, backend=backend)
-    test.test("call", np.uint8([7]), [0], expected_outputs=[0.0])
-    test.test("call", np.uint8([9]), [1], expected_outputs=[1.0])  # mean 8, deviation 1
+    test.test("call", np.uint8([7]), expected_outputs=[0.0])
+    test.test("call", np.uint8([9]), expected_outputs=[1.0])  # mean 8, deviation 1
+
+
+def test_every_step_of_sequences_counts(backend):
+    spaces = {"inputs": FloatBox(add_batch_rank=True, add_time_rank=True)}
+    test = ComponentTest(MovingStandardize(), spaces, backend=backend)
+    x = np.float32([[1.0, 3.0], [1.0, 3.0]])  # mean 2, deviation 1
+    test.test("call", x, expected_outputs=x - 2.0)
 
 
 def test_it_settles():
@@ -34,7 +40,7 @@ def test_it_settles():
     rng, x = np.random.default_rng(0), None
     for _ in range(2000):
         x = rng.normal(5.0, 3.0, (64, 2)).astype(np.float32)
-        given = test.test("call", x, np.arange(64))
+        given = test.test("call", x)
     np.testing.assert_allclose(given, (x - 5.0) / 3.0, atol=0.03)
 
 
@@ -45,7 +51,7 @@ def test_long_runs():
     test = ComponentTest(MovingStandardize(), SPACES, backend="numpy")
     call = test.executor.program("call")
     for state in states:
-        call(state[None], np.array([0]))
+        call(state[None])
     read = test.executor.storage.host
     np.testing.assert_allclose(read["moving-standardize/mean"], 1000.5, rtol=1e-12)
     np.testing.assert_allclose(read["moving-standardize/variance"], 0.25, rtol=1e-9)
@@ -54,25 +60,29 @@ def test_long_runs():
 def test_empty_batches(backend):
     """They teach nothing, not even as the first ones."""
     test = ComponentTest(MovingStandardize(), SPACES, backend=backend)
-    empty, nobody = np.zeros((0, 2), np.float32), np.zeros(0, np.int64)
-    assert test.test("call", empty, nobody).shape == (0, 2)
-    test.test("call", [[1.0, 10.0], [3.0, 30.0]], [0, 1], expected_outputs=[[-1.0, -1.0], [1.0, 1.0]])
-    assert test.test("call", empty, nobody).shape == (0, 2)
-    test.test("call", [[2.0, 20.0]], [0], expected_outputs=[[0.0, 0.0]])
+    empty = np.zeros((0, 2), np.float32)
+    assert test.test("call", empty).shape == (0, 2)
+    test.test("call", [[1.0, 10.0], [3.0, 30.0]], expected_outputs=[[-1.0, -1.0], [1.0, 1.0]])
+    assert test.test("call", empty).shape == (0, 2)
+    test.test("call", [[2.0, 20.0]], expected_outputs=[[0.0, 0.0]])
 
 
-def test_frozen(backend):
-    layer = MovingStandardize()
-    test = ComponentTest(layer, SPACES, backend=backend)
-    with layer.frozen():
-        test.test("call", [[5.0, 6.0]], [0], expected_outputs=[[5.0, 6.0]])  # nothing was seen
-    test.test("call", [[1.0, 10.0], [3.0, 30.0]], [0, 1])
-    with pytest.raises(ZeroDivisionError), layer.frozen():
-        for _ in range(3):
-            test.test("call", [[4.0, 40.0]], [0], expected_outputs=[[2.0, 2.0]])
-        raise ZeroDivisionError
-    test.test("call", [[2.0, 20.0]], [0], expected_outputs=[[0.0, 0.0]])  # it learns again
-    test.test("call", [[3.0, 30.0]], [0], expected_outputs=[[0.75 / 0.6875**0.5] * 2])
+def test_apply_does_not_count(backend):
+    test = ComponentTest(MovingStandardize(), SPACES, backend=backend)
+    test.test("apply", [[5.0, 6.0]], expected_outputs=[[5.0, 6.0]])  # nothing was seen
+    test.test("call", [[1.0, 10.0], [3.0, 30.0]])
+    for _ in range(3):
+        test.test("apply", [[4.0, 40.0]], expected_outputs=[[2.0, 2.0]])
+    test.test("call", [[2.0, 20.0]], expected_outputs=[[0.0, 0.0]])
+    test.test("call", [[3.0, 30.0]], expected_outputs=[[0.75 / 0.6875**0.5] * 2])
+
+
+def test_a_checkpoint_keeps_the_statistics(tmp_path, backend):
+    made, other = (ComponentTest(MovingStandardize(), SPACES, backend=backend) for _ in range(2))
+    made.test("call", [[1.0, 10.0], [3.0, 30.0]])
+    made.executor.save(tmp_path / "checkpoint")
+    other.executor.load(tmp_path / "checkpoint")
+    other.test("apply", [[4.0, 40.0]], expected_outputs=[[2.0, 2.0]])
 
 
 def test_wrong_use():
@@ -80,6 +90,5 @@ def test_wrong_use():
         MovingStandardize(epsilon=-1)
     with pytest.raises(SpaceError, match="moving-standardize: expected numbers"):
         MovingStandardize().get_preprocessed_space(TextBox())
-    test = ComponentTest(MovingStandardize(num_environments=2), SPACES, backend="numpy")
-    with pytest.raises(InputError, match=r"moving-standardize: expected env_indices in 0..1, given \[2\]"):
-        test.test("call", [[0.0, 0.0]], [2])
+    with pytest.raises(SpecError, match="moving-standardize-0 keeps frames or statistics"):
+        NeuralNetwork([{"type": "moving_standardize", "scope": "moving-standardize-0"}])

@@ -4,11 +4,17 @@ import numpy as np
 import pytest
 
 from rlgraph.components import Dense, DictPreprocessorStack, Divide, PreprocessorStack, Sequence
-from rlgraph.core import AssemblyError, Component, GraphExecutor, SpecError, rlgraph_api
-from rlgraph.spaces import Dict, FloatBox, IntBox, SpaceError, Tuple
+from rlgraph.core import Component, GraphExecutor, SpecError, rlgraph_api
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, SpaceError, Tuple
 from rlgraph.testing import ComponentTest
 
-INDICES = {"env_indices": IntBox(add_batch_rank=True)}
+
+def with_states(stack, space, backend):
+    """With its internal states, which are returned as zeros of some rows."""
+    states = stack.get_internal_states_space(space)
+    return ComponentTest(stack, {"inputs": space, "internal_states": states}, backend=backend), states
+
+
 SCREEN = IntBox(256, shape=(4, 4, 3), dtype="uint8", add_batch_rank=True)
 ATARI = [
     {"type": "grayscale", "keep_rank": True},
@@ -23,21 +29,53 @@ def test_one_layer_after_the_other(backend):
     assert stack.get_preprocessed_space(SCREEN) == IntBox(
         256, shape=(2, 2, 3), dtype="uint8", add_batch_rank=True
     )
-    test = ComponentTest(stack, {"inputs": SCREEN, **INDICES}, backend=backend)
+    test, space = with_states(stack, SCREEN, backend)
+    assert space == Dict(
+        sequence_2=Dict(stack=stack.get_preprocessed_space(SCREEN), is_filled=BoolBox(add_batch_rank=True))
+    )
+    states = space.zeros(1)
     frames = [np.full((1, 4, 4, 3), value, np.uint8) for value in (10, 20, 30)]
     for frame, expected in zip(frames, ([10, 10, 10], [10, 10, 20], [10, 20, 30]), strict=True):
-        test.test("preprocess", frame, [1], expected_outputs=np.broadcast_to(expected, (1, 2, 2, 3)))
-    test.test("preprocess", frames[0], [0], expected_outputs=np.full((1, 2, 2, 3), 10))
-    test.test("reset", [1])
-    test.test("preprocess", frames[1], [1], expected_outputs=np.full((1, 2, 2, 3), 20))
+        result = test.test("preprocess", frame, states)
+        np.testing.assert_array_equal(result["output"], np.broadcast_to(expected, (1, 2, 2, 3)))
+        states = result["internal_states"]
+    begun = test.test("preprocess", frames[1], space.zeros(1))
+    np.testing.assert_array_equal(begun["output"], np.full((1, 2, 2, 3), 20))
 
 
 def test_without_state(backend):
     stack = PreprocessorStack.from_spec([{"type": "divide", "divisor": 2}, {"type": "clip"}])
-    assert not stack.has_state
+    assert not stack.has_state and not stack.learns
+    assert stack.get_internal_states_space(FloatBox(add_batch_rank=True)) is None
     test = ComponentTest(stack, {"inputs": FloatBox(add_batch_rank=True)}, backend=backend)
-    assert test.executor.methods == ("preprocess",) or list(test.executor.methods) == ["preprocess"]
+    assert list(test.executor.methods) == ["preprocess"]
     test.test("preprocess", [0.5, 4.0], expected_outputs=[0.25, 1.0])
+
+
+#: Of 1, then of 1 and 3: mean 2, deviation 1.
+LEARNS = [{"type": "moving_standardize"}, {"type": "sequence", "sequence_length": 2}]
+
+
+@pytest.mark.parametrize("by_parts", [False, True])
+def test_frozen_stacks_do_not_learn(by_parts, backend):
+    stack = DictPreprocessorStack({"a": LEARNS}) if by_parts else PreprocessorStack(LEARNS)
+    assert stack.learns and stack.has_state
+    box = FloatBox(add_batch_rank=True)
+    test, space = with_states(stack, Dict(a=box) if by_parts else box, backend)
+
+    def run(method, x, states):
+        result = test.test(method, {"a": [x]} if by_parts else [x], states)
+        return (result["output"]["a"] if by_parts else result["output"])[0].tolist(), result[
+            "internal_states"
+        ]
+
+    assert run("preprocess_frozen", 7.0, space.zeros(1))[0] == [7.0, 7.0]
+    first, states = run("preprocess", 1.0, space.zeros(1))
+    second, states = run("preprocess", 3.0, states)
+    assert (first, second) == ([0.0, 0.0], [0.0, 1.0])
+    for _ in range(2):
+        assert run("preprocess_frozen", 5.0, states)[0] == [1.0, 3.0]
+    assert run("preprocess", 2.0, states)[0] == [1.0, 0.0]
 
 
 def test_no_layers(backend):
@@ -103,42 +141,65 @@ def test_the_parts_of_a_tuple_with_state(backend):
     stack = DictPreprocessorStack({"0": [{"type": "sequence", "sequence_length": 2}]})
     assert stack.has_state
     assert stack.get_preprocessed_space(states) == Tuple(FloatBox(shape=(2,)), IntBox(3), add_batch_rank=True)
-    test = ComponentTest(stack, {"inputs": states, **INDICES}, backend=backend)
-    test.test("preprocess", ([1.0], [2]), [5], expected_outputs=([[1.0, 1.0]], [2]))
-    test.test("preprocess", ([2.0], [0]), [5], expected_outputs=([[1.0, 2.0]], [0]))
-    test.test("reset", [5])
-    test.test("preprocess", ([3.0], [0]), [5], expected_outputs=([[3.0, 3.0]], [0]))
+    test, space = with_states(stack, states, backend)
+    first = test.test("preprocess", ([1.0], [2]), space.zeros(1))
+    assert list(first["internal_states"]) == ["_0"]
+    second = test.test("preprocess", ([2.0], [0]), first["internal_states"])["output"]
+    begun = test.test("preprocess", ([3.0], [0]), space.zeros(1))["output"]
+    assert [result[0].tolist() for result in (first["output"], second, begun)] == [
+        [[1.0, 1.0]],
+        [[1.0, 2.0]],
+        [[3.0, 3.0]],
+    ]
+    assert second[1].tolist() == [0]
+
+
+def test_the_key_of_a_part(backend):
+    space = Dict(camera={"image": FloatBox()}, add_batch_rank=True)
+    stack = DictPreprocessorStack({"camera/image": [{"type": "sequence", "sequence_length": 2}]})
+    assert stack.get_internal_states_space(space) == Dict(
+        camera_image={"sequence_0": {"stack": FloatBox(shape=(2,)), "is_filled": BoolBox()}},
+        add_batch_rank=True,
+    )
+    sequence = [{"type": "sequence"}]
+    message = "internal states of 'a/b' and 'a_b' would both have the key 'a_b'"
+    with pytest.raises(SpecError, match=message):
+        DictPreprocessorStack({"a/b": sequence, "a_b": sequence})
+    DictPreprocessorStack({"a/b": sequence, "a_b": []})
 
 
 class Agent(Component):
-    """A root that preprocesses what it is given, and forgets the environments if it is told to."""
+    """A root that preprocesses what it is given."""
 
-    def __init__(self, spec, forgetful=False):
-        self.forgetful = forgetful
+    def __init__(self, spec):
         self.preprocessor = PreprocessorStack.from_spec(spec)
         super().__init__(self.preprocessor, scope="agent")
 
     @rlgraph_api
-    def preprocess_states(self, states, env_indices):
-        return self.preprocessor.preprocess(states, None if self.forgetful else env_indices)
+    def preprocess_states(self, states):
+        result = self.preprocessor.preprocess(states)
+        return result["output"] if self.preprocessor.has_state else result
 
 
 def test_inside_of_an_agent(backend):
-    spaces = {"states": FloatBox(add_batch_rank=True), **INDICES}
     for spec, expected in (
         ([{"type": "sequence"}], [[2.0] * 4]),
         ([{"type": "divide", "divisor": 2}], [1.0]),
     ):
-        made = GraphExecutor(Agent(spec), spaces, backend=backend)
-        assert made.execute("preprocess_states", [2.0], [0]).tolist() == expected
+        made = GraphExecutor(Agent(spec), {"states": FloatBox(add_batch_rank=True)}, backend=backend)
+        assert made.execute("preprocess_states", [2.0]).tolist() == expected
 
 
-def test_forgotten_environments():
-    spaces = {"states": FloatBox(add_batch_rank=True), **INDICES}
-    with pytest.raises(
-        AssemblyError, match="preprocessor.preprocess needs env_indices, since one of its layers keeps state"
+def test_wrong_states():
+    box = FloatBox(add_batch_rank=True)
+    for layers, message in (
+        ([], "expected no internal_states, since no layer keeps any"),
+        ([{"type": "sequence"}], r"internal_states: expected Dict\({'sequence_0'"),
     ):
-        GraphExecutor(Agent([{"type": "sequence"}], forgetful=True), spaces, backend="numpy")
+        with pytest.raises(SpaceError, match=message):
+            GraphExecutor(
+                PreprocessorStack(layers), {"inputs": box, "internal_states": Dict(a=box)}, backend="numpy"
+            )
 
 
 def test_specs(tmp_path):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rlgraph.components import EnvironmentStepper, Policy, QPolicy, Reshape
+from rlgraph.components import ActorComponent, EnvironmentStepper, Policy, QPolicy, Reshape
 from rlgraph.core import (
     AssemblyError,
     Component,
@@ -52,31 +52,6 @@ class Remembering(Component):
     def _add(self, ops, states, internal_states):
         total = internal_states["total"] + states
         return ops.astype(total[:, 0], "int64") % 2, {"total": total}
-
-
-class Counter(Component):
-    """The action is the number of the step in the episode, of which only `reset` tells."""
-
-    def create_variables(self, input_spaces, action_space=None):
-        rows = FloatBox(shape=(input_spaces["states"].batch_rank,))
-        self.steps = self.get_variable("steps", rows, initializer=2.0, host=True)
-
-    @rlgraph_api
-    def get_action(self, states):
-        return {"action": self._count()}
-
-    @rlgraph_api(must_be_complete=False)
-    def reset(self, env_indices):
-        self._reset(env_indices)
-
-    @graph_fn(host=True, spaces=lambda self: IntBox(4).with_batch_rank(self.steps.shape[0]))
-    def _count(self):
-        self.steps += 1
-        return self.steps.astype(np.int64) - 1
-
-    @graph_fn(host=True, returns=0, spaces=())
-    def _reset(self, env_indices):
-        self.steps[env_indices] = 0
 
 
 class Echo(Component):
@@ -381,13 +356,29 @@ def test_results_are_the_callers(backend):
 
 
 @pytest.mark.parametrize("number", [None, 2])
-def test_an_actor_that_remembers_learns_of_new_episodes(number):
-    stepper = EnvironmentStepper(lambda: Counting(3), Counter(), 5, number)
+@pytest.mark.parametrize("by_parts", [False, True])
+def test_the_frame_stack_of_an_actor_component_begins_with_each_episode(number, by_parts):
+    stack = [{"type": "sequence", "sequence_length": 2, "add_rank": False}]
+    flat = [{"type": "reshape", "flatten": True}, {"type": "concat"}]
+    network = [*flat, *LAYERS] if by_parts else LAYERS
+    actor = ActorComponent({"state": stack} if by_parts else stack, Policy(network, IntBox(4)))
+    stepper = EnvironmentStepper(
+        lambda: Counting(3),
+        actor,
+        num_steps=5,
+        num_environments=number,
+        add_previous_reward_to_state=by_parts,
+        extra_returns=["preprocessed_state"],
+    )
     test = ComponentTest(stepper, {}, backend="numpy")
-    for _ in range(2):
-        found = test.test("step")
-        np.testing.assert_array_equal(found["actions"], found["states"][:-1, ..., 0])
-    assert found["states"][0].max() > 0
+    for expected in (
+        [[0, 0], [0, 1], [1, 2], [0, 0], [0, 1]],
+        [[1, 2], [0, 0], [0, 1], [1, 2], [0, 0]],
+    ):
+        seen = test.test("step")["preprocessed_state"]
+        seen = seen["state"] if by_parts else seen
+        for stacks in (seen,) if number is None else (seen[:, 0], seen[:, 1]):
+            assert stacks.tolist() == expected
 
 
 def test_reset_begins_new_episodes():

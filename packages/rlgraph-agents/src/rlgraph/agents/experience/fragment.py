@@ -150,8 +150,7 @@ class FragmentBuffer:
         fields["rewards"][t] = step.rewards
         fields["begins"][t] = step.begins
         fields["valid"][t] = True if step.valid is None else step.valid
-        if t == self.length - 1:
-            _set_row(fields["states"], t + 1, step.next_states)
+        _set_row(fields["states"], t + 1, step.next_states)  # for a cut; else the next step writes it again
         ends = step.terminals | step.truncations
         if np.count_nonzero(ends):  # else the flags are False already
             fields["terminals"][t], fields["truncations"][t] = step.terminals, step.truncations
@@ -161,8 +160,8 @@ class FragmentBuffer:
                 )
         self.filled += 1
 
-    def cut(self, slots: Sequence[int] | None, states: Any) -> None:
-        """The episodes of `slots` (None: all) were cut where they reached their row of `states [N, ...]`.
+    def cut(self, slots: Sequence[int] | np.ndarray | None = None) -> None:
+        """The episodes of `slots` (None: all) were cut after their last step.
 
         An episode whose last step is in a former fragment was bootstrapped there.
         """
@@ -172,7 +171,9 @@ class FragmentBuffer:
         for slot in range(fields["rewards"].shape[1]) if slots is None else slots:
             if fields["valid"][t, slot] and (t, slot) not in self._reached:
                 fields["truncations"][t, slot] = True
-                self._reached[t, slot] = map_arrays(lambda rows, slot=slot: rows[slot].copy(), states)
+                self._reached[t, slot] = map_arrays(
+                    lambda rows, slot=slot: rows[t + 1, slot].copy(), fields["states"]
+                )
 
     def take(self, origin: Origin | None = None, version: int = 0) -> Fragment:
         """The fragment. The buffer is empty afterwards.

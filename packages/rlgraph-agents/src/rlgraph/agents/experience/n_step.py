@@ -46,81 +46,102 @@ class NStepWindows:
         self._states: Any = None
         self._actions: Any = None
         self._rewards = np.zeros((n_step, 0), dtype)
+        #: What the last step of each slot led to, [N, ...].
+        self._reached: Any = None
 
-    def add(self, step: VectorStep) -> list[Transitions]:
-        """The transitions that are complete with `step`, those of the longest windows first."""
-        number = len(step.rewards)
-        if self._states is None or number != len(self._waiting):
-            self._allocate(step, number)
-        at = self._clock % self.n_step, np.arange(number)
-        map_arrays(lambda ring, rows: ring.__setitem__(at, rows), self._states, step.states)
-        map_arrays(lambda ring, rows: ring.__setitem__(at, rows), self._actions, step.actions)
-        self._rewards[at] = step.rewards
-        passed = 1 if step.valid is None else step.valid
-        self._clock += passed
-        self._waiting += passed
-        ends = step.terminals | step.truncations
+    def add(self, step: VectorStep, slots: np.ndarray | None = None) -> list[Transitions]:
+        """The transitions that are complete with `step`, those of the longest windows first.
+
+        Args:
+            step: its rows may be of any slots, each at most once.
+            slots: the slot of each row; None: all in order.
+        """
+        rows = np.arange(len(step.rewards))
+        slots = rows if slots is None else slots
         if step.valid is not None:
-            ends = ends & step.valid
-        if not ends.any():
-            ready = np.flatnonzero(self._waiting == self.n_step)
-            self._waiting[ready] -= 1
-            return [self._transitions(ready, self.n_step, step)] if len(ready) else []
+            rows, slots = rows[step.valid], slots[step.valid]
+            step = step.of_rows(rows)
+            rows = np.arange(len(rows))
+        if not len(rows):
+            return []
+        if len(self._waiting) <= (last := int(slots.max())):
+            self._make_room(step, last + 1)
+        at = self._clock[slots] % self.n_step, slots
+        map_arrays(lambda ring, given: ring.__setitem__(at, given), self._states, step.states)
+        map_arrays(lambda ring, given: ring.__setitem__(at, given), self._actions, step.actions)
+        map_arrays(lambda held, given: held.__setitem__(slots, given), self._reached, step.next_states)
+        self._rewards[at] = step.rewards
+        self._clock[slots] += 1
+        waiting = self._waiting[slots] + 1
+        ends = step.terminals | step.truncations
         found = []
         for length in range(self.n_step, 0, -1):
-            due = self._waiting == self.n_step if length == self.n_step else ends & (self._waiting >= length)
-            if len(slots := np.flatnonzero(due)):
-                found.append(self._transitions(slots, length, step))
-        self._waiting[self._waiting == self.n_step] -= 1
-        self._waiting[ends] = 0
+            due = waiting == self.n_step if length == self.n_step else ends & (waiting >= length)
+            if len(ready := np.flatnonzero(due)):
+                found.append(self._transitions(slots[ready], length, step.terminals[ready]))
+            if not np.count_nonzero(ends):
+                break
+        waiting[waiting == self.n_step] -= 1
+        waiting[ends] = 0
+        self._waiting[slots] = waiting
         return found
 
-    def cut(self, slots: Sequence[int] | np.ndarray | None, next_states: Any) -> list[Transitions]:
-        """The waiting steps of `slots` (None: all), whose episodes were cut where they reached `next_states [N]`."""
-        number = len(self._waiting)
-        chosen = np.zeros(number, bool)
-        chosen[slice(None) if slots is None else slots] = True
-        nowhere = np.zeros(number, bool)
-        reached = VectorStep(None, None, nowhere, nowhere, nowhere, next_states, nowhere)
+    def cut(self, slots: Sequence[int] | np.ndarray | None = None) -> list[Transitions]:
+        """The waiting steps of `slots` (None: all), whose episodes were cut after their last step."""
+        chosen = np.arange(len(self._waiting)) if slots is None else self._held(slots)
         found = [
-            self._transitions(due, length, reached)
+            self._transitions(due, length, np.zeros(len(due), bool))
             for length in range(self.n_step - 1, 0, -1)
-            if len(due := np.flatnonzero(chosen & (self._waiting >= length)))
+            if len(due := chosen[self._waiting[chosen] >= length])
         ]
         self._waiting[chosen] = 0
         return found
 
-    def drop(self, slots: Sequence[int] | None = None) -> None:
+    def drop(self, slots: Sequence[int] | np.ndarray | None = None) -> None:
         """Forget the waiting steps of `slots` (None: all)."""
-        self._waiting[slice(None) if slots is None else slots] = 0
+        self._waiting[slice(None) if slots is None else self._held(slots)] = 0
 
     def get_state(self) -> dict[str, Any]:
         """Copies of everything that waits; see `set_state`."""
-        return {
-            "clock": self._clock.copy(),
-            "waiting": self._waiting.copy(),
-            "states": map_arrays(np.copy, self._states),
-            "actions": map_arrays(np.copy, self._actions),
-            "rewards": self._rewards.copy(),
-        }
+        held = {"clock": self._clock, "waiting": self._waiting, "rewards": self._rewards}
+        nested = {"states": self._states, "actions": self._actions, "reached": self._reached}
+        return {name: map_arrays(np.copy, value) for name, value in {**held, **nested}.items()}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Continue from what `get_state` gave."""
-        self._clock, self._waiting = state["clock"].copy(), state["waiting"].copy()
-        self._states, self._actions = (map_arrays(np.copy, state.get(x)) for x in ("states", "actions"))
-        self._rewards = state["rewards"].copy()
+        names = ("clock", "waiting", "rewards", "states", "actions", "reached")
+        for name in names:
+            setattr(self, f"_{name}", map_arrays(np.copy, state.get(name)))
 
-    def _allocate(self, step: VectorStep, number: int) -> None:
-        """Room for other slots; what waited of the former ones is lost."""
-        self._clock, self._waiting = np.zeros(number, np.int64), np.zeros(number, np.int64)
-        self._states, self._actions = (
-            map_arrays(lambda rows: np.empty((self.n_step, *np.shape(rows)), np.asarray(rows).dtype), rows)
-            for rows in (step.states, step.actions)
+    def _held(self, slots: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Those of `slots` that have had a step."""
+        chosen = np.asarray(slots, np.int64)
+        return chosen[chosen < len(self._waiting)]
+
+    def _make_room(self, step: VectorStep, number: int) -> None:
+        """Room for `number` slots; what waits stays."""
+
+        def grown(held: np.ndarray, axis: int) -> np.ndarray:
+            more = [(0, 0)] * held.ndim
+            more[axis] = (0, number - held.shape[axis])
+            return np.pad(held, more)
+
+        def empty(given: np.ndarray, *leading: int) -> np.ndarray:
+            return np.zeros((*leading, *given.shape[1:]), given.dtype)
+
+        if self._reached is None:
+            ring = lambda given: empty(np.asarray(given), self.n_step, 0)  # noqa: E731
+            self._states, self._actions = map_arrays(ring, step.states), map_arrays(ring, step.actions)
+            self._reached = map_arrays(lambda given: empty(np.asarray(given), 0), step.next_states)
+        self._clock, self._waiting = grown(self._clock, 0), grown(self._waiting, 0)
+        self._states, self._actions, self._rewards = (
+            map_arrays(lambda held: grown(held, 1), rings)
+            for rings in (self._states, self._actions, self._rewards)
         )
-        self._rewards = np.zeros((self.n_step, number), self._rewards.dtype)
+        self._reached = map_arrays(lambda held: grown(held, 0), self._reached)
 
-    def _transitions(self, slots: np.ndarray, length: int, last: VectorStep) -> Transitions:
-        """The transitions of the last `length` steps of `slots`; `last` says where they led."""
+    def _transitions(self, slots: np.ndarray, length: int, terminals: np.ndarray) -> Transitions:
+        """The transitions of the last `length` steps of `slots`."""
         first = self._clock[slots] - length
         rewards = np.zeros(len(slots), self._rewards.dtype)
         for k in range(length):
@@ -129,7 +150,7 @@ class NStepWindows:
             map_arrays(lambda ring: ring[first % self.n_step, slots], self._states),
             map_arrays(lambda ring: ring[first % self.n_step, slots], self._actions),
             rewards,
-            last.terminals[slots],
-            map_arrays(lambda rows: rows[slots], last.next_states),
+            terminals,
+            map_arrays(lambda held: held[slots], self._reached),
             np.full(len(slots), self._powers[length]),
         )

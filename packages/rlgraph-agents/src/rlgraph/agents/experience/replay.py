@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from rlgraph.agents.experience.fragment import Fragment
 from rlgraph.agents.experience.kind import ExperienceKind
-from rlgraph.agents.experience.n_step import NStepWindows, Transitions
+from rlgraph.agents.experience.n_step import NStepWindows
 from rlgraph.agents.experience.step import VectorStep
-from rlgraph.agents.nested_arrays import row
 from rlgraph.agents.specs import UpdateSpec, parse_spec
 from rlgraph.components import Memory, PrioritizedReplay, ReplayMemory
+from rlgraph.components.common.argument_checks import check_number
 from rlgraph.core import SpecError
 from rlgraph.core.specs.spec_types import ComponentSpec
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space
 
-#: What a record has besides states and next states.
-FIELDS = ("actions", "rewards", "terminals", "discounts")
+#: What a record has besides states and next states; with one reward there is one discount for all.
+FIELDS = ("actions", "rewards", "terminals")
 
 
 class Replay:
     """A memory of transitions ``[B, ...]``: ``states, actions, rewards, terminals, next_states, discounts``.
+
+    ``discounts``, the factors of the values of the next states, are kept where `n_step` is above 1.
 
     Args:
         discount: discount factor of one step.
@@ -41,11 +43,11 @@ class Replay:
         discount: float = 0.99,
         n_step: int = 1,
         memory_spec: ComponentSpec = None,
-        update_spec: Any = None,
+        update_spec: UpdateSpec | Mapping[str, Any] | None = None,
     ):
         if isinstance(n_step, bool) or not isinstance(n_step, int) or n_step < 1:
             raise SpecError(f"expected an integer >= 1, given {n_step!r}", path="n_step")
-        self.discount, self.n_step = discount, n_step
+        self.discount, self.n_step = check_number(discount, "discount", least=0, most=1), n_step
         self.updates = parse_spec(UpdateSpec, update_spec, "update_spec")
         self.memory = _memory(memory_spec)
         self.is_prioritized = isinstance(self.memory, PrioritizedReplay)
@@ -55,30 +57,23 @@ class Replay:
         """The kind, for an algorithm that shares these options with it."""
         return ExperienceKind(cls, shared)
 
-    @staticmethod
-    def fields(is_recurrent: bool) -> tuple[str, ...]:
+    def fields(self, is_recurrent: bool) -> tuple[str, ...]:
         """What a record has besides states and next states."""
         if is_recurrent:
             raise SpecError(
                 "expected no recurrent layers: a replay memory keeps single transitions; PPO and A2C take them",
                 path="network_spec",
             )
-        return FIELDS
+        return (*FIELDS, "discounts") if self.n_step > 1 else FIELDS
 
     def input_spaces(self, states: Space, actions: Space, beginnings: Dict | None) -> dict[str, Any]:
         """The Spaces of the arguments of the root's API methods that learn."""
         assert beginnings is None
-        records = Dict(
-            {
-                "states": states,
-                "next_states": states,
-                "actions": actions,
-                "rewards": FloatBox(),
-                "terminals": BoolBox(),
-                "discounts": FloatBox(),
-            },
-            add_batch_rank=True,
-        )
+        fields = {"states": states, "next_states": states, "actions": actions}
+        fields |= {"rewards": FloatBox(), "terminals": BoolBox()}
+        if self.n_step > 1:
+            fields["discounts"] = FloatBox()
+        records = Dict(fields, add_batch_rank=True)
         spaces: dict[str, Any] = {"records": records, "num_records": IntBox(1, None)}
         if self.is_prioritized:
             spaces["importance_weights"] = FloatBox(add_batch_rank=True)
@@ -95,33 +90,40 @@ class ReplayWriter:
     """
 
     def __init__(self, replay: Replay, insert: Callable[..., Any], dtype: str):
-        self._insert, self._dtype = insert, dtype
-        self._discount = replay.discount
+        self._insert = insert
         self._windows = NStepWindows(replay.n_step, replay.discount, dtype) if replay.n_step > 1 else None
 
-    def add(self, step: VectorStep) -> None:
-        """Take in one step of all slots."""
+    def add(self, step: VectorStep, slots: np.ndarray | None = None) -> None:
+        """Take in a step of `slots`, one per row; None: of all in order."""
         if self._windows is not None:
-            self._put(self._windows.add(step))
+            for transitions in self._windows.add(step, slots):
+                self._insert(transitions._asdict())
             return
-        discounts = np.full(len(step.rewards), self._discount, self._dtype)
-        columns = (step.states, step.actions, step.rewards, step.terminals, step.next_states, discounts)
         if step.valid is not None:
-            kept = np.flatnonzero(step.valid)
-            columns = tuple(row(column, kept) for column in columns)
-        self._put([Transitions(*columns)])
+            step = step.of_rows(np.flatnonzero(step.valid))
+        if len(step.rewards):
+            self._insert(
+                {
+                    "states": step.states,
+                    "actions": step.actions,
+                    "rewards": step.rewards,
+                    "terminals": step.terminals,
+                    "next_states": step.next_states,
+                }
+            )
 
     def add_fragment(self, fragment: Fragment) -> None:
         """Take in the steps of a fragment."""
         for step in fragment.steps():
             self.add(step)
 
-    def cut(self, slots: Sequence[int] | None, states: Any) -> None:
-        """The episodes of `slots` (None: all) were cut at their row of `states [N, ...]`."""
+    def cut(self, slots: Sequence[int] | np.ndarray | None) -> None:
+        """The episodes of `slots` (None: all) were cut after their last step."""
         if self._windows is not None:
-            self._put(self._windows.cut(slots, states))
+            for transitions in self._windows.cut(slots):
+                self._insert(transitions._asdict())
 
-    def drop(self, slots: Sequence[int] | None = None) -> None:
+    def drop(self, slots: Sequence[int] | np.ndarray | None = None) -> None:
         """Forget the steps of `slots` (None: all) that wait."""
         if self._windows is not None:
             self._windows.drop(slots)
@@ -134,11 +136,6 @@ class ReplayWriter:
         """Continue from what `get_state` gave."""
         if self._windows is not None:
             self._windows.set_state(state)
-
-    def _put(self, found: Sequence[Transitions]) -> None:
-        for transitions in found:
-            if len(transitions.rewards):
-                self._insert(transitions._asdict())
 
 
 def _memory(spec: Any) -> ReplayMemory | PrioritizedReplay:

@@ -87,9 +87,9 @@ class Rollouts:
         """Take in one step of all environments."""
         self._buffer.add(step)
 
-    def cut(self, slots: Sequence[int] | None, states: Any) -> None:
-        """The episodes of `slots` (None: all) were cut at their row of `states [N, ...]`."""
-        self._buffer.cut(slots, states)
+    def cut(self, slots: Sequence[int] | np.ndarray | None) -> None:
+        """The episodes of `slots` (None: all) were cut after their last step."""
+        self._buffer.cut(slots)
 
     def take(self, version: int) -> Fragment:
         """The rollout, which weights of this version acted."""

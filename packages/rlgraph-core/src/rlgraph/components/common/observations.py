@@ -23,8 +23,9 @@ class Observations:
     Attributes:
         states: of the environment, ``[B, ...]``, one step; with a time rank, in either order, sequences.
         action_mask: which of categorical actions are possible, bool ``[B, ..., A]``, or a container; None: all.
-        internal_states: of the recurrent networks before the first step, a dict by component: that with the scope
-            "value-function" has ``internal_states["value_function"]``, and so have its copies. None: zeros.
+        internal_states: of recurrent networks, preprocessing and noise before the first step, a dict by component: that
+            with the scope "value-function" has ``internal_states["value_function"]``, and so have its copies. None:
+            zeros, with which an episode begins.
         resets: bool, one per step, where an episode begins: internal states are zeroed before these steps; None:
             nowhere.
         sequence_length: int [B], number of valid steps of each sequence; None: all.
@@ -56,6 +57,20 @@ class Observations:
                     'Dict with a part "states" must be given inside a dict: {"states": states}'
                 )
         return cls(**observations)
+
+    def states_of(self, key: str, where: str) -> Any:
+        """The internal states of the component with the states key `key`; None: zeros.
+
+        Raises:
+            AssemblyError: there are internal states, but not of this component.
+        """
+        states = self.internal_states
+        if isinstance(states, Mapping) and key not in states:
+            raise AssemblyError(
+                f"{where}: internal_states of the observations: {no_part(key, states)}. They are a dict by component: "
+                "one with states has them under its scope, made an identifier"
+            )
+        return None if states is None else states[key]
 
     def bundle(self, **others: Any) -> dict[str, Any]:
         """The dict of the parts that are given; `others` replace parts."""
@@ -93,17 +108,14 @@ class Observing(Component):
         given = Observations.of(observations, self.scope_path)
         if not is_recurrent(self.network):
             return {"nn_outputs": self.network.call(given.states)}
-        key, states = self.states_key, given.internal_states
-        if isinstance(states, Mapping) and key not in states:
-            raise AssemblyError(
-                f"{self.scope_path}: internal_states of the observations: {no_part(key, states)}. They are a dict by "
-                "component: a recurrent one has them under its scope, made an identifier"
-            )
         result = self.network.call_with_states(
             given.states,
-            None if states is None else states[key],
+            given.states_of(self.states_key, self.scope_path),
             given.sequence_length,
             given.resets,
             every_step=every_step,
         )
-        return {"nn_outputs": result["output"], "internal_states": {key: result["internal_states"]}}
+        return {
+            "nn_outputs": result["output"],
+            "internal_states": {self.states_key: result["internal_states"]},
+        }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -75,17 +76,23 @@ class ActionNoise(Exploration):
         if use_exploration is not None and not use_exploration:
             return actions
         amount = self.amount.value(0.0 if time_percentage is None else float(time_percentage))
+        return self.with_noise(actions, lambda path, shape: self.draw(path, shape, amount))
+
+    def with_noise(self, actions: Any, noise: Callable[[str, tuple[int, ...]], Any]) -> Any:
+        """``actions`` plus ``noise(path, shape)`` in their float parts, inside their bounds; for host functions."""
         if isinstance(self.action_space, FloatBox):
-            return self._noisy("", actions, amount)
+            return self._noisy("", actions, noise)
         parts = self.action_space.flatten_sample(actions)
         for path in self.floats:
-            parts[path] = self._noisy(path, parts[path], amount)
+            parts[path] = self._noisy(path, parts[path], noise)
         return self.action_space.unflatten_sample(parts)
 
-    def _noisy(self, path: str, actions: np.ndarray, amount: float) -> np.ndarray:
+    def _noisy(
+        self, path: str, actions: np.ndarray, noise: Callable[[str, tuple[int, ...]], Any]
+    ) -> np.ndarray:
         """Bounds are of the dtype of the actions, so that rounding cannot leave them."""
         box, dtype = self.floats[path], actions.dtype
-        noisy = (actions + self.draw(path, actions.shape, amount)).astype(dtype, copy=False)
+        noisy = (actions + noise(path, actions.shape)).astype(dtype, copy=False)
         if box.low is not None or box.high is not None:
             low, high = (None if bound is None else np.asarray(bound, dtype) for bound in (box.low, box.high))
             noisy = np.clip(noisy, low, high)

@@ -8,24 +8,27 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.components.common.argument_checks import check_number, check_whole
+from rlgraph.components.common.argument_checks import check_number
+from rlgraph.components.common.observations import Observations
 from rlgraph.components.common.schedules import Schedule
 from rlgraph.components.explorations.action_noise import ActionNoise
-from rlgraph.core import InputError, SpecError, graph_fn, rlgraph_api
+from rlgraph.components.explorations.exploration import action_batch
+from rlgraph.components.networks.layer_chain import check_states, state_key
+from rlgraph.core import SpecError, graph_fn, rlgraph_api
+from rlgraph.core.ops import leaves_of
 from rlgraph.core.specs.spec_types import ScheduleSpec, SpaceSpec
-from rlgraph.spaces import FloatBox, IntBox, Space
-from rlgraph.spaces.errors import mismatch
+from rlgraph.spaces import Dict, FloatBox, Space, Tuple
 
 
 class OrnsteinUhlenbeckNoise(ActionNoise):
-    """``actions + x``, where ``x <- x + theta (mu - x) dt + sigma sqrt(dt) N(0, 1)`` at every step.
+    """``actions + mu + d``, where ``d <- d - theta dt d + sigma sqrt(dt) N(0, 1)`` after every step.
 
     Uhlenbeck and Ornstein (1930), discretized by Euler-Maruyama; used by Lillicrap et al. (2016), section 7,
     https://arxiv.org/abs/1509.02971. With ``phi = 1 - theta dt`` the noise of two times k steps apart has the
     correlation ``phi^k``, and in the long run the variance ``sigma^2 dt / (1 - phi^2)``.
 
-    Row i of a batch of actions is environment i, with its own ``x`` for each float. ``x`` starts at `mu`, and again
-    after `reset`.
+    The deviations `d` from `mu` are internal states: they come with the observations, and `next_internal_states` draws
+    those of the next step. An episode begins where they are zero, so the noise of its first step is exactly `mu`.
 
     Args:
         action_space: the Space of one action; it has floats.
@@ -33,13 +36,14 @@ class OrnsteinUhlenbeckNoise(ActionNoise):
         sigma: scale of the random steps, over training (see `Schedule.from_spec`).
         mu: mean of the noise, in units of the actions.
         dt: duration of a step.
-        num_environments: the largest number of environments.
         scope: name among its siblings.
+
+    Attributes:
+        states_key: the key of its internal states: its scope as an identifier.
 
     Raises:
         SpecError: the action has no floats, the schedule is invalid, `sigma` is below 0, or ``theta * dt`` makes the
             noise diverge.
-        InputError: more actions than environments.
     """
 
     def __init__(
@@ -49,7 +53,6 @@ class OrnsteinUhlenbeckNoise(ActionNoise):
         sigma: ScheduleSpec = 0.2,
         mu: float = 0.0,
         dt: float = 1.0,
-        num_environments: int = 64,
         scope: str = "exploration",
         **kwargs: Any,
     ):
@@ -61,53 +64,81 @@ class OrnsteinUhlenbeckNoise(ActionNoise):
                 f"expected theta * dt < 2, else the noise diverges; given {self.theta} * {self.dt}",
                 path=f"{scope}.theta",
             )
-        self.num_environments = check_whole(num_environments, f"{scope}.num_environments", least=1)
         amount = Schedule.from_spec(sigma, path=f"{scope}.sigma")
         amount.check_values(0.0, float("inf"), f"{scope}.sigma")
         super().__init__(action_space, amount, scope=scope, **kwargs)
+        self.states_key = state_key(self)
+
+    @property
+    def internal_states_space(self) -> Dict:
+        """The Space of the internal states: by component, a tuple of the deviations of the float parts."""
+        deviations = [FloatBox(shape=box.shape, add_batch_rank=True) for box in self.floats.values()]
+        return Dict({self.states_key: Tuple(*deviations)})
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         super().check_input_spaces(input_spaces, action_space)
-        indices = input_spaces.get("env_indices")
-        if indices is not None and not (
-            isinstance(indices, IntBox) and indices.shape == () and indices.has_batch_rank
-        ):
-            raise mismatch("env_indices", "IntBox(add_batch_rank=True)", repr(indices))
-
-    def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        self.noise: dict[str, Any] = {}
-        for path, box in self.floats.items():
-            rows = FloatBox(shape=(self.num_environments, *box.shape))
-            name = f"noise/{path}" if path else "noise"
-            self.noise[path] = self.get_variable(name, rows, initializer=self.mu, host=True)
+        held = self._held(input_spaces.get("observations"))
+        if held is not None:
+            check_states("internal_states", Dict({self.states_key: held}), self.internal_states_space)
 
     @rlgraph_api
-    def reset(self, env_indices: Any = None) -> Any:
-        """Restart the noise of the environments ``env_indices [N]``, which begin new episodes; default: all."""
-        self._reset(env_indices)
+    def get_action(
+        self,
+        actions: Any,
+        time_percentage: Any = None,
+        use_exploration: Any = None,
+        observations: Any = None,
+    ) -> Any:
+        """As of `ActionNoise`; the noise is that of the internal states in the observations, `mu` without them."""
+        if use_exploration is False:
+            return actions
+        return self._deviate(
+            actions, self._held(observations), None if use_exploration is True else use_exploration
+        )
+
+    @rlgraph_api
+    def next_internal_states(
+        self, observations: Any, time_percentage: Any = None, use_exploration: Any = None
+    ) -> Any:
+        """The internal states of the next step, by component, as observations have them.
+
+        Args:
+            observations: of this step, states ``[B, ...]`` and internal states.
+            time_percentage: the fraction of training done, []; not needed for a constant `sigma`.
+            use_exploration: False leaves the internal states and draws nothing; a Python bool or a tensor [].
+        """
+        self.amount.need_time(time_percentage, self.scope_path)
+        held = self._held(observations)
+        batch = Observations.of(observations, self.scope_path).states if held is None else None
+        switch = None if use_exploration is True else use_exploration
+        return {self.states_key: self._advance(batch, held, time_percentage, switch)}
 
     def draw(self, path: str, shape: tuple[int, ...], amount: float) -> Any:
-        if shape[0] > self.num_environments:
-            raise InputError(
-                f"{self.scope_path}: expected at most {self.num_environments} environments, given {shape[0]} actions; "
-                "increase num_environments"
-            )
+        """The random part of the step of a deviation."""
         rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
-        x = self.noise[path][: shape[0]]
-        push = (amount * math.sqrt(self.dt)) * rng.standard_normal(shape)
-        x += self.theta * self.dt * (self.mu - x) + push
-        return x
+        return amount * math.sqrt(self.dt) * rng.standard_normal(shape)
 
-    @graph_fn(host=True, returns=0, spaces=())
-    def _reset(self, env_indices: Any = None) -> None:
-        rows = slice(None) if env_indices is None else self._checked(env_indices)
-        for x in self.noise.values():
-            x[rows] = self.mu
+    def _held(self, observations: Any) -> Any:
+        return Observations.of(observations, self.scope_path).states_of(self.states_key, self.scope_path)
 
-    def _checked(self, env_indices: np.ndarray) -> np.ndarray:
-        if len(env_indices) and not 0 <= env_indices.min() <= env_indices.max() < self.num_environments:
-            raise InputError(
-                f"{self.scope_path}: expected env_indices in 0..{self.num_environments - 1}, given "
-                f"{env_indices.tolist()}"
-            )
-        return env_indices
+    @graph_fn(host=True, spaces=action_batch)
+    def _deviate(self, actions: Any, held: Any = None, use_exploration: Any = None) -> Any:
+        if use_exploration is not None and not use_exploration:
+            return actions
+        deviations = dict(zip(self.floats, held, strict=True)) if held is not None else {}
+        return self.with_noise(actions, lambda path, _: self.mu + deviations.get(path, 0.0))
+
+    @graph_fn(host=True, spaces=lambda self, *_: self.internal_states_space[self.states_key])
+    def _advance(
+        self, batch: Any, held: Any = None, time_percentage: Any = None, use_exploration: Any = None
+    ) -> Any:
+        if held is None:
+            rows = len(next(iter(leaves_of(batch))))
+            held = tuple(np.zeros((rows, *box.shape)) for box in self.floats.values())
+        if use_exploration is not None and not use_exploration:
+            return held
+        amount = self.amount.value(0.0 if time_percentage is None else float(time_percentage))
+        rest = 1.0 - self.theta * self.dt
+        return tuple(
+            rest * d + self.draw(path, d.shape, amount) for path, d in zip(self.floats, held, strict=True)
+        )

@@ -49,7 +49,7 @@ class PPOLoss(PolicyGradientLoss):
         SpecError: a weight or limit below 0, or an unknown `ratio_of`.
     """
 
-    item_arguments = ("state_values", "prev_state_values", "advantages")
+    item_arguments = ("state_values", "prev_state_values", "advantages", "policy_advantages")
     part_arguments = ("log_probs", "prev_log_probs", "entropy")
     measures = ("entropy", "kl", "clip_fraction")
 
@@ -92,6 +92,7 @@ class PPOLoss(PolicyGradientLoss):
         entropy: Any = None,
         time_percentage: Any = None,
         weights: Any = None,
+        policy_advantages: Any = None,
     ) -> Any:
         """``{"loss", "policy_loss", "value_loss", "entropy", "kl", "clip_fraction"}``, each ``[B]``.
 
@@ -107,8 +108,11 @@ class PPOLoss(PolicyGradientLoss):
             entropy: of the learner's policy, as `log_probs`; not needed if its weight is 0.
             time_percentage: the fraction of training done, []; only needed with a schedule.
             weights: of the items [B]; advantages are standardized over those above 0.
+            policy_advantages: those of the policy's part, standardized over a larger batch for example [B]; default:
+                `advantages`.
         """
-        policy_loss = self.policy_loss(log_probs, prev_log_probs, advantages, time_percentage, weights)
+        acted = advantages if policy_advantages is None else policy_advantages
+        policy_loss = self.policy_loss(log_probs, prev_log_probs, acted, time_percentage, weights)
         value_loss = self._value_loss(state_values, prev_state_values, advantages, time_percentage)
         return {
             **self.with_total(policy_loss, value_loss, entropy, time_percentage),

@@ -94,10 +94,7 @@ class LayerChain(TimeFolding):
             name: s for name, s in input_spaces.items() if name.endswith("internal_states") and s is not None
         }
         for argument, space in given.items():
-            if own is None:
-                raise SpaceError(f"{argument}: expected no internal_states, since no layer is recurrent")
-            if not isinstance(space, Dict) or list(space.flatten()) != list(own.flatten()):
-                raise mismatch(argument, repr(own), repr(space))
+            check_states(argument, space, own)
 
 
 def run_layers(
@@ -140,8 +137,13 @@ def is_recurrent(layer: Any) -> bool:
 
 def state_key(layer: Any) -> str:
     """The key of a layer's states: its scope as an identifier."""
-    name = re.sub(r"\W", "_", layer.scope)
-    return f"_{name}" if name[0].isdigit() else name
+    return key_of(layer.scope)
+
+
+def key_of(name: str) -> str:
+    """The key of the states of what has this name, a scope or a path: the name as an identifier."""
+    key = re.sub(r"\W", "_", name)
+    return f"_{key}" if key[0].isdigit() else key
 
 
 def states_space(layers: Sequence[Any]) -> Dict | None:
@@ -150,14 +152,27 @@ def states_space(layers: Sequence[Any]) -> Dict | None:
     return Dict(spaces) if spaces else None
 
 
+def check_states(argument: str, given: Any, own: Dict | None) -> None:
+    """Raise `SpaceError` if the Space `given` of an argument has not the parts of the states `own`."""
+    if own is None:
+        raise SpaceError(f"{argument}: expected no internal_states, since no layer keeps any")
+    if not isinstance(given, Dict) or list(given.flatten()) != list(own.flatten()):
+        raise mismatch(argument, repr(own), repr(given))
+
+
 def check_state_keys(layers: Sequence[Any], where: str) -> None:
     """Raise `SpecError` if the states of two recurrent layers would have the same key."""
-    scopes: dict[str, str] = {}
-    for layer in filter(is_recurrent, layers):
-        other = scopes.setdefault(state_key(layer), layer.scope)
-        if other != layer.scope:
+    check_keys([layer.scope for layer in filter(is_recurrent, layers)], where)
+
+
+def check_keys(names: Sequence[str], where: str) -> None:
+    """Raise `SpecError` if `key_of` two names is the same."""
+    named: dict[str, str] = {}
+    for name in names:
+        other = named.setdefault(key_of(name), name)
+        if other != name:
             raise SpecError(
-                f"the internal states of {other!r} and {layer.scope!r} would both have the key "
-                f"{state_key(layer)!r}: give one layer another scope",
+                f"the internal states of {other!r} and {name!r} would both have the key {key_of(name)!r}: "
+                "rename one of them",
                 path=where,
             )

@@ -19,6 +19,7 @@ from rlgraph.components.networks.layer_graph import (
     name_layers,
     the_only_space,
 )
+from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer
 from rlgraph.core import Component, SpecError
 from rlgraph.core.specs.spec_paths import locate
 
@@ -64,11 +65,15 @@ class NeuralNetwork(LayerChain):
     ):
         self.graph = _layer_graph(layers, inputs, outputs, scope)
         self.layers = self.graph.layers
-        stateful = [layer.scope for layer in self.layers if getattr(layer, "has_state", False)]
-        if stateful:
+        refused = [
+            layer.scope
+            for layer in self.layers
+            if isinstance(layer, PreprocessLayer) and (layer.has_state or layer.learns)
+        ]
+        if refused:
             raise SpecError(
-                f"{stateful[0]} keeps state per environment, which a network does not "
-                "support: put it into preprocessing_spec",
+                f"{refused[0]} keeps frames or statistics of past states, which a network does not support: put it "
+                "into preprocessing_spec",
                 path=f"{scope}.layers",
             )
         check_state_keys(self.layers, f"{scope}.layers")

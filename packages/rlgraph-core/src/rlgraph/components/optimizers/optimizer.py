@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -36,7 +36,8 @@ class Optimizer(Component):
     """Base class of optimizers; sub-classes define `_apply`, which writes the variables and their slots.
 
     One optimizer steps one list of variables. At most one of the three limits may be given; they limit the
-    gradients, not the step.
+    gradients, not the step. ``Optimizer.from_spec(spec, default="rmsprop")`` names the type of a spec that has none;
+    without `default` it is Adam.
 
     Args:
         learning_rate: step size; a number or a schedule (see `Schedule.from_spec`): ``[1e-3, 1e-5]``. With a
@@ -81,6 +82,14 @@ class Optimizer(Component):
             )
         self.non_finite = non_finite
         super().__init__(scope=scope, **kwargs)
+
+    @classmethod
+    def _from_plain(cls, spec: Any, where: str, kwargs: Mapping[str, Any]) -> Self:
+        arguments = dict(kwargs)
+        default = arguments.pop("default", "adam")
+        if cls is Optimizer and (spec is None or (isinstance(spec, Mapping) and "type" not in spec)):
+            spec = {"type": default, **(spec or {})}
+        return super()._from_plain(spec, where, arguments)
 
     def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
         if input_spaces.get("time_percentage") is not None:

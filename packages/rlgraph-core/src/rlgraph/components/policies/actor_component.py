@@ -9,11 +9,12 @@ from typing import Any
 from rlgraph.components.common.observations import Observations
 from rlgraph.components.common.softmax import Softmax
 from rlgraph.components.explorations.exploration import Exploration
+from rlgraph.components.networks.layer_chain import state_key
 from rlgraph.components.preprocessing.dict_preprocessor_stack import DictPreprocessorStack
 from rlgraph.components.preprocessing.preprocessor_stack import PreprocessorStack
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec, SpaceSpec
-from rlgraph.spaces import Dict, IntBox, SpaceError
+from rlgraph.spaces import Dict, IntBox, SpaceError, from_spec
 
 PROBABILITIES = "get_preprocessed_state_action_and_action_probs"
 
@@ -22,8 +23,9 @@ class ActorComponent(Component):
     """Preprocesses states, gets actions from a policy, and explores.
 
     Its API methods take `observations`: states ``[B, ...]`` as the environments return them, or a bundle of them and
-    more (see `Observations`). They return dicts; with a recurrent policy these include ``internal_states`` as
-    observations have them, of the Space `internal_states_space`.
+    more (see `Observations`). They return dicts; if a part keeps state (a recurrent policy, a frame stack,
+    time-correlated noise), these include ``internal_states`` as observations have them, those of the next step (see
+    `get_internal_states_space`). Where they are zero, an episode begins.
 
     Args:
         preprocessor_spec: a list of preprocessing layers, or a mapping of them by the parts of the state; None: none.
@@ -76,14 +78,16 @@ class ActorComponent(Component):
         else:
             parts = [self.policy, self.softmax]
         super().__init__(*parts, *filter(None, [self.preprocessor, self.exploration]), scope=scope, **kwargs)
-        remembers = self.preprocessor is not None and self.preprocessor.has_state
-        if remembers or (self.exploration is not None and "reset" in self.exploration.api_methods()):
-            self.add_member(_reset)
 
-    @property
-    def internal_states_space(self) -> Dict | None:
-        """The Space of the internal states of the policy; None if it has none."""
-        return getattr(self.policy, "internal_states_space", None)
+    def get_internal_states_space(self, state_space: Any) -> Dict | None:
+        """The Space of the internal states, with a batch rank, by component, for states of `state_space`."""
+        spaces: dict[str, Any] = {}
+        for part in (self.policy, self.exploration):
+            spaces |= getattr(part, "internal_states_space", None) or {}
+        if self.preprocessor is not None and self.preprocessor.has_state:
+            raw = from_spec(state_space).with_batch_rank()
+            spaces[state_key(self.preprocessor)] = self.preprocessor.get_internal_states_space(raw)
+        return Dict(spaces) if spaces else None
 
     @rlgraph_api
     def get_preprocessed_state_and_action(
@@ -92,9 +96,8 @@ class ActorComponent(Component):
         other_nn_inputs: Any = None,
         time_percentage: Any = None,
         use_exploration: Any = None,
-        env_indices: Any = None,
     ) -> Any:
-        """``{"preprocessed_state", "action"}``, and ``"internal_states"`` of a recurrent policy.
+        """``{"preprocessed_state", "action"}``, and ``"internal_states"`` of the next step if a part keeps state.
 
         Args:
             observations: see the class.
@@ -102,9 +105,8 @@ class ActorComponent(Component):
             time_percentage: the fraction of training done, []; for an exploration that changes over time.
             use_exploration: False: the policy's greedy actions, without exploration and sampling; a Python bool or a
                 tensor []. Default: true.
-            env_indices: int [B], the environments of the states, for stateful preprocessing.
         """
-        return self._acted(observations, other_nn_inputs, time_percentage, use_exploration, env_indices)[1]
+        return self._acted(observations, other_nn_inputs, time_percentage, use_exploration)[1]
 
     @rlgraph_api
     def get_preprocessed_state_action_and_action_probs(
@@ -113,16 +115,13 @@ class ActorComponent(Component):
         other_nn_inputs: Any = None,
         time_percentage: Any = None,
         use_exploration: Any = None,
-        env_indices: Any = None,
     ) -> Any:
         """As `get_preprocessed_state_and_action`, and ``"action_probs" [B, ..., A]`` of every action.
 
         For a container action they are a container. This method exists if all parts of an action are integers drawn
         by the policy.
         """
-        seen, acted = self._acted(
-            observations, other_nn_inputs, time_percentage, use_exploration, env_indices
-        )
+        seen, acted = self._acted(observations, other_nn_inputs, time_percentage, use_exploration)
         parameters = self.policy.get_adapter_outputs_and_parameters(seen)["parameters"]
         return {**acted, "action_probs": self.softmax.softmax(parameters)[0]}
 
@@ -132,21 +131,29 @@ class ActorComponent(Component):
         other_nn_inputs: Any,
         time_percentage: Any,
         use_exploration: Any,
-        env_indices: Any,
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """What the policy sees, and the results."""
         given = Observations.of(observations, self.scope_path)
-        states = given.states if self.preprocessor is None else self._preprocessed(given.states, env_indices)
+        states, carried = self._preprocessed(given)
         inputs = states if other_nn_inputs is None else self._merged(states, other_nn_inputs)
         seen = given.bundle(states=inputs)
         preferred = self._preferred(seen, use_exploration)
         action = self._explored(preferred, time_percentage, use_exploration, seen)
-        carried = {key: preferred[key] for key in ("internal_states",) if key in preferred}
-        return seen, {"preprocessed_state": states, "action": action, **carried}
+        carried |= preferred.get("internal_states", {})
+        if hasattr(self.exploration, "next_internal_states"):
+            carried |= self.exploration.next_internal_states(seen, time_percentage, use_exploration)
+        results = {"preprocessed_state": states, "action": action}
+        return seen, {**results, "internal_states": carried} if carried else results
 
-    def _preprocessed(self, states: Any, env_indices: Any) -> Any:
-        given = (env_indices,) if self.preprocessor.has_state else ()
-        return self.preprocessor.preprocess(states, *given)
+    def _preprocessed(self, given: Observations) -> tuple[Any, dict[str, Any]]:
+        """The preprocessed states, and the internal states after them."""
+        if self.preprocessor is None:
+            return given.states, {}
+        if not self.preprocessor.has_state:
+            return self.preprocessor.preprocess(given.states), {}
+        key = state_key(self.preprocessor)
+        result = self.preprocessor.preprocess(given.states, given.states_of(key, self.scope_path))
+        return result["output"], {key: result["internal_states"]}
 
     def _preferred(self, observations: Any, use_exploration: Any) -> Any:
         """The policy's result."""
@@ -170,7 +177,6 @@ class ActorComponent(Component):
                 "of training done"
             )
         given = preferred["q_values"] if self.exploration.explores == "q_values" else action
-        # A disabled exploration neither draws nor changes its state.
         return self.exploration.get_action(given, time_percentage, use_exploration, observations)
 
     @graph_fn
@@ -189,15 +195,6 @@ class ActorComponent(Component):
                 "other keys: both are merged into one Dict for the policy"
             )
         return {**states, **others}
-
-
-@rlgraph_api(name="reset")
-def _reset(actor: ActorComponent, env_indices: Any) -> None:
-    """Reset stateful preprocessing and exploration of the environments ``env_indices [N]``, at starts of episodes."""
-    if actor.preprocessor is not None and actor.preprocessor.has_state:
-        actor.preprocessor.reset(env_indices)
-    if actor.exploration is not None and "reset" in actor.exploration.api_methods():
-        actor.exploration.reset(env_indices)
 
 
 def _preprocessor(spec: Any, path: str) -> Any:

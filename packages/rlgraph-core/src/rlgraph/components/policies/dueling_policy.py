@@ -29,7 +29,7 @@ class DuelingPolicy(QPolicy):
         SpecError: as `QPolicy`; units below 0.
     """
 
-    other_names = MappingProxyType({"activation_state_value_stream": "activation"})
+    other_names = MappingProxyType({**QPolicy.other_names, "activation_state_value_stream": "activation"})
 
     def __init__(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,10 @@ class QPolicy(Observing):
     Raises:
         SpecError: `action_space` is not a Space, or an action is not categorical.
     """
+
+    other_names = MappingProxyType(
+        {"action_adapter_spec": "Give its pre_network_spec as the last layers of 'network_spec'."}
+    )
 
     def __init__(
         self, network_spec: NetworkSpec, action_space: SpaceSpec, scope: str = "policy", **kwargs: Any

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
-from rlgraph.components.preprocessing.preprocessor_stack import PreprocessorStack
-from rlgraph.core import Component, SpecError, graph_fn, rlgraph_api
+from rlgraph.components.preprocessing.preprocessor_stack import Preprocessor, PreprocessorStack
+from rlgraph.core import SpecError, graph_fn
 from rlgraph.spaces import Dict, Space, SpaceError, Tuple, from_spec
 
 
-class DictPreprocessorStack(Component):
+class DictPreprocessorStack(Preprocessor):
     """Applies a separate `PreprocessorStack` to each part of a container state; other parts stay unchanged.
 
     Args:
@@ -19,12 +19,16 @@ class DictPreprocessorStack(Component):
         scope: name among its siblings.
 
     Attributes:
-        has_state: whether a layer keeps state; then ``preprocess`` needs ``env_indices``.
+        has_state: whether a layer keeps state; then ``preprocess`` returns ``{"output", "internal_states"}``, with the
+            states by part, its path made an identifier, and then by layer.
+        learns: whether a layer learns.
 
     Raises:
         SpecError: not a mapping of paths, a path inside another one, or an invalid spec (named by its path).
         SpaceError: the state lacks a part.
     """
+
+    part_methods = ("preprocess", "preprocess_frozen")
 
     def __init__(self, preprocessors: Mapping[str, Any], scope: str = "preprocessor", **kwargs: Any):
         if not isinstance(preprocessors, Mapping) or not all(isinstance(key, str) for key in preprocessors):
@@ -35,10 +39,7 @@ class DictPreprocessorStack(Component):
         self.stacks: dict[str, PreprocessorStack] = {
             path: _stack(spec, path, f"{scope}.preprocessors.{path}") for path, spec in preprocessors.items()
         }
-        self.has_state = any(stack.has_state for stack in self.stacks.values())
-        if not self.has_state:
-            kwargs["switched_off_apis"] = {"reset", *kwargs.get("switched_off_apis", ())}
-        super().__init__(*self.stacks.values(), scope=scope, **kwargs)
+        super().__init__(self.stacks.items(), scope, **kwargs)
 
     @classmethod
     def from_spec(cls, spec: Any, *, path: str = "", **kwargs: Any) -> Self:
@@ -46,9 +47,6 @@ class DictPreprocessorStack(Component):
         if isinstance(spec, Mapping) and not spec.keys() & {"type", "preprocessors"}:
             spec = {"preprocessors": {key: _stack(s, key, f"{path}.{key}") for key, s in spec.items()}}
         return super().from_spec(spec, path=path, **kwargs)
-
-    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        self.get_preprocessed_space(input_spaces["inputs"])
 
     def get_preprocessed_space(self, space: Any) -> Space:
         """The output Space for the input Space `space`.
@@ -71,23 +69,17 @@ class DictPreprocessorStack(Component):
             space = from_spec(_replaced(space, _keys(path), part))
         return space
 
-    @rlgraph_api
-    def preprocess(self, inputs: Any, env_indices: Any = None) -> Any:
-        """``inputs``, a container of ``[B, ...]``, and ``env_indices [B]`` if a stack has state."""
-        parts = {}
+    def spaces_of_parts(self, space: Space) -> Iterable[tuple[str, Any, Space]]:
+        return ((path, stack, space.flat_key_lookup(path)) for path, stack in self.stacks.items())
+
+    def wire(self, inputs: Any, run: Any) -> Any:
+        outputs = []
         for path, stack in self.stacks.items():
             part = inputs
             for key in _keys(path):
                 part = part[key]
-            parts[path] = stack.preprocess(part, env_indices)
-        return self._put_back(inputs, tuple(parts.values())) if parts else inputs
-
-    @rlgraph_api
-    def reset(self, env_indices: Any) -> Any:
-        """Reset the state of the environments ``env_indices [N]``, which begin new episodes."""
-        for stack in self.stacks.values():
-            if stack.has_state:
-                stack.reset(env_indices)
+            outputs.append(run(path, stack, part))
+        return self._put_back(inputs, tuple(outputs)) if outputs else inputs
 
     @graph_fn
     def _put_back(self, ops: Any, inputs: Any, parts: Any) -> Any:

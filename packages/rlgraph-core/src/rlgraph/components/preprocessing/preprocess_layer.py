@@ -1,31 +1,31 @@
-"""The base classes of preprocessing layers."""
+"""The base class of preprocessing layers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 
-from rlgraph.components.common.argument_checks import check_whole
-from rlgraph.core import Component, InputError
-from rlgraph.spaces import BoxSpace, FloatBox, IntBox, Space, SpaceError, TextBox, from_spec
-from rlgraph.spaces.errors import mismatch
+from rlgraph.core import Component
+from rlgraph.spaces import BoxSpace, Dict, FloatBox, IntBox, Space, SpaceError, TextBox, from_spec
 
 
 class PreprocessLayer(Component):
     """A step of preprocessing, applied to every leaf of its input.
 
-    A layer without state has an API method ``call(inputs)``; one with state ``call(inputs, env_indices)`` and
-    ``reset(env_indices)`` (see `StatefulLayer`).
+    It has an API method ``call(inputs)``. One with state has ``call(inputs, internal_states=None)`` in its place, which
+    returns ``{"output", "internal_states"}``, and `get_internal_states_space`; where states are zero, or None, an
+    episode begins. One that learns also has an API method ``apply``, which is ``call`` without learning.
 
     Attributes:
-        has_state: whether it keeps state of past inputs.
+        has_state: whether its output depends on earlier inputs of the episode.
+        learns: whether `call` changes its variables.
         boxes: the leaves of its input Space by path, once it is built; with the ranks of the first call.
     """
 
     has_state: ClassVar[bool] = False
+    learns: ClassVar[bool] = False
     boxes: dict[str, BoxSpace]
 
     def create_variables(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
@@ -44,6 +44,10 @@ class PreprocessLayer(Component):
         """
         return from_spec(space).map(self._preprocessed_leaf)
 
+    def get_internal_states_space(self, space: Any) -> Dict:
+        """The Space of the states of a layer with state, with a batch rank, for inputs of `space`."""
+        raise NotImplementedError(f"{type(self).__name__} has no state")
+
     def _preprocessed_leaf(self, path: str, box: BoxSpace) -> BoxSpace:
         try:
             return self.preprocessed_box(box)
@@ -56,60 +60,6 @@ class PreprocessLayer(Component):
         raise NotImplementedError(
             f"{type(self).__name__} does not define its output Space: implement preprocessed_box"
         )
-
-
-class StatefulLayer(PreprocessLayer):
-    """A layer with state for each of up to `num_environments` environments.
-
-    Args:
-        num_environments: largest number of environments; their indices are 0 to ``num_environments - 1``.
-        scope: name among its siblings.
-    """
-
-    has_state = True
-    ranks_may_differ = False
-    other_names = MappingProxyType({"batch_size": "num_environments"})
-
-    def __init__(self, num_environments: int = 64, scope: str = "", **kwargs: Any):
-        super().__init__(scope=scope, **kwargs)
-        self.num_environments = check_whole(num_environments, f"{self.scope}.num_environments", least=1)
-
-    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
-        inputs, indices = input_spaces["inputs"], input_spaces.get("env_indices")
-        if not inputs.has_batch_rank or inputs.has_time_rank:
-            hint = "a state of each environment at a time, before they become sequences"
-            raise mismatch("inputs", "a batch rank and no time rank", repr(inputs), hint)
-        if indices is None:
-            return
-        single = isinstance(indices, IntBox) and not indices.shape
-        if not single or not indices.has_batch_rank or indices.has_time_rank:
-            raise mismatch("env_indices", "IntBox(add_batch_rank=True), one for each state", repr(indices))
-
-    def rows_of(self, env_indices: np.ndarray, number: int) -> slice | np.ndarray:
-        """The index into host variables ``[num_environments, ...]``; a slice for consecutive indices.
-
-        Raises:
-            InputError: the number of indices is not `number`, or one is out of range or duplicate.
-        """
-        given: list[int] = env_indices.tolist()
-        if len(given) != number:
-            raise InputError(
-                f"{self.scope_path}: expected {number} env_indices, one per state, given {len(given)}"
-            )
-        self.check_range(given)
-        if given and given == list(range(given[0], given[0] + number)):
-            return slice(given[0], given[0] + number)
-        if len(set(given)) != number:
-            raise InputError(f"{self.scope_path}: expected different env_indices in one call, given {given}")
-        return env_indices
-
-    def check_range(self, given: list[int]) -> None:
-        """Raise `InputError` if an index is out of range."""
-        if given and not 0 <= min(given) <= max(given) < self.num_environments:
-            raise InputError(
-                f"{self.scope_path}: expected env_indices in 0..{self.num_environments - 1}, given {given}; "
-                "increase num_environments of the layer"
-            )
 
 
 def float_bounds(box: BoxSpace) -> tuple[Any, Any]:

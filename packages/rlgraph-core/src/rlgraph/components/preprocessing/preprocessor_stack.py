@@ -2,16 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Self
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Self
 
-from rlgraph.components.networks.layer_chain import state_key
+from rlgraph.components.networks.layer_chain import check_keys, check_states, key_of
 from rlgraph.components.preprocessing.preprocess_layer import PreprocessLayer
-from rlgraph.core import AssemblyError, Component, SpecError, rlgraph_api
+from rlgraph.core import Component, SpecError, rlgraph_api
 from rlgraph.spaces import Dict, Space, from_spec
 
 
-class PreprocessorStack(Component):
+class Preprocessor(Component):
+    """Applies layers or stacks of them, and carries their states.
+
+    Args:
+        parts: names and the layers or stacks; a name made an identifier is the key of the part's states.
+
+    Attributes:
+        has_state: whether a layer keeps state.
+        learns: whether a layer learns.
+    """
+
+    #: The API methods of a part, with and without learning.
+    part_methods: ClassVar[tuple[str, str]]
+
+    def __init__(self, parts: Iterable[tuple[str, Any]], scope: str, **kwargs: Any):
+        self.parts = list(parts)
+        self.has_state = any(part.has_state for _, part in self.parts)
+        self.learns = any(part.learns for _, part in self.parts)
+        check_keys([name for name, part in self.parts if part.has_state], scope)
+        if not self.learns:
+            kwargs["switched_off_apis"] = {"preprocess_frozen", *kwargs.get("switched_off_apis", ())}
+        super().__init__(*(part for _, part in self.parts), scope=scope, **kwargs)
+
+    @abstractmethod
+    def get_preprocessed_space(self, space: Any) -> Space:
+        """The output Space for the input Space `space`."""
+
+    @abstractmethod
+    def spaces_of_parts(self, space: Space) -> Iterable[tuple[str, Any, Space]]:
+        """The name of each part, the part, and the Space of its inputs, for inputs of `space`."""
+
+    @abstractmethod
+    def wire(self, inputs: Any, run: Any) -> Any:
+        """The output for `inputs`, by ``run(name, part, inputs)`` of the parts; for use in API methods."""
+
+    def get_internal_states_space(self, space: Any) -> Dict | None:
+        """The Space of the states, with a batch rank, by part, for inputs of `space`; None: nothing keeps state."""
+        spaces = {
+            key_of(name): part.get_internal_states_space(given)
+            for name, part, given in self.spaces_of_parts(from_spec(space))
+            if part.has_state
+        }
+        return Dict(spaces) if spaces else None
+
+    def check_input_spaces(self, input_spaces: Mapping[str, Any], action_space: Space | None = None) -> None:
+        self.get_preprocessed_space(input_spaces["inputs"])
+        states = input_spaces.get("internal_states")
+        if states is not None:
+            check_states("internal_states", states, self.get_internal_states_space(input_spaces["inputs"]))
+
+    @rlgraph_api
+    def preprocess(self, inputs: Any, internal_states: Any = None) -> Any:
+        """The output for ``inputs [B, ...]``; if `has_state` ``{"output", "internal_states"}``.
+
+        Args:
+            inputs: the newest state of each episode.
+            internal_states: those after the state before, as of `get_internal_states_space`; where they are zero, or
+                None, an episode begins.
+        """
+        return self._run(inputs, internal_states, frozen=False)
+
+    @rlgraph_api
+    def preprocess_frozen(self, inputs: Any, internal_states: Any = None) -> Any:
+        """As `preprocess`, but no layer learns; switched off if none would."""
+        return self._run(inputs, internal_states, frozen=True)
+
+    def _run(self, inputs: Any, internal_states: Any, frozen: bool) -> Any:
+        states = {}
+
+        def run(name: str, part: Any, inputs: Any) -> Any:
+            method = getattr(part, self.part_methods[frozen and part.learns])
+            if not part.has_state:
+                return method(inputs)
+            key = key_of(name)
+            result = method(inputs, None if internal_states is None else internal_states[key])
+            states[key] = result["internal_states"]
+            return result["output"]
+
+        output = self.wire(inputs, run)
+        return {"output": output, "internal_states": states} if self.has_state else output
+
+
+class PreprocessorStack(Preprocessor):
     """Applies preprocessing layers in sequence, to every leaf of a container state.
 
     Args:
@@ -19,26 +102,22 @@ class PreprocessorStack(Component):
         scope: name among its siblings.
 
     Attributes:
-        has_state: whether a layer keeps state; then ``preprocess`` needs ``env_indices``.
+        has_state: whether a layer keeps state; then ``preprocess`` returns ``{"output", "internal_states"}``, with the
+            states by layer.
+        learns: whether a layer learns.
 
     Raises:
         SpecError: an invalid spec (named by its position), or a layer that is not a preprocessing layer.
     """
 
+    part_methods = ("call", "apply")
     spec_hint = "write layers as a list, even a single one"
 
     def __init__(self, layers: Sequence[Any] = (), scope: str = "preprocessor", **kwargs: Any):
         if isinstance(layers, str) or not isinstance(layers, Sequence):
             raise SpecError(f"expected a list of layer specs, given {layers!r}", path=f"{scope}.layers")
         self.layers: list[Any] = [_layer(spec, f"{scope}.layers[{i}]", i) for i, spec in enumerate(layers)]
-        self.has_state = any(layer.has_state for layer in self.layers)
-        if not self.has_state:
-            kwargs["switched_off_apis"] = {
-                "reset",
-                "preprocess_with_states",
-                *kwargs.get("switched_off_apis", ()),
-            }
-        super().__init__(*self.layers, scope=scope, **kwargs)
+        super().__init__(((layer.scope, layer) for layer in self.layers), scope, **kwargs)
 
     @classmethod
     def from_spec(cls, spec: Any, *, path: str = "", **kwargs: Any) -> Self:
@@ -59,46 +138,15 @@ class PreprocessorStack(Component):
             space = layer.get_preprocessed_space(space)
         return space
 
-    def get_internal_states_space(self, space: Any) -> Dict | None:
-        """The Space of the states of its layers, by layer, for inputs of `space`; None if no layer keeps state."""
-        space, spaces = from_spec(space), {}
-        for layer in self.layers:
-            if layer.has_state:
-                spaces[state_key(layer)] = layer.get_internal_states_space(space)
+    def spaces_of_parts(self, space: Space) -> Iterable[tuple[str, Any, Space]]:
+        for name, layer in self.parts:
+            yield name, layer, space
             space = layer.get_preprocessed_space(space)
-        return Dict(spaces) if spaces else None
 
-    @rlgraph_api
-    def preprocess_with_states(self, inputs: Any, internal_states: Any = None) -> Any:
-        """``{"output", "internal_states"}`` of ``inputs [B, ...]``; where states are zero, or None, episodes begin."""
-        states = {}
-        for layer in self.layers:
-            if layer.has_state:
-                key = state_key(layer)
-                before = None if internal_states is None else internal_states[key]
-                result = layer.call_with_states(inputs, before)
-                inputs, states[key] = result["output"], result["internal_states"]
-            else:
-                inputs = layer.call(inputs)
-        return {"output": inputs, "internal_states": states}
-
-    @rlgraph_api
-    def preprocess(self, inputs: Any, env_indices: Any = None) -> Any:
-        """``inputs [B, ...]``, and ``env_indices [B]`` if the stack has state."""
-        if self.has_state and env_indices is None:
-            raise AssemblyError(
-                f"{self.scope_path}.preprocess needs env_indices, since one of its layers keeps state per environment"
-            )
-        for layer in self.layers:
-            inputs = layer.call(inputs, env_indices) if layer.has_state else layer.call(inputs)
+    def wire(self, inputs: Any, run: Any) -> Any:
+        for name, layer in self.parts:
+            inputs = run(name, layer, inputs)
         return inputs
-
-    @rlgraph_api
-    def reset(self, env_indices: Any) -> Any:
-        """Reset the state of the environments ``env_indices [N]``, which begin new episodes."""
-        for layer in self.layers:
-            if layer.has_state:
-                layer.reset(env_indices)
 
 
 def _layer(spec: Any, path: str, position: int) -> PreprocessLayer:

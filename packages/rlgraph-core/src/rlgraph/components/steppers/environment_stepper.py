@@ -6,8 +6,6 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from rlgraph.components.common.argument_checks import MAX_PARTS, check_whole
 from rlgraph.components.preprocessing.preprocess_layer import with_shape
 from rlgraph.components.steppers.environment_list import make_environments
@@ -15,7 +13,7 @@ from rlgraph.components.steppers.rollout import Rollout
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, loop, rlgraph_api
 from rlgraph.core.errors import nearest
 from rlgraph.core.specs.spec_types import ComponentSpec, SpaceSpec
-from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, IntBox, Space, SpaceError, from_spec
+from rlgraph.spaces import BoolBox, BoxSpace, Dict, FloatBox, Space, SpaceError, from_spec
 from rlgraph.spaces.errors import mismatch
 
 #: Default API methods of actors; the first existing one is used.
@@ -30,8 +28,7 @@ class EnvironmentStepper(Component):
     The environments are stepped on the host; the actor is computed by the backend. An **actor** is any component with
     an API method whose first argument is states ``[N, ...]``, one row per environment, and which returns a dict with
     ``action [N, ...]``: a policy, an actor component. With internal states it is given observations, ``{"states",
-    "internal_states"}``. If the method has arguments ``time_percentage`` or ``use_exploration``, it receives them. If
-    the actor has an API method ``reset(env_indices)``, it is called with the environments whose episodes begin.
+    "internal_states"}``. If the method has arguments ``time_percentage`` or ``use_exploration``, it receives them.
 
     Environments continue from call to call. One that ends is reset in the same step; the state of its episode (internal
     states, previous action and reward) is then zero. Checkpoints do not contain environments, so a checkpoint is a
@@ -46,8 +43,9 @@ class EnvironmentStepper(Component):
         num_steps: number of steps, T.
         num_environments: N; then results are ``[T, N, ...]``. None: one environment, and results are ``[T, ...]``.
         internal_states_space: Space of the actor's internal states, without ranks; the actor then receives
-            ``internal_states [N, ...]`` among the observations, zeros at first, and returns them. Default: the actor's
-            own ``internal_states_space``, as in recurrent policies.
+            ``internal_states [N, ...]`` among the observations, zeros where an episode begins, and returns them.
+            Default: the actor's own, ``get_internal_states_space(state_space)`` as of actor components, or
+            ``internal_states_space`` as of recurrent policies.
         add_previous_action_to_state, add_previous_reward_to_state: the actor receives a dict of the state (the parts of
             a Dict; else ``state``) and ``previous_action`` or ``previous_reward``, zeros where an episode begins.
         extra_returns: further results of the actor to collect, such as ``log_likelihood``.
@@ -82,10 +80,6 @@ class EnvironmentStepper(Component):
         self.environments = make_environments(environment_spec, num_environments, f"{scope}.environment_spec")
         self.is_vector = num_environments is not None or len(self.environments) > 1
         self.actor = Component.from_spec(actor_component_spec, path=f"{scope}.actor_component_spec")
-        own = getattr(self.actor, "internal_states_space", None)
-        self.internal_space = _space(
-            own if internal_states_space is None else internal_states_space, f"{scope}.internal_states_space"
-        )
         self.actor_method = _method(self.actor, actor_method, f"{scope}.actor_method")
         self.added = [
             name
@@ -95,9 +89,9 @@ class EnvironmentStepper(Component):
             )
             if is_added
         ]
-        reset = self.actor.api_methods().get("reset")
-        self.resets_actor = reset is not None and "env_indices" in inspect.signature(reset).parameters
-        self.rollout = Rollout(self.environments, self.internal_space, self.added, self.resets_actor, scope)
+        own = self._own_states_space() if internal_states_space is None else internal_states_space
+        self.internal_space = _space(own, f"{scope}.internal_states_space")
+        self.rollout = Rollout(self.environments, self.internal_space, self.added, scope)
         if isinstance(extra_returns, str):
             raise SpecError(
                 f"expected a list of names, given {extra_returns!r}", path=f"{scope}.extra_returns"
@@ -124,13 +118,10 @@ class EnvironmentStepper(Component):
         def act(_: Any, present: Any) -> Any:
             returned = self._ask(present, settings)
             following = self._act(returned["action"], returned.get("internal_states"))
-            self._reset_actor()
             extras = {name: returned[name] for name in self.extra_returns}
             return (following, extras) if extras else following
 
-        present = self._begin()
-        self._reset_actor()
-        done = loop(self.num_steps, act, present, collect=bool(self.extra_returns))
+        done = loop(self.num_steps, act, self._begin(), collect=bool(self.extra_returns))
         return self._finish(done[1] if self.extra_returns else None)
 
     @rlgraph_api
@@ -146,12 +137,20 @@ class EnvironmentStepper(Component):
         for environment in self.environments:
             environment.terminate()
 
-    # Wiring.
+    def _own_states_space(self) -> Any:
+        """The Space of the actor's internal states by the actor itself; None: it has none."""
+        find = getattr(self.actor, "get_internal_states_space", None)
+        if find is None:
+            return getattr(self.actor, "internal_states_space", None)
+        environment = self.environments[0]
+        space = environment.state_space.without_ranks()
+        if self.added:
+            previous = {"previous_action": environment.action_space.without_ranks(), "previous_reward": float}
+            parts = dict(space) if isinstance(space, Dict) else {"state": space}
+            space = Dict({**parts, **{name: previous[name] for name in self.added}})
+        return find(space)
 
-    def _reset_actor(self) -> None:
-        actor: Any = self.actor
-        if self.resets_actor:
-            actor.reset(self._begun())
+    # Wiring.
 
     def _ask(self, present: Any, settings: Mapping[str, Any]) -> Any:
         """The actor's result."""
@@ -232,10 +231,6 @@ class EnvironmentStepper(Component):
     @graph_fn(host=True, spaces=_following_spaces, shares=())
     def _act(self, action: Any, internal_states: Any = None) -> Any:
         return self.rollout.turns.send((action, internal_states))
-
-    @graph_fn(host=True, spaces=lambda self: IntBox(len(self.environments), add_batch_rank=True), shares=())
-    def _begun(self) -> Any:
-        return np.array(self.rollout.begun, np.int64)
 
     @graph_fn(host=True, spaces=_result_spaces, shares=())
     def _finish(self, extras: Any = None) -> Any:

@@ -27,7 +27,6 @@ class Rollout:
         environments: environments of equal Spaces.
         internal_states_space: Space of the actor's internal states; None: none.
         added: further inputs of the actor, ``"previous_action"`` and ``"previous_reward"``.
-        tells_begun: whether `begun` is used.
         where: the caller; named in errors.
     """
 
@@ -36,7 +35,6 @@ class Rollout:
         environments: Sequence[Environment],
         internal_states_space: Space | None,
         added: Sequence[str],
-        tells_begun: bool,
         where: str,
     ):
         self.environments, self.added, self.where = list(environments), added, where
@@ -46,9 +44,6 @@ class Rollout:
         self.internal_space = internal_states_space
         #: Present states of the environments and their episodes: rows by leaf; None: not started.
         self.present: dict[str, Arrays] | None = None
-        #: The environments whose episodes began with the last step.
-        self.begun: list[int] = []
-        self.tells_begun = tells_begun
         #: Whether the next steps begin new episodes in all environments.
         self.begins_anew = False
         self.unproven = set(range(self.number))
@@ -81,11 +76,9 @@ class Rollout:
         }
         if self.present is None or self.begins_anew:
             self.begins_anew = False
-            self.begun = list(range(self.number))
             for index, seed in enumerate(rng.integers(2**31, size=self.number).tolist()):
                 self._reset(index, 0, seed)
         else:
-            self.begun = []
             for arrays, name in ((self.states, "states"), (self.internals, "internal_states")):
                 for path, row in self.present[name].items():
                     arrays[path][0] = row
@@ -143,7 +136,6 @@ class Rollout:
                 raise
             for index in ended:
                 self._reset(index, t + 1)
-            self.begun = ended
             if self.internal_space is not None:
                 self._keep(t + 1, internal_states, ended)
             if self.added:
@@ -183,7 +175,7 @@ class Rollout:
     def _is_simple(self) -> bool:
         """One environment, numbers as actions, states without parts, an actor without memory."""
         is_number = isinstance(self.action_space, BoxSpace) and self.action_space.shape == ()
-        remembers = self.internal_space is not None or self.added or self.tells_begun
+        remembers = self.internal_space is not None or self.added
         return self.number == 1 and is_number and "" in self.states and not remembers
 
     def _leave(self, num_steps: int, previous: dict[str, Arrays]) -> dict[str, Any]:

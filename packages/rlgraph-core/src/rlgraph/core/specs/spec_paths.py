@@ -118,10 +118,10 @@ def recording() -> Iterator[dict[str, Mapping[str, Any]]]:
 
 
 def record(path: str, arguments: Mapping[str, Any]) -> None:
-    """Record the arguments of the spec at `path`, if a recorder is active."""
+    """Record the arguments of the spec at `path`, if a recorder is active; what it is handed on to records nothing."""
     records = _records.get()
     if records is not None:
-        records[path] = arguments
+        records.setdefault(path, arguments)
 
 
 def is_recording() -> bool:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from rlgraph.core.errors import Fault, SpecError, offer
+from rlgraph.core.errors import Fault, OtherNames, SpecError, offer
 from rlgraph.core.registry import registry
 from rlgraph.core.specs.argument_types import expectation, fits
 from rlgraph.core.specs.documents import is_spec_file, read_spec_file
@@ -39,7 +39,7 @@ class Specifiable:
     #: Entry-point group in which types of this family are registered.
     registry_group: ClassVar[str]
     #: Name of an argument in other libraries -> its key here, ``{"gamma": "discount"}``; suggested for unknown keys.
-    other_names: ClassVar[Mapping[str, str]] = {}
+    other_names: ClassVar[OtherNames] = {}
     #: A hint on the form of a spec of this class, added to errors about a wrong class.
     spec_hint: ClassVar[str] = ""
 

@@ -9,7 +9,7 @@ from rlgraph.components import (
     NoisyGreedy,
     OrnsteinUhlenbeckNoise,
 )
-from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space
+from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space, Tuple
 from rlgraph.testing.conformance.cases.case import FEATURES, MASK, MASKS, PARTS, VALUES, Case
 
 STEER = FloatBox(-1.0, 1.0, shape=(2,))
@@ -68,7 +68,12 @@ CASES: dict[str, Case] = {
     ),
     "ornstein_uhlenbeck_noise": Case(
         lambda: OrnsteinUhlenbeckNoise(DRIVE),
-        {"actions": DRIVE.with_batch_rank(), "env_indices": IntBox(5, add_batch_rank="rows")},
-        ("get_action", "get_action", "reset", "get_action"),
+        {
+            "actions": DRIVE.with_batch_rank(),
+            "observations": Dict(
+                states=FEATURES, internal_states=Dict(exploration=Tuple(STEER)), add_batch_rank=True
+            ),
+        },
+        ("get_action", "next_internal_states", "next_internal_states"),
     ),
 }

@@ -110,7 +110,6 @@ GAPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "constant_noise",
             "epsilon_greedy",
             "gaussian_noise",
-            "moving_standardize",
             "noisy_greedy",
             "ornstein_uhlenbeck_noise",
             "sequence",

@@ -4,33 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from rlgraph.components import ContainerSplitter, DictPreprocessorStack, PreprocessorStack, Reshape
-from rlgraph.core import Component, graph_fn, rlgraph_api
+from rlgraph.components import ContainerSplitter, DictPreprocessorStack, PreprocessorStack, Reshape, Sequence
+from rlgraph.core import Component, rlgraph_api
 from rlgraph.spaces import Dict, FloatBox, IntBox, Tuple
 from rlgraph.testing.conformance.cases.case import FEATURES, SCREENS, VALUES, Case
-
-
-class Preprocessed(Component):
-    """A stack of preprocessing layers, each row of the batch from an environment of its own."""
-
-    def __init__(self, layers: list[Any]):
-        self.stack = PreprocessorStack(layers)
-        super().__init__(self.stack, scope="preprocessed")
-
-    @rlgraph_api
-    def preprocess(self, inputs: Any) -> Any:
-        return self.stack.preprocess(inputs, self._environments(inputs) if self.stack.has_state else None)
-
-    @rlgraph_api
-    def begin(self, inputs: Any) -> Any:
-        self.stack.reset(self._environments(inputs))
-
-    @graph_fn(host=True, spaces=IntBox(add_batch_rank=True), flatten_ops=True)
-    def _environments(self, inputs: Any) -> np.ndarray:
-        return np.arange(len(next(iter(inputs.values()))))
-
 
 #: Nested, in time, of floats, of integers and of images.
 FLOATS = Dict(
@@ -67,9 +44,16 @@ def _tried(type: str, space: Any, nested: Any, *, smooth: bool = True, **options
     }
 
 
-def _remembered(space: Any = FEATURES, **layer: Any) -> Case:
-    methods = ("preprocess", "preprocess", "begin", "preprocess")
-    return Case(lambda: Preprocessed([layer]), {"inputs": space}, methods)
+def _remembered(space: Any = FEATURES) -> Case:
+    """Frames of an episode under way, and the first ones of episodes."""
+    layer = Sequence(sequence_length=2)
+    spaces = {"inputs": space, "internal_states": layer.get_internal_states_space(space)}
+    return Case(lambda: Sequence(sequence_length=2), spaces, ("call", "call"))
+
+
+def _learned(space: Any = FEATURES) -> Case:
+    methods = ("preprocess_frozen", "preprocess", "preprocess", "preprocess_frozen")
+    return Case(lambda: PreprocessorStack([{"type": "moving_standardize"}]), {"inputs": space}, methods)
 
 
 class Folded(Component):
@@ -125,8 +109,8 @@ CASES: dict[str, Case] = {
     "image_resize_bilinear": _stack(
         {"type": "image_resize", "width": 9, "height": 4, "interpolation": "bilinear"}, space=IMAGES, by=True
     ),
-    "moving_standardize": _remembered(type="moving_standardize"),
-    "moving_standardize_nested": _remembered(STATES, type="moving_standardize"),
+    "moving_standardize": _learned(),
+    "moving_standardize_nested": _learned(INTEGERS),
     **_tried("multiply", FEATURES, FLOATS, factor=0.5),
     **_tried("normalize", FEATURES, FLOATS),
     "preprocessor_stack": _stack(
@@ -152,7 +136,7 @@ CASES: dict[str, Case] = {
         space=SEQUENCES.with_extra_ranks(time_major=True),
         by=True,
     ),
-    "sequence": _remembered(type="sequence", sequence_length=2),
-    "sequence_nested": _remembered(STATES, type="sequence", sequence_length=2),
+    "sequence": _remembered(),
+    "sequence_nested": _remembered(STATES),
     **_tried("transpose", SEQUENCES, FLOATS),
 }

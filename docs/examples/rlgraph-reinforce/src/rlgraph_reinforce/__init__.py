@@ -1,0 +1,5 @@
+"""REINFORCE with a baseline, an agent for RLgraph."""
+
+from rlgraph_reinforce.reinforce import Reinforce, ReinforceAgent
+
+__all__ = ["Reinforce", "ReinforceAgent"]

@@ -1,0 +1,282 @@
+"""What users observe, step by step, as steps of the learner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from rlgraph.agents.actor import Actor
+from rlgraph.agents.experience.replay import Replay
+from rlgraph.agents.experience.rollouts import Rollouts
+from rlgraph.agents.experience.step import VectorStep
+from rlgraph.agents.experience.waiting_steps import WaitingSteps, rounds
+from rlgraph.agents.learner import Learner
+from rlgraph.agents.nested_arrays import row
+from rlgraph.agents.step_reader import StepReader
+from rlgraph.core import InputError
+
+#: What one step of an unnamed environment belongs to.
+DEFAULT_ENV_ID = "env_0"
+
+
+class Observer:
+    """Gives every environment that users name a slot, and completes steps with the states that they led to.
+
+    Args:
+        learner: takes in the steps.
+        actor: what users act with; it preprocesses states.
+        reader: checks what is observed.
+    """
+
+    def __init__(self, learner: Learner, actor: Actor, reader: StepReader):
+        self._learner, self._actor, self._reader = learner, actor, reader
+        self._is_rollout = isinstance(learner.experience, Rollouts)
+        #: Environment -> its slot, in the order in which they were first seen.
+        self._slots: dict[str, int] = {}
+        #: How many of the first slots are those of ``env_0``, ``env_1`` ...
+        self._in_order = 0
+        self._waiting = WaitingSteps()
+        #: What inserts records, where every step is one.
+        self._insert: Callable[[Any], Any] | None = None
+        if isinstance(learner.experience, Replay) and learner.experience.n_step == 1:
+            self._insert = learner.executor.program("insert_records")
+        #: Slot -> whether its next step begins an episode, of rollouts.
+        self._begins = np.zeros(0, bool)
+        self._nowhere = np.zeros(0, bool)
+
+    # Environments.
+
+    def slots_of(self, env_id: Any, rows: int, single: bool = False) -> np.ndarray:
+        """The slot of each of `rows` rows, as ``env_id`` of `Agent.observe` says.
+
+        Raises:
+            InputError: expected another number of environments.
+        """
+        if env_id is None and rows <= self._in_order:
+            return np.arange(rows)
+        if env_id is None:
+            ids = [DEFAULT_ENV_ID] if single else [f"env_{i}" for i in range(rows)]
+        elif isinstance(env_id, list | tuple | range | np.ndarray):
+            ids = _ids(env_id)
+            if len(ids) != rows:
+                raise InputError(
+                    f"env_id: expected one environment for each of {rows} rows, given {len(ids)}"
+                )
+        else:
+            ids = _ids(env_id) * rows
+        slots = np.array([self._slots.setdefault(name, len(self._slots)) for name in ids], np.int64)
+        while self._slots.get(f"env_{self._in_order}") == self._in_order:
+            self._in_order += 1
+        return slots
+
+    def known_slots(self, env_id: Any) -> np.ndarray | None:
+        """The slots of environments that were seen; None: of all."""
+        if env_id is None:
+            return None
+        return np.array([self._slots[name] for name in _ids(env_id) if name in self._slots], np.int64)
+
+    # Steps.
+
+    def observe_plain(
+        self, seen: Any, actions: Any, rewards: Any, terminals: Any, truncations: Any, next_states: Any
+    ) -> bool:
+        """Take in one step of each environment in order, of arrays as records have them; whether it was so."""
+        if self._insert is not None:
+            return self._insert_plain(seen, actions, rewards, terminals, next_states)
+        if truncations is None:
+            if len(self._nowhere) != len(rewards):
+                self._nowhere = np.zeros(len(rewards), bool)
+            truncations = self._nowhere
+        if (
+            len(self._waiting)
+            or not self._reader.are_plain(seen, actions, rewards, terminals, truncations, next_states)
+            or len(rewards) > self._in_order
+        ):
+            return False
+        begins = self._nowhere
+        if self._is_rollout:
+            begins = self._take_begins(np.arange(len(rewards)), terminals | truncations)
+        self._learner.add(VectorStep(seen, actions, rewards, terminals, truncations, next_states, begins))
+        return True
+
+    def _insert_plain(self, seen: Any, actions: Any, rewards: Any, terminals: Any, next_states: Any) -> bool:
+        """Steps that are transitions already: their conversion into records checks all but the rewards."""
+        if next_states is None or len(self._waiting) or self._reader.unchecked > 0:
+            return False
+        # At the least doubt False; a few Python numbers cost less than one call of NumPy's.
+        try:
+            numbers = rewards.tolist()
+            if not isfinite(sum(numbers)):
+                return False
+        except (AttributeError, TypeError, ValueError):
+            return False
+        records = {
+            "states": seen,
+            "actions": actions,
+            "rewards": rewards,
+            "terminals": terminals,
+            "next_states": next_states,
+        }
+        try:
+            self._insert(records)  # type: ignore[misc]
+        except InputError as error:
+            said = (
+                str(error).replace("insert_records", "observe", 1).replace("argument records.", "argument ")
+            )
+            raise InputError(said) from None
+        self._learner.steps += len(numbers)
+        return True
+
+    def observe(self, given: Mapping[str, Any], internals: Any, env_id: Any, batched: bool) -> None:
+        """Take in the arguments of `Agent.observe`.
+
+        Raises:
+            InputError: something is missing, does not fit, or is not finite; nothing is taken in.
+        """
+        columns = self._reader.columns(given, batched)
+        recurrent = self._learner.graph.algorithm.internal_states_space
+        if recurrent is None and internals is not None and len(internals):
+            raise InputError("observe: internals: the policy has no internal states; give None or []")
+        if recurrent is not None and not internals:
+            raise InputError(f"observe: internals: expected {recurrent!r}, given {internals!r}")
+        rows = len(columns["rewards"])
+        if self._is_rollout and env_id is not None and _ids(env_id) != [f"env_{i}" for i in range(rows)]:
+            raise InputError(
+                "observe: env_id: expected None: a rollout takes a step of all environments at once, row i of "
+                f"environment i; given {env_id!r}"
+            )
+        slots = self.slots_of(env_id, rows, single=not batched)
+        columns = self._preprocessed(columns, slots, batched)
+        ends = columns["terminals"] | columns["truncations"]
+        slots = np.arange(rows) if self._is_rollout else slots
+        for chosen in rounds(slots):
+            begins = self._take_begins(slots[chosen], ends[chosen])
+            step = VectorStep(begins=begins, internal_states=internals or None, **_rows(columns, chosen))
+            for complete, its_slots in self._waiting.add(step, slots[chosen]):
+                self._learner.put(complete, its_slots)
+        self._learner.steps += rows
+
+    def drop(self, env_id: Any = None) -> None:
+        """Throw away what waits of environments (None: all)."""
+        slots = self.known_slots(env_id)
+        self._put(self._waiting.cut(slots))
+        self._learner.drop(slots)
+        self._begins[slice(None) if slots is None else slots] = True
+
+    def flush(self, env_id: Any = None) -> None:
+        """Cut the running episodes of environments (None: all)."""
+        slots = self.known_slots(env_id)
+        self._put(self._waiting.cut(slots))
+        self._learner.cut(slots)
+        self._begins[slice(None) if slots is None else slots] = True
+
+    def _put(self, complete: Any) -> None:
+        for step, slots in complete:
+            self._learner.put(step, slots)
+
+    def _take_begins(self, slots: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """Where a step of `slots` begins episodes; `ends` says where the next one will."""
+        if len(self._begins) <= (last := int(slots.max())):
+            self._begins = np.append(self._begins, np.ones(last + 1 - len(self._begins), bool))
+        begins = self._begins[slots]
+        self._begins[slots] = ends
+        return begins
+
+    # Preprocessing.
+
+    def _preprocessed(self, columns: dict[str, Any], slots: np.ndarray, batched: bool) -> dict[str, Any]:
+        """`columns` with ``states`` and, where they are known, ``next_states`` as the algorithm sees them."""
+        left = {"next_states": None, **columns}
+        if "states" in left:
+            if self._actor.preprocesses:
+                if self._actor.remembers:
+                    raise InputError(
+                        "observe: the preprocessor remembers states, and is to see each of them once: give "
+                        "preprocessed_states=, as get_actions(..., extra_returns='preprocessed_states') returns them"
+                    )
+                left["states"] = self._actor.see(left["states"])
+                if left["next_states"] is not None:
+                    left["next_states"] = self._actor.see(self._raw(left["next_states"]))
+        else:
+            left["states"] = left.pop("preprocessed_states")
+            left["next_states"] = self._reached(left, slots, batched)
+        if left["next_states"] is not None:
+            left["next_states"] = self._reader.convert(
+                "observe", "next_states", left["next_states"], self._reader.seen
+            )
+        return left
+
+    def _reached(self, columns: Mapping[str, Any], slots: np.ndarray, batched: bool) -> Any:
+        """Next states beside preprocessed states: preprocessed ones, or raw ones where they cannot be mistaken.
+
+        A preprocessor with state is shown the next state of a single step by the next `get_actions`, which then
+        completes this step; only at a truncation nobody else will.
+        """
+        actor, next_states = self._actor, columns["next_states"]
+        is_raw = (
+            self._reader.is_raw if batched else lambda states: self._reader.fits(self._reader.raw, states)
+        )
+        if not actor.preprocesses or (next_states is not None and not is_raw(next_states)):
+            return next_states
+        if not actor.remembers:
+            return None if next_states is None else actor.see(self._raw(next_states))
+        if batched:
+            if next_states is not None:
+                raise InputError(
+                    "observe: next_states are raw, and the preprocessor remembers states: give what "
+                    "preprocess_states(next_states) returns, and the same to the next get_actions"
+                )
+            return None
+        terminal, truncated = bool(columns["terminals"][0]), bool(columns["truncations"][0])
+        reached = None
+        if next_states is not None and truncated and not terminal:
+            reached = actor.see(self._raw(next_states), slots)
+        if terminal or truncated:
+            actor.begin(slots)
+        return reached
+
+    def _raw(self, states: Any) -> Any:
+        return self._reader.convert("observe", "next_states", states, self._reader.raw)
+
+    # Checkpoints.
+
+    def facts(self) -> dict[str, Any]:
+        """The names of the environments, in the order of their slots, and the user's random streams; JSON-able."""
+        streams = self._actor.streams
+        return {"environments": list(self._slots), "streams": {} if streams is None else streams.get_state()}
+
+    def set_facts(self, facts: Mapping[str, Any]) -> None:
+        """Take over what `facts` gave."""
+        self._slots, self._in_order = {name: slot for slot, name in enumerate(facts["environments"])}, 0
+        if self._actor.streams is not None:
+            self._actor.streams.set_state(facts["streams"])
+
+    def get_state(self) -> Any:
+        """Copies of what waits; see `set_state`."""
+        return {
+            "waiting": self._waiting.get_state(),
+            "begins": self._begins.copy(),
+            "actor": self._actor.get_state(),
+        }
+
+    def set_state(self, state: Any) -> None:
+        """Continue from what `get_state` gave."""
+        self._waiting.set_state(state.get("waiting"))
+        self._begins = state.get("begins", self._begins).copy()
+        self._actor.have_room(len(self._slots))
+        self._actor.set_state(state.get("actor", {}))
+
+
+def _ids(env_id: Any) -> list[str]:
+    """Environments by the name they have inside: ``3`` is another word for ``"env_3"``."""
+    listed = env_id if isinstance(env_id, list | tuple | range | np.ndarray) else [env_id]
+    return [f"env_{i}" if isinstance(i, int | np.integer) else str(i) for i in listed]
+
+
+def _rows(columns: Mapping[str, Any], chosen: np.ndarray) -> dict[str, Any]:
+    if len(chosen) == len(columns["rewards"]):
+        return dict(columns)
+    return {name: None if column is None else row(column, chosen) for name, column in columns.items()}

@@ -1,0 +1,212 @@
+"""Steps and batches that users hand to an agent, checked against the Spaces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from rlgraph.agents.nested_arrays import length, with_batch_rank
+from rlgraph.core import InputError
+from rlgraph.spaces import BoolBox, BoxSpace, FloatBox, IntBox, Space, SpaceError
+
+#: Steps that are checked closely before plain arrays are trusted: that actions are in their Space, too.
+CHECKED_STEPS = 1000
+
+
+class StepReader:
+    """Arguments of `observe` and fields of batches as arrays of their Spaces.
+
+    Args:
+        states: one raw state.
+        seen: one state as the algorithm sees it.
+        actions: one action.
+        dtype: of rewards and of all floats.
+    """
+
+    def __init__(self, states: Space, seen: Space, actions: Space, dtype: str):
+        self.raw, self.seen = states, seen
+        self._actions, self._dtype = actions, np.dtype(dtype)
+        #: Steps still to be checked closely.
+        self.unchecked = CHECKED_STEPS
+        boxes = (seen, actions, seen)
+        self._plain = [(self._dtype_of(box), box.shape) for box in boxes if isinstance(box, BoxSpace)]
+
+    def are_plain(
+        self, seen: Any, actions: Any, rewards: Any, terminals: Any, truncations: Any, next_states: Any
+    ) -> bool:
+        """Whether a batch of steps is arrays as records have them, after the first ones were checked closely."""
+        if self.unchecked > 0 or len(self._plain) < 3 or type(rewards) is not np.ndarray:
+            return False
+        shape = rewards.shape
+        for value, (dtype, inner) in zip((seen, actions, next_states), self._plain, strict=True):
+            if type(value) is not np.ndarray or value.dtype != dtype or value.shape != shape + inner:
+                return False
+        for flags in (terminals, truncations):
+            if type(flags) is not np.ndarray or flags.dtype != bool or flags.shape != shape:
+                return False
+        # A few Python numbers cost less than one call of NumPy's.
+        return rewards.dtype == self._dtype and isfinite(sum(rewards.tolist()))
+
+    def columns(self, given: Mapping[str, Any], batched: bool) -> dict[str, Any]:
+        """The arguments of `Agent.observe` that are not None, with a batch rank; flags that were not given are False.
+
+        ``next_states`` are as they came.
+
+        Raises:
+            InputError: an argument is missing, does not fit, or is not finite; names it, and the row.
+        """
+        columns = {name: value for name, value in given.items() if value is not None}
+        if ("states" in columns) == ("preprocessed_states" in columns):
+            raise InputError("observe: expected either states or preprocessed_states")
+        for name in ("actions", "rewards"):
+            if name not in columns:
+                raise InputError(f"observe: argument {name} is missing")
+        spaces = {"states": self.raw, "preprocessed_states": self.seen, "actions": self._actions}
+        if self.raw == self.seen:
+            spaces["next_states"] = self.raw
+        for name, value in columns.items():
+            if name in spaces:
+                columns[name] = _ranked(name, value, spaces[name], batched)
+            elif not batched:
+                columns[name] = with_batch_rank(value)
+        check_lengths("observe", columns)
+        columns = self.numbers("observe", columns)
+        for name in ("states", "preprocessed_states"):
+            if name in columns:
+                columns[name] = self.convert("observe", name, columns[name], spaces[name])
+        cut = columns["truncations"] & ~columns["terminals"]
+        if "next_states" not in columns and cut.any():
+            raise InputError(
+                f"observe: row {int(np.argmax(cut))} is truncated: give next_states, the states that were reached; "
+                "the value of what an episode was cut off from is taken there"
+            )
+        self.unchecked -= len(cut)
+        return columns
+
+    def numbers(self, method: str, columns: Mapping[str, Any]) -> dict[str, Any]:
+        """`columns` with everything but the states converted; flags that were not given are False.
+
+        Raises:
+            InputError: a column does not fit, or a number is not finite; names the row.
+        """
+        nowhere = np.zeros(np.shape(columns["rewards"]), bool)
+        left = {"terminals": nowhere, "truncations": nowhere, **columns}
+        left["actions"] = self.convert(method, "actions", left["actions"], self._actions)
+        left["rewards"] = rewards = self.convert(method, "rewards", left["rewards"], FloatBox())
+        for name in ("terminals", "truncations"):
+            left[name] = self.convert(method, name, left[name], BoolBox())
+        if not np.isfinite(rewards).all():
+            place = tuple(np.argwhere(~np.isfinite(rewards))[0].tolist())
+            where = place[0] if len(place) == 1 else place
+            raise InputError(
+                f"{method}: the reward of row {where} is {rewards[place]}: rewards must be finite"
+            )
+        return left
+
+    def convert(self, method: str, name: str, value: Any, space: Space) -> Any:
+        """`value` ``[B, ...]``, or with further leading ranks, with the dtypes of records.
+
+        Raises:
+            InputError: another structure, shape or kind of numbers, or a number outside its Space.
+        """
+        try:
+            leaves = space.flatten_sample(value)
+        except (LookupError, TypeError, ValueError, AttributeError):
+            raise InputError(
+                f"{method}: argument {name}: expected a batch of {space!r}, given {value!r}"
+            ) from None
+        flat = {
+            path: self._converted(method, name, path, leaves[path], box)
+            for path, box in space.flatten().items()
+        }
+        return space.unflatten_sample(flat)
+
+    def fits(self, space: Space, states: Any) -> bool:
+        """Whether a batch has the structure, the shapes and the kinds of numbers of `space`."""
+        try:
+            leaves = space.flatten_sample(states)
+        except (LookupError, TypeError, ValueError, AttributeError):
+            return False
+        return all(
+            np.shape(leaves[path])[1:] == box.shape and np.asarray(leaves[path]).dtype.kind in box.kinds
+            for path, box in space.flatten().items()
+        )
+
+    def is_raw(self, states: Any) -> bool:
+        """Whether a batch fits the raw Space and not the preprocessed one."""
+        return self.fits(self.raw, states) and not self.fits(self.seen, states)
+
+    def _dtype_of(self, box: BoxSpace) -> np.dtype:
+        return self._dtype if isinstance(box, FloatBox) else np.dtype(box.dtype)
+
+    def _converted(self, method: str, name: str, path: str, value: Any, box: BoxSpace) -> np.ndarray:
+        where, dtype = ".".join([name, *path.split("/")] if path else [name]), self._dtype_of(box)
+        array = np.asarray(value)
+        leading = array.ndim - len(box.shape)
+        if (
+            leading < 1
+            or array.shape[leading:] != box.shape
+            or not np.can_cast(array.dtype, dtype, "same_kind")
+        ):
+            expected = ", ".join(["B", *map(str, box.shape)])
+            raise InputError(
+                f"{method}: argument {where}: expected {dtype}[{expected}], given {array.dtype}{list(array.shape)}"
+            )
+        array = array.astype(dtype, copy=False)
+        outside = np.zeros(array.shape, bool)
+        if isinstance(box, IntBox):
+            outside = outside if box.low is None else array < box.low
+            outside = outside if box.high is None else outside | (array >= box.high)
+        elif array.dtype.kind == "f" and name != "rewards":
+            outside = ~np.isfinite(array)
+        if outside.any():
+            place = int(np.argwhere(outside)[0, 0])
+            of = f" of {path!r}" if path else ""
+            raise InputError(
+                f"{method}: the {name.removesuffix('s')}{of} in row {place}, {array[place]}, is not in {box!r}"
+            )
+        return array
+
+
+def check_lengths(method: str, columns: Mapping[str, Any]) -> None:
+    """Columns of different lengths would be paired wrongly, in silence.
+
+    Raises:
+        InputError: they differ, or one is no batch at all.
+    """
+    try:
+        lengths = {name: length(column) for name, column in columns.items()}
+    except TypeError:
+        raise InputError(
+            f"{method}: batches differ in length: one of {', '.join(columns)} is a single value"
+        ) from None
+    if len(set(lengths.values())) > 1:
+        shown = ", ".join(f"{number} {name}" for name, number in lengths.items())
+        raise InputError(f"{method}: batches differ in length: {shown}")
+
+
+def force_batch(method: str, argument: str, value: Any, space: Space) -> tuple[Any, bool]:
+    """A value with a batch rank, and whether it had to be added.
+
+    Raises:
+        InputError: it does not fit `space`.
+    """
+    try:
+        return space.force_batch(value)
+    except SpaceError as error:
+        raise InputError(f"{method}: argument {argument}: {error}") from None
+
+
+def _ranked(name: str, value: Any, space: Space, batched: bool) -> Any:
+    """`value` with a batch rank, which it has if `batched`."""
+    is_array = type(value) is np.ndarray and isinstance(space, BoxSpace)
+    if is_array and value.ndim == len(space.shape) + batched:  # type: ignore[attr-defined]
+        return value if batched else value[None]
+    batch, was_added = force_batch("observe", name, value, space)
+    if was_added == batched:
+        expected = "a batch, given one" if batched else "one, given a batch"
+        raise InputError(f"observe: argument {name}: expected {expected}; batched={batched}")
+    return batch

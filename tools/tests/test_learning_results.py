@@ -1,0 +1,69 @@
+"""The results of learning that pages show."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("sphinx")
+from learning_results import RESULTS, results_markdown
+
+from devlib.project import ROOT
+from rlgraph.runs.configuration import check
+
+FILES = sorted(RESULTS.glob("*.json"))
+IDS = [file.stem for file in FILES]
+
+
+def measured(compiled: bool, package: str, **means: float) -> dict[str, Any]:
+    runs = [{"seed": int(seed.removeprefix("seed")), "mean": mean} for seed, mean in means.items()]
+    return {"compiled": compiled, "versions": {package: "9.9"}, "runs": runs}
+
+
+def test_a_table_has_every_seed_of_every_backend() -> None:
+    document = {
+        "agent": {"type": "ppo"},
+        "environment": "CartPole-v1",
+        "steps": 100_000,
+        "worker": {"num_envs": 8},
+        "evaluation": {"interval": None, "final_episodes": 100},
+    }
+    measurements = {
+        "torch": measured(False, "torch", seed1=0.0, seed2=10.0, seed3=20.0, seed4=90.0),
+        "tf": measured(True, "tensorflow", seed2=7.25),
+    }
+    text = results_markdown({"document": document, "measurements": measurements})
+    assert "100,000 steps, 8 environments" in text
+    assert "last policy, acting greedily, over 100 new episodes" in text
+    assert [line for line in text.splitlines() if line.startswith("| ") and "---" not in line] == [
+        "| seed | 1 | 2 | 3 | 4 | mean | IQM |",
+        "| PyTorch 9.9 | 0.0 | 10.0 | 20.0 | 90.0 | 30.0 | 15.0 |",
+        "| TensorFlow 9.9, compiled |  | 7.2 |  |  | 7.2 | 7.2 |",
+    ]
+    kept = {**document, "worker": {}, "evaluation": {"interval": 1000, "final_episodes": 20}}
+    text = results_markdown({"document": kept, "measurements": measurements})
+    assert "1 environment, one thread: the mean return of the best policy of the evaluations" in text
+
+
+def test_there_are_results() -> None:
+    assert FILES
+
+
+@pytest.mark.parametrize("file", FILES, ids=IDS)
+def test_the_document_of_results_is_one_of_a_run(file: Path) -> None:
+    """Options that were renamed or removed make results impossible to repeat."""
+    results = json.loads(file.read_text(encoding="utf-8"))
+    check(results["document"])
+    assert results_markdown(results)
+    for measurement in results["measurements"].values():
+        assert not measurement["git"]["dirty"]
+
+
+@pytest.mark.parametrize("file", FILES, ids=IDS)
+def test_results_are_on_the_page_of_their_agent(file: Path) -> None:
+    page = ROOT / "docs" / "agents" / f"{file.stem.partition('_')[0]}.md"
+    assert re.search(rf"^```{{rlgraph-results}} {file.stem}$", page.read_text(encoding="utf-8"), re.MULTILINE)
