@@ -44,9 +44,8 @@ def _log_probabilities(
     rng, number = np.random.default_rng(0), 4
     states = rng.normal(size=(number, 4)).astype(dtype)
     extra = agent.learner.graph.algorithm.internal_states_space is not None
-    before = agent.new_actor(number).internal_states
     for _ in range(32):
-        actions, after = agent.get_actions(states, extra_returns="internal_states")
+        actions, before = agent.get_actions(states, extra_returns="internal_states")
         given = (states, actions, before) if extra else (states, actions)
         rewards = probabilities(*given)
         reached = rng.normal(size=(number, 4)).astype(dtype)
@@ -61,7 +60,7 @@ def _log_probabilities(
             batched=True,
         )
         found.append(np.abs(rewards).max())
-        states, before = reached, after
+        states = reached
         if (results := agent.update_if_due()) is not None:
             error = results[PROBE]
             limit = tolerance * max(1.0, max(found))
