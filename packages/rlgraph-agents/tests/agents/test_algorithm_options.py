@@ -279,3 +279,24 @@ def test_no_option_is_ignored(kind, update, one_backend):
         assert any(
             x.shape != plain[key].shape or not np.allclose(x, plain[key]) for key, x in changed.items()
         ), name
+
+
+# An algorithm's defaults of its experience's options.
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, (1, 256, 100_000)),
+        ({"update_spec": {"batch_size": 4}}, (1, 4, 100_000)),
+        ({"memory_spec": {"type": "prioritized_replay", "capacity": 7}}, (1, 256, 7)),
+        ({"memory_spec": {"type": "prioritized_replay"}, "update_spec": None}, (1, 256, 100_000)),
+    ],
+)
+def test_defaults_of_sac(options, expected):
+    experience = SAC.experience.make(options)
+    updates = experience.updates
+    assert (updates.update_interval, updates.batch_size, experience.memory.capacity) == expected
+    parameters = inspect.signature(SACAgent.__init__).parameters
+    assert parameters["update_spec"].default == {"update_interval": 1, "batch_size": 256}
+    assert "default of SAC: {'capacity': 100000}" in SACAgent.__doc__

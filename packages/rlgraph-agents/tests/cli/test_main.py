@@ -105,6 +105,25 @@ def test_a_preset_is_used_for_a_named_agent(rlgraph, backend, monkeypatch):
     assert [spec["steps"] for spec in specs] == [50_000, 50_000]
 
 
+def test_which_preset_is_said_and_a_mapping_refuses_it(rlgraph, backend, monkeypatch, tmp_path):
+    specs = []
+    monkeypatch.setattr(training, "train", lambda spec, *_: specs.append(spec) or stop())
+    (tmp_path / "run.yaml").write_text("agent: ppo\nenvironment: CartPole-v1\nworker: {frameskip: 2}\n")
+    for options in (
+        ["--agent", "ppo"],
+        ["--agent", "ppo", "--quiet"],
+        ["--agent", '{"type": "ppo"}'],
+        [tmp_path / "run.yaml", "--num-envs", 3, "--set", "num_epochs=2"],
+    ):
+        with pytest.raises(Stopped):
+            rlgraph("train", "--backend", backend, *options)
+    preset = find_preset("ppo", "CartPole-v1")
+    changed = {**preset.agent, "num_epochs": 2}
+    assert [spec["agent"] for spec in specs] == [preset.agent, preset.agent, {"type": "ppo"}, changed]
+    assert [spec["steps"] for spec in specs] == [100_000, 100_000, 50_000, 100_000]
+    assert specs[3]["worker"] == {"num_envs": 3, "frameskip": 2}
+
+
 def test_threads(rlgraph, backend, monkeypatch, tmp_path):
     specs = []
     monkeypatch.setattr(training, "train", lambda spec, *_: specs.append(resolve(spec)) or stop())

@@ -74,22 +74,25 @@ def test_an_environment_that_is_an_object_is_left_out(stored):
     assert loaded.env_spec is None and same(loaded, agent)
 
 
-def test_a_run(tmp_path, backend, execution):
+@pytest.mark.usefixtures("undrawn")
+@pytest.mark.parametrize(("policy", "timesteps"), [("last", 24), ("best", 5)])
+def test_a_run(tmp_path, backend, execution, policy, timesteps):
     agent = {
         "type": "ppo",
         "rollout_length": 4,
         "network_spec": NETWORK,
         "execution_spec": execution(backend),
     }
-    evaluation = {"interval": 8, "episodes": 1, "final_episodes": 1}
     run = {"agent": agent, "environment": "CartPole-v1", "backend": backend, "steps": 24}
     folder = tmp_path / "run"
-    for policy, timesteps in (("last", 24), ("best", None)):
-        train({**run, "evaluation": {**evaluation, "policy": policy}}, folder)
-        loaded = Agent.load(folder)
-        kept = Agent.load(folder / "checkpoints" / policy)
-        assert loaded.timesteps == kept.timesteps == (timesteps or kept.timesteps) and same(loaded, kept)
-        assert Agent.load(folder, backend="numpy").executor.backend.name == "numpy"
+    evaluation = {"interval": 8, "episodes": 1, "final_episodes": 1, "policy": policy}
+    train({**run, "evaluation": evaluation}, folder)
+    other = Agent.load(folder / "checkpoints" / "last", backend="numpy")
+    other.timesteps = 5
+    other.store_model(folder / "checkpoints" / "best")
+    loaded = Agent.load(folder)
+    assert (loaded.timesteps, loaded.executor.backend.name) == (timesteps, backend)
+    assert Agent.load(folder, backend="numpy").executor.backend.name == "numpy"
 
 
 # Mistakes.

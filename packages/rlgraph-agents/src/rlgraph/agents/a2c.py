@@ -70,8 +70,8 @@ class A2C(Algorithm):
             time_percentage,
             weights=records["weights"],
         )
-        variables = self.policy.variables() + self.value_function.variables()
-        self.optimizer.step(variables, losses["loss"], time_percentage)
+        policy, values = (x.variables(trainable_only=True) for x in (self.policy, self.value_function))
+        self.optimizer.step(policy + values, losses["loss"], time_percentage)
         del losses["loss_per_item"]
         return losses
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from contextvars import ContextVar
 from inspect import isabstract
 from pathlib import Path
@@ -32,7 +32,7 @@ from rlgraph.core.specs.imports import data_specs
 from rlgraph.core.specs.specifiable import call_checked, check_arguments, plain_copy
 from rlgraph.environments.factory import is_instance, make_environment
 from rlgraph.environments.sequential_vector_env import release
-from rlgraph.spaces import Space, from_spec
+from rlgraph.spaces import Space, SpaceError, from_spec
 
 if TYPE_CHECKING:
     from rlgraph.agents.actor_spec import ActorSpec
@@ -110,7 +110,8 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
     def _end_check(spec: ActorSpec, experience: Any) -> None:
         """End `check_spec` once all parts could be made."""
         if _only_checked.get():
-            spec.make_graph(experience)
+            with suppress(SpaceError):  # networks that do not fit the states are the build's to refuse
+                spec.make_graph(experience)
             raise _CheckedError
 
     def _begin(self, state_space: Space, action_space: Space, executor: GraphExecutor, env: Any) -> None:

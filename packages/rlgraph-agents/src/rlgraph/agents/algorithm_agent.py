@@ -74,7 +74,7 @@ class AlgorithmAgent(Agent, ABC):
         kind = self.algorithm_class.experience
         own, experienced = _options_of(self.algorithm_class), _options_of(kind.kind)
         options = _from_update_spec(options, own)
-        experience = kind.kind(**{name: value for name, value in options.items() if name in experienced})
+        experience = kind.make({name: value for name, value in options.items() if name in experienced})
         execution = self._check_execution(execution_spec, seed, acting)
         spec = ActorSpec(
             self.algorithm_class,
@@ -459,6 +459,8 @@ def _take_options(cls: type[AlgorithmAgent]) -> None:
     """
     algorithm, kind = cls.algorithm_class, cls.algorithm_class.experience
     own, experienced = _options_of(algorithm), _options_of(kind.kind)
+    for name, default in kind.defaults.items():
+        experienced[name] = experienced[name].replace(default=dict(default))
     for name in own.keys() & experienced.keys():
         if name not in kind.shared:
             raise SpecError(
@@ -477,6 +479,8 @@ def _take_options(cls: type[AlgorithmAgent]) -> None:
     __init__.__signature__ = inspect.Signature([self_parameter, *spaces, *named])  # type: ignore[attr-defined]
     cls.__init__ = __init__  # type: ignore[method-assign]
     described = {**descriptions_of(kind.kind), **descriptions_of(algorithm)}
+    for name, default in kind.defaults.items():
+        described[name] = f"{described[name].rstrip('.')}; default of {algorithm.__name__}: {dict(default)}."
     entries = [f"    {name}: {described[name]}" for name in options if name in described]
     summary = (inspect.getdoc(cls) if "__doc__" in vars(cls) and cls.__doc__ else None) or summary_of(
         algorithm

@@ -17,7 +17,7 @@ from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.algorithm_agent import AlgorithmAgent
 from rlgraph.agents.default_network import default_network
 from rlgraph.agents.experience.replay import Replay
-from rlgraph.components import Adam, DQNLoss, DuelingPolicy, Exploration, QPolicy, Target
+from rlgraph.components import DQNLoss, DuelingPolicy, Exploration, Optimizer, QPolicy, Target
 from rlgraph.components.common.argument_checks import check_whole
 from rlgraph.core import SpecError, rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
@@ -76,7 +76,7 @@ class DQN(Algorithm):
             shared_container_action_target=shared_container_action_target,
             td_aggregation=td_aggregation,
         )
-        self.optimizer = Adam.from_spec(optimizer_spec, path="optimizer_spec")
+        self.optimizer = Optimizer.from_spec(optimizer_spec, path="optimizer_spec")
         self.sync_interval = check_whole(sync_interval, "sync_interval", least=1)
         parts = (self.policy, self.target, self.exploration, self.loss, self.optimizer)
         super().__init__(*parts, scope="dqn")

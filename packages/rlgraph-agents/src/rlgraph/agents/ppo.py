@@ -101,8 +101,8 @@ class PPO(Algorithm):
             weights=records["weights"],
             policy_advantages=None if self.standardize is None else records["scaled"],
         )
-        variables = self.policy.variables() + self.value_function.variables()
-        self.optimizer.step(variables, losses["loss"], time_percentage)
+        policy, values = (x.variables(trainable_only=True) for x in (self.policy, self.value_function))
+        self.optimizer.step(policy + values, losses["loss"], time_percentage)
         return losses
 
 

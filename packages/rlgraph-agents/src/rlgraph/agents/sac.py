@@ -17,8 +17,8 @@ from rlgraph.components import (
     SACLoss,
     SACValueNetwork,
     Target,
+    default_target_entropy,
 )
-from rlgraph.components.common.entropy_temperature import default_target_entropy
 from rlgraph.core import SpecError, graph_fn, rlgraph_api
 from rlgraph.core.specs.spec_types import ComponentSpec, NetworkSpec
 from rlgraph.spaces import FloatBox, IntBox, Space
@@ -30,18 +30,17 @@ class SAC(Algorithm):
     """Soft actor-critic with an automatic temperature and two critics (Haarnoja et al., 2018).
 
     Args:
-        state_space, action_space: the task, as the policy sees it. Actions are floats with both bounds, a `Dict` or
-            `Tuple` of them, or one category, whose expectations are used (Christodoulou, 2019).
+        state_space, action_space: the task, as the policy sees it; for one category see Christodoulou (2019).
         network_spec: layers of the policy; default: what suits the states, see `default_network`.
-        value_network_spec: layers of each critic; default: those of the policy. States that are not floats ``[N]`` go
-            through them alone, and then with the action through two dense layers.
+        value_network_spec: layers of each critic, or of its states if they are not floats ``[N]``; default: policy's.
         target_entropy: the entropy that the temperature aims at; default: see `default_target_entropy`.
-        initial_alpha: the temperature at the start.
-        tau: share of the critics in the targets' new values, at each update.
+        initial_alpha, tau: the temperature at the start, and the critics' share in the targets' new values per update.
         optimizer_spec: of policy, critics and temperature, which have one optimizer each; default: Adam.
     """
 
-    experience = Replay.of()
+    experience = Replay.of(
+        update_spec={"update_interval": 1, "batch_size": 256}, memory_spec={"capacity": 100_000}
+    )
 
     def __init__(
         self,
@@ -55,10 +54,11 @@ class SAC(Algorithm):
         tau: float = 0.005,
         optimizer_spec: ComponentSpec = None,
     ):
-        discrete = isinstance(action_space, IntBox) and not action_space.shape
-        boxes = action_space.flatten().values()
-        if not discrete and not all(isinstance(box, FloatBox) and box.bounded for box in boxes):
-            raise SpecError(f"expected {ACTIONS}, given {action_space!r}; PPO takes any", path="action_space")
+        discrete = isinstance(action_space, IntBox) and not action_space.shape and action_space.num_categories
+        for path, box in () if discrete else action_space.flatten().items():
+            if not isinstance(box, FloatBox) or not box.bounded:
+                given = f"{box!r}{f' in part {path!r}' if path else ''}; PPO takes other actions"
+                raise SpecError(f"expected {ACTIONS}, given {given}", path="action_space")
         layers = default_network(state_space) if network_spec is None else network_spec
         squashed = {"bounded_distribution_type": "squashed_normal"}
         self.policy = Policy(layers, action_space, distributions_spec=squashed)
@@ -70,7 +70,7 @@ class SAC(Algorithm):
         self.targets = [Target(critic, tau) for critic in self.critics]
         self.temperature = EntropyTemperature(initial_alpha)
         entropy = default_target_entropy(action_space) if target_entropy is None else target_entropy
-        self.loss = SACLoss(entropy, discrete=discrete)
+        self.loss = SACLoss(entropy, discrete=bool(discrete))
         stepper = partial(Optimizer.from_spec, optimizer_spec, path="optimizer_spec")
         self.optimizers = {part: stepper(scope=f"{part}-optimizer") for part in ("actor", "critic", "alpha")}
         parts = (*self.critics, *self.targets, self.temperature, self.loss, *self.optimizers.values())

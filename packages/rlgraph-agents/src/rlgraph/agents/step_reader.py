@@ -165,8 +165,9 @@ class StepReader:
         if outside.any():
             place = int(np.argwhere(outside)[0, 0])
             of = f" of {path!r}" if path else ""
+            word = "action" if name == "actions" else name
             raise InputError(
-                f"{method}: the {name.removesuffix('s')}{of} in row {place}, {array[place]}, is not in {box!r}"
+                f"{method}: the {word}{of} in row {place}, {array[place]}, is not in {box!r}"
             )
         return array
 

@@ -18,7 +18,8 @@ AGENT = "agent"
 def stored_spec(kind: type, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
     """The spec that makes an agent anew; None if an argument has no JSON form, such as a component.
 
-    Backend and seed are not in it: a checkpoint's manifest has them. An environment that is an object is left out.
+    Backend, seed and choices are not in it: a checkpoint's manifest has them. An environment that is an object is left
+    out.
 
     Args:
         kind: class of the agent.
@@ -26,13 +27,14 @@ def stored_spec(kind: type, arguments: Mapping[str, Any]) -> dict[str, Any] | No
     """
     spec: dict[str, Any] = {"type": _name_of(kind)}
     for name, value in arguments.items():
-        if name in ("backend", "seed") or value is None or (name == "env" and not _is_json(value)):
-            continue
         if isinstance(value, Space):
             value = value.without_ranks().to_spec()
         elif isinstance(value, Spec):
             value = value.model_dump()
-        spec[name] = value
+        elif name == "execution_spec" and value is not None:
+            value = {key: item for key, item in value.items() if key not in ("seed", "choices")} or None
+        if name not in ("backend", "seed") and value is not None and (name != "env" or _is_json(value)):
+            spec[name] = value
     return spec if _is_json(spec) else None
 
 

@@ -53,9 +53,9 @@ class Replay:
         self.is_prioritized = isinstance(self.memory, PrioritizedReplay)
 
     @classmethod
-    def of(cls, *shared: str) -> ExperienceKind:
-        """The kind, for an algorithm that shares these options with it."""
-        return ExperienceKind(cls, shared)
+    def of(cls, *shared: str, **defaults: Mapping[str, Any]) -> ExperienceKind:
+        """The kind, for an algorithm that shares these options with it, and has other defaults of some."""
+        return ExperienceKind(cls, shared, defaults)
 
     def fields(self, is_recurrent: bool) -> tuple[str, ...]:
         """What a record has besides states and next states."""

@@ -54,7 +54,7 @@ class SACValueNetwork(Component):
         for network, argument in ((self.state_network, "state_network_spec"), (self.network, "network_spec")):
             if is_recurrent(network):
                 raise SpecError(
-                    "expected no recurrent layers: critics value single transitions",
+                    "expected no recurrent layers: critics value single transitions; PPO and A2C take them",
                     path=f"{scope}.{argument}",
                 )
         self.joined = StatesAndActions()
