@@ -180,9 +180,12 @@ class ActsWithTargets(A2C):
 
 @broken("experience/cut_episodes_never_join")
 class JoinsCutEpisodes(A2CAgent):
-    def cut(self, slots, states):
+    def cut(self, slots):
         if slots is not None:
-            super().cut(slots, states)
+            super().cut(slots)
+
+    def flush_buffers(self, env_id=None):
+        pass
 
 
 @broken("experience/garbage_changes_nothing")

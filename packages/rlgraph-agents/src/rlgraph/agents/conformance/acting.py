@@ -135,8 +135,13 @@ def an_actor_alone(subject: AgentUnderTest) -> None:
     """An actor built alone on NumPy from its pickled spec, and sent the weights, acts as the agent does."""
     agent = subject.make()
     agent.set_weights(perturbed(agent))
+    agent.set_progress(0.5)
     alone = pickle.loads(pickle.dumps(agent.learner.spec)).build(5)
     alone.set_weights(agent.learner.weights_message())
+    progress = float(alone.time_percentage)
+    assert progress == 0.5, (
+        f"schedules of an actor alone are at {progress} of training, those of the agent at 0.5"
+    )
     for explore in (True, False):
         local = _actions_of(agent, explore)
         remote = [alone.act(sample_states(5, seed), explore) for seed in range(6)]

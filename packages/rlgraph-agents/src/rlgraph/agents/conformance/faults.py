@@ -22,14 +22,13 @@ def _observe(agent: AlgorithmAgent, steps: int, **changes: Any) -> None:
     """Steps of two environments, without updates."""
     for step in range(steps):
         states = sample_states(2, step).astype(np.float64)
-        actions = agent.get_actions(states)
+        actions, internals = agent.get_actions(states, extra_returns="internal_states")
         given = {
             "rewards": np.ones(2),
             "terminals": np.zeros(2, bool),
             "next_states": states + 0.1,
             **changes,
         }
-        internals = agent.get_actions(states, extra_returns="internal_states")[1]
         agent.observe(states=states, actions=actions, internals=internals, batched=True, **given)
 
 
@@ -57,7 +56,7 @@ def bad_steps(subject: AgentUnderTest) -> None:
         try:
             agent.observe(**given, batched=True)
         except InputError as error:
-            assert name in str(error), f"a refusal of {name} that does not name it: {error}"
+            assert name[:-1] in str(error), f"a refusal of {name} that does not name it: {error}"
         else:
             raise AssertionError(f"observe takes {name} = {value!r}")
         assert agent.timesteps == before[0], f"a refused step with {name} counts"

@@ -37,6 +37,7 @@ def _learns(subject: AgentUnderTest, actions: Space) -> None:
         "optimizer_spec": {"learning_rate": 0.01},
         "update_spec": {**SMALL["update_spec"], "update_interval": 4},
     }
+    often = {name: value for name, value in often.items() if name not in subject.options}
     agent, task = subject.make(actions, dtype="float32", **often), subject.task(actions)
     chance, done, reached = random_reward(actions), 0, 0.0
     wanted = (chance + 1.0) / 2

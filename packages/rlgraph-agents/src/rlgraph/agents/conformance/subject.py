@@ -42,7 +42,7 @@ class AgentUnderTest:
     Attributes:
         agent: its registered name, or its class.
         backend: name of a backend.
-        options: of the agent, for all rows; they override those that the suite gives.
+        options: of the agent, in place of `SMALL`; rows that are about an option set it all the same.
     """
 
     agent: str | type[Agent]
@@ -86,14 +86,16 @@ class AgentUnderTest:
             kind: another class.
             backend: another backend.
             seed, dtype, compiled, acting: of its execution.
-            options: those that the agent has are given to it.
+            options: of this row; those that the agent has are given to it.
 
         Raises:
             SpecError: it refuses the Spaces or options.
         """
-        wanted = {name: value for name, value in {**SMALL, **options}.items() if name in self.option_names}
-        own = {name: value for name, value in self.options.items() if name != "execution_spec"}
-        execution = {"dtype": dtype, "compile": compiled, **self.options.get("execution_spec", {})}
+        wanted = {**SMALL, **self.options, **options}
+        taken = {
+            name: value for name, value in wanted.items() if name in self.option_names | self.options.keys()
+        }
+        execution = {"dtype": dtype, "compile": compiled, **(taken.pop("execution_spec", None) or {})}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return (kind or self.kind)(
@@ -103,7 +105,7 @@ class AgentUnderTest:
                 execution_spec=execution,
                 seed=seed,
                 acting=acting,
-                **{**wanted, **own},
+                **taken,
             )
 
     def refusal(self, actions: Space, **options: Any) -> SpecError | None:
@@ -129,8 +131,17 @@ class AgentUnderTest:
 
     @cached_property
     def action_space(self) -> Space:
-        """Actions that it takes: a category if it can."""
-        return self.first_taken([CATEGORY, FLOATS])
+        """Actions that it takes: a category if it can.
+
+        Raises:
+            SpecError: it takes neither a category nor floats, or an option is wrong.
+        """
+        refusal = self.refusal(CATEGORY)
+        if refusal is None:
+            return CATEGORY
+        if self.refusal(FLOATS) is not None:
+            raise refusal
+        return FLOATS
 
     @cached_property
     def cannot_learn(self) -> str:
@@ -217,7 +228,7 @@ def expect_helpful(refusal: Exception) -> None:
     """Raise an `AssertionError` unless a refusal names the place and says what would fit."""
     faults = getattr(refusal, "faults", ())
     assert faults and all(fault.path for fault in faults), f"a refusal without the place: {refusal}"
-    words = ("expected", "give ", "take", "use ")
+    words = ("expected", "needs ", "give ", "take", "use ")
     assert any(word in str(refusal) for word in words), (
         f"a refusal that does not say what would fit: {refusal}"
     )

@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
+from unittest import SkipTest
 
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.conformance.subject import AgentUnderTest, NotApplicable
@@ -50,7 +51,7 @@ def run_agent_conformance(
         agent: its registered name, or its class.
         backend: name of a backend.
         only: sections, or rows as ``section/name``; none for all that are not slow.
-        options: of the agent, in place of those that the suite gives.
+        options: of the agent; see `AgentUnderTest`.
         report: called with each outcome as it comes.
 
     Raises:
@@ -97,9 +98,7 @@ class AgentConformance:
         return AgentUnderTest(cls.agent, cls.backend, cls.options)
 
     def test_conformance(self, row: Row) -> None:
-        import pytest
-
         try:
             row.run(self._subject())
         except NotApplicable as reason:
-            pytest.skip(str(reason))
+            raise SkipTest(str(reason)) from None  # which pytest knows
