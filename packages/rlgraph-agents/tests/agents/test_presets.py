@@ -129,8 +129,8 @@ def test_what_is_given_comes_before_the_preset():
     layers = [{"type": "dense", "units": 5}]
     agent = Agent.from_spec("dqn", env="CartPole-v1", backend="numpy", network_spec=layers, seed=1)
     shapes = {name: value.shape for name, value in agent.get_weights().items()}
-    assert shapes["policy/network/dense-0/weights"] == (4, 5)
-    assert agent.update_spec.update_interval == 256  # the preset's
+    assert shapes["dqn/policy/network/dense-0/weights"] == (4, 5)
+    assert agent.learner.experience.updates.update_interval == 256  # the preset's
     given = {"agent": "ppo", "environment": "CartPole-v1", "steps": 7, "worker": {"frameskip": 2}}
     document = read_document(given)
     assert (document["steps"], document["worker"]) == (7, {"num_envs": 8, "frameskip": 2})
@@ -198,7 +198,7 @@ def test_a_plug_in_ships_its_own(plug_in, name, module, file):
     plug_in(name, module, {file: AGENT, f"presets/{name}/deterministic.yaml": DOCUMENT.replace("NAME", name)})
     agent = Agent.from_spec(name, env="deterministic", backend="numpy")
     assert agent.preset.name == f"{name}/deterministic"
-    assert isinstance(agent, DQNAgent) and agent.discount == 0.5
+    assert isinstance(agent, DQNAgent) and agent.learner.experience.discount == 0.5
     assert read_document({"agent": name, "environment": "deterministic"})["steps"] == 3
 
 

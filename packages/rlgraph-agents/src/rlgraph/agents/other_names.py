@@ -139,6 +139,8 @@ IN_UPDATES: OtherNames = MappingProxyType(
         "num_iterations": _PPO,
         "sample_size": _PPO,
         "max_timesteps": "The run has the number of steps: leave it out.",
+        "sync_interval": "The targets of this agent follow with every update: leave it out.",
+        "sync_tau": "The targets of this agent follow with every update: give the agent's option tau.",
     }
 )
 
