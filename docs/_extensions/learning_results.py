@@ -25,7 +25,8 @@ def results_markdown(results: Mapping[str, Any]) -> str:
 
     num_envs = document.get("worker", {}).get("num_envs", 1)
     evaluation = document["evaluation"]
-    policy = "last policy" if evaluation["interval"] is None else "best policy of the evaluations"
+    is_last = evaluation["interval"] is None or evaluation.get("policy") == "last"
+    policy = "last policy" if is_last else "best policy of the evaluations"
     environments = "1 environment" if num_envs == 1 else f"{num_envs} environments"
     seeds = sorted({run["seed"] for measured in measurements.values() for run in measured["runs"]})
     lines = [
