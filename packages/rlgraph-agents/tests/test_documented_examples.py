@@ -12,7 +12,7 @@ import pytest
 
 from rlgraph.agents import Agent, DQNAgent
 from rlgraph.components import ReplayMemory
-from rlgraph.core import Component, InputError, graph_fn, rlgraph_api
+from rlgraph.core import Component, graph_fn, rlgraph_api
 from rlgraph.environments import OpenAIGymEnv
 from rlgraph.spaces import BoolBox, ContainerSpace, Dict, FloatBox, IntBox
 from rlgraph.testing import ComponentTest
@@ -127,9 +127,14 @@ def test_blog_agent(spec, backend):
 
 
 def test_blog_agent_with_ppo(backend):
-    """PPO learns from steps in their order: rows are environments, and it takes no batch from elsewhere."""
+    """Rows are environments, or the consecutive steps of one; an external batch is a fragment."""
     agent = Agent.from_spec(
-        {"type": "ppo", "rollout_length": 2, "network_spec": [{"type": "dense", "units": 8}]},
+        {
+            "type": "ppo",
+            "rollout_length": 2,
+            "num_minibatches": 1,
+            "network_spec": [{"type": "dense", "units": 8}],
+        },
         state_space=FloatBox(shape=(4,), add_batch_rank=True),
         action_space=Dict(int_action=IntBox(low=0, high=5), bool_action=bool, add_batch_rank=True),
         backend=backend,
@@ -141,10 +146,12 @@ def test_blog_agent_with_ppo(backend):
         actions = agent.get_actions(states, use_exploration=True, apply_preprocessing=True)
         agent.observe(states, actions, rewards, terminals, next_states, batched=True)
     assert np.isfinite(agent.update()["loss"])
-    with pytest.raises(InputError, match="env_id: expected None: row i is environment i; given 'env_3'"):
-        agent.observe(states, actions, rewards, terminals, next_states, batched=True, env_id="env_3")
-    with pytest.raises(InputError, match="PPOAgent learns from what it observed; give no batch"):
-        agent.update(batch=dict(states=states, actions=actions, rewards=rewards, terminals=terminals))
+    two = {name: value[:2] for name, value in actions.items()}
+    agent.observe(states[:2], two, rewards[:2], terminals[:2], next_states[:2], batched=True, env_id="env_3")
+    assert np.isfinite(agent.update()["loss"])
+    batch = dict(states=states, actions=actions, rewards=rewards, terminals=terminals)
+    assert np.isfinite(agent.update(batch=batch, sequence_indices=[3])["loss"])
+    assert agent.updates == 3
 
 
 def test_blog_worker(spec, backend):

@@ -156,7 +156,7 @@ def test_an_algorithm_without_importance_weights_has_no_prioritized_replay():
         ({"next_states": None, "truncations": [True, False]}, "row 0 is truncated: give next_states"),
         ({"rewards": np.zeros(3)}, "batches differ in length: .*3 rewards"),
         ({"actions": None}, "argument actions is missing"),
-        ({"env_id": 3}, "env_id: expected None"),
+        ({"env_id": ["a", "b"]}, "env_id: expected None"),
         ({"internals": [1]}, "internals: the policy has no internal states"),
     ],
 )

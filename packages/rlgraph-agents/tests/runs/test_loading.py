@@ -60,7 +60,9 @@ def test_spaces_and_models_are_kept(stored):
     agent, folder = stored({"type": "dqn", "update_spec": UpdateSpec(batch_size=7)}, **spaces)
     loaded = DQNAgent.load(folder)
     assert (loaded.state_space, loaded.action_space) == (spaces["state_space"], spaces["action_space"])
-    assert loaded.update_spec.batch_size == 7 and loaded.env_spec is None and same(loaded, agent)
+    assert (
+        loaded.learner.experience.updates.batch_size == 7 and loaded.env_spec is None and same(loaded, agent)
+    )
 
 
 def test_constructors_give_their_spec_too(tmp_path):

@@ -104,6 +104,7 @@ def test_config(folder, spec, backend):
         "episodes": 10,
         "stop_at_return": 50.0,
         "final_episodes": 20,
+        "policy": "best",
     }
     assert config["chosen"] == {
         "backend": backend,

@@ -336,8 +336,8 @@ class AlgorithmAgent(Agent, ABC):
                 terminals, next_states`` [B, ...], of preprocessed states (raw ones are preprocessed where they cannot
                 be mistaken and the preprocessor keeps no state); also ``importance_weights`` [B] with a prioritized
                 memory, and ``discounts`` [B], what the value of the next state is multiplied by, with several rewards
-                in a transition (default: ``discount ** n_step``). Others: a rollout of these fields, and
-                ``truncations``, [T, N, ...].
+                in a transition (default: ``discount ** n_step``). Others: a rollout, these fields and
+                ``truncations``, [T, N, ...], or [T, ...] of one environment.
             sequence_indices: the rows are fragments; they become transitions of up to ``n_step`` steps. Without
                 ``next_states`` these are the next rows, and the last row of a fragment that does not end in a terminal
                 state is left out: nobody knows where it led.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.experience.replay import Replay
-from rlgraph.agents.nested_arrays import length, row, stack
+from rlgraph.agents.nested_arrays import length, map_arrays, row, stack
 from rlgraph.agents.step_reader import StepReader, check_lengths
 from rlgraph.core import InputError
 from rlgraph.core.errors import nearest
@@ -55,7 +55,8 @@ class BatchReader:
                     f"{method}: sequence_indices are given twice, as an argument and in the batch"
                 )
             sequence_indices = fields.pop("sequence_indices")
-        self._check_fields(method, fields, fragments=sequence_indices is not None)
+        is_rollout = not isinstance(self._experience, Replay)
+        self._check_fields(method, fields, fragments=is_rollout or sequence_indices is not None)
         check_lengths(method, fields)
         if not length(fields["rewards"]):
             raise InputError(f"{method}: the batch is empty")
@@ -66,8 +67,8 @@ class BatchReader:
                     columns[name] = preprocess(columns[name])
                 columns[name] = self._reader.convert(method, name, columns[name], self._reader.seen)
         truncations = columns.pop("truncations")
-        if not isinstance(self._experience, Replay):
-            return self._rollout(method, columns, truncations)
+        if is_rollout:
+            return self._rollout(method, columns, truncations, sequence_indices)
         n_step, discount = self._experience.n_step, self._experience.discount
         if sequence_indices is None:
             if n_step > 1 and "discounts" not in columns:
@@ -81,14 +82,28 @@ class BatchReader:
             )
         return columns
 
-    def _rollout(self, method: str, columns: dict[str, Any], truncations: np.ndarray) -> dict[str, Any]:
-        rewards = columns["rewards"]
-        if rewards.ndim != 2:
+    def _rollout(
+        self, method: str, columns: dict[str, Any], truncations: np.ndarray, sequence_indices: Any
+    ) -> dict[str, Any]:
+        """Fields ``[T, N, ...]``, or ``[T, ...]`` of one environment, as a rollout.
+
+        A row without a next state, the last of a fragment that goes on, has no weight.
+        """
+        ends, weights = columns["terminals"] | truncations, np.ones(truncations.shape, self._dtype)
+        if truncations.ndim == 1:
+            ends = ends | fragment_ends(method, sequence_indices, len(ends))
+            if "next_states" not in columns:
+                following = np.minimum(np.arange(len(ends)) + 1, len(ends) - 1)
+                columns["next_states"] = row(columns["states"], following)
+                weights[ends & ~columns["terminals"]] = 0.0
+            records = {**columns, "ends": ends, "weights": weights}
+            return {name: map_arrays(lambda x: x[:, None], column) for name, column in records.items()}
+        if truncations.ndim != 2 or "next_states" not in columns:
             raise InputError(
-                f"{method}: expected a rollout, fields [T, N, ...], given rewards of shape {list(rewards.shape)}"
+                f"{method}: expected fields [T, ...] of one environment, or [T, N, ...] with next_states, given "
+                f"rewards of shape {list(truncations.shape)}"
             )
-        weights = np.ones(rewards.shape, self._dtype)
-        return {**columns, "ends": columns["terminals"] | truncations, "weights": weights}
+        return {**columns, "ends": ends, "weights": weights}
 
     def _check_fields(self, method: str, fields: Mapping[str, Any], fragments: bool) -> None:
         known = {*FIELDS, "truncations", *self._options}

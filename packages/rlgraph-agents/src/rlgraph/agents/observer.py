@@ -58,7 +58,7 @@ class Observer:
         if env_id is None and rows <= self._in_order:
             return np.arange(rows)
         if env_id is None:
-            ids = [DEFAULT_ENV_ID] if single else [f"env_{i}" for i in range(rows)]
+            ids = [DEFAULT_ENV_ID] if single else _in_order(rows)
         elif isinstance(env_id, list | tuple | range | np.ndarray):
             ids = _ids(env_id)
             if len(ids) != rows:
@@ -143,15 +143,17 @@ class Observer:
         if recurrent is not None and not internals:
             raise InputError(f"observe: internals: expected {recurrent!r}, given {internals!r}")
         rows = len(columns["rewards"])
-        if self._is_rollout and env_id is not None and _ids(env_id) != [f"env_{i}" for i in range(rows)]:
+        is_one = env_id is not None and not isinstance(env_id, list | tuple | range | np.ndarray)
+        if self._is_rollout and env_id is not None and not is_one and _ids(env_id) != _in_order(rows):
             raise InputError(
-                "observe: env_id: expected None: a rollout takes a step of all environments at once, row i of "
-                f"environment i; given {env_id!r}"
+                "observe: env_id: expected None, row i of environment i, or the name of a single environment: a "
+                f"rollout takes a step of all environments at once; given {env_id!r}"
             )
         slots = self.slots_of(env_id, rows, single=not batched)
         columns = self._preprocessed(columns, slots, batched)
         ends = columns["terminals"] | columns["truncations"]
-        slots = np.arange(rows) if self._is_rollout else slots
+        if self._is_rollout:
+            slots = np.zeros(rows, np.int64) if is_one else np.arange(rows)
         for chosen in rounds(slots):
             begins = self._take_begins(slots[chosen], ends[chosen])
             step = VectorStep(begins=begins, internal_states=internals or None, **_rows(columns, chosen))
@@ -274,6 +276,10 @@ def _ids(env_id: Any) -> list[str]:
     """Environments by the name they have inside: ``3`` is another word for ``"env_3"``."""
     listed = env_id if isinstance(env_id, list | tuple | range | np.ndarray) else [env_id]
     return [f"env_{i}" if isinstance(i, int | np.integer) else str(i) for i in listed]
+
+
+def _in_order(rows: int) -> list[str]:
+    return [f"env_{i}" for i in range(rows)]
 
 
 def _rows(columns: Mapping[str, Any], chosen: np.ndarray) -> dict[str, Any]:
