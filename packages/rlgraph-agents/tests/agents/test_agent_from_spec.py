@@ -168,7 +168,7 @@ def test_a_class_that_is_no_agent():
 
 
 def test_no_type():
-    assert refusal({}) == "agent.type is missing. Known: a2c, dqn, ppo, sac."
+    assert refusal({}) == "agent.type is missing. Known: a2c, dqn, ppo, random, sac."
 
 
 def test_no_spec():

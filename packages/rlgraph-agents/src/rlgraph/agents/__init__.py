@@ -9,6 +9,7 @@ from rlgraph.agents.dqn import DQNAgent
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.agents.ppo import PPOAgent
+from rlgraph.agents.random import RandomAgent
 from rlgraph.agents.sac import SACAgent
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "AlgorithmAgent",
     "DQNAgent",
     "PPOAgent",
+    "RandomAgent",
     "Replay",
     "Rollouts",
     "SACAgent",

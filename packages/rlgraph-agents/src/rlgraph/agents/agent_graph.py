@@ -48,6 +48,7 @@ class AgentGraph(Component):
         parts = [part for part in (algorithm, preprocessor, self.memory) if part is not None]
         off = set() if self.memory else {"insert_records", "get_memory_size", "update_from_memory"}
         off |= {"preprocess"} if preprocessor is None else set()
+        off |= set() if "update" in algorithm.api_methods() else {"update"}
         off |= set() if preprocessor is not None and preprocessor.learns else {"preprocess_frozen"}
         if preprocessor is not None and preprocessor.has_state and algorithm.recurrent_parts:
             off |= {
@@ -110,8 +111,9 @@ class AgentGraph(Component):
         return spaces
 
     def takes(self, method: str, argument: str) -> bool:
-        """Whether an API method of the algorithm has this argument."""
-        return argument in inspect.signature(self.algorithm.api_methods()[method]).parameters
+        """Whether the algorithm has an API method with this argument."""
+        methods = self.algorithm.api_methods()
+        return method in methods and argument in inspect.signature(methods[method]).parameters
 
     # Acting.
 

@@ -16,6 +16,7 @@ from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.experience.kind import ExperienceKind
+from rlgraph.agents.experience.nothing import Nothing
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.experience.waiting_steps import rounds
 from rlgraph.agents.external_batches import BatchReader, columns_of
@@ -466,7 +467,7 @@ def _take_options(cls: type[AlgorithmAgent]) -> None:
         raise SpecError(
             f"{name}.experience: expected a kind of experience, such as Rollouts.of(), given {kind!r}"
         )
-    for method in ("update", *algorithm.schedule):
+    for method in (*(("update",) if kind.kind is not Nothing else ()), *algorithm.schedule):
         if not isinstance(getattr(algorithm, method, None), ApiMethod):
             raise SpecError(f"{name} has no API method {method!r}: write it, with @rlgraph_api")
     own, experienced = _options_of(algorithm), _options_of(kind.kind)

@@ -206,7 +206,8 @@ class Learner:
             CapabilityError: it cannot; names what it lacks.
         """
         if isinstance(self.experience, Rollouts):
-            self.executor.program("update")
+            if "update" in self.executor.methods:
+                self.executor.program("update")
         elif self.experience.updates.do_updates:
             self.executor.program("update_from_memory")
 

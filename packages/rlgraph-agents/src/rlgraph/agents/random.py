@@ -1,0 +1,44 @@
+"""Random actions: the baseline that a learning agent has to beat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlgraph.agents.algorithm import Algorithm
+from rlgraph.agents.algorithm_agent import AlgorithmAgent
+from rlgraph.agents.experience.nothing import Nothing
+from rlgraph.core import graph_fn, rlgraph_api
+from rlgraph.core.ops import leaves_of
+from rlgraph.spaces import Space
+
+
+class Random(Algorithm):
+    """Draws actions from their Space, whatever the states are; learns nothing.
+
+    Categories and floats with two bounds are uniform; other floats are drawn as `rlgraph.spaces.FloatBox.sample` does.
+
+    Args:
+        state_space, action_space: the task.
+    """
+
+    experience = Nothing.of()
+
+    def __init__(self, state_space: Space, action_space: Space):
+        self.action_space = action_space
+        super().__init__(scope="random")
+
+    @rlgraph_api
+    def act(self, observations: Any) -> Any:
+        return {"action": self._draw(observations["states"])}
+
+    @rlgraph_api
+    def act_greedily(self, observations: Any) -> Any:
+        return {"action": self._draw(observations["states"])}
+
+    @graph_fn(host=True, spaces=lambda self, *_: self.action_space.with_batch_rank())
+    def _draw(self, states: Any) -> Any:
+        return self.action_space.with_batch_rank().sample(len(leaves_of(states)[0]), rng=self.rng)
+
+
+class RandomAgent(AlgorithmAgent):
+    algorithm_class = Random
