@@ -11,9 +11,11 @@ from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.agents.ppo import PPOAgent
 from rlgraph.agents.random import RandomAgent
 from rlgraph.agents.sac import SACAgent
+from rlgraph.agents.serving import ActorHandle
 
 __all__ = [
     "A2CAgent",
+    "ActorHandle",
     "ActorSpec",
     "Agent",
     "Algorithm",

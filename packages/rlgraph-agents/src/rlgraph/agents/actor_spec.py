@@ -10,7 +10,7 @@ from rlgraph.agents.actor import Actor
 from rlgraph.agents.agent_graph import AgentGraph
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.components import DictPreprocessorStack, PreprocessorStack
-from rlgraph.core import RandomStreams, SpecError, executor_class
+from rlgraph.core import GraphExecutor, RandomStreams, SpecError, executor_class
 from rlgraph.core.specs.specifiable import call_checked
 from rlgraph.spaces import Space, from_spec
 
@@ -54,7 +54,7 @@ class ActorSpec:
         return from_spec(self.state_space)
 
     def build(self, slots: int = 1, draw_seed: int | Sequence[int] | None = None) -> Actor:
-        """The actor alone, on NumPy: no framework is imported.
+        """The actor alone; see `make_executor`.
 
         Args:
             slots: number of environments.
@@ -66,7 +66,12 @@ class ActorSpec:
                 "expected layers that learn nothing: actors of other processes would each learn from their own states",
                 path="preprocessing_spec",
             )
-        executor = executor_class("numpy")(
+        streams = None if draw_seed is None else RandomStreams(draw_seed)
+        return Actor(self.make_executor(graph), graph, self.raw_space, slots, streams)
+
+    def make_executor(self, graph: AgentGraph) -> GraphExecutor:
+        """The executor of an actor alone, on NumPy: no framework is imported."""
+        return executor_class("numpy")(
             graph,
             graph.acting_spaces(self.raw_space, graph.acting_methods),
             action_space=from_spec(self.action_space),
@@ -74,8 +79,6 @@ class ActorSpec:
             execution_spec={"seed": self.seed, "dtype": self.dtype},
             api_methods=graph.acting_methods,
         )
-        streams = None if draw_seed is None else RandomStreams(draw_seed)
-        return Actor(executor, graph, self.raw_space, slots, streams)
 
 
 def _preprocessor(spec: Any) -> PreprocessorStack | DictPreprocessorStack:

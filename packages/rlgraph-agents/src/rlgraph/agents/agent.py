@@ -46,7 +46,7 @@ _only_checked: ContextVar[bool] = ContextVar("only_checked", default=False)
 
 
 class _CheckedError(Exception):
-    """Ends `Agent.check_spec` where the executor would be built: all arguments are right."""
+    """Ends `Agent.check_spec` where the executor would be built: all arguments are right. It holds the actor's spec."""
 
 
 class AgentMeta(ABCMeta):
@@ -112,7 +112,7 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         if _only_checked.get():
             with suppress(SpaceError):  # networks that do not fit the states are the build's to refuse
                 spec.make_graph(experience)
-            raise _CheckedError
+            raise _CheckedError(spec)
 
     def _begin(self, state_space: Space, action_space: Space, executor: GraphExecutor, env: Any) -> None:
         """Set what every agent has, once its executor is built."""
@@ -173,19 +173,24 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         return agent
 
     @classmethod
-    def check_spec(cls, spec: Any, *, path: str = "agent", **kwargs: Any) -> None:
+    def check_spec(cls, spec: Any, *, path: str = "agent", **kwargs: Any) -> ActorSpec:
         """Check a spec as `from_spec` does, without building an executor.
+
+        Returns:
+            What actors of the agent are built from.
 
         Raises:
             SpecError: see `from_spec`.
         """
         token = _only_checked.set(True)
         try:
-            cls.from_spec(spec, path=path, **kwargs)
-        except _CheckedError:
-            pass
+            exists: Any = cls.from_spec(spec, path=path, **kwargs)
+            found: ActorSpec = exists.learner.spec
+        except _CheckedError as end:
+            found = end.args[0]
         finally:
             _only_checked.reset(token)
+        return found
 
     # Acting.
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from rlgraph.agents.actor import Actor
+from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.specs import parse_spec
 from rlgraph.agents.stored_spec import AGENT
-from rlgraph.core import CheckpointError, SpecError, data_specs, last_valid_checkpoint
-from rlgraph.core.checkpoint import MANIFEST, find_checkpoint, read_manifest
+from rlgraph.core import CheckpointError, GraphExecutor, SpecError, data_specs, last_valid_checkpoint
+from rlgraph.core.checkpoint import MANIFEST, Checkpoint, Manifest, find_checkpoint, read_manifest
 from rlgraph.core.errors import nearest
 from rlgraph.core.specs.documents import check_limits
 from rlgraph.runs.checkpoints import FAILED, problem_of
@@ -33,6 +36,46 @@ def load(path: str | Path, backend: str | None, kind: type[A]) -> A:
 
 @data_specs()
 def _of_checkpoint(path: Path, backend: str | None) -> Agent:
+    source, manifest, spec = _stored(path)
+    agent = Agent.from_spec(spec, backend=backend or manifest.backend, seed=manifest.seed)
+    agent.load_model(source)
+    return agent
+
+
+def stored_policy(path: Path) -> tuple[Path, ActorSpec]:
+    """The checkpoint of a run folder's policy, or a checkpoint itself, and the spec of its actors."""
+    if (path / CONFIG).exists():
+        run = parse_spec(RunSpec, read_config(path)["run"], "run")
+        path = _checkpoint(path / "checkpoints", None, run.evaluation.policy)
+    source, manifest, spec = _stored(path)
+    # The Spaces are in the spec: no environment is made.
+    return source, Agent.check_spec({**spec, "env": None}, seed=manifest.seed)
+
+
+def read_policy(source: Path, executor: GraphExecutor, methods: Sequence[str], actor: Actor) -> None:
+    """Read what API methods read of a checkpoint into the executor of an actor.
+
+    Raises:
+        CheckpointError: the checkpoint is damaged, or lacks something.
+    """
+    names = sorted({name for method in methods for name in executor.plan(method).reads})
+    with Checkpoint(source) as checkpoint:
+        checkpoint.require_facts({"updates": 0, "time_percentage": 0.0})
+        checkpoint.verify(["variables"])
+        file, facts = checkpoint.file("variables"), checkpoint.manifest.facts
+        if lacking := [name for name in names if name not in file.entries]:
+            raise CheckpointError(f"checkpoint {source} lacks the variables {', '.join(lacking)}")
+        executor.set_weights({name: file.read(name) for name in names})
+    actor.version = facts["updates"]
+    actor.time_percentage[()] = facts["time_percentage"]
+
+
+def _stored(path: Path) -> tuple[Path, Manifest, dict[str, Any]]:
+    """A checkpoint with its manifest and the spec of its agent.
+
+    Raises:
+        CheckpointError: it is none, or does not know its agent's spec.
+    """
     source = find_checkpoint(path)
     if not (source / MANIFEST).exists():
         raise CheckpointError(
@@ -47,9 +90,7 @@ def _of_checkpoint(path: Path, backend: str | None) -> Agent:
             "JSON form; make the agent as it was made, and call its load_model"
         )
     check_limits(spec, AGENT)
-    agent = Agent.from_spec(spec, backend=backend or manifest.backend, seed=manifest.seed)
-    agent.load_model(source)
-    return agent
+    return source, manifest, spec
 
 
 @data_specs()
