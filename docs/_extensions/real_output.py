@@ -28,35 +28,42 @@ def _agent() -> Any:
     return Agent.from_spec({"type": "dqn"}, env="CartPole-v1", backend="numpy", seed=0).executor.built
 
 
+def _dqn() -> tuple[Any, dict[str, Any]]:
+    """The root component of a DQN, and the Spaces of its inputs."""
+    from rlgraph.agents.agent_graph import AgentGraph
+    from rlgraph.agents.dqn import DQN
+    from rlgraph.agents.experience.replay import Replay
+    from rlgraph.spaces import FloatBox, IntBox
+
+    states, actions = FloatBox(shape=(4,)), IntBox(2)
+    experience = Replay()
+    root = AgentGraph(
+        DQN(states, actions, network_spec=[{"type": "dense", "units": 64}]), experience=experience
+    )
+    acting = root.acting_spaces(states, (*root.acting_methods, *root.front_methods))
+    return root, {**acting, **experience.input_spaces(states, actions, None)}
+
+
 def _placed() -> Any:
     """The graph of a DQN on three devices, not built: a machine need not have them."""
-    from rlgraph.agents.dqn import DQN
-    from rlgraph.components import Adam, DQNLoss, DuelingPolicy, EpsilonGreedy, ReplayMemory
     from rlgraph.core import assemble
-    from rlgraph.spaces import IntBox
 
-    policy = DuelingPolicy([{"type": "dense", "units": 64}], IntBox(2))
-    root = DQN(policy, ReplayMemory(1000), EpsilonGreedy(IntBox(2)), DQNLoss(), Adam())
+    root, spaces = _dqn()
     root.device = {"ops": "cuda:0", "variables": "cuda:0"}
-    root.target_policy.device = {"ops": "cuda:1", "variables": "cuda:1"}
-    root.policy.device = {"variables": "cpu"}
-    return assemble(root)
+    root.algorithm.target.device = {"ops": "cuda:1", "variables": "cuda:1"}
+    root.algorithm.policy.device = {"variables": "cpu"}
+    return assemble(root, spaces)
 
 
 def _replicas() -> Any:
     """The update of a DQN that two GPUs share, not run: a machine need not have them."""
-    from rlgraph.agents.dqn import DQN
-    from rlgraph.components import Adam, DQNLoss, DuelingPolicy, EpsilonGreedy, ReplayMemory
     from rlgraph.core import assemble, build
     from rlgraph.core.component.replicas import replication
     from rlgraph.core.graph import make_plan
-    from rlgraph.spaces import FloatBox, IntBox
 
-    policy = DuelingPolicy([{"type": "dense", "units": 64}], IntBox(2))
-    root = DQN(policy, ReplayMemory(1000), EpsilonGreedy(IntBox(2)), DQNLoss(), Adam())
-    spaces = root.get_input_spaces(FloatBox(shape=(4,)), IntBox(2))
+    root, spaces = _dqn()
     built = build(assemble(root, spaces), spaces, device="cuda:0")
-    return make_plan(built, "update_from_external_batch", replication(["cuda:0", "cuda:1"])).built
+    return make_plan(built, "update", replication(["cuda:0", "cuda:1"])).built
 
 
 def _page_example() -> dict[str, Any]:
@@ -129,7 +136,7 @@ LEFT_OUT: dict[str, dict[str, Callable[..., Any]]] = {
 
 
 class PlanDirective(Directive):
-    """The plan of one API method of the default DQN agent on CartPole-v1: ``{rlgraph-plan} get_actions``.
+    """The plan of one API method of the default DQN agent on CartPole-v1: ``{rlgraph-plan} act``.
 
     With ``:built: name`` it is that of what the page's own Python blocks above call `name`; with ``:without: pass``
     as it would be if that pass did not exist; with ``:segments:`` the driver is left out.

@@ -45,7 +45,7 @@ def make_act(
     xla: bool = False,
 ) -> Callable[[np.ndarray], np.ndarray]:
     """``f(states [B, 4]) -> greedy actions [B]``."""
-    parameters = Parameters(weights, names("policy"))
+    parameters = Parameters(weights, names("dqn/policy"))
 
     def greedy(states: Any) -> Any:
         return tf.argmax(q_values(parameters.cut(parameters.flat.read_value()), states), 1)
@@ -63,7 +63,7 @@ class Update:
 
     def __init__(self, weights: Mapping[str, np.ndarray], shortest: bool = False, xla: bool = False):
         self.policy, self.target = (
-            Parameters(weights, names(scope)) for scope in ("policy", "target-policy")
+            Parameters(weights, names(scope)) for scope in ("dqn/policy", "dqn/target-policy/policy")
         )
         self.moments = Moments(self.policy.flat, LEARNING_RATE, EPSILON, CLIP_NORM)
         self._xla = xla

@@ -46,7 +46,7 @@ def make_act(
     weights: Mapping[str, np.ndarray], batch_size: int, compile: bool = False
 ) -> Callable[[np.ndarray], np.ndarray]:
     """``f(states [B, 4]) -> greedy actions [B]``."""
-    policy = Parameters(weights, names("policy"))
+    policy = Parameters(weights, names("dqn/policy"))
     parameters = policy.views
     if compile:
 
@@ -87,7 +87,7 @@ class Update:
 
     def __init__(self, weights: Mapping[str, np.ndarray], compile: bool = False):
         self.policy, self.target = (
-            Parameters(weights, names(scope)) for scope in ("policy", "target-policy")
+            Parameters(weights, names(scope)) for scope in ("dqn/policy", "dqn/target-policy/policy")
         )
         self.moments = Moments(self.policy.flat, LEARNING_RATE, EPSILON)
         self._step = self._compile() if compile else self._make_step()

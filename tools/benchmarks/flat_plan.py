@@ -31,7 +31,7 @@ def main() -> None:
     plan = executor.plan("get_greedy_actions")
     (segment,) = plan.segments
     variables = executor.built.variables
-    names = [f"policy/{layer}/{kind}" for layer in LAYERS for kind in ("weights", "biases")]
+    names = [f"dqn/policy/{layer}/{kind}" for layer in LAYERS for kind in ("weights", "biases")]
     functions = {
         "by hand": straight_line(*(executor.storage.handle(variables[name]) for name in names)),
         "emitted segment": executor.backend.lower(plan, segment, executor.storage),

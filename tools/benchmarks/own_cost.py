@@ -60,8 +60,8 @@ def make(backend: str, execution: dict[str, Any]) -> Any:
             "steps_before_update": 64,
             "update_interval": UPDATE_EVERY,
             "batch_size": 64,
-            "sync_interval": SYNC_EVERY,
         },
+        sync_interval=SYNC_EVERY,
     )
 
 
@@ -81,7 +81,7 @@ def by_hand(backend: str, execution: dict[str, Any]) -> Callable[[], Any]:
 
     agent, vector = make(backend, execution), make_vector_env("CartPole-v1", 1)
     executor = agent.executor
-    explore = executor.numpy_program(agent.exploring_method)
+    explore = executor.numpy_program("act")
     insert, update = executor.program("insert_records"), executor.program("update_from_memory")
     sync, batch_size = executor.program("sync_target"), np.array(64)
     percentage, step = np.zeros((), np.float32), vector.step
@@ -89,12 +89,20 @@ def by_hand(backend: str, execution: dict[str, Any]) -> Callable[[], Any]:
     def train() -> None:
         states = vector.reset()
         for i in range(1, STEPS + 1):
-            actions = explore(states, percentage)
+            actions = explore(states, time_percentage=percentage)["actions"]
             next_states, rewards, terminated, _, _ = step(actions)
-            insert(states, actions, rewards, terminated, vector.final_states)
+            insert(
+                {
+                    "states": states,
+                    "actions": actions,
+                    "rewards": rewards,
+                    "terminals": terminated,
+                    "next_states": vector.final_states,
+                }
+            )
             states = next_states
             if i % UPDATE_EVERY == 0:
-                update(batch_size)
+                update(batch_size, time_percentage=percentage)
             if i % SYNC_EVERY == 0:
                 sync()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,12 @@ def make_agent(backend: str, **overrides: Any) -> DQNAgent:
         "seed": 1,
     }
     return DQNAgent(FloatBox(shape=(STATE_SIZE,)), IntBox(NUM_ACTIONS), **{**arguments, **overrides})
+
+
+def update_program(executor: Any) -> Callable[[Mapping[str, Any]], Any]:
+    """``f(batch) -> results``: the compiled or eager update on an external batch."""
+    program, progress = executor.program("update"), np.zeros((), np.float32)
+    return lambda batch: program(batch, time_percentage=progress)
 
 
 def random_states(number: int, seed: int = 0) -> np.ndarray:

@@ -40,8 +40,8 @@ def dqn(backend: str, compiled: bool) -> Training:
             "update_interval": 4,
             "update_steps": 1,
             "batch_size": 64,
-            "sync_interval": 500,
         },
+        sync_interval=500,
         execution_spec={"threads": 1, "compile": ["update_from_memory"] if compiled else False},
         seed=SEED,
     )

@@ -12,7 +12,6 @@ from typing import Any
 from measure import arguments, report, use_one_thread
 
 TARGET = 1.10
-METHOD = "update_from_external_batch"
 BATCHES = 256
 
 
@@ -22,16 +21,16 @@ def main() -> None:
     options = parser.parse_args()
     use_one_thread()
     import against_hand
-    from subject import DISTRIBUTIONS, make_agent, random_batch
+    from subject import DISTRIBUTIONS, make_agent, random_batch, update_program
 
-    execution = {"threads": 1, **({"compile": [METHOD]} if options.compile else {})}
+    execution = {"threads": 1, **({"compile": ["update"]} if options.compile else {})}
     executor = make_agent(options.backend, execution_spec=execution).executor
-    program = executor.program(METHOD)
+    program = update_program(executor)
     module = importlib.import_module(f"by_hand_{options.backend}")
     yardsticks = module.COMPILED if options.compile else module.YARDSTICKS
     start = executor.get_weights()
     subjects: dict[str, Any] = {name: module.Update(start, **how) for name, how in yardsticks.items()}
-    subjects["rlgraph"] = lambda batch: float(program(**batch)["loss"])
+    subjects["rlgraph"] = lambda batch: float(program(batch)["loss"])
     batches = [random_batch(number) for number in range(BATCHES)]
     rows = against_hand.rows(executor, subjects, batches, TARGET)
     title = f"update, {options.backend}{', compiled' if options.compile else ''}"

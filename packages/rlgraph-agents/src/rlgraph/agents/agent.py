@@ -455,8 +455,8 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
 
         Args:
             directory: the checkpoint.
-            scope: restore only the variables of this component, e.g. ``policy``, from an agent that may be another one
-                otherwise; counters, memory and random streams stay as they are.
+            scope: restore only the variables of this component, e.g. ``dqn/policy``, from an agent that may be
+                another one otherwise; counters, memory and random streams stay as they are.
 
         Raises:
             CheckpointError: it is missing, damaged, or of another component graph; then nothing changes.

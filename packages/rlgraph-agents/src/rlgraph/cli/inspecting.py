@@ -33,7 +33,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def plan(
-    method: Annotated[str, typer.Argument(help="An API method, e.g. get_actions or update_from_memory.")],
+    method: Annotated[str, typer.Argument(help="An API method, e.g. act or update_from_memory.")],
     agent: AgentOption = "dqn",
     env: EnvOption = "CartPole-v1",
     full: Annotated[
