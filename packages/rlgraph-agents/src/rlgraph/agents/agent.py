@@ -18,6 +18,7 @@ from rlgraph.agents.other_names import IN_AN_AGENT
 from rlgraph.agents.presets import Preset, use_preset
 from rlgraph.agents.stored_spec import AGENT, stored_spec
 from rlgraph.core import (
+    CheckpointError,
     ExecutionSpec,
     GraphExecutor,
     SpecError,
@@ -467,7 +468,16 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
                 self.executor.load(directory, scope=scope)
                 return
             beside = read_beside(find_checkpoint(directory))
-            self.restore_progress(self.executor.load(directory, required_facts=self.progress_facts()))
+            try:
+                facts = self.executor.load(directory, required_facts=self.progress_facts())
+            except CheckpointError as error:
+                if "lacks the facts learner" not in str(error):
+                    raise
+                raise CheckpointError(
+                    f"{error}: agents of rlgraph-agents 0.2 and older kept other variables and counters; train anew, or "
+                    "use that version"
+                ) from None
+            self.restore_progress(facts)
             self.reset_env_buffers()
             if beside:
                 self.restore_experience(unflatten_arrays(beside))

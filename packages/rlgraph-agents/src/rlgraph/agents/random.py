@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.algorithm_agent import AlgorithmAgent
 from rlgraph.agents.experience.nothing import Nothing
@@ -37,7 +39,8 @@ class Random(Algorithm):
 
     @graph_fn(host=True, spaces=lambda self, *_: self.action_space.with_batch_rank())
     def _draw(self, states: Any) -> Any:
-        return self.action_space.with_batch_rank().sample(len(leaves_of(states)[0]), rng=self.rng)
+        rng: np.random.Generator = self.rng  # type: ignore[attr-defined]
+        return self.action_space.with_batch_rank().sample(len(leaves_of(states)[0]), rng=rng)
 
 
 class RandomAgent(AlgorithmAgent):
