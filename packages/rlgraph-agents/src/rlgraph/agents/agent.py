@@ -474,8 +474,8 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
                 if "lacks the facts learner" not in str(error):
                     raise
                 raise CheckpointError(
-                    f"{error}: agents of rlgraph-agents 0.2 and older kept other variables and counters; train anew, or "
-                    "use that version"
+                    f"{error}: agents of rlgraph-agents 0.2 and older kept other variables and counters; train anew, "
+                    "or use that version"
                 ) from None
             self.restore_progress(facts)
             self.reset_env_buffers()
