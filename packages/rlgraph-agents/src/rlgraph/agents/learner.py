@@ -91,6 +91,8 @@ class Learner:
         self._has_records = False
         #: Actor -> what turns its steps into records.
         self._writers: dict[int, ReplayWriter] = {}
+        #: What takes in the steps of this process's own actor.
+        self._own = experience if isinstance(experience, Rollouts) else self._writer(OWN)
         self._due = {name: self._interval(name) for name in algorithm.schedule}
         self._next_update = 0
         if isinstance(experience, Replay):
@@ -107,7 +109,7 @@ class Learner:
 
     def add(self, step: VectorStep) -> None:
         """Take in a step of all of this process's own slots."""
-        self.put(step)
+        self._own.add(step)
         self.steps += len(step.rewards) if step.valid is None else int(step.valid.sum())
 
     def put(self, step: VectorStep, slots: np.ndarray | None = None) -> None:
@@ -120,10 +122,10 @@ class Learner:
         Raises:
             InputError: rollouts need a step of every slot.
         """
-        if not isinstance(self.experience, Rollouts):
-            self._writer(OWN).add(step, slots)
+        if isinstance(self._own, ReplayWriter):
+            self._own.add(step, slots)
         elif slots is None or np.array_equal(slots, np.arange(len(step.rewards))):
-            self.experience.add(step)
+            self._own.add(step)
         else:
             raise InputError(
                 "observe: expected a step of all environments at once, row i of environment i: leave out env_id"
@@ -135,12 +137,8 @@ class Learner:
 
     def drop(self, slots: Any = None) -> None:
         """Forget the steps of this process's `slots` (None: all) that wait to become transitions."""
-        if not isinstance(self.experience, Rollouts):
-            self._writer(OWN).drop(slots)
-
-    @property
-    def _own(self) -> Rollouts | ReplayWriter:
-        return self.experience if isinstance(self.experience, Rollouts) else self._writer(OWN)
+        if isinstance(self._own, ReplayWriter):
+            self._own.drop(slots)
 
     def update_if_due(self) -> dict[str, float] | None:
         """The updates that the steps have made due; the last one's results, None if none was."""
