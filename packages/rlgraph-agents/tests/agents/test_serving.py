@@ -135,11 +135,16 @@ def test_new_weights_are_swapped_in():
         handle.set_weights(make().learner.weights_message())
 
 
-def test_weights_do_not_change_within_a_call(monkeypatch):
+@pytest.mark.parametrize("several", [False, True])
+def test_weights_do_not_change_within_a_call(monkeypatch, several):
     agent = make()
     handle = ActorHandle.of(agent)
     client = handle.begin()
-    before = client.act(STATES[0, 0])
+
+    def act():
+        return handle.act(STATES[0, :1], [client])[0] if several else client.act(STATES[0, 0])
+
+    before = act()
     agent.set_weights({name: value * 0.5 for name, value in agent.get_weights().items()})
     agent.learner.version = 7
     setting = threading.Thread(target=handle.set_weights, args=(agent.learner.weights_message(),))
@@ -154,10 +159,10 @@ def test_weights_do_not_change_within_a_call(monkeypatch):
 
     with monkeypatch.context() as patched:
         patched.setattr(Actor, "see", see_and_set)
-        np.testing.assert_array_equal(client.act(STATES[0, 0]), before)
+        np.testing.assert_array_equal(act(), before)
     setting.join()
     assert handle.version == 7
-    assert not np.array_equal(client.act(STATES[0, 0]), before)
+    assert not np.array_equal(act(), before)
 
 
 # From files.
@@ -196,7 +201,7 @@ def test_schedules_follow_the_progress(tmp_path, way):
     assert {int(client.act(STATES[0, 0], use_exploration=True)) for _ in range(20)} == {int(greedy)}
 
 
-def test_of_a_run(tmp_path, one_backend):
+def test_of_a_run(tmp_path, one_backend, monkeypatch):
     document = {
         "agent": {"type": "ppo", "network_spec": [DENSE], "rollout_length": 16},
         "environment": "CartPole-v1",
@@ -205,7 +210,10 @@ def test_of_a_run(tmp_path, one_backend):
         "seed": 2,
     }
     train(document, folder=tmp_path / "run")
-    handle, agent = ActorHandle.load(tmp_path / "run"), Agent.load(tmp_path / "run")
+    with monkeypatch.context() as patched:  # the Spaces are stored: no environment is made
+        patched.setattr("rlgraph.agents.agent.make_environment", None)
+        handle = ActorHandle.load(tmp_path / "run")
+    agent = Agent.load(tmp_path / "run")
     states = np.random.default_rng(1).normal(size=(20, 4)).astype(np.float32)
     actions = handle.act(states, [handle.begin() for _ in states])
     np.testing.assert_array_equal(actions, agent.get_actions(states, False))
@@ -220,6 +228,11 @@ def test_files_that_are_none(tmp_path):
     )
     with pytest.raises(CheckpointError, match="does not know its agent's spec"):
         ActorHandle.load(agent.store_model(tmp_path / "stored"))
+    damaged = make().store_model(tmp_path / "damaged")
+    file = damaged / "variables.safetensors"
+    file.write_bytes(file.read_bytes()[:-1] + b"!")
+    with pytest.raises(CheckpointError, match="damaged"):
+        ActorHandle.load(damaged)
 
 
 SERVE = """

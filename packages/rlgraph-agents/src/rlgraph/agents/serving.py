@@ -61,7 +61,7 @@ class ActorHandle:
         with data_specs():
             source, spec = stored_policy(Path(path))
             handle = cls(spec, clients)
-        read_policy(source, handle._executor, handle._graph.acting_methods, handle._group)
+        read_policy(source, handle._executor, handle._group)
         return handle
 
     @classmethod

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -52,13 +51,13 @@ def stored_policy(path: Path) -> tuple[Path, ActorSpec]:
     return source, Agent.check_spec({**spec, "env": None}, seed=manifest.seed)
 
 
-def read_policy(source: Path, executor: GraphExecutor, methods: Sequence[str], actor: Actor) -> None:
-    """Read what API methods read of a checkpoint into the executor of an actor.
+def read_policy(source: Path, executor: GraphExecutor, actor: Actor) -> None:
+    """Read the variables of an actor's executor from a checkpoint that may hold more.
 
     Raises:
         CheckpointError: the checkpoint is damaged, or lacks something.
     """
-    names = sorted({name for method in methods for name in executor.plan(method).reads})
+    names = [name for name, variable in executor.built.variables.items() if not variable.host]
     with Checkpoint(source) as checkpoint:
         checkpoint.require_facts({"updates": 0, "time_percentage": 0.0})
         checkpoint.verify(["variables"])
