@@ -47,7 +47,7 @@ def test_every_section_of_a_run_and_all_that_is_registered(reference: str) -> No
         "| `seed` | integer | `0` | &gt;= 0 | root of all random numbers |",
         "| `interval` | integer or null | `2500` | &gt;= 1 | environment steps between two evaluations; null: none "
         "during training |",
-        "| `frameskip` | integer | `1` | &gt;= 1, &lt;= 10000 | environment steps per action; their rewards are summed |",
+        "| `num_envs` | integer | `1` | &gt;= 1, &lt;= 10000 | environments stepped together |",
         "| `discount` | number | `0.99` |  | discount factor of one step. |",
         "| `units` | integer | required |  | size of the output. |",
         "| `device_map` | mapping | `{}` |",
