@@ -193,6 +193,24 @@ def test_evaluations_and_other_callers_do_not_disturb_training(backend, spec):
     assert same_weights(quiet, disturbed)
 
 
+class Telling(A2C):
+    """Returns the actions beside themselves."""
+
+    @rlgraph_api
+    def act(self, observations):
+        acted = self.policy.get_stochastic_action(observations)
+        return {"action": acted["action"], "drawn": acted["action"]}
+
+
+def test_extras_are_those_of_the_actions():
+    agent = type("TellingAgent", (AlgorithmAgent,), {"algorithm_class": Telling})(
+        FloatBox(shape=(2,)), IntBox(2), backend="numpy"
+    )
+    actions, drawn = agent.get_actions(np.zeros((64, 2)), extra_returns="drawn")
+    assert actions.tolist() == drawn.tolist()
+    assert set(actions.tolist()) == {0, 1}
+
+
 def test_get_actions_remembers_each_environment(backend):
     agent = make(backend, RECURRENT, seed=5)
     states = np.random.default_rng(0).normal(size=(3, 2, 4))

@@ -2,9 +2,12 @@
 
 import numpy as np
 
+from rlgraph.agents.dqn import DQNAgent
 from rlgraph.agents.ppo import PPOAgent
+from rlgraph.environments import Environment, SequentialVectorEnv
 from rlgraph.environments.factory import make_vector_env
 from rlgraph.spaces import FloatBox, IntBox
+from rlgraph.testing.environments import CountingEnvironment
 
 
 def make(seed):
@@ -41,3 +44,52 @@ def test_environments_that_got_lost_may_be_a_tuple(monkeypatch):
 
     monkeypatch.setattr(environments, "step", losing)
     assert sampler.step().valid.tolist() == [False, True, False]
+
+
+# Preprocessors.
+
+
+class Counting(CountingEnvironment, Environment):
+    def __init__(self, steps_to_end):
+        CountingEnvironment.__init__(self, steps_to_end, action_space=IntBox(2))
+
+
+def make_counting(*spec):
+    """An agent for environments that count their steps from 0, and two of them, with episodes of 2 and 3 steps."""
+    agent = DQNAgent(FloatBox(shape=(1,)), IntBox(2), backend="numpy", preprocessing_spec=list(spec))
+    return agent, SequentialVectorEnv([Counting(2), Counting(3)])
+
+
+def test_each_state_is_preprocessed_once_and_in_order():
+    agent, environments = make_counting({"type": "sequence", "sequence_length": 2, "add_rank": False})
+    sampler = agent.make_sampler(environments)
+    sampler.reset()
+    steps = [sampler.step() for _ in range(4)]
+    assert [step.states.tolist() for step in steps] == [
+        [[0, 0], [0, 0]],
+        [[0, 1], [0, 1]],
+        [[0, 0], [1, 2]],
+        [[0, 1], [0, 0]],
+    ]
+    assert [step.next_states.tolist() for step in steps] == [
+        [[0, 1], [0, 1]],
+        [[1, 2], [1, 2]],
+        [[0, 1], [2, 3]],
+        [[1, 2], [0, 1]],
+    ]
+
+
+def test_only_the_actor_of_training_teaches_the_preprocessor():
+    agent, environments = make_counting({"type": "moving_standardize"})
+    probe = np.full((1, 1), 5.0, np.float32)
+
+    def seen():
+        return agent.new_actor().see(probe).tolist()
+
+    untaught = seen()
+    with agent.playing(environments) as player:
+        player.reset()
+        player.step()
+    assert seen() == untaught
+    agent.make_sampler(environments).reset()
+    assert seen() != untaught
