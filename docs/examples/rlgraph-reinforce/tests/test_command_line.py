@@ -30,4 +30,4 @@ def test_train_resume_evaluate_compare_and_export(rlgraph, tmp_path):
     assert "over 3 episodes" in rlgraph("evaluate", "runs/1", "--episodes", 3, "--backend", "numpy")
     assert "reinforce" in rlgraph("compare", "runs")
     rlgraph("export", "runs/1", "--to", "exported")
-    assert (tmp_path / "exported" / "act_greedily.pt2").is_file()
+    assert (tmp_path / "exported" / "get_greedy_actions.pt2").is_file()
