@@ -245,7 +245,11 @@ class AgentGraph(Component):
             importance_weights: [B], of records drawn by priority.
             time_percentage: how much of training is done, [].
         """
-        return self._learned("update", records, beginnings, importance_weights, time_percentage)
+        results = self._learned("update", records, beginnings, importance_weights, time_percentage)
+        if isinstance(self.memory, PrioritizedReplay) or not isinstance(results, dict):
+            return results
+        # Nobody asks for priorities, and they cost what a loss costs.
+        return {name: result for name, result in results.items() if name != "priorities"}
 
     @rlgraph_api
     def insert_records(self, records: Any) -> Any:

@@ -96,7 +96,7 @@ class AlgorithmAgent(Agent, ABC):
         self.actor.time_percentage = self.learner.progress
         self._actors = 0
         #: What acts in `get_actions`: never the actor of training. Where it keeps state, one thread at a time.
-        self._users_actor = self.new_actor()
+        self._users_actor = self.new_actor(learns=True)
         self._acting = threading.RLock()
         learner = self.learner
         reader = StepReader(state_space, learner.state_space, action_space, execution.dtype)
@@ -117,12 +117,17 @@ class AlgorithmAgent(Agent, ABC):
 
     # Acting.
 
-    def new_actor(self, slots: int = 1) -> Actor:
-        """An actor on this agent's weights with a table and random numbers of its own, for another thread or loop."""
+    def new_actor(self, slots: int = 1, learns: bool = False) -> Actor:
+        """An actor on this agent's weights with a table and random numbers of its own, for another thread or loop.
+
+        Args:
+            slots: number of environments.
+            learns: whether layers of the preprocessor learn from the states that it sees.
+        """
         learner = self.learner
         self._actors += 1
         streams = RandomStreams([self.seed, self._actors])
-        actor = Actor(self.executor, learner.graph, self.state_space, slots, streams)
+        actor = Actor(self.executor, learner.graph, self.state_space, slots, streams, learns)
         actor.time_percentage = learner.progress
         return actor
 

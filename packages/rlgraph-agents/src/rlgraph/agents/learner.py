@@ -180,12 +180,13 @@ class Learner:
             Numbers, and ``"loss_per_item" [B]`` if the algorithm returns it.
         """
         results = self.executor.program("update")(**self.on_records(records), **self._times("update"))
-        items = {}
+        items: dict[str, Any] = {}
         if isinstance(results, dict):
             items = {name: results.pop(name) for name in PER_ITEM if name in results}
+            items.pop("priorities", None)
         metrics = self._updated(results)
         self._do_what_is_due()
-        return {**metrics, **{name: item for name, item in items.items() if name == "loss_per_item"}}
+        return {**metrics, **items}
 
     def on_records(self, records: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of the root's API methods that take records."""
