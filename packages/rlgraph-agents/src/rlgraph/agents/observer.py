@@ -215,7 +215,7 @@ class Observer:
         """Next states beside preprocessed states: preprocessed ones, or raw ones where they cannot be mistaken.
 
         A preprocessor with state is shown the next state of a single step by the next `get_actions`, which then
-        completes this step; only at a truncation nobody else will.
+        completes this step. After a truncation no such call follows, so the state is shown here.
         """
         actor, next_states = self._actor, columns["next_states"]
         is_raw = (
