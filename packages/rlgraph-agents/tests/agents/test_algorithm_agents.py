@@ -63,6 +63,30 @@ def test_it_learns_acts_evaluates_and_loads(backend, kind, tmp_path):
     assert agent.get_actions(states[0]) in (0, 1)
 
 
+@pytest.mark.parametrize("container", [False, True])
+def test_a_users_loop_teaches_statistics_and_greedy_calls_do_not(container):
+    space, layers = FloatBox(shape=(2,)), [{"type": "moving_standardize"}]
+    agent = Agent.from_spec(
+        {"type": "dqn", "preprocessing_spec": {"a": layers} if container else layers},
+        state_space={"a": space} if container else space,
+        action_space=IntBox(2),
+        backend="numpy",
+    )
+    states = np.arange(12.0, dtype=np.float32).reshape(6, 2)
+    states = {"a": states} if container else states
+
+    def seen():
+        return agent.get_actions(states, False, extra_returns="preprocessed_states")[1]
+
+    first = seen()
+    agent.get_actions(states, False)
+    np.testing.assert_equal(seen(), first)
+    agent.get_actions(states)
+    values = seen()["a"] if container else seen()
+    np.testing.assert_allclose(values.mean(axis=0), 0.0, atol=1e-5)
+    np.testing.assert_allclose(values.std(axis=0), 1.0, rtol=0.01)
+
+
 # Likely mistakes.
 
 

@@ -41,10 +41,8 @@ class Actor:
         self.streams = streams
         methods = graph.acting_methods
         self._programs = {method: executor.program(method, streams) for method in methods}
-        if learns or "preprocess_frozen" not in methods:
-            self._preprocess = self._programs.get("preprocess")
-        else:
-            self._preprocess = self._programs["preprocess_frozen"]
+        self._preprocess_frozen = self._programs.get("preprocess_frozen", self._programs.get("preprocess"))
+        self._preprocess = self._programs.get("preprocess") if learns else self._preprocess_frozen
         self._program_with_extras = lambda method: executor.program(f"{method}_with_extras", streams)
         self._timed = {method for method in ("act", "act_greedily") if graph.takes(method, "time_percentage")}
         self._space = graph.table_space(state_space)
@@ -99,14 +97,15 @@ class Actor:
         """Whether the preprocessor keeps state."""
         return self._stack is not None
 
-    def see(self, states: Any, slots: Any = None) -> Any:
+    def see(self, states: Any, slots: Any = None, learns: bool = True) -> Any:
         """What the algorithm sees of raw ``states [N, ...]``, the newest of each slot.
 
         Args:
             states: one per slot.
             slots: the slot of each row; None: all in order.
+            learns: whether the layers of an actor that learns may learn from these states.
         """
-        program = self._preprocess
+        program = self._preprocess if learns else self._preprocess_frozen
         if program is None:
             return states
         if self._stack is None:

@@ -163,7 +163,7 @@ class AlgorithmAgent(Agent, ABC):
         ):
             actor = self._users_actor
             try:
-                return actor.act(actor.see(states), use_exploration)
+                return actor.act(actor.see(states, learns=use_exploration), use_exploration)
             except InputError as error:  # of the API method that it calls
                 raise InputError(f"get_actions:{str(error).partition(':')[2]}") from None
         return self._get_actions(states, use_exploration, apply_preprocessing, extra_returns)
@@ -180,7 +180,7 @@ class AlgorithmAgent(Agent, ABC):
         actor = self._users_actor
         with self._acting:
             slots = self._slots(None, length(batch), was_added)
-            seen = actor.see(batch, slots) if apply_preprocessing else batch
+            seen = actor.see(batch, slots, learns=use_exploration) if apply_preprocessing else batch
             extras = {"preprocessed_states": seen, "internal_states": actor.internal_states_of(slots)}
             if set(names) <= extras.keys():
                 actions = actor.act(seen, use_exploration, slots)
