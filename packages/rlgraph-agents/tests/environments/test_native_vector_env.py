@@ -86,31 +86,43 @@ def test_idle_rows_are_those_that_were_reset():
     assert idle == [([], [], []), ([0], [], []), ([1], [0], [0]), ([], [1], [1]), ([0], [], [])]
 
 
-def test_cartpole_s_own_class():
-    env = make_vector_env("CartPole-v1", 16)
-    assert isinstance(env, NativeVectorEnv) and env.mode is AutoresetMode.NEXT_STEP
-    states = env.reset(seed=3)
-    assert states.shape == (16, 4) and states.dtype == np.float32
-    kept = states.copy()
-    lengths, ended = np.zeros(16), []
+def test_cart_poles_equal_single_ones():
+    """Each row moves like Gymnasium's single environment from the same state, and every row is a transition."""
+    env, single = make_vector_env("CartPole-v1", 8), gymnasium.make("CartPole-v1").unwrapped
+    assert isinstance(env, NativeVectorEnv)
+    states, rng, ends = env.reset(seed=3), np.random.default_rng(0), 0
     for _ in range(60):
-        following, rewards, terminated, _, _ = env.step(np.ones(16, np.int64))
-        assert np.array_equal(states, kept)
-        active = [i for i in range(16) if i not in env.dropped]
-        assert (rewards[active] == 1).all()
-        lengths[active] += 1
-        for i in env.finished:
-            assert abs(env.final_states[i, 2]) > 0.209 and terminated[i]
-            ended.append(lengths[i])
-            lengths[i] = 0
-        for i in env.dropped:
-            assert (np.abs(following[i]) <= 0.05).all()
-        states, kept = following, following.copy()
-    assert ended and all(7 < length < 12 for length in ended)
+        actions, kept, inner = rng.integers(0, 2, 8), states.copy(), env.gym_env.state.T.copy()
+        following, rewards, terminated, truncated, _ = env.step(actions)
+        np.testing.assert_array_equal(states, kept)
+        for i, action in enumerate(actions):
+            single.reset()
+            single.state = inner[i]
+            expected, _, ended, _, _ = single.step(action)
+            np.testing.assert_allclose(env.final_states[i], expected, rtol=1e-6)
+            assert terminated[i] == ended and rewards[i] == 1 and not truncated[i]
+            if ended:
+                ends += 1
+                assert (np.abs(following[i]) <= 0.05).all() and i in env.finished
+            else:
+                np.testing.assert_array_equal(following[i], env.final_states[i])
+        assert not env.dropped
+        states = following
+    assert ends > 8
+
+
+def test_cart_poles_are_truncated_after_500_steps():
+    env = make_vector_env("CartPole-v1", 8)
+    env.reset(seed=1)
+    for i in range(1, 501):
+        env.gym_env.state[:, 1:] = 0.0  # these stay upright
+        _, _, terminated, truncated, _ = env.step(np.zeros(8, np.int64))
+        assert not terminated[1:].any() and truncated[1:].all() == (i == 500)
+    assert env.gym_env.steps[1:].tolist() == [0] * 7
 
 
 def test_what_auto_takes():
-    assert isinstance(make_vector_env("CartPole-v1", 15), SequentialVectorEnv)
+    assert isinstance(make_vector_env("CartPole-v1", 7), SequentialVectorEnv)
     assert isinstance(make_vector_env({"type": "openai_gym", "gym_env": "CartPole-v1"}, 16), NativeVectorEnv)
     limited = {"type": "openai_gym", "gym_env": "CartPole-v1", "max_episode_steps": 5}
     assert isinstance(make_vector_env(limited, 16), SequentialVectorEnv)
@@ -136,3 +148,33 @@ def test_mistakes():
     unspoken.metadata = {}
     with pytest.raises(SpecError, match="autoreset_mode"):
         NativeVectorEnv(unspoken)
+
+
+# States.
+
+
+def test_a_restored_vector_continues_with_the_same_numbers():
+    actions = np.random.default_rng(0).integers(0, 2, (80, 3))
+    env, other = (make_vector_env("CartPole-v1", 3, "native") for _ in range(2))
+    assert env.get_states() is None
+    env.reset(seed=1)
+    ends = 0
+    for i in range(40):
+        following = env.step(actions[i])[0]
+        ends += len(env.finished)
+        states = env.get_states()
+        np.testing.assert_array_equal(other.set_states(states), following)
+        ahead = [other.step(action)[:4] for action in actions[i + 1 : i + 40]]
+        env.set_states(states)
+        for action, expected in zip(actions[i + 1 : i + 40], ahead, strict=True):
+            np.testing.assert_equal(env.step(action)[:4], expected)
+        env.set_states(states)
+    assert ends >= 3
+    with pytest.raises(ValueError, match="expected the states of 3 environments, given 2"):
+        env.set_states(states[:2])
+
+
+def test_unknown_vectors_have_no_states():
+    env = NativeVectorEnv(SyncVectorEnv([lambda: Counting(2)] * 2))
+    env.reset()
+    assert env.get_states() is None

@@ -65,13 +65,18 @@ class GymBatchEnv(VectorEnv):
         self._running = False
         self._clock = 0
         try:
-            self._final_states = self._to_states(self._reset(seed))
+            states = self._to_states(self._reset(seed))
         except BaseException as error:
             raise_interruption(error)
             raise fault_of(error, f"{self.name}, reset") from error
+        return self._begin(states)
+
+    def _begin(self, states: Rows) -> Rows:
+        """Lets steps follow from these states."""
         self.finished, self.dropped, self.idle = [], (), ()
+        self._final_states = states
         self._running = True
-        return self._final_states
+        return states
 
     def step(self, actions: Any) -> VectorStepResult:
         """Acts once in every environment; see `VectorEnv.step`.

@@ -1,4 +1,4 @@
-"""Saving and restoring the state of Gymnasium's classic-control environments.
+"""Saving and restoring the states of Gymnasium's classic-control environments, single ones and vectors.
 
 Copying all attributes of an unknown class may miss state that it keeps elsewhere, and a resumed run would differ
 without a warning. Therefore this is a list of tested classes; other environments have no state.
@@ -6,7 +6,7 @@ without a warning. Therefore this is a list of tested classes; other environment
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -19,6 +19,8 @@ from gymnasium.envs.classic_control.mountain_car import MountainCarEnv
 from gymnasium.envs.classic_control.pendulum import PendulumEnv
 from gymnasium.envs.toy_text.cliffwalking import CliffWalkingEnv
 from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
+
+from rlgraph.environments.cart_pole_vector_env import CartPoleVectorEnv
 
 
 class _Known(NamedTuple):
@@ -40,6 +42,11 @@ KNOWN: dict[type, _Known] = {
     PendulumEnv: _Known(("state",), lambda env: env._get_obs()),
 }
 """For each class the attributes that change while it runs, and how to observe them."""
+
+KNOWN_VECTORS: dict[type, _Known] = {
+    CartPoleVectorEnv: _Known(("state", "steps"), lambda env: env.state.T.astype(np.float32))
+}
+"""The same of vectorised classes; in each attribute the environments are the last axis."""
 
 _WRAPPERS = (gym_wrappers.TimeLimit, gym_wrappers.OrderEnforcing, gym_wrappers.PassiveEnvChecker)
 
@@ -76,6 +83,38 @@ def set_gym_state(env: gymnasium.Env[Any, Any], state: Any) -> Any:
     for limit, steps in zip(limits, state["steps"], strict=True):
         limit._elapsed_steps = steps
     return KNOWN[type(inner)].observe(inner)
+
+
+def gym_vector_states(env: Any) -> list[dict[str, Any]] | None:
+    """The state of each environment, the random numbers of all in the first; None as for `gym_state`."""
+    known = KNOWN_VECTORS.get(type(env))
+    if known is None or env.state is None:
+        return None
+    states = [
+        {"attributes": {name: np.array(getattr(env, name)[..., i]) for name in known.attributes}}
+        for i in range(env.num_envs)
+    ]
+    states[0]["random"] = env.np_random.bit_generator.state
+    return states
+
+
+def set_gym_vector_states(env: Any, states: Sequence[Any]) -> Any:
+    """Restores the states of `gym_vector_states`; returns the observations ``[N, ...]``.
+
+    Raises:
+        NotImplementedError: the class is unknown.
+        ValueError: another number of environments.
+    """
+    known = KNOWN_VECTORS.get(type(env))
+    if known is None:
+        raise NotImplementedError(f"{env} cannot restore its states")
+    if len(states) != env.num_envs:
+        raise ValueError(f"expected the states of {env.num_envs} environments, given {len(states)}")
+    env.reset()  # sets whatever else steps need; its random numbers are overwritten
+    for name in known.attributes:
+        setattr(env, name, np.stack([state["attributes"][name] for state in states], axis=-1))
+    env.np_random.bit_generator.state = states[0]["random"]
+    return known.observe(env)
 
 
 def _chain(env: Any) -> tuple[Any, list[Any]]:

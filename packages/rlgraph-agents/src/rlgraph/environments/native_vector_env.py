@@ -6,7 +6,8 @@ translated to the contract of `VectorEnv`, so that no transition joins two episo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copy
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -14,12 +15,19 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from rlgraph.core import SpecError
+from rlgraph.environments.cart_pole_vector_env import CartPoleVectorEnv
 from rlgraph.environments.errors import EnvironmentFault
 from rlgraph.environments.gym_batch_env import GymBatchEnv
+from rlgraph.environments.gym_states import gym_vector_states, set_gym_vector_states
 from rlgraph.environments.gym_translation import from_gym
 from rlgraph.environments.rows import Rows, map_rows, write_row
 
 GymVectorEnv = gymnasium.vector.VectorEnv[Any, Any, Any]
+
+RESET_WITHIN_THE_STEP: dict[Any, Any] = {
+    "gymnasium.envs.classic_control.cartpole:CartPoleVectorEnv": CartPoleVectorEnv
+}
+"""Vectorised classes of Gymnasium whose resets take a step -> the same without such steps."""
 
 
 class NativeVectorEnv(GymBatchEnv):
@@ -31,7 +39,7 @@ class NativeVectorEnv(GymBatchEnv):
     ```
 
     The arrays returned are new in every step. All environments share the random numbers of the class: there is no
-    seed per environment.
+    seed per environment. States can be saved and restored for the classes that `gym_states` lists.
 
     Args:
         environment: the id of an environment that has a vectorised class, or a vector environment.
@@ -76,6 +84,14 @@ class NativeVectorEnv(GymBatchEnv):
         pictures = self.gym_env.render()
         return None if pictures is None else pictures[index]
 
+    def get_states(self) -> list[Any] | None:
+        """As `VectorEnv.get_states`; None unless the class is one of `gym_states`."""
+        return gym_vector_states(self.gym_env)
+
+    def set_states(self, states: Sequence[Any]) -> Rows:
+        """As `VectorEnv.set_states`."""
+        return self._begin(self._to_states(set_gym_vector_states(self.gym_env, states)))
+
     def terminate(self) -> None:
         """Closes the Gymnasium environment."""
         self._running = False
@@ -111,7 +127,9 @@ def _make(gym_id: str, number: int, kwargs: dict[str, Any]) -> GymVectorEnv:
             f"Gymnasium has no vectorised class for {gym_id!r}; use 'sequential' or 'processes'.",
             path="vectorization='native'",
         )
-    return gymnasium.make_vec(gym_id, number, vectorization_mode="vector_entry_point", **kwargs)
+    spec = copy.copy(gymnasium.spec(gym_id))
+    spec.vector_entry_point = RESET_WITHIN_THE_STEP.get(spec.vector_entry_point, spec.vector_entry_point)
+    return gymnasium.make_vec(spec, number, vectorization_mode="vector_entry_point", **kwargs)
 
 
 def _autoreset_mode(environment: GymVectorEnv) -> AutoresetMode:
