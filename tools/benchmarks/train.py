@@ -7,7 +7,7 @@ Processor time is counted, not the clock, so that a busy machine disturbs less.
 dqn     CartPole-v1, one environment, an update of 64 transitions at every fourth step, two layers of 64; neither
         dueling nor double, which the other has not.
 ppo     CartPole-v1, eight environments, rollouts of 128 steps, 4 epochs of 4 minibatches of 256, networks of 64-64 with
-        tanh. ``by hand``: the same loop by `ppo_by_hand`, over the same environments.
+        tanh. ``by hand``: the same loop by `ppo_by_hand`, over the same environments. ``envpool``: EnvPool's CartPole.
 a2c     CartPole-v1, eight environments, rollouts of 5 steps, networks of 64-64 with tanh.
 sac     Pendulum-v1, one environment, an update of 256 transitions at every step, networks of 256-256.
 """
@@ -48,12 +48,13 @@ def dqn(backend: str, compiled: bool) -> Training:
     return agent_training(agent, backend, "CartPole-v1")
 
 
-def ppo(backend: str, compiled: bool) -> Training:
+def ppo(backend: str, compiled: bool, vectorization: str = "auto") -> Training:
     return _trained(
         "CartPole-v1",
         backend,
         compiled,
         type="ppo",
+        vectorization=vectorization,
         rollout_length=PPO_STEPS,
         num_epochs=PPO_EPOCHS,
         num_minibatches=PPO_MINIBATCHES,
@@ -61,6 +62,10 @@ def ppo(backend: str, compiled: bool) -> Training:
         network_spec=TANH,
         optimizer_spec={"learning_rate": PPO_RATE, "epsilon": EPSILON, "clip_grad_norm": CLIP_NORM},
     )
+
+
+def ppo_envpool(backend: str, compiled: bool) -> Training:
+    return ppo(backend, compiled, "envpool")
 
 
 def ppo_by_hand(backend: str, compiled: bool) -> Training:
@@ -99,13 +104,18 @@ def sac(backend: str, compiled: bool) -> Training:
 
 
 def _trained(
-    env: str, backend: str, compiled: bool, num_envs: int = NUM_ENVIRONMENTS, **spec: Any
+    env: str,
+    backend: str,
+    compiled: bool,
+    num_envs: int = NUM_ENVIRONMENTS,
+    vectorization: str = "auto",
+    **spec: Any,
 ) -> Training:
     from rlgraph.agents import Agent
 
     execution = {"threads": 1, "compile": compiled}
     agent = Agent.from_spec(spec, env=env, backend=backend, execution_spec=execution, seed=SEED)
-    return agent_training(agent, backend, env, num_envs=num_envs)
+    return agent_training(agent, backend, env, num_envs=num_envs, vectorization=vectorization)
 
 
 def sb3_dqn() -> Training:
@@ -195,7 +205,11 @@ def sb3_sac() -> Training:
 COMPARISONS = {
     "dqn": Comparison(sb3_dqn, {"rlgraph": dqn}, (2.8, 8.0, None, 6.5), steps=20_000, warm_up=1_500),
     "ppo": Comparison(
-        sb3_ppo, {"by hand": ppo_by_hand, "rlgraph": ppo}, (3.2, None, 3.2, 5.5), steps=51_200, warm_up=4_096
+        sb3_ppo,
+        {"by hand": ppo_by_hand, "rlgraph": ppo, "envpool": ppo_envpool},
+        (3.2, None, 3.2, 5.5),
+        steps=51_200,
+        warm_up=4_096,
     ),
     "a2c": Comparison(sb3_a2c, {"rlgraph": a2c}, (None, 6.0, None, None), steps=51_200, warm_up=4_096),
     "sac": Comparison(sb3_sac, {"rlgraph": sac}, (None, None, 2.4, None), steps=1_000, warm_up=200),
