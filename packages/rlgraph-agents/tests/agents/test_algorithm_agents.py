@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from rlgraph.agents import Agent, Algorithm, AlgorithmAgent
+from rlgraph.agents import Agent, Algorithm
 from rlgraph.agents.a2c import A2C
 from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.dqn import DQN
@@ -121,7 +121,7 @@ class NoLoss(Algorithm):
 
 
 def test_an_update_without_loss_says_what_it_returned():
-    agent = type("NoLossAgent", (AlgorithmAgent,), {"algorithm_class": NoLoss})(
+    agent = type("NoLossAgent", (Agent,), {"algorithm_class": NoLoss})(
         FloatBox(shape=(2,)), IntBox(2), rollout_length=1, backend="numpy"
     )
     step = {"actions": [0], "rewards": [0.0], "terminals": [True]}
@@ -151,7 +151,7 @@ class Seeded(A2C):
 )
 def test_a_class_that_is_no_algorithm_is_refused_when_it_is_defined(algorithm, message):
     with pytest.raises(SpecError, match=message):
-        type("MineAgent", (AlgorithmAgent,), {"algorithm_class": algorithm})
+        type("MineAgent", (Agent,), {"algorithm_class": algorithm})
 
 
 class Unweighted(DQN):
@@ -227,7 +227,7 @@ class Telling(A2C):
 
 
 def test_extras_are_those_of_the_actions():
-    agent = type("TellingAgent", (AlgorithmAgent,), {"algorithm_class": Telling})(
+    agent = type("TellingAgent", (Agent,), {"algorithm_class": Telling})(
         FloatBox(shape=(2,)), IntBox(2), backend="numpy"
     )
     actions, drawn = agent.get_actions(np.zeros((64, 2)), extra_returns="drawn")

@@ -4,7 +4,6 @@ from rlgraph.agents.a2c import A2CAgent
 from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.algorithm_agent import AlgorithmAgent
 from rlgraph.agents.dqn import DQNAgent
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.agents.experience.rollouts import Rollouts
@@ -19,7 +18,6 @@ __all__ = [
     "ActorSpec",
     "Agent",
     "Algorithm",
-    "AlgorithmAgent",
     "DQNAgent",
     "PPOAgent",
     "RandomAgent",

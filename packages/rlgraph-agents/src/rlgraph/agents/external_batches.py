@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,22 +24,29 @@ class BatchReader:
         reader: converts fields.
         experience: what the agent learns from.
         dtype: of weights.
+        preprocess: a function of raw states; None: there is none, or it keeps state.
     """
 
-    def __init__(self, reader: StepReader, experience: Any, dtype: str):
+    def __init__(
+        self,
+        reader: StepReader,
+        experience: Any,
+        dtype: str,
+        preprocess: Callable[[Any], Any] | None = None,
+    ):
         self._reader, self._experience, self._dtype = reader, experience, dtype
+        self._preprocess = preprocess
         self._options: list[str] = []
         if isinstance(experience, Replay):
             self._options += ["discounts"] * (experience.n_step > 1)
             self._options += ["importance_weights"] * experience.is_prioritized
 
-    def records(self, method: str, batch: Any, sequence_indices: Any, preprocess: Any) -> dict[str, Any]:
+    def records(self, method: str, batch: Any, sequence_indices: Any) -> dict[str, Any]:
         """An external batch as records: of a memory transitions ``[B]``, else a rollout ``[T, N]``.
 
         Args:
             method: named in errors.
             batch, sequence_indices: see `Agent.update`. Fragments become transitions of up to `n_step` steps.
-            preprocess: a function of raw states; None: the preprocessor keeps state.
 
         Raises:
             InputError: a field is missing, unknown, or does not fit; or nothing is left.
@@ -63,8 +70,8 @@ class BatchReader:
         columns = self._reader.numbers(method, fields)
         for name in ("states", "next_states"):
             if name in columns:
-                if preprocess is not None and self._reader.is_raw(columns[name]):
-                    columns[name] = preprocess(columns[name])
+                if self._preprocess is not None and self._reader.is_raw(columns[name]):
+                    columns[name] = self._preprocess(columns[name])
                 columns[name] = self._reader.convert(method, name, columns[name], self._reader.seen)
         truncations = columns.pop("truncations")
         if is_rollout:
@@ -81,6 +88,16 @@ class BatchReader:
                 f"{method}: no row of the batch has a next state: give next_states, or longer fragments"
             )
         return columns
+
+    def records_of_steps(self, steps: Any) -> dict[str, Any]:
+        """Steps as `Agent.import_observations` takes them, as records.
+
+        Raises:
+            InputError: as `records`.
+        """
+        columns = dict(steps) if isinstance(steps, Mapping) else columns_of(list(steps))
+        sequence_indices = columns.pop("sequence_indices", [])
+        return self.records("import_observations", columns, sequence_indices)
 
     def _rollout(
         self, method: str, columns: dict[str, Any], truncations: np.ndarray, sequence_indices: Any
