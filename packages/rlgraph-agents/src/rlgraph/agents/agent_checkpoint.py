@@ -45,9 +45,7 @@ def load_agent(agent: Agent, directory: str | Path) -> None:
     agent.learner.set_counters(facts["learner"])
     agent._user.set_facts(facts["observer"])
     agent.reset_env_buffers()
-    if not beside:
-        return
-    state = unflatten_arrays(beside)  # without what is empty
+    state = unflatten_arrays(beside or {})  # without what is empty
     agent.learner.set_state(state.get("learner", {}))
     observed = state.get("observer", {})
     agent._observer.set_state(observed)

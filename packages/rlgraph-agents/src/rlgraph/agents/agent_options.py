@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.experience.kind import ExperienceKind
-from rlgraph.agents.experience.nothing import Nothing
+from rlgraph.agents.experience.experience import Experience, ExperienceKind
 from rlgraph.core import ExecutionSpec, SpecError
 from rlgraph.core.component.decorators import ApiMethod
 from rlgraph.core.execution_spec import ACT_ON
@@ -31,7 +30,7 @@ class AgentParts(NamedTuple):
     """
 
     actor_spec: ActorSpec
-    experience: Any
+    experience: Experience
     execution: ExecutionSpec
 
 
@@ -193,7 +192,7 @@ def _experience_of(algorithm: type[Algorithm]) -> ExperienceKind:
         raise SpecError(
             f"{name}.experience: expected a kind of experience, such as Rollouts.of(), given {kind!r}"
         )
-    for method in (*(("update",) if kind.kind is not Nothing else ()), *algorithm.schedule):
+    for method in (*(("update",) if kind.kind.learns else ()), *algorithm.schedule):
         if not isinstance(getattr(algorithm, method, None), ApiMethod):
             raise SpecError(f"{name} has no API method {method!r}: write it, with @rlgraph_api")
     return kind

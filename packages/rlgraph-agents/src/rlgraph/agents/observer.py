@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.environment_slots import ids_in_order, ids_of, is_list
-from rlgraph.agents.experience.replay import Replay
-from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.experience.waiting_steps import WaitingSteps, rounds
 from rlgraph.agents.learner import Learner
@@ -32,11 +30,11 @@ class Observer:
     def __init__(self, learner: Learner, user: UserActor, reader: StepReader):
         self._learner, self._reader = learner, reader
         self._actor, self._environments = user.actor, user.environments
-        self._is_rollout = isinstance(learner.experience, Rollouts)
+        self._is_rollout = learner.experience.is_sequential
         self._waiting = WaitingSteps()
         #: What inserts records, where every step is one.
         self._insert: Callable[[Any], Any] | None = None
-        if isinstance(learner.experience, Replay) and learner.experience.n_step == 1:
+        if learner.experience.inserts_steps:
             self._insert = learner.executor.program("insert_records")
         #: Slot -> whether its next step begins an episode, of rollouts.
         self._begins = np.zeros(0, bool)
