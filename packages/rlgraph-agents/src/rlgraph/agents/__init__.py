@@ -5,6 +5,7 @@ from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
 from rlgraph.agents.dqn import DQNAgent
+from rlgraph.agents.experience.experience import Experience
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.agents.ppo import PPOAgent
@@ -19,6 +20,7 @@ __all__ = [
     "Agent",
     "Algorithm",
     "DQNAgent",
+    "Experience",
     "PPOAgent",
     "RandomAgent",
     "Replay",

@@ -180,8 +180,8 @@ class Actor:
 
     def set_state(self, state: Any) -> None:
         """Continue from what `get_state` gave."""
-        self._table = map_arrays(np.copy, state.get("internal_states", self._table))
-        self._stack = map_arrays(np.copy, state.get("preprocessor", self._stack))
+        self._table = map_arrays(np.copy, state.get("internal_states") or {})
+        self._stack = map_arrays(np.copy, state.get("preprocessor"))
 
 
 def with_rows(table: Any, slots: Any, values: Any) -> Any:

@@ -49,5 +49,6 @@ def load_agent(agent: Agent, directory: str | Path) -> None:
     agent.learner.set_state(state.get("learner", {}))
     observed = state.get("observer", {})
     agent._observer.set_state(observed)
-    agent._user.set_state(observed.get("actor", {}))
+    if "actor" in observed:
+        agent._user.set_state(observed["actor"])
     agent._resumed = state.get("sampler")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.algorithm import Algorithm
@@ -20,20 +20,6 @@ from rlgraph.spaces import Space, SpaceError
 SYNCHRONIZATION = ("sync_interval", "sync_tau")
 
 
-class AgentParts(NamedTuple):
-    """What the options of an agent amount to.
-
-    Attributes:
-        actor_spec: what its actors are built from.
-        experience: what it learns from.
-        execution: of its executor.
-    """
-
-    actor_spec: ActorSpec
-    experience: Experience
-    execution: ExecutionSpec
-
-
 def make_parts(
     algorithm: type[Algorithm],
     state_space: Space,
@@ -44,8 +30,8 @@ def make_parts(
     seed: int | None = None,
     acting: str = "auto",
     **options: Any,
-) -> AgentParts:
-    """The parts of an agent; nothing is built yet.
+) -> tuple[ActorSpec, Experience, ExecutionSpec]:
+    """What the actors of an agent are built from, what it learns from, and how its executor runs.
 
     Args:
         algorithm: its class.
@@ -69,7 +55,7 @@ def make_parts(
         execution.seed,
         execution.dtype,
     )
-    return AgentParts(spec, experience, execution)
+    return spec, experience, execution
 
 
 def check_options(
