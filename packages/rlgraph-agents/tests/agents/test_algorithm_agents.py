@@ -8,10 +8,11 @@ import sys
 import numpy as np
 import pytest
 
-from rlgraph.agents import Agent, Algorithm, AlgorithmAgent
-from rlgraph.agents.a2c import A2C
+from rlgraph.agents import Agent, Algorithm
+from rlgraph.agents.a2c import A2C, A2CAgent
 from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.dqn import DQN
+from rlgraph.agents.experience.experience import Experience
 from rlgraph.agents.experience.fragment import FragmentFormat
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.agents.experience.rollouts import Rollouts
@@ -121,7 +122,7 @@ class NoLoss(Algorithm):
 
 
 def test_an_update_without_loss_says_what_it_returned():
-    agent = type("NoLossAgent", (AlgorithmAgent,), {"algorithm_class": NoLoss})(
+    agent = type("NoLossAgent", (Agent,), {"algorithm_class": NoLoss})(
         FloatBox(shape=(2,)), IntBox(2), rollout_length=1, backend="numpy"
     )
     step = {"actions": [0], "rewards": [0.0], "terminals": [True]}
@@ -151,7 +152,7 @@ class Seeded(A2C):
 )
 def test_a_class_that_is_no_algorithm_is_refused_when_it_is_defined(algorithm, message):
     with pytest.raises(SpecError, match=message):
-        type("MineAgent", (AlgorithmAgent,), {"algorithm_class": algorithm})
+        type("MineAgent", (Agent,), {"algorithm_class": algorithm})
 
 
 class Unweighted(DQN):
@@ -227,7 +228,7 @@ class Telling(A2C):
 
 
 def test_extras_are_those_of_the_actions():
-    agent = type("TellingAgent", (AlgorithmAgent,), {"algorithm_class": Telling})(
+    agent = type("TellingAgent", (Agent,), {"algorithm_class": Telling})(
         FloatBox(shape=(2,)), IntBox(2), backend="numpy"
     )
     actions, drawn = agent.get_actions(np.zeros((64, 2)), extra_returns="drawn")
@@ -357,3 +358,60 @@ def test_an_actor_in_a_process_of_its_own_imports_no_framework():
     found = json.loads(process.stdout)
     assert found["frameworks"] == []
     assert len(found["actions"]) == 4
+
+
+# Other kinds of experience.
+
+
+class NewestSteps(Experience):
+    """What a plug-in may write; it is no `Rollouts`, but has one."""
+
+    is_sequential = True
+
+    def __init__(self, *, steps: int = 3):
+        self._rollouts = Rollouts(rollout_length=steps)
+        self.fields, self.input_spaces = self._rollouts.fields, self._rollouts.input_spaces
+        self.make_writer, self.take = self._rollouts.make_writer, self._rollouts.take
+        self.records_of, self.take_due = self._rollouts.records_of, self._rollouts.take_due
+
+    def fields(self, is_recurrent):
+        """See `Experience`; the instance has the rollout's."""
+
+    input_spaces = make_writer = take_due = fields
+
+
+class LearnsFromNewestSteps(A2C):
+    experience = NewestSteps.of("discount")
+
+
+def test_an_experience_of_a_plug_in_learns_as_the_one_that_it_wraps(one_backend, tmp_path):
+    kind = type("PlugInAgent", (Agent,), {"algorithm_class": LearnsFromNewestSteps})
+    layers = {"network_spec": SMALL["network_spec"], "seed": 5, "backend": one_backend}
+    plug_in = kind(FloatBox(shape=(4,)), IntBox(2), steps=4, **layers)
+    wrapped = A2CAgent(FloatBox(shape=(4,)), IntBox(2), rollout_length=4, **layers)
+    for agent in (plug_in, wrapped):
+        agent.learn(22, env="CartPole-v1", num_envs=2)
+    assert plug_in.updates == wrapped.updates == 2
+    assert same_weights(plug_in, wrapped)
+    other = kind(FloatBox(shape=(4,)), IntBox(2), steps=4, **layers)
+    other.load_model(plug_in.store_model(tmp_path / "model"))
+    np.testing.assert_equal(other.experience_state()["learner"], plug_in.experience_state()["learner"])
+
+
+def observed_rollout():
+    agent = PPOAgent(FloatBox(shape=(2,)), IntBox(2), backend="numpy", rollout_length=3)
+    step = {"actions": np.zeros(2, np.int64), "rewards": np.zeros(2), "terminals": np.zeros(2, bool)}
+    agent.observe(np.zeros((2, 2)), next_states=np.ones((2, 2)), **step, batched=True)
+    return agent, agent.learner.experience
+
+
+def test_buffers_that_are_reset_end_the_episodes_of_a_rollout():
+    agent, rollouts = observed_rollout()
+    agent.reset_env_buffers("env_1")
+    assert rollouts.get_state()["fields"]["truncations"][0].tolist() == [False, True]
+
+
+def test_a_checkpoint_without_experience_leaves_none(tmp_path):
+    agent, rollouts = observed_rollout()
+    agent.load_model(agent.store_model(tmp_path / "model", memory=False))
+    assert rollouts.get_state() is None

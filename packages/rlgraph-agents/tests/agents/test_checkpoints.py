@@ -362,7 +362,7 @@ def test_a_new_one_replaces_the_old_one(make_agent, stored):
     agent.store_model(stored, memory=False)
     assert sorted(file.name for file in stored.iterdir()) == ["manifest.json", "variables.safetensors"]
     other = make_agent("numpy", seed=5)
-    other.timesteps = 3
+    other.learner.steps = 3
     other.load_model(stored)
     assert_equal_weights(agent, other)
     assert (other.timesteps, other.updates) == (0, 0)

@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlgraph.agents.experience.n_step import NStepWindows
+from rlgraph.agents.experience.n_step import NStepWindows, n_step_transitions
 from rlgraph.agents.experience.rollouts import Rollouts
+from rlgraph.agents.experience.sequence_indices import fragment_ends
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.experience.waiting_steps import WaitingSteps, rounds
-from rlgraph.agents.external_batches import BatchReader, fragment_ends, n_step_transitions
+from rlgraph.agents.external_batches import BatchReader
 from rlgraph.agents.step_reader import StepReader
 from rlgraph.core import InputError
 from rlgraph.spaces import FloatBox, IntBox
@@ -225,15 +226,15 @@ def test_fragments_of_one_environment_are_a_rollout():
         "rewards": [1.0, 2.0, 3.0, 4.0],
         "terminals": [False, False, True, False],
     }
-    records = reader.records("update", fields, [1], None)
+    records = reader.records("update", fields, [1])
     assert {name: column.shape for name, column in records.items()} == dict.fromkeys(records, (4, 1))
     assert records["ends"].ravel().tolist() == [False, True, True, True]
     assert records["weights"].ravel().tolist() == [1.0, 0.0, 1.0, 0.0]
     assert records["next_states"].ravel().tolist()[0] == 1.0
-    known = reader.records("update", {**fields, "next_states": np.arange(10.0, 14.0)}, [1], None)
+    known = reader.records("update", {**fields, "next_states": np.arange(10.0, 14.0)}, [1])
     assert known["weights"].ravel().tolist() == [1.0] * 4
     assert known["next_states"].ravel().tolist() == [10.0, 11.0, 12.0, 13.0]
     with pytest.raises(
         InputError, match=r"or \[T, N, ...\] with next_states, given rewards of shape \[4, 1\]"
     ):
-        reader.records("update", {name: np.array(v)[:, None] for name, v in fields.items()}, None, None)
+        reader.records("update", {name: np.array(v)[:, None] for name, v in fields.items()}, None)

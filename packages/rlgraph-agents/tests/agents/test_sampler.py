@@ -4,6 +4,7 @@ import numpy as np
 
 from rlgraph.agents.dqn import DQNAgent
 from rlgraph.agents.ppo import PPOAgent
+from rlgraph.agents.sampler import Sampler
 from rlgraph.environments import Environment, SequentialVectorEnv
 from rlgraph.environments.factory import make_vector_env
 from rlgraph.spaces import FloatBox, IntBox
@@ -87,9 +88,9 @@ def test_only_the_actor_of_training_teaches_the_preprocessor():
         return agent.new_actor().see(probe).tolist()
 
     untaught = seen()
-    with agent.playing(environments) as player:
-        player.reset()
-        player.step()
+    player = Sampler(agent.new_actor(), environments)
+    player.reset()
+    player.step()
     assert seen() == untaught
     agent.make_sampler(environments).reset()
     assert seen() != untaught

@@ -172,7 +172,7 @@ def test_weights_do_not_change_within_a_call(monkeypatch, several):
 def test_of_a_checkpoint(tmp_path, kind, monkeypatch):
     action_space = IntBox(4) if kind == "dqn" else SPACES["action_space"]
     agent = make({"type": kind, "network_spec": [DENSE]}, **{**SPACES, "action_space": action_space})
-    agent.updates = 12
+    agent.learner.version = 12
     read, names = TensorFile.read, []
     monkeypatch.setattr(TensorFile, "read", lambda file, name: names.append(name) or read(file, name))
     handle = ActorHandle.load(agent.store_model(tmp_path / "stored"))
@@ -181,8 +181,9 @@ def test_of_a_checkpoint(tmp_path, kind, monkeypatch):
     states = STATES[:, 0]
     actions = handle.act(states, [handle.begin() for _ in states])
     np.testing.assert_allclose(actions, agent.get_actions(states, False), atol=1e-6)
+    agent.learner.version = 13
     handle.set_weights(agent.learner.weights_message())
-    assert handle.version == 0
+    assert handle.version == 13
 
 
 @pytest.mark.parametrize("way", ["load", "of"])
@@ -211,7 +212,7 @@ def test_of_a_run(tmp_path, one_backend, monkeypatch):
     }
     train(document, folder=tmp_path / "run")
     with monkeypatch.context() as patched:  # the Spaces are stored: no environment is made
-        patched.setattr("rlgraph.agents.agent.make_environment", None)
+        patched.setattr("rlgraph.agents.agent_spec.make_environment", None)
         handle = ActorHandle.load(tmp_path / "run")
     agent = Agent.load(tmp_path / "run")
     states = np.random.default_rng(1).normal(size=(20, 4)).astype(np.float32)

@@ -31,7 +31,7 @@ def stored(tmp_path):
 
     def store(spec, **arguments):
         agent = Agent.from_spec(spec, backend="numpy", seed=4, **arguments)
-        agent.timesteps = 17
+        agent.learner.steps = 17
         return agent, agent.store_model(tmp_path / "stored")
 
     return store
@@ -90,7 +90,7 @@ def test_a_run(tmp_path, backend, execution, policy, timesteps):
     evaluation = {"interval": 8, "episodes": 1, "final_episodes": 1, "policy": policy}
     train({**run, "evaluation": evaluation}, folder)
     other = Agent.load(folder / "checkpoints" / "last", backend="numpy")
-    other.timesteps = 5
+    other.learner.steps = 5
     other.store_model(folder / "checkpoints" / "best")
     loaded = Agent.load(folder)
     assert (loaded.timesteps, loaded.executor.backend.name) == (timesteps, backend)

@@ -68,7 +68,7 @@ def folder(tmp_path_factory, spec, make):
     def evaluate(timesteps, *returns):
         weights = agent.get_weights()
         agent.set_weights({name: np.full_like(value, timesteps) for name, value in weights.items()})
-        agent.timesteps = timesteps
+        agent.learner.steps = timesteps
         lengths = (1,) * len(returns)
         folder.on_evaluation(worker, Evaluation(returns, lengths, timesteps))
 
@@ -211,7 +211,7 @@ def test_the_later_of_two_equal_evaluations_is_the_best(tmp_path, spec, make, un
     agent = make()
     folder = RunFolder(tmp_path, spec, agent)
     for timesteps in (10, 20):
-        agent.timesteps = timesteps
+        agent.learner.steps = timesteps
         folder.on_evaluation(None, Evaluation((4.0,), (1,), timesteps))
     folder.close()
     agent.load_model(tmp_path / "checkpoints" / "best")

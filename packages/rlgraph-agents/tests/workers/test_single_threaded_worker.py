@@ -260,7 +260,7 @@ def test_reported_numbers(agent):
 
 def test_the_reported_loss_is_the_mean_of_the_interval(agent, monkeypatch):
     losses = iter([1.0, 2.0, 6.0, 4.0])
-    monkeypatch.setattr(agent.learner, "_from_memory", lambda: {"loss": next(losses)})
+    monkeypatch.setattr(agent.learner, "_next", lambda: {"loss": next(losses)})
     log = Log()
     agent.learn(18, callbacks=log, report_interval=6)
     # Updates after steps 4 | 8, 12 | 16.

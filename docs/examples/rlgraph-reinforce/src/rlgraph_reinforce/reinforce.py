@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlgraph.agents import Algorithm, AlgorithmAgent, Rollouts
+from rlgraph.agents import Agent, Algorithm, Rollouts
 from rlgraph.agents.default_network import default_network
 from rlgraph.components import Optimizer, Policy, ValueFunction
 from rlgraph.core import graph_fn, rlgraph_api
@@ -66,5 +66,5 @@ class Reinforce(Algorithm):
         }
 
 
-class ReinforceAgent(AlgorithmAgent):
+class ReinforceAgent(Agent):
     algorithm_class = Reinforce

@@ -4,8 +4,8 @@ from rlgraph.agents.a2c import A2CAgent
 from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.algorithm_agent import AlgorithmAgent
 from rlgraph.agents.dqn import DQNAgent
+from rlgraph.agents.experience.experience import Experience
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.agents.ppo import PPOAgent
@@ -19,8 +19,8 @@ __all__ = [
     "ActorSpec",
     "Agent",
     "Algorithm",
-    "AlgorithmAgent",
     "DQNAgent",
+    "Experience",
     "PPOAgent",
     "RandomAgent",
     "Replay",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.algorithm_agent import AlgorithmAgent
 from rlgraph.agents.default_network import default_network
 from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.components import (
@@ -76,5 +76,5 @@ class A2C(Algorithm):
         return losses
 
 
-class A2CAgent(AlgorithmAgent):
+class A2CAgent(Agent):
     algorithm_class = A2C

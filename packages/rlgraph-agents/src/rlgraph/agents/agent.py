@@ -1,133 +1,130 @@
-"""What all agents share: building, acting, weights, checkpoints, and the thin front of the worker."""
+"""Agents: an algorithm with an actor, experience and a learner in one process."""
 
 from __future__ import annotations
 
 import threading
-from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
-from contextvars import ContextVar
-from inspect import isabstract
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rlgraph.agents.nested_arrays import flatten_arrays, unflatten_arrays
+from rlgraph.agents.actor import Actor
+from rlgraph.agents.actor_spec import ActorSpec
+from rlgraph.agents.agent_checkpoint import load_agent, store_agent
+from rlgraph.agents.agent_options import make_parts, take_options
+from rlgraph.agents.agent_spec import AgentMeta, make_agent
+from rlgraph.agents.algorithm import Algorithm
+from rlgraph.agents.experience.step import VectorStep
+from rlgraph.agents.external_batches import BatchReader
+from rlgraph.agents.learner import Learner
+from rlgraph.agents.observer import Observer
 from rlgraph.agents.other_names import IN_AN_AGENT
-from rlgraph.agents.presets import Preset, use_preset
-from rlgraph.agents.stored_spec import AGENT, stored_spec
-from rlgraph.core import (
-    CheckpointError,
-    ExecutionSpec,
-    GraphExecutor,
-    SpecError,
-    Specifiable,
-    registry,
-)
-from rlgraph.core.checkpoint import find_checkpoint, read_beside
-from rlgraph.core.errors import OtherNames
-from rlgraph.core.execution_spec import ACT_ON
-from rlgraph.core.specs.documents import is_spec_file, read_spec_file
-from rlgraph.core.specs.imports import data_specs
-from rlgraph.core.specs.specifiable import call_checked, check_arguments, plain_copy
-from rlgraph.environments.factory import is_instance, make_environment
-from rlgraph.environments.sequential_vector_env import release
-from rlgraph.spaces import Space, SpaceError, from_spec
+from rlgraph.agents.presets import Preset
+from rlgraph.agents.sampler import Sampler
+from rlgraph.agents.step_reader import StepReader
+from rlgraph.agents.user_actor import UserActor
+from rlgraph.components import Exploration
+from rlgraph.core import InputError, RandomStreams, SpecError, Specifiable
+from rlgraph.core.errors import OtherNames, RLGraphError
+from rlgraph.core.specs.spec_types import ComponentSpec
+from rlgraph.core.specs.specifiable import check_arguments
+from rlgraph.environments.vector_env import VectorEnv
+from rlgraph.spaces import Space
 
 if TYPE_CHECKING:
-    from rlgraph.agents.actor_spec import ActorSpec
-    from rlgraph.agents.experience.step import VectorStep
-    from rlgraph.environments.vector_env import VectorEnv
     from rlgraph.workers.callbacks import Callback
     from rlgraph.workers.evaluation import Evaluation
     from rlgraph.workers.results import TrainingResult
 
-_only_checked: ContextVar[bool] = ContextVar("only_checked", default=False)
 
-
-class _CheckedError(Exception):
-    """Ends `Agent.check_spec` where the executor would be built: all arguments are right. It holds the actor's spec."""
-
-
-class AgentMeta(ABCMeta):
-    """Lets a class be called with a spec: ``DQNAgent("config.json", state_space=..., action_space=...)``."""
-
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        spec = args[0] if len(args) == 1 else None
-        if isinstance(spec, str | Path | Mapping) and not isinstance(spec, Space):
-            return cls.from_spec(spec, **kwargs)  # type: ignore[attr-defined]
-        kwargs = {name: plain_copy(value) for name, value in kwargs.items()}
-        check_arguments(cls, kwargs, cls.__name__)
-        agent = super().__call__(*args, **kwargs)
-        agent._arguments = {**dict(zip(("state_space", "action_space"), args, strict=False)), **kwargs}
-        return agent
-
-
-class Agent(Specifiable, ABC, metaclass=AgentMeta):
-    """Acts, observes and learns. Subclasses give the root component and the learning rule.
+class Agent(Specifiable, metaclass=AgentMeta):
+    """Acts, observes and learns. A subclass names an algorithm, and has its options and those of its experience.
 
     ``SomeAgent(spec, state_space=..., action_space=...)`` with a mapping or the name of a file is `from_spec`.
 
     Acting is safe in several threads, beside others that observe, update, save and load.
+
+    Args:
+        state_space: one state, without ranks.
+        action_space: one action, without ranks.
+        preprocessing_spec: what states go through first: a list of layer specs, or by path of a container state (see
+            `rlgraph.components.preprocessing`).
+        backend: name of a backend; default: `rlgraph.core.default_backend`.
+        execution_spec: see `rlgraph.core.ExecutionSpec`.
+        seed: root of all random numbers; overrides the execution spec's.
+        acting: ``"numpy"``, ``"backend"``, or ``"auto"``: see ``act_on`` of `rlgraph.core.ExecutionSpec`.
+        env: the environment spec that `learn` and `evaluate` use.
+
+    Attributes:
+        algorithm_class: the class of the algorithm.
+        actor: what acts in training.
+        learner: what learns.
+        preset: the preset that the agent was made from, if any.
     """
 
     registry_group: ClassVar[str] = "rlgraph.agents"
     other_names: ClassVar[OtherNames] = IN_AN_AGENT
-    #: The API method that `export_graph` writes by default: greedy acting.
-    greedy_method: ClassVar[str]
-    #: The preset that the agent was made from, if any.
+    algorithm_class: ClassVar[type[Algorithm]]
+    #: The API method that `export_graph` writes by default.
+    greedy_method: ClassVar[str] = "get_greedy_actions"
     preset: Preset | None = None
     #: Arguments of the constructor, by name.
     _arguments: Mapping[str, Any]
 
+    def __init__(
+        self,
+        state_space: Space,
+        action_space: Space,
+        *,
+        preprocessing_spec: ComponentSpec = None,
+        backend: str | None = None,
+        execution_spec: Mapping[str, Any] | None = None,
+        seed: int | None = None,
+        acting: str = "auto",
+        env: Any = None,
+        **options: Any,
+    ):
+        spec, experience, execution = make_parts(
+            self.algorithm_class,
+            state_space,
+            action_space,
+            preprocessing_spec=preprocessing_spec,
+            execution_spec=execution_spec,
+            seed=seed,
+            acting=acting,
+            **options,
+        )
+        self.learner = learner = Learner(spec, experience, backend, execution, acting)
+        self.state_space, self.action_space, self.env_spec = state_space, action_space, env
+        self.executor = learner.executor
+        self.seed = self.executor.execution.seed
+        #: Who acts, ``"numpy"`` or ``"backend"``.
+        self.acting = self.executor.acting
+        #: Held while updating, and while observing; acquire both in this order.
+        self._updating, self._observing = threading.RLock(), threading.RLock()
+        self.actor = Actor(self.executor, learner.graph, state_space, learns=True)
+        self.actor.time_percentage = learner.progress
+        self._actors = 0
+        reader = StepReader(state_space, learner.state_space, action_space, execution.dtype)
+        self._user = UserActor(self.new_actor(learns=True), state_space, learner.state_space)
+        self._observer = Observer(learner, self._user, reader)
+        actor = self._user.actor
+        preprocess = actor.see if actor.preprocesses and not actor.remembers else None
+        self._batches = BatchReader(reader, experience, execution.dtype, preprocess)
+        self._sampler: Sampler | None = None
+        #: State of the sampler that was loaded, for the next one.
+        self._resumed: Any = None
+
+    def __init_subclass__(cls, **options: Any):
+        super().__init_subclass__(**options)
+        if "algorithm_class" in vars(cls):
+            take_options(cls, Agent)
+
     def __repr__(self) -> str:
         preset = "" if self.preset is None else f", preset {self.preset.name}"
         return f"<{type(self).__name__} on {self.executor.backend.name}{preset}>"
-
-    def _check_execution(
-        self, execution_spec: Mapping[str, Any] | None, seed: int | None, acting: str
-    ) -> ExecutionSpec:
-        """The execution spec of these arguments.
-
-        Raises:
-            SpecError: a key or value is wrong.
-        """
-        if acting not in ACT_ON:
-            raise SpecError(f"expected 'auto', 'numpy' or 'backend', given {acting!r}", path="acting")
-        if not isinstance(execution_spec, Mapping | None):
-            raise SpecError(f"expected a mapping, given {execution_spec!r}", path="execution_spec")
-        execution = dict(execution_spec or {})
-        if seed is not None:
-            execution["seed"] = seed
-        checked = ExecutionSpec.from_spec(execution)
-        if checked.acting_methods or checked.act_on != "auto":
-            raise SpecError(
-                "an agent names its acting_methods by itself; for act_on give acting=", path="execution_spec"
-            )
-        return checked
-
-    @staticmethod
-    def _end_check(spec: ActorSpec, experience: Any) -> None:
-        """End `check_spec` once all parts could be made."""
-        if _only_checked.get():
-            with suppress(SpaceError):  # networks that do not fit the states are the build's to refuse
-                spec.make_graph(experience)
-            raise _CheckedError(spec)
-
-    def _begin(self, state_space: Space, action_space: Space, executor: GraphExecutor, env: Any) -> None:
-        """Set what every agent has, once its executor is built."""
-        self.state_space, self.action_space, self.env_spec = state_space, action_space, env
-        self.executor = executor
-        self.seed = executor.execution.seed
-        #: Who acts, ``"numpy"`` or ``"backend"``.
-        self.acting = executor.acting
-        #: Environment steps observed, updates done, episodes finished.
-        self.timesteps = self.updates = 0
-        #: Fraction of training done, 0 to 1; schedules follow it. Set by the worker.
-        self._time_percentage = np.zeros((), executor.execution.dtype)
-        #: Held while updating, and while observing; acquire both in this order.
-        self._updating, self._observing = threading.RLock(), threading.RLock()
 
     @classmethod
     def from_spec(cls, spec: Any, *, path: str = "agent", env: Any = None, **kwargs: Any) -> Self:
@@ -143,38 +140,11 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         Raises:
             SpecError: unknown agent or key (nearest name offered), or neither Spaces nor an environment.
         """
-        kwargs = {key: value for key, value in kwargs.items() if value is not None}
-        if isinstance(spec, cls):
-            if env is not None or kwargs:
-                raise SpecError(
-                    f"an agent that exists takes no further arguments, given {', '.join(kwargs) or 'env'}",
-                    path=path,
-                )
-            return spec
-        if is_spec_file(spec):
-            with data_specs():
-                return cls.from_spec(read_spec_file(spec, path), path=path, env=env, **kwargs)
-        preset = use_preset(spec, env) if isinstance(spec, str) else None
-        if isinstance(spec, str | type):
-            spec = {"type": spec} if preset is None else preset.agent
-        if not isinstance(spec, Mapping):
-            raise SpecError(f"expected a mapping with 'type', a name or a file, given {spec!r}", path=path)
-        arguments = {key: plain_copy(value) for key, value in spec.items() if key != "type"}
-        handed = {**kwargs, **_spaces(arguments, kwargs, env, path)}
-        arguments = {key: value for key, value in arguments.items() if key not in handed}
-        kind = spec.get("type")
-        target = cls._lookup(kind, path)
-        if isabstract(target):
-            raise SpecError(
-                f"{path}.type is missing. Known: {', '.join(registry(cls.registry_group).names())}."
-            )
-        name = kind if isinstance(kind, str) else None
-        agent: Self = call_checked(target, (), arguments, path, handed=handed, name=name)
-        agent.preset = preset
+        agent: Self = make_agent(cls, spec, path, env, kwargs)
         return agent
 
     @classmethod
-    def check_spec(cls, spec: Any, *, path: str = "agent", **kwargs: Any) -> ActorSpec:
+    def check_spec(cls, spec: Any, *, path: str = "agent", env: Any = None, **kwargs: Any) -> ActorSpec:
         """Check a spec as `from_spec` does, without building an executor.
 
         Returns:
@@ -183,19 +153,49 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         Raises:
             SpecError: see `from_spec`.
         """
-        token = _only_checked.set(True)
-        try:
-            exists: Any = cls.from_spec(spec, path=path, **kwargs)
-            found: ActorSpec = exists.learner.spec
-        except _CheckedError as end:
-            found = end.args[0]
-        finally:
-            _only_checked.reset(token)
+        checked: ActorSpec = make_agent(cls, spec, path, env, kwargs, only_check=True)
+        return checked
+
+    # Progress.
+
+    @property
+    def timesteps(self) -> int:
+        """Environment steps observed."""
+        return self.learner.steps
+
+    @property
+    def updates(self) -> int:
+        """Updates done."""
+        return self.learner.version
+
+    def set_progress(self, fraction: float) -> None:
+        """Tell the schedules how much of training is done (0 to 1)."""
+        self.learner.progress[()] = fraction
+
+    def metrics(self) -> dict[str, float]:
+        """Numbers of the algorithm's parts, such as ``{"epsilon": probability of a random action}``."""
+        found: dict[str, float] = {}
+        for part in self.learner.graph.algorithm.sub_components.values():
+            if isinstance(part, Exploration):
+                found |= part.metrics(float(self.learner.progress))
         return found
 
     # Acting.
 
-    @abstractmethod
+    def new_actor(self, slots: int = 1, learns: bool = False) -> Actor:
+        """An actor on this agent's weights with a table and random numbers of its own, for another thread or loop.
+
+        Args:
+            slots: number of environments.
+            learns: whether layers of the preprocessor learn from the states that it sees.
+        """
+        learner = self.learner
+        self._actors += 1
+        streams = RandomStreams([self.seed, self._actors])
+        actor = Actor(self.executor, learner.graph, self.state_space, slots, streams, learns)
+        actor.time_percentage = learner.progress
+        return actor
+
     def get_actions(
         self,
         states: Any,
@@ -203,13 +203,16 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         apply_preprocessing: bool = True,
         extra_returns: str | Sequence[str] | None = None,
     ) -> Any:
-        """Actions for states, a batch ``[B, ...]`` or one.
+        """Actions for states.
 
         Args:
-            states: as the state Space says.
+            states: a batch ``[B, ...]`` as the state Space says, or one state (then one action is returned). Row i
+                belongs to environment i (``"env_i"``), of which networks and preprocessors may remember the past; see
+                `reset`.
             use_exploration: explore; else act greedily.
             apply_preprocessing: False: the states are preprocessed already.
-            extra_returns: names of what else to return.
+            extra_returns: names of what else to return: ``"preprocessed_states"``, ``"internal_states"`` before the
+                step, or what the algorithm's ``act`` returns.
 
         Returns:
             The actions; ``(actions, extra)`` if `extra_returns` is one name, ``(actions, {name: extra})`` if it is a
@@ -218,26 +221,38 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         Raises:
             InputError: the states do not fit their Space, or there is no such extra.
         """
+        return self._user.get_actions(states, use_exploration, apply_preprocessing, extra_returns)
 
-    @abstractmethod
-    def make_sampler(self, environments: VectorEnv) -> Any:
-        """What steps a vector environment with this agent, for workers."""
+    get_action = get_actions
 
-    @abstractmethod
-    def playing(self, environments: VectorEnv) -> AbstractContextManager[Any]:
-        """What steps a vector environment without disturbing training, for evaluations."""
+    def preprocess_states(self, states: Any, env_id: Any = None) -> Any:
+        """What the algorithm sees of states; they are returned as they are where there is no preprocessor.
 
-    @abstractmethod
-    def observe_step(self, step: VectorStep) -> None:
-        """Take in a step of all environments, as a sampler gives it."""
+        Where the preprocessor keeps state, each state of an environment must come here, or to `get_actions`, once.
 
-    def set_progress(self, fraction: float) -> None:
-        """Tell the schedules how much of training is done (0 to 1)."""
-        self._time_percentage[()] = fraction
+        Args:
+            states: a batch ``[B, ...]``, or one state.
+            env_id: of which environments. None: row i is of environment i; a list: of ``env_id[i]``; else the rows are
+                consecutive states of this one environment.
 
-    # Learning.
+        Raises:
+            InputError: the states do not fit the state Space.
+        """
+        return self._user.preprocess_states(states, env_id)
 
-    @abstractmethod
+    def reset(self, env_id: Any = None) -> None:
+        """Tell the agent that new episodes begin in environments of `get_actions`: what acting remembers is forgotten.
+
+        What waits in the buffers of `observe` stays: the last steps may not have been observed yet. An episode that is
+        given up without a terminal or truncated step is ended by `flush_buffers` or `reset_env_buffers`.
+
+        Args:
+            env_id: the environment, or a list of them; None: all.
+        """
+        self._user.reset(env_id)
+
+    # Observing.
+
     def observe(
         self,
         states: Any = None,
@@ -261,9 +276,10 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
             next_states: the states that followed (the true last ones, not those after a reset), of the kind of the
                 states given. None: each step waits for the next state observed of its environment; a terminal one
                 needs none.
-            truncations: where the episode was cut for a reason outside the task; this needs `next_states`. Where
-                both are true, `terminals` decides.
-            internals: internal states of recurrent policies; None, or an empty list, where there are none.
+            truncations: where the episode was cut for a reason outside the task; this needs `next_states`, which are
+                bootstrapped. Where both are true, `terminals` decides.
+            internals: the states of recurrent networks before the step, as ``get_actions(...,
+                extra_returns="internal_states")`` gives them; None, or an empty list, where there are none.
             env_id: the environment, a name or a number (``3`` is ``"env_3"``). Without `batched`: None is ``env_0``.
                 With it: None: row i is a step of environment i; a list: of ``env_id[i]``; else the rows are
                 consecutive steps of this one environment.
@@ -275,19 +291,44 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         Raises:
             InputError: something does not fit, or is missing; nothing was taken in.
         """
+        with self._observing:
+            if self._sampler is not None:
+                self._sampler = None
+                self.flush_buffers()  # the episodes of the sampler end here
+            seen = states, preprocessed_states
+            done = actions, rewards, terminals, next_states, truncations
+            self._observer.observe(*seen, *done, internals, env_id, batched)
 
-    @abstractmethod
+    def make_sampler(self, environments: VectorEnv) -> Sampler:
+        """What steps a vector environment with this agent, for workers."""
+        if self._resumed is None:
+            self.flush_buffers()  # the episodes of the sampler before it end here
+        self._sampler, self._resumed = Sampler(self.actor, environments, self.cut, self._resumed), None
+        return self._sampler
+
+    def cut(self, slots: Any) -> None:
+        """The episodes of `slots` (None: all) of training were cut after their last step."""
+        with self._observing:
+            self.learner.cut(slots)
+
+    def observe_step(self, step: VectorStep) -> None:
+        """Take in a step of all environments, as a sampler gives it."""
+        with self._observing:
+            self.learner.add(step)
+
     def reset_env_buffers(self, env_id: Any = None) -> None:
         """Throw away what waits of an environment (or a list of them; None: all), e.g. because it crashed."""
+        with self._observing:
+            self._observer.drop(env_id)
 
-    @abstractmethod
     def flush_buffers(self, env_id: Any = None) -> None:
         """Cut the running episodes of an environment (or a list; None: all) as a truncation does.
 
         What is complete but for rewards to come becomes records; a step whose next state is not known is thrown away.
         """
+        with self._observing:
+            self._observer.flush(env_id)
 
-    @abstractmethod
     def import_observations(self, observations: Any) -> int:
         """Take in steps that were made elsewhere, whole episodes say; returns their number.
 
@@ -300,31 +341,66 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         Raises:
             InputError: as `observe`.
         """
+        if self.learner.graph.memory is None:
+            raise InputError(
+                f"import_observations: expected an agent with a memory; {type(self).__name__} learns from its own "
+                "newest steps only: give update(batch) a rollout"
+            )
+        records = self._batches.records_of_steps(observations)
+        with self._observing:
+            self.executor.program("insert_records")(records)
+        return len(records["rewards"])
 
-    @abstractmethod
+    # Learning.
+
     def update(self, batch: Mapping[str, Any] | None = None, sequence_indices: Any = None) -> dict[str, Any]:
-        """Learn from memory, or from an external batch; returns named results, among them ``loss``.
+        """One update, whether one is due or not; returns named results, among them ``loss``.
 
         Args:
-            batch: fields with a batch rank, by name; None: from memory.
-            sequence_indices: the rows are consecutive steps, in fragments of one or several environments: the last
-                row of each fragment, as [B] bool or as integer indices. It may also stand in `batch`.
+            batch: None: learn from the experience. Agents with a memory: transitions ``states, actions, rewards,
+                terminals, next_states`` [B, ...], of preprocessed states (raw ones are preprocessed where they cannot
+                be mistaken and the preprocessor keeps no state); also ``importance_weights`` [B] with a prioritized
+                memory, and ``discounts`` [B], what the value of the next state is multiplied by, with several rewards
+                in a transition (default: ``discount ** n_step``). Others: a rollout, these fields and
+                ``truncations``, [T, N, ...], or [T, ...] of one environment.
+            sequence_indices: the rows are fragments, of up to ``n_step`` steps in a transition: the last row of each,
+                as [B] bool or as integer indices; it may also stand in `batch`. Without ``next_states`` these are the
+                next rows, and the last row of a fragment that does not end in a terminal state is left out: nobody
+                knows where it led.
+
+        Returns:
+            The algorithm's metrics, and ``"loss_per_item"`` for a batch of an algorithm that has it, of the rows that
+            were not left out.
 
         Raises:
-            InputError: the batch lacks a field, is empty, or its fields differ in length.
+            InputError: the batch lacks a field, is empty, or its fields differ in length; or there is not enough
+                experience.
             NumericalError: the loss is not finite. The variables have been written by then.
         """
+        with self._updating:
+            if batch is not None:
+                return self.learner.update_on(self._batches.records("update", batch, sequence_indices))
+            if sequence_indices is not None:
+                raise InputError("update: sequence_indices without a batch")
+            return self.learner.update_now()
 
-    def check_can_learn(self) -> None:
-        """Find out whether the backend can do the updates that this agent is to do.
+    def post_process(self, batch: Mapping[str, Any], sequence_indices: Any = None) -> dict[str, Any]:
+        """What `update` makes of an external batch before it learns from it, e.g. for another memory.
+
+        Args:
+            batch, sequence_indices: see `update`; a batch without both, this and ``next_states``, is one fragment.
 
         Raises:
-            CapabilityError: it cannot; names what it lacks.
+            InputError: as `update`.
         """
+        if isinstance(batch, Mapping) and "next_states" not in batch and "sequence_indices" not in batch:
+            sequence_indices = [] if sequence_indices is None else sequence_indices
+        return self._batches.records("post_process", batch, sequence_indices)
 
-    @abstractmethod
     def update_if_due(self) -> dict[str, Any] | None:
         """Do the updates that the observed steps have made due; the last one's results, None if none was."""
+        with self._updating:
+            return self.learner.update_if_due()
 
     def learn(
         self,
@@ -387,10 +463,6 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
             raise SpecError("the agent has no environment: give env= here or to Agent.from_spec")
         return spec
 
-    def metrics(self) -> dict[str, float]:
-        """Numbers of the agent's own for a report, e.g. ``{"epsilon": 0.1}``."""
-        return {}
-
     # Weights and checkpoints.
 
     def get_weights(self) -> dict[str, np.ndarray]:
@@ -424,16 +496,7 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
             CheckpointError: it cannot be written.
         """
         with self._updating, self._observing:  # counters, weights and memory of one moment
-            return self.executor.save(
-                directory,
-                facts={
-                    **self.progress_facts(),
-                    AGENT: stored_spec(type(self), self._arguments),
-                    **(facts or {}),
-                },
-                host=memory,
-                beside=flatten_arrays(self.experience_state()) if memory else None,
-            )
+            return store_agent(self, directory, memory, facts or {})
 
     @classmethod
     def load(cls, path: str | Path, backend: str | None = None) -> Self:
@@ -464,43 +527,28 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
             InputError: there is no such component, or it has no variables.
         """
         with self._updating, self._observing:
-            if scope is not None:
+            if scope is None:
+                load_agent(self, directory)
+            else:
                 self.executor.load(directory, scope=scope)
-                return
-            beside = read_beside(find_checkpoint(directory))
-            try:
-                facts = self.executor.load(directory, required_facts=self.progress_facts())
-            except CheckpointError as error:
-                if "lacks the facts learner" not in str(error):
-                    raise
-                raise CheckpointError(
-                    f"{error}: agents of rlgraph-agents 0.2 and older kept other variables and counters; train anew, "
-                    "or use that version"
-                ) from None
-            self.restore_progress(facts)
-            self.reset_env_buffers()
-            if beside:
-                self.restore_experience(unflatten_arrays(beside))
 
     def progress_facts(self) -> dict[str, Any]:
         """The counters a checkpoint keeps; JSON-able."""
         return {
             "timesteps": self.timesteps,
             "updates": self.updates,
-            "time_percentage": float(self._time_percentage),
+            "time_percentage": float(self.learner.progress),
+            "learner": self.learner.counters(),
+            "observer": self._user.facts(),
         }
 
-    def experience_state(self) -> Any:
-        """What was observed and is not in variables, nested arrays; None: there is nothing."""
-        return None
-
-    def restore_experience(self, state: Any) -> None:
-        """Take over what `experience_state` gave."""
-
-    def restore_progress(self, facts: Mapping[str, Any]) -> None:
-        """Take over what `progress_facts` gave."""
-        self.timesteps, self.updates = int(facts["timesteps"]), int(facts["updates"])
-        self.set_progress(facts["time_percentage"])
+    def experience_state(self) -> dict[str, Any]:
+        """What a checkpoint keeps of what was observed, in nested arrays, besides variables and the memory."""
+        return {
+            "learner": self.learner.get_state(),
+            "observer": {**self._observer.get_state(), "actor": self._user.get_state()},
+            "sampler": None if self._sampler is None else self._sampler.get_state(),
+        }
 
     export_model, import_model = store_model, load_model
 
@@ -520,26 +568,12 @@ class Agent(Specifiable, ABC, metaclass=AgentMeta):
         """Run an API method of the root component."""
         return self.executor.execute(method, *args, **kwargs)
 
-    @abstractmethod
     def terminate(self) -> None:
         """Say that the agent is done with: what waits is dropped, and it refuses to act, observe and learn."""
 
+        def refuse(*_: Any, **__: Any) -> Any:
+            raise RLGraphError("the agent was terminated: make another one, and load what it has stored")
 
-def _spaces(arguments: Mapping[str, Any], kwargs: Mapping[str, Any], env: Any, path: str) -> dict[str, Any]:
-    """``env``, ``state_space`` and ``action_space`` of an agent, from what is given of them.
-
-    Raises:
-        SpecError: a Space is missing.
-    """
-    env = arguments.get("env") if env is None else env
-    given = {**arguments, **kwargs}
-    spaces = {name: given[name] for name in ("state_space", "action_space") if name in given}
-    if env is not None:
-        environment = make_environment(env)
-        spaces = {"state_space": environment.state_space, "action_space": environment.action_space, **spaces}
-        if not is_instance(env):
-            release(environment, "environment")
-    for name in ("state_space", "action_space"):
-        if name not in spaces:
-            raise SpecError(f"{path}.{name} is missing: give state_space= and action_space=, or env=")
-    return {"env": env, **{name: from_spec(space) for name, space in spaces.items()}}
+        with self._updating, self._observing:
+            self.get_actions = self.observe = self.observe_step = refuse  # type: ignore[method-assign]
+            self.update = self.update_if_due = refuse  # type: ignore[method-assign]

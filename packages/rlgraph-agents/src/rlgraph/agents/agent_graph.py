@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.experience.replay import Replay
-from rlgraph.agents.experience.rollouts import Rollouts
-from rlgraph.components import DictPreprocessorStack, PreprocessorStack, PrioritizedReplay
+from rlgraph.agents.experience.experience import Experience
+from rlgraph.agents.experience.nothing import Nothing
+from rlgraph.components import DictPreprocessorStack, PreprocessorStack
 from rlgraph.core import AssemblyError, Component, SpecError, graph_fn, rlgraph_api
 from rlgraph.spaces import Dict, FloatBox, Space
 
@@ -30,21 +30,23 @@ class AgentGraph(Component):
         self,
         algorithm: Algorithm,
         preprocessor: PreprocessorStack | DictPreprocessorStack | None = None,
-        experience: Rollouts | Replay | None = None,
+        experience: Experience | None = None,
         scope: str = "agent",
     ):
         self.algorithm, self.preprocessor = algorithm, preprocessor
+        experience = experience or Nothing()
         #: Where `update_from_memory` draws records; None: there is none.
-        self.memory: Any = experience.memory if isinstance(experience, Replay) else None
-        if isinstance(self.memory, PrioritizedReplay) and not self.takes("update", "importance_weights"):
+        self.memory: Any = experience.memory
+        self._is_prioritized = experience.is_prioritized
+        if self._is_prioritized and not self.takes("update", "importance_weights"):
             raise SpecError(
                 f"expected 'replay_memory': update of {type(algorithm).__name__} takes no importance_weights",
                 path="memory_spec.type",
             )
         #: Fields of a record besides states and next states.
-        self.fields = () if experience is None else experience.fields(bool(algorithm.recurrent_parts))
+        self.fields = experience.fields(bool(algorithm.recurrent_parts))
         #: The factor of the values of next states, where it is the same for all of them.
-        self.discount = experience.discount if isinstance(experience, Replay) else None
+        self.discount = experience.discount
         parts = [part for part in (algorithm, preprocessor, self.memory) if part is not None]
         off = set() if self.memory else {"insert_records", "get_memory_size", "update_from_memory"}
         off |= {"preprocess"} if preprocessor is None else set()
@@ -246,7 +248,7 @@ class AgentGraph(Component):
             time_percentage: how much of training is done, [].
         """
         results = self._learned("update", records, beginnings, importance_weights, time_percentage)
-        if isinstance(self.memory, PrioritizedReplay) or not isinstance(results, dict):
+        if self._is_prioritized or not isinstance(results, dict):
             return results
         # Nobody asks for priorities, and they cost what a loss costs.
         return {name: result for name, result in results.items() if name != "priorities"}
@@ -265,7 +267,7 @@ class AgentGraph(Component):
     def update_from_memory(self, num_records: Any, time_percentage: Any = None) -> Any:
         """One update on ``num_records`` [] records of the memory; priorities go back to it."""
         memory = self.memory
-        if isinstance(memory, PrioritizedReplay):
+        if self._is_prioritized:
             records, indices, weights = memory.get_records(num_records, time_percentage)
             results = self._learned("update", records, None, weights, time_percentage)
             memory.update_records(indices, results["priorities"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rlgraph.agents.experience.kind import ExperienceKind
+from rlgraph.agents.experience.experience import ExperienceKind
 from rlgraph.components.networks.layer_chain import is_recurrent
 from rlgraph.core import Component, rlgraph_api
 from rlgraph.spaces import Dict

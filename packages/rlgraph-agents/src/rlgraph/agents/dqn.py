@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.algorithm_agent import AlgorithmAgent
 from rlgraph.agents.default_network import default_network
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.components import DQNLoss, DuelingPolicy, Exploration, Optimizer, QPolicy, Target
@@ -159,7 +159,7 @@ def _policy(
     return policy
 
 
-class DQNAgent(AlgorithmAgent):
+class DQNAgent(Agent):
     algorithm_class = DQN
 
     def get_td_loss(self, batch: Mapping[str, Any], sequence_indices: Any = None) -> tuple[float, np.ndarray]:
@@ -168,12 +168,12 @@ class DQNAgent(AlgorithmAgent):
         Raises:
             InputError: as `update`.
         """
-        records = self._records("get_td_loss", batch, sequence_indices)
+        records = self._batches.records("get_td_loss", batch, sequence_indices)
         results = self.executor.program("get_td_loss")(**self.learner.on_records(records))
         return float(results["loss"]), results["loss_per_item"]
 
     def post_process(self, batch: Mapping[str, Any], sequence_indices: Any = None) -> dict[str, Any]:
-        """As `AlgorithmAgent.post_process`; also ``priorities`` [B], the sizes of TD errors (Horgan et al., 2018)."""
+        """As `Agent.post_process`; also ``priorities`` [B], the sizes of TD errors (Horgan et al., 2018)."""
         fields = super().post_process(batch, sequence_indices)
         records = {name: values for name, values in fields.items() if name != "importance_weights"}
         return {**fields, "priorities": self.executor.program("get_td_errors")(records)}

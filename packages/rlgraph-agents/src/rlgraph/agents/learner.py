@@ -11,12 +11,10 @@ import numpy as np
 
 from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.agent_graph import PER_ITEM
+from rlgraph.agents.experience.experience import Experience, Writer
 from rlgraph.agents.experience.fragment import Fragment, Origin
 from rlgraph.agents.experience.messages import pack_message
-from rlgraph.agents.experience.replay import Replay, ReplayWriter
-from rlgraph.agents.experience.rollouts import Rollouts, rollout_records
 from rlgraph.agents.experience.step import VectorStep
-from rlgraph.components import PrioritizedReplay
 from rlgraph.core import (
     AssemblyError,
     ExecutionSpec,
@@ -36,7 +34,7 @@ class Learner:
 
     Args:
         spec: of the actors that it learns from.
-        experience: `Rollouts` or `Replay`, made from its options.
+        experience: what it learns from.
         backend: name of a backend; default: `rlgraph.core.default_backend`.
         execution_spec: see `rlgraph.core.ExecutionSpec`; seed and dtype are those of `spec`.
         acting: who acts on its weights, see ``act_on`` of `rlgraph.core.ExecutionSpec`.
@@ -45,7 +43,7 @@ class Learner:
     def __init__(
         self,
         spec: ActorSpec,
-        experience: Rollouts | Replay,
+        experience: Experience,
         backend: str | None = None,
         execution_spec: ExecutionSpec | None = None,
         acting: str = "backend",
@@ -90,20 +88,16 @@ class Learner:
         #: Whether the memory is known to hold records.
         self._has_records = False
         #: Actor -> what turns its steps into records.
-        self._writers: dict[int, ReplayWriter] = {}
+        self._writers: dict[int, Writer] = {}
         #: What takes in the steps of this process's own actor.
-        self._own = experience if isinstance(experience, Rollouts) else self._writer(OWN)
+        self._own = self._writer(OWN)
         self._due = {name: self._interval(name) for name in algorithm.schedule}
-        self._next_update = 0
-        if isinstance(experience, Replay):
-            updates = experience.updates
-            self._next_update = max(updates.steps_before_update, updates.update_interval)
 
     def _is_timed(self, method: str) -> bool:
-        memory = self.graph.memory
-        if method == "update":
-            return self.graph.takes("update", "time_percentage")
-        return memory is not None and (self._is_timed("update") or isinstance(memory, PrioritizedReplay))
+        if method == "update_from_memory" and self.graph.memory is None:
+            return False
+        is_timed = self.graph.takes("update", "time_percentage")
+        return is_timed or (method == "update_from_memory" and self.experience.is_prioritized)
 
     # Steps of this process.
 
@@ -122,14 +116,7 @@ class Learner:
         Raises:
             InputError: rollouts need a step of every slot.
         """
-        if isinstance(self._own, ReplayWriter):
-            self._own.add(step, slots)
-        elif slots is None or np.array_equal(slots, np.arange(len(step.rewards))):
-            self._own.add(step)
-        else:
-            raise InputError(
-                "observe: expected a step of all environments at once, row i of environment i: leave out env_id"
-            )
+        self._own.add(step, slots)
 
     def cut(self, slots: Any = None) -> None:
         """The episodes of this process's `slots` (None: all) were cut after their last step."""
@@ -137,30 +124,23 @@ class Learner:
 
     def drop(self, slots: Any = None) -> None:
         """Forget the steps of this process's `slots` (None: all) that wait to become transitions."""
-        if isinstance(self._own, ReplayWriter):
-            self._own.drop(slots)
+        self._own.drop(slots)
 
     def update_if_due(self) -> dict[str, float] | None:
         """The updates that the steps have made due; the last one's results, None if none was."""
-        if isinstance(self.experience, Rollouts):
-            if not self.experience.is_due:
-                return None
-            return self._update([self.experience.take(self.version)])
-        if self.steps < self._next_update:
-            return None
-        updates, results = self.experience.updates, None
-        while updates.do_updates and self.steps >= self._next_update:
-            self._next_update += updates.update_interval
+        results = None
+        while number := self.experience.take_due(self.steps):
             if not (self._has_records or self._can_learn()):
                 continue
-            for _ in range(updates.update_steps):
-                results = self._from_memory()
+            for _ in range(number):
+                results = self._next()
             self._do_what_is_due()
         return results
 
     def _can_learn(self) -> bool:
-        """Whether the memory holds anything: the first steps may all still wait to become records."""
-        self._has_records = int(self.executor.execute("get_memory_size")) > 0
+        """Whether there are records: the first steps may all still wait to become some."""
+        memory = self.graph.memory
+        self._has_records = memory is None or int(self.executor.execute("get_memory_size")) > 0
         return self._has_records
 
     def update_now(self) -> dict[str, float]:
@@ -169,9 +149,17 @@ class Learner:
         Raises:
             InputError: the rollout is not complete, or the memory is empty.
         """
-        if isinstance(self.experience, Rollouts):
+        results = self._next()
+        self._do_what_is_due()
+        return results
+
+    def _next(self) -> dict[str, float]:
+        """An update on what the experience has."""
+        if self.graph.memory is None:
             return self._update([self.experience.take(self.version)])
-        return self.update_from_memory()
+        size = np.array(self.experience.batch_size)
+        program = self.executor.program("update_from_memory")
+        return self._updated(program(size, **self._times("update_from_memory")))
 
     def update_on(self, records: Mapping[str, Any]) -> dict[str, Any]:
         """One update on records, with ``"importance_weights" [B]`` among them or not.
@@ -192,7 +180,7 @@ class Learner:
         """The arguments of the root's API methods that take records."""
         fields = dict(records)
         weights = fields.pop("importance_weights", None)
-        if isinstance(self.experience, Rollouts) or not self.experience.is_prioritized:
+        if not self.experience.is_prioritized:
             return {"records": fields}
         if weights is None:
             weights = np.ones(len(fields["rewards"]), self.spec.dtype)
@@ -204,17 +192,13 @@ class Learner:
         Raises:
             CapabilityError: it cannot; names what it lacks.
         """
-        if isinstance(self.experience, Rollouts):
-            if "update" in self.executor.methods:
-                self.executor.program("update")
-        elif self.experience.updates.do_updates:
-            self.executor.program("update_from_memory")
+        if self.experience.learns:
+            self.executor.program("update" if self.graph.memory is None else "update_from_memory")
 
-    def _writer(self, actor: int) -> ReplayWriter:
-        assert isinstance(self.experience, Replay)
+    def _writer(self, actor: int) -> Writer:
         if actor not in self._writers:
-            insert = self.executor.program("insert_records")
-            self._writers[actor] = ReplayWriter(self.experience, insert, self.spec.dtype)
+            insert = None if self.graph.memory is None else self.executor.program("insert_records")
+            self._writers[actor] = self.experience.make_writer(insert, self.spec.dtype)
         return self._writers[actor]
 
     # Fragments.
@@ -232,28 +216,17 @@ class Learner:
 
     def insert(self, fragment: Fragment) -> bool:
         """Put the steps of a fragment into the memory; whether it was new."""
-        assert isinstance(self.experience, Replay)
+        assert self.graph.memory is not None
         before = self._newest.get(fragment.origin.actor)
         if not self.is_new(fragment.origin):
             return False
         writer = self._writer(fragment.origin.actor)
         if before is not None and before.incarnation != fragment.origin.incarnation:
             writer.drop()
-        writer.add_fragment(fragment)
+        for step in fragment.steps():
+            writer.add(step)
         self.steps += int(fragment.valid.sum())
         return True
-
-    def update_from_memory(self) -> dict[str, float]:
-        """One update on records that the memory gives."""
-        results = self._from_memory()
-        self._do_what_is_due()
-        return results
-
-    def _from_memory(self) -> dict[str, float]:
-        assert isinstance(self.experience, Replay)
-        size = np.array(self.experience.updates.batch_size)
-        program = self.executor.program("update_from_memory")
-        return self._updated(program(size, **self._times("update_from_memory")))
 
     def update(self, fragments: Sequence[Fragment]) -> dict[str, float]:
         """One update on fragments side by side.
@@ -268,14 +241,14 @@ class Learner:
                     f"{fragment.version} of actor {fragment.origin.actor}: send it the newest weights"
                 )
         self.steps += int(sum(fragment.valid.sum() for fragment in fragments))
-        return self._update(fragments)
+        results = self._update(fragments)
+        self._do_what_is_due()
+        return results
 
     def _update(self, fragments: Sequence[Fragment]) -> dict[str, float]:
-        records, beginnings = rollout_records(fragments, self.spec.dtype)
+        records, beginnings = self.experience.records_of(fragments, self.spec.dtype)
         given = {} if beginnings is None else {"beginnings": beginnings}
-        metrics = self._updated(self.executor.program("update")(records, **given, **self._times("update")))
-        self._do_what_is_due()
-        return metrics
+        return self._updated(self.executor.program("update")(records, **given, **self._times("update")))
 
     def _times(self, method: str) -> dict[str, Any]:
         return {"time_percentage": self.progress} if self._timed[method] else {}
@@ -304,33 +277,31 @@ class Learner:
 
     def get_state(self) -> dict[str, Any]:
         """What was observed and is not in variables; see `set_state`."""
-        own = self.experience.get_state() if isinstance(self.experience, Rollouts) else None
         writers = {str(actor): writer.get_state() for actor, writer in self._writers.items()}
         newest = {
             str(actor): np.array([origin.incarnation, origin.number])
             for actor, origin in self._newest.items()
         }
-        return {"rollouts": own, "writers": writers, "newest": newest}
+        return {"writers": writers, "newest": newest}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Continue from what `get_state` gave."""
         self._has_records = False  # a checkpoint may come without its memory
-        if isinstance(self.experience, Rollouts):
-            self.experience.set_state(state.get("rollouts"))
-        for actor, waiting in state.get("writers", {}).items():
-            self._writer(int(actor)).set_state(waiting)
+        writers = {int(actor): waiting for actor, waiting in state.get("writers", {}).items()}
+        for actor in writers.keys() | self._writers.keys():
+            self._writer(actor).set_state(writers.get(actor))
         newest = state.get("newest", {})
         self._newest = {int(actor): Origin(int(actor), *map(int, at)) for actor, at in newest.items()}
 
     def counters(self) -> dict[str, Any]:
         """Version, steps and what is due; JSON-able."""
-        counters = {"version": self.version, "steps": self.steps, "next_update": self._next_update}
-        return {**counters, "due": dict(self._due)}
+        own = {"version": self.version, "steps": self.steps, "due": dict(self._due)}
+        return {**own, **self.experience.counters()}
 
     def set_counters(self, counters: Mapping[str, Any]) -> None:
         """Take over what `counters` gave."""
         self.version, self.steps = int(counters["version"]), int(counters["steps"])
-        self._next_update = int(counters["next_update"])
+        self.experience.set_counters(counters)
         self._due = {name: int(counters["due"][name]) for name in self._due}
 
     # Schedule.

@@ -8,79 +8,75 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.actor import Actor
-from rlgraph.agents.experience.replay import Replay
-from rlgraph.agents.experience.rollouts import Rollouts
+from rlgraph.agents.environment_slots import ids_in_order, ids_of, is_list
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.experience.waiting_steps import WaitingSteps, rounds
 from rlgraph.agents.learner import Learner
 from rlgraph.agents.nested_arrays import row
 from rlgraph.agents.step_reader import StepReader
+from rlgraph.agents.user_actor import UserActor
 from rlgraph.core import InputError
-
-#: What one step of an unnamed environment belongs to.
-DEFAULT_ENV_ID = "env_0"
 
 
 class Observer:
-    """Gives every environment that users name a slot, and completes steps with the states that they led to.
+    """Completes the steps of environments that users name with the states that they led to.
 
     Args:
         learner: takes in the steps.
-        actor: what users act with; it preprocesses states.
+        user: what users act with; it preprocesses states.
         reader: checks what is observed.
     """
 
-    def __init__(self, learner: Learner, actor: Actor, reader: StepReader):
-        self._learner, self._actor, self._reader = learner, actor, reader
-        self._is_rollout = isinstance(learner.experience, Rollouts)
-        #: Environment -> its slot, in the order in which they were first seen.
-        self._slots: dict[str, int] = {}
-        #: How many of the first slots are those of ``env_0``, ``env_1`` ...
-        self._in_order = 0
+    def __init__(self, learner: Learner, user: UserActor, reader: StepReader):
+        self._learner, self._reader = learner, reader
+        self._actor, self._environments = user.actor, user.environments
+        self._is_rollout = learner.experience.is_sequential
         self._waiting = WaitingSteps()
         #: What inserts records, where every step is one.
         self._insert: Callable[[Any], Any] | None = None
-        if isinstance(learner.experience, Replay) and learner.experience.n_step == 1:
+        if learner.experience.inserts_steps:
             self._insert = learner.executor.program("insert_records")
         #: Slot -> whether its next step begins an episode, of rollouts.
         self._begins = np.zeros(0, bool)
         self._nowhere = np.zeros(0, bool)
 
-    # Environments.
-
-    def slots_of(self, env_id: Any, rows: int, single: bool = False) -> np.ndarray:
-        """The slot of each of `rows` rows, as ``env_id`` of `Agent.observe` says.
-
-        Raises:
-            InputError: expected another number of environments.
-        """
-        if env_id is None and rows <= self._in_order:
-            return np.arange(rows)
-        if env_id is None:
-            ids = [DEFAULT_ENV_ID] if single else _in_order(rows)
-        elif isinstance(env_id, list | tuple | range | np.ndarray):
-            ids = _ids(env_id)
-            if len(ids) != rows:
-                raise InputError(
-                    f"env_id: expected one environment for each of {rows} rows, given {len(ids)}"
-                )
-        else:
-            ids = _ids(env_id) * rows
-        slots = np.array([self._slots.setdefault(name, len(self._slots)) for name in ids], np.int64)
-        while self._slots.get(f"env_{self._in_order}") == self._in_order:
-            self._in_order += 1
-        return slots
-
-    def known_slots(self, env_id: Any) -> np.ndarray | None:
-        """The slots of environments that were seen; None: of all."""
-        if env_id is None:
-            return None
-        return np.array([self._slots[name] for name in _ids(env_id) if name in self._slots], np.int64)
-
     # Steps.
 
-    def observe_plain(
+    def observe(
+        self,
+        states: Any,
+        preprocessed_states: Any,
+        actions: Any,
+        rewards: Any,
+        terminals: Any,
+        next_states: Any,
+        truncations: Any,
+        internals: Any,
+        env_id: Any,
+        batched: bool,
+    ) -> None:
+        """Take in the arguments of `Agent.observe`.
+
+        Raises:
+            InputError: something is missing, does not fit, or is not finite; nothing is taken in.
+        """
+        if batched and env_id is None and internals is None and terminals is not None:
+            seen = states if preprocessed_states is None else preprocessed_states
+            is_seen = states is None or not self._actor.preprocesses
+            if is_seen and self._observe_plain(seen, actions, rewards, terminals, truncations, next_states):
+                return
+        given = {
+            "states": states,
+            "preprocessed_states": preprocessed_states,
+            "actions": actions,
+            "rewards": rewards,
+            "terminals": terminals,
+            "next_states": next_states,
+            "truncations": truncations,
+        }
+        self._observe(given, internals, env_id, batched)
+
+    def _observe_plain(
         self, seen: Any, actions: Any, rewards: Any, terminals: Any, truncations: Any, next_states: Any
     ) -> bool:
         """Take in one step of each environment in order, of arrays as records have them; whether it was so."""
@@ -93,7 +89,7 @@ class Observer:
         if (
             len(self._waiting)
             or not self._reader.are_plain(seen, actions, rewards, terminals, truncations, next_states)
-            or len(rewards) > self._in_order
+            or len(rewards) > self._environments.in_order
         ):
             return False
         begins = self._nowhere
@@ -130,12 +126,7 @@ class Observer:
         self._learner.steps += len(numbers)
         return True
 
-    def observe(self, given: Mapping[str, Any], internals: Any, env_id: Any, batched: bool) -> None:
-        """Take in the arguments of `Agent.observe`.
-
-        Raises:
-            InputError: something is missing, does not fit, or is not finite; nothing is taken in.
-        """
+    def _observe(self, given: Mapping[str, Any], internals: Any, env_id: Any, batched: bool) -> None:
         columns = self._reader.columns(given, batched)
         recurrent = self._learner.graph.algorithm.internal_states_space
         if recurrent is None and internals is not None and len(internals):
@@ -143,13 +134,13 @@ class Observer:
         if recurrent is not None and not internals:
             raise InputError(f"observe: internals: expected {recurrent!r}, given {internals!r}")
         rows = len(columns["rewards"])
-        is_one = env_id is not None and not isinstance(env_id, list | tuple | range | np.ndarray)
-        if self._is_rollout and env_id is not None and not is_one and _ids(env_id) != _in_order(rows):
+        is_one = env_id is not None and not is_list(env_id)
+        if self._is_rollout and is_list(env_id) and ids_of(env_id) != ids_in_order(rows):
             raise InputError(
                 "observe: env_id: expected None, row i of environment i, or the name of a single environment: a "
                 f"rollout takes a step of all environments at once; given {env_id!r}"
             )
-        slots = self.slots_of(env_id, rows, single=not batched)
+        slots = self._environments.of(env_id, rows, single=not batched)
         columns = self._preprocessed(columns, slots, batched)
         ends = columns["terminals"] | columns["truncations"]
         if self._is_rollout:
@@ -163,14 +154,14 @@ class Observer:
 
     def drop(self, env_id: Any = None) -> None:
         """Throw away what waits of environments (None: all)."""
-        slots = self.known_slots(env_id)
+        slots = self._environments.known(env_id)
         self._put(self._waiting.cut(slots))
         self._learner.drop(slots)
         self._begins[slice(None) if slots is None else slots] = True
 
     def flush(self, env_id: Any = None) -> None:
         """Cut the running episodes of environments (None: all)."""
-        slots = self.known_slots(env_id)
+        slots = self._environments.known(env_id)
         self._put(self._waiting.cut(slots))
         self._learner.cut(slots)
         self._begins[slice(None) if slots is None else slots] = True
@@ -245,41 +236,14 @@ class Observer:
 
     # Checkpoints.
 
-    def facts(self) -> dict[str, Any]:
-        """The names of the environments, in the order of their slots, and the user's random streams; JSON-able."""
-        streams = self._actor.streams
-        return {"environments": list(self._slots), "streams": {} if streams is None else streams.get_state()}
-
-    def set_facts(self, facts: Mapping[str, Any]) -> None:
-        """Take over what `facts` gave."""
-        self._slots, self._in_order = {name: slot for slot, name in enumerate(facts["environments"])}, 0
-        if self._actor.streams is not None:
-            self._actor.streams.set_state(facts["streams"])
-
     def get_state(self) -> Any:
         """Copies of what waits; see `set_state`."""
-        return {
-            "waiting": self._waiting.get_state(),
-            "begins": self._begins.copy(),
-            "actor": self._actor.get_state(),
-        }
+        return {"waiting": self._waiting.get_state(), "begins": self._begins.copy()}
 
     def set_state(self, state: Any) -> None:
         """Continue from what `get_state` gave."""
         self._waiting.set_state(state.get("waiting"))
         self._begins = state.get("begins", self._begins).copy()
-        self._actor.have_room(len(self._slots))
-        self._actor.set_state(state.get("actor", {}))
-
-
-def _ids(env_id: Any) -> list[str]:
-    """Environments by the name they have inside: ``3`` is another word for ``"env_3"``."""
-    listed = env_id if isinstance(env_id, list | tuple | range | np.ndarray) else [env_id]
-    return [f"env_{i}" if isinstance(i, int | np.integer) else str(i) for i in listed]
-
-
-def _in_order(rows: int) -> list[str]:
-    return [f"env_{i}" for i in range(rows)]
 
 
 def _rows(columns: Mapping[str, Any], chosen: np.ndarray) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.algorithm_agent import AlgorithmAgent
 from rlgraph.agents.default_network import default_network
 from rlgraph.agents.experience.rollouts import Rollouts
 from rlgraph.components import (
@@ -106,5 +106,5 @@ class PPO(Algorithm):
         return losses
 
 
-class PPOAgent(AlgorithmAgent):
+class PPOAgent(Agent):
     algorithm_class = PPO

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.algorithm_agent import AlgorithmAgent
 from rlgraph.agents.experience.nothing import Nothing
 from rlgraph.core import graph_fn, rlgraph_api
 from rlgraph.core.ops import leaves_of
@@ -43,5 +43,5 @@ class Random(Algorithm):
         return self.action_space.with_batch_rank().sample(len(leaves_of(states)[0]), rng=rng)
 
 
-class RandomAgent(AlgorithmAgent):
+class RandomAgent(Agent):
     algorithm_class = Random

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from rlgraph.agents.agent import Agent
 from rlgraph.agents.algorithm import Algorithm
-from rlgraph.agents.algorithm_agent import AlgorithmAgent
 from rlgraph.agents.default_network import default_network
 from rlgraph.agents.experience.replay import Replay
 from rlgraph.components import (
@@ -116,5 +116,5 @@ class SAC(Algorithm):
         return tuple(critic.state_action_value(observations["states"], actions) for critic in critics)
 
 
-class SACAgent(AlgorithmAgent):
+class SACAgent(Agent):
     algorithm_class = SAC

@@ -32,7 +32,7 @@ class Sampler:
         self,
         actor: Actor,
         environments: VectorEnv,
-        cut: Callable[[Any], None],
+        cut: Callable[[Any], None] = lambda slots: None,
         state: Mapping[str, Any] | None = None,
     ):
         self.actor, self.environments, self._cut = actor, environments, cut

@@ -18,7 +18,7 @@ from rlgraph.core import InputError, RandomStreams, data_specs
 from rlgraph.spaces import from_spec
 
 if TYPE_CHECKING:
-    from rlgraph.agents.algorithm_agent import AlgorithmAgent
+    from rlgraph.agents.agent import Agent
 
 
 class ActorHandle:
@@ -65,7 +65,7 @@ class ActorHandle:
         return handle
 
     @classmethod
-    def of(cls, agent: AlgorithmAgent, clients: int = 256) -> Self:
+    def of(cls, agent: Agent, clients: int = 256) -> Self:
         """A handle with a copy of an agent's present weights; `set_weights` brings newer ones.
 
         Raises:

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from rlgraph.agents.actor import Actor
 from rlgraph.agents.actor_spec import ActorSpec
 from rlgraph.agents.agent import Agent
+from rlgraph.agents.agent_checkpoint import AGENT
 from rlgraph.agents.specs import parse_spec
-from rlgraph.agents.stored_spec import AGENT
 from rlgraph.core import CheckpointError, GraphExecutor, SpecError, data_specs, last_valid_checkpoint
 from rlgraph.core.checkpoint import MANIFEST, Checkpoint, Manifest, find_checkpoint, read_manifest
 from rlgraph.core.errors import nearest

@@ -73,7 +73,7 @@ def train(
     folder = Path(folder).absolute()  # an environment may change the working directory
     run = complete(spec)
     agent = Agent.from_spec(run.agent, env=run.environment, backend=run.backend, seed=run.seed)
-    agent.check_can_learn()
+    agent.learner.check_can_learn()
     with Run(folder, run, agent) as begun:
         earlier = keep_earlier_run(folder)
         folder.mkdir(parents=True, exist_ok=True)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.agent import Agent
+from rlgraph.agents.sampler import Sampler
 from rlgraph.core import SpecError
 from rlgraph.environments.factory import is_envpool, is_instance, is_vector_instance, make_vector_env
 from rlgraph.environments.interrupts import interruptible
@@ -80,7 +81,8 @@ def evaluate(agent: Agent, env: Any, episodes: int, seed: int) -> Evaluation:
     episodes_of = Episodes(number)
     try:
         check_fits(agent, vector)
-        with interruptible(), agent.playing(vector) as player:
+        player = Sampler(agent.new_actor(), vector)  # with a table of its own: training is not disturbed
+        with interruptible():
             player.reset(seed)
             while any(len(done) < wanted for done, wanted in zip(returns, quota, strict=True)):
                 episodes_of.add(player.step(use_exploration=False).rewards)

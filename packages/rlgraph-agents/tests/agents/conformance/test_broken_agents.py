@@ -252,7 +252,7 @@ class DrawsForCheckpoints(A2CAgent):
 class ForgetsCounters(A2CAgent):
     def load_model(self, *args, **kwargs):
         super().load_model(*args, **kwargs)
-        self.updates = 0
+        self.learner.version = 0
 
 
 @broken("spaces/actions")

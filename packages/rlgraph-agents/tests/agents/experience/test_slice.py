@@ -204,7 +204,7 @@ def test_dqn_with_frame_stacks_and_two_step_returns_learns(backend):
         for fragment in fragments:
             assert learner.insert(fragment)
         for _ in range(10):
-            learner.update_from_memory()
+            learner.update_now()
         # The first state of an episode does not show where the dot goes.
         rewards.append(np.mean([fragment.rewards[~fragment.begins].mean() for fragment in fragments]))
     assert rewards[0] < 0.75

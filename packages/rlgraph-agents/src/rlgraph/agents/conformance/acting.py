@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.algorithm_agent import AlgorithmAgent
+from rlgraph.agents.agent import Agent
 from rlgraph.agents.conformance.probes import PROBE, actors_log_probabilities, log_probability_errors
 from rlgraph.agents.conformance.subject import (
     CATEGORY,
@@ -24,7 +24,7 @@ from rlgraph.agents.experience.messages import unpack_message
 DRAWS = 4000
 
 
-def _need_probabilities(agent: AlgorithmAgent) -> None:
+def _need_probabilities(agent: Agent) -> None:
     policy = getattr(agent.learner.graph.algorithm, "policy", None)
     if not hasattr(policy, "get_log_likelihood"):
         raise NotApplicable("its policy is not stochastic: there is no get_log_likelihood")
@@ -109,7 +109,7 @@ def draws_follow_the_probabilities(subject: AgentUnderTest) -> None:
         )
 
 
-def _actions_of(agent: AlgorithmAgent, explore: bool) -> list[Any]:
+def _actions_of(agent: Agent, explore: bool) -> list[Any]:
     actor = agent.actor
     actor.resize(5)
     return [actor.act(sample_states(5, seed), explore) for seed in range(6)]

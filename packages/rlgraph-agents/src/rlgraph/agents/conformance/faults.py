@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.algorithm_agent import AlgorithmAgent
+from rlgraph.agents.agent import Agent
 from rlgraph.agents.conformance.subject import AgentUnderTest, expect_same, sample_states
 from rlgraph.agents.conformance.table import row
 from rlgraph.core import InputError, NumericalError, SpecError
@@ -18,7 +18,7 @@ from rlgraph.runs.finite_weights import check_finite_weights
 from rlgraph.workers.metrics import METRICS
 
 
-def _observe(agent: AlgorithmAgent, steps: int, **changes: Any) -> None:
+def _observe(agent: Agent, steps: int, **changes: Any) -> None:
     """Steps of two environments, without updates."""
     for step in range(steps):
         states = sample_states(2, step).astype(np.float64)
@@ -135,7 +135,7 @@ def metrics(subject: AgentUnderTest) -> None:
     assert not unknown, f"without a description: {', '.join(unknown)}"
 
 
-def _documents(agent: AlgorithmAgent) -> Iterator[str]:
+def _documents(agent: Agent) -> Iterator[str]:
     for component in agent.learner.graph.algorithm.walk():
         yield inspect.getdoc(type(component)) or ""
         for method in type(component).api_methods().values():

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from rlgraph.agents.agent import Agent
 from rlgraph.agents.agent_graph import AgentGraph
-from rlgraph.agents.algorithm_agent import AlgorithmAgent
 from rlgraph.core import executor_class, graph_fn, rlgraph_api
 from rlgraph.spaces import Dict
 
@@ -16,9 +16,7 @@ from rlgraph.spaces import Dict
 PROBE = "probe"
 
 
-def with_probe(
-    kind: type[AlgorithmAgent], probe: Callable[[Any, Any], Any], measure: Any
-) -> type[AlgorithmAgent]:
+def with_probe(kind: type[Agent], probe: Callable[[Any, Any], Any], measure: Any) -> type[Agent]:
     """The class of an agent whose updates have the further metric `PROBE`.
 
     Args:
@@ -43,7 +41,7 @@ def with_probe(
     return agent
 
 
-def joined_episodes(kind: type[AlgorithmAgent]) -> type[AlgorithmAgent]:
+def joined_episodes(kind: type[Agent]) -> type[Agent]:
     """An agent whose probe counts records that join two episodes of `CueTask`."""
 
     def probe(algorithm: Any, records: Any) -> Any:
@@ -68,7 +66,7 @@ def joined_episodes(kind: type[AlgorithmAgent]) -> type[AlgorithmAgent]:
     return with_probe(kind, probe, measure)
 
 
-def log_probability_errors(kind: type[AlgorithmAgent]) -> type[AlgorithmAgent]:
+def log_probability_errors(kind: type[Agent]) -> type[Agent]:
     """An agent whose probe compares the log-probabilities of the records' actions with their rewards."""
 
     def probe(algorithm: Any, records: Any) -> Any:
@@ -81,7 +79,7 @@ def log_probability_errors(kind: type[AlgorithmAgent]) -> type[AlgorithmAgent]:
     return with_probe(kind, probe, measure)
 
 
-def actors_log_probabilities(agent: AlgorithmAgent) -> Callable[..., Any]:
+def actors_log_probabilities(agent: Agent) -> Callable[..., Any]:
     """``f(states, actions, internal_states=None)``: log-probabilities ``[B]`` as an actor alone on NumPy has them."""
     spec = agent.learner.spec
     graph = spec.make_graph()

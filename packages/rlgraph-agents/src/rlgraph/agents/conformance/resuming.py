@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from rlgraph.agents.algorithm_agent import AlgorithmAgent
+from rlgraph.agents.agent import Agent
 from rlgraph.agents.conformance.subject import AgentUnderTest, NotApplicable, expect_same, sample_states
 from rlgraph.agents.conformance.table import row
 from rlgraph.agents.conformance.tasks import CueTask, CueVectorEnv
@@ -28,7 +28,7 @@ class _Run:
         folder: where checkpoints are written; None: nowhere.
     """
 
-    def __init__(self, agent: AlgorithmAgent, env: Any, folder: Path | None):
+    def __init__(self, agent: Agent, env: Any, folder: Path | None):
         self.folder = folder
         checkpoints: dict[str, Any] = {}
         if folder is not None:

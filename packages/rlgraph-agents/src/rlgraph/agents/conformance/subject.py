@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from rlgraph.agents.agent import Agent
-from rlgraph.agents.algorithm_agent import AlgorithmAgent
 from rlgraph.agents.conformance.tasks import CueTask
 from rlgraph.agents.nested_arrays import flatten_arrays
 from rlgraph.core import CapabilityError, SpecError, registry
@@ -50,14 +49,14 @@ class AgentUnderTest:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
-    def kind(self) -> type[AlgorithmAgent]:
+    def kind(self) -> type[Agent]:
         """Its class.
 
         Raises:
             SpecError: there is no such agent, or it is not an agent of an algorithm.
         """
         kind = registry("rlgraph.agents").load(self.agent) if isinstance(self.agent, str) else self.agent
-        if not (isinstance(kind, type) and issubclass(kind, AlgorithmAgent)):
+        if not (isinstance(kind, type) and issubclass(kind, Agent)):
             raise SpecError(f"expected an agent with an algorithm_class, given {kind!r}", path="agent")
         return kind
 
@@ -71,14 +70,14 @@ class AgentUnderTest:
         actions: Space | None = None,
         states: Space = CueTask.STATES,
         *,
-        kind: type[AlgorithmAgent] | None = None,
+        kind: type[Agent] | None = None,
         backend: str | None = None,
         seed: int = 5,
         dtype: str = "float64",
         compiled: bool = False,
         acting: str = "auto",
         **options: Any,
-    ) -> AlgorithmAgent:
+    ) -> Agent:
         """A small agent.
 
         Args:

@@ -7,13 +7,13 @@ truncated episode is bootstrapped from the state that it reached, with the power
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rlgraph.agents.experience.step import VectorStep
-from rlgraph.agents.nested_arrays import map_arrays
+from rlgraph.agents.nested_arrays import map_arrays, row
 
 
 class Transitions(NamedTuple):
@@ -107,8 +107,11 @@ class NStepWindows:
         nested = {"states": self._states, "actions": self._actions, "reached": self._reached}
         return {name: map_arrays(np.copy, value) for name, value in {**held, **nested}.items()}
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: Mapping[str, Any] | None) -> None:
         """Continue from what `get_state` gave."""
+        if state is None:
+            self.drop()
+            return
         names = ("clock", "waiting", "rewards", "states", "actions", "reached")
         for name in names:
             setattr(self, f"_{name}", map_arrays(np.copy, state.get(name)))
@@ -154,3 +157,47 @@ class NStepWindows:
             map_arrays(lambda held: held[slots], self._reached),
             np.full(len(slots), self._powers[length]),
         )
+
+
+def n_step_transitions(
+    batch: Mapping[str, Any], ends: np.ndarray, n_step: int, discount: float
+) -> dict[str, Any]:
+    """Transitions of the rows of fragments: batches whose rows are consecutive steps.
+
+    A row whose next state nobody knows, the last of a fragment that goes on, is left out.
+
+    Args:
+        batch: ``states, actions, rewards, terminals`` [B, ...], and ``next_states`` [B, ...] or none: the next rows.
+        ends: rows behind which another fragment begins [B] bool; a terminal row and the last one are such in any case.
+        n_step: rewards summed into one transition.
+        discount: discount factor of one step.
+
+    Returns:
+        ``states, actions, rewards, terminals, next_states``, and ``discounts`` [B'] if `n_step` is above 1; the other
+        columns of `batch` for the rows that are left.
+    """
+    rewards, terminals = np.asarray(batch["rewards"]), np.asarray(batch["terminals"], bool)
+    rows = np.arange(len(rewards))
+    ends = np.asarray(ends, bool) | terminals
+    ends[-1:] = True
+    # The last row of the fragment that each row belongs to.
+    last = np.flatnonzero(ends)[np.cumsum(ends) - ends]
+    known = np.full(len(rows), "next_states" in batch) | terminals
+    count = np.minimum(n_step, last - rows + known[last])
+    returns, discounts = np.zeros(len(rows)), np.ones(len(rows))
+    for step in range(n_step):
+        inside = step < count
+        returns += np.where(inside, discounts * rewards[np.where(inside, rows + step, 0)], 0.0)
+        discounts = np.where(inside, discounts * discount, discounts)
+    kept = count > 0
+    final = (rows + count - 1)[kept]
+    if "next_states" in batch:
+        next_states = row(batch["next_states"], final)
+    else:
+        next_states = row(
+            batch["states"], np.where(terminals[final], final, final + 1).clip(max=len(rows) - 1)
+        )
+    left = {name: row(values, kept) for name, values in batch.items() if name != "next_states"}
+    left["rewards"] = returns[kept].astype(rewards.dtype)
+    left["terminals"], left["next_states"] = terminals[final], next_states
+    return {**left, "discounts": discounts[kept].astype(rewards.dtype)} if n_step > 1 else left

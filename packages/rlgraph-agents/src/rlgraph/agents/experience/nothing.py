@@ -2,39 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from rlgraph.agents.experience.kind import ExperienceKind
-from rlgraph.agents.experience.rollouts import Rollouts
+import numpy as np
+
+from rlgraph.agents.experience.experience import Experience
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.core import InputError
 from rlgraph.spaces import Dict, Space
 
 
-class Nothing(Rollouts):
+class Nothing(Experience):
     """For algorithms without ``update``: no step is kept, and no update is due."""
 
-    def __init__(self) -> None:
-        super().__init__(rollout_length=1)
+    learns = False
 
-    @classmethod
-    def of(cls, *shared: str, **defaults: Any) -> ExperienceKind:
-        return ExperienceKind(cls)
-
-    @staticmethod
-    def fields(is_recurrent: bool) -> tuple[str, ...]:
+    def fields(self, is_recurrent: bool) -> tuple[str, ...]:
         return ()
 
-    @staticmethod
-    def input_spaces(states: Space, actions: Space, beginnings: Dict | None) -> dict[str, Any]:
+    def input_spaces(self, states: Space, actions: Space, beginnings: Dict | None) -> dict[str, Any]:
         return {}
 
-    @property
-    def is_due(self) -> bool:
-        return False
+    def make_writer(self, insert: Callable[..., Any] | None, dtype: str) -> Nothing:
+        return self
 
-    def add(self, step: VectorStep) -> None:
-        pass
+    def take_due(self, steps: int) -> int:
+        return 0
 
     def take(self, version: int) -> NoReturn:
         raise InputError("update: expected an agent that learns; this one has no update")
+
+    # It writes nothing.
+
+    def add(self, step: VectorStep, slots: np.ndarray | None = None) -> None:
+        pass
+
+    def cut(self, slots: Sequence[int] | np.ndarray | None = None) -> None:
+        pass
+
+    drop = cut
+
+    def get_state(self) -> None:
+        return None
+
+    def set_state(self, state: Any) -> None:
+        pass

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from rlgraph.agents.experience.fragment import Fragment
-from rlgraph.agents.experience.kind import ExperienceKind
-from rlgraph.agents.experience.n_step import NStepWindows
+from rlgraph.agents.experience.experience import Experience
+from rlgraph.agents.experience.n_step import NStepWindows, n_step_transitions
+from rlgraph.agents.experience.sequence_indices import fragment_ends
 from rlgraph.agents.experience.step import VectorStep
 from rlgraph.agents.specs import UpdateSpec, parse_spec
 from rlgraph.components import Memory, PrioritizedReplay, ReplayMemory
 from rlgraph.components.common.argument_checks import check_number
-from rlgraph.core import SpecError
+from rlgraph.core import InputError, SpecError
 from rlgraph.core.specs.spec_types import ComponentSpec
 from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space
 
@@ -22,7 +22,7 @@ from rlgraph.spaces import BoolBox, Dict, FloatBox, IntBox, Space
 FIELDS = ("actions", "rewards", "terminals")
 
 
-class Replay:
+class Replay(Experience):
     """A memory of transitions ``[B, ...]``: ``states, actions, rewards, terminals, next_states, discounts``.
 
     ``discounts``, the factors of the values of the next states, are kept where `n_step` is above 1.
@@ -35,8 +35,6 @@ class Replay:
         update_spec: when to learn; see `UpdateSpec`.
     """
 
-    has_memory = True
-
     def __init__(
         self,
         *,
@@ -47,18 +45,17 @@ class Replay:
     ):
         if isinstance(n_step, bool) or not isinstance(n_step, int) or n_step < 1:
             raise SpecError(f"expected an integer >= 1, given {n_step!r}", path="n_step")
-        self.discount, self.n_step = check_number(discount, "discount", least=0, most=1), n_step
+        self.discount: float = check_number(discount, "discount", least=0, most=1)
+        self.n_step = n_step
         self.updates = parse_spec(UpdateSpec, update_spec, "update_spec")
         self.memory = _memory(memory_spec)
         self.is_prioritized = isinstance(self.memory, PrioritizedReplay)
-
-    @classmethod
-    def of(cls, *shared: str, **defaults: Mapping[str, Any]) -> ExperienceKind:
-        """The kind, for an algorithm that shares these options with it, and has other defaults of some."""
-        return ExperienceKind(cls, shared, defaults)
+        self.learns, self.batch_size = self.updates.do_updates, self.updates.batch_size
+        self.inserts_steps = n_step == 1
+        self.batch_options = ("discounts",) * (n_step > 1) + ("importance_weights",) * self.is_prioritized
+        self._next_update = max(self.updates.steps_before_update, self.updates.update_interval)
 
     def fields(self, is_recurrent: bool) -> tuple[str, ...]:
-        """What a record has besides states and next states."""
         if is_recurrent:
             raise SpecError(
                 "expected no recurrent layers: a replay memory keeps single transitions; PPO and A2C take them",
@@ -67,7 +64,6 @@ class Replay:
         return (*FIELDS, "discounts") if self.n_step > 1 else FIELDS
 
     def input_spaces(self, states: Space, actions: Space, beginnings: Dict | None) -> dict[str, Any]:
-        """The Spaces of the arguments of the root's API methods that learn."""
         assert beginnings is None
         fields = {"states": states, "next_states": states, "actions": actions}
         fields |= {"rewards": FloatBox(), "terminals": BoolBox()}
@@ -78,6 +74,38 @@ class Replay:
         if self.is_prioritized:
             spaces["importance_weights"] = FloatBox(add_batch_rank=True)
         return spaces
+
+    def make_writer(self, insert: Callable[..., Any] | None, dtype: str) -> ReplayWriter:
+        assert insert is not None
+        return ReplayWriter(self, insert, dtype)
+
+    def take_due(self, steps: int) -> int:
+        if not self.learns or steps < self._next_update:
+            return 0
+        self._next_update += self.updates.update_interval
+        return self.updates.update_steps
+
+    def records_of_batch(
+        self, method: str, columns: dict[str, Any], truncations: np.ndarray, sequence_indices: Any, dtype: str
+    ) -> dict[str, Any]:
+        """Transitions ``[B]``; fragments become transitions of up to `n_step` steps."""
+        if sequence_indices is None:
+            if self.n_step > 1 and "discounts" not in columns:
+                columns["discounts"] = np.full_like(columns["rewards"], self.discount**self.n_step)
+            return columns
+        ends = fragment_ends(method, sequence_indices, len(truncations)) | truncations
+        columns = n_step_transitions(columns, ends, self.n_step, self.discount)
+        if not len(columns["rewards"]):
+            raise InputError(
+                f"{method}: no row of the batch has a next state: give next_states, or longer fragments"
+            )
+        return columns
+
+    def counters(self) -> dict[str, Any]:
+        return {"next_update": self._next_update}
+
+    def set_counters(self, counters: Mapping[str, Any]) -> None:
+        self._next_update = int(counters["next_update"])
 
 
 class ReplayWriter:
@@ -112,12 +140,7 @@ class ReplayWriter:
                 }
             )
 
-    def add_fragment(self, fragment: Fragment) -> None:
-        """Take in the steps of a fragment."""
-        for step in fragment.steps():
-            self.add(step)
-
-    def cut(self, slots: Sequence[int] | np.ndarray | None) -> None:
+    def cut(self, slots: Sequence[int] | np.ndarray | None = None) -> None:
         """The episodes of `slots` (None: all) were cut after their last step."""
         if self._windows is not None:
             for transitions in self._windows.cut(slots):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from rlgraph.agents.experience.experience import Experience
 from rlgraph.agents.experience.fragment import Fragment, FragmentBuffer
-from rlgraph.agents.experience.kind import ExperienceKind
+from rlgraph.agents.experience.sequence_indices import fragment_ends
 from rlgraph.agents.experience.step import VectorStep
-from rlgraph.agents.nested_arrays import map_arrays
+from rlgraph.agents.nested_arrays import map_arrays, row
 from rlgraph.core import InputError, SpecError
 from rlgraph.spaces import BoolBox, Dict, FloatBox, Space
 
@@ -18,7 +19,7 @@ from rlgraph.spaces import BoolBox, Dict, FloatBox, Space
 FIELDS = ("actions", "rewards", "terminals", "ends", "weights")
 
 
-class Rollouts:
+class Rollouts(Experience):
     """T steps of N environments side by side; due when T steps are there.
 
     Records are ``[T, N, ...]``: ``states``, ``next_states`` (those that were reached), ``actions``, ``rewards``,
@@ -29,7 +30,7 @@ class Rollouts:
         rollout_length: T.
     """
 
-    has_memory = False
+    is_sequential = True
 
     def __init__(self, *, rollout_length: int = 128):
         if isinstance(rollout_length, bool) or not isinstance(rollout_length, int) or rollout_length < 1:
@@ -37,24 +38,10 @@ class Rollouts:
         self.rollout_length = rollout_length
         self._buffer = FragmentBuffer(rollout_length)
 
-    @classmethod
-    def of(cls, *shared: str) -> ExperienceKind:
-        """The kind, for an algorithm that shares these options with it."""
-        return ExperienceKind(cls, shared)
-
-    @staticmethod
-    def fields(is_recurrent: bool) -> tuple[str, ...]:
-        """What a record has besides states and next states."""
+    def fields(self, is_recurrent: bool) -> tuple[str, ...]:
         return (*FIELDS, "begins") if is_recurrent else FIELDS
 
-    @staticmethod
-    def input_spaces(states: Space, actions: Space, beginnings: Dict | None) -> dict[str, Any]:
-        """The Spaces of the arguments of the root's ``update``.
-
-        Args:
-            states, actions: one state as the policy sees it, and one action.
-            beginnings: the internal states of recurrent networks; None: there are none.
-        """
+    def input_spaces(self, states: Space, actions: Space, beginnings: Dict | None) -> dict[str, Any]:
         flags = {"terminals": BoolBox(), "ends": BoolBox()}
         if beginnings is not None:
             flags["begins"] = BoolBox()
@@ -76,31 +63,60 @@ class Rollouts:
             spaces["update.beginnings"] = beginnings.with_batch_rank()
         return spaces
 
-    # Local: step by step.
-
-    @property
-    def is_due(self) -> bool:
-        """Whether there is a whole rollout."""
-        return self._buffer.is_full
-
-    def add(self, step: VectorStep) -> None:
-        """Take in one step of all environments."""
-        self._buffer.add(step)
-
-    def cut(self, slots: Sequence[int] | np.ndarray | None) -> None:
-        """The episodes of `slots` (None: all) were cut after their last step."""
-        self._buffer.cut(slots)
+    def take_due(self, steps: int) -> int:
+        return int(self._buffer.is_full)
 
     def take(self, version: int) -> Fragment:
-        """The rollout, which weights of this version acted."""
         return self._buffer.take(version=version)
 
+    def records_of(self, fragments: Sequence[Fragment], dtype: str) -> tuple[dict[str, Any], Any]:
+        return rollout_records(fragments, dtype)
+
+    def records_of_batch(
+        self, method: str, columns: dict[str, Any], truncations: np.ndarray, sequence_indices: Any, dtype: str
+    ) -> dict[str, Any]:
+        """Fields ``[T, N, ...]``, or ``[T, ...]`` of one environment, as a rollout.
+
+        A row without a next state, the last of a fragment that goes on, has no weight.
+        """
+        ends, weights = columns["terminals"] | truncations, np.ones(truncations.shape, dtype)
+        if truncations.ndim == 1:
+            ends = ends | fragment_ends(method, sequence_indices, len(ends))
+            if "next_states" not in columns:
+                following = np.minimum(np.arange(len(ends)) + 1, len(ends) - 1)
+                columns["next_states"] = row(columns["states"], following)
+                weights[ends & ~columns["terminals"]] = 0.0
+            records = {**columns, "ends": ends, "weights": weights}
+            return {name: map_arrays(lambda x: x[:, None], column) for name, column in records.items()}
+        if truncations.ndim != 2 or "next_states" not in columns:
+            raise InputError(
+                f"{method}: expected fields [T, ...] of one environment, or [T, N, ...] with next_states, given "
+                f"rewards of shape {list(truncations.shape)}"
+            )
+        return {**columns, "ends": ends, "weights": weights}
+
+    # The one writer is that of this process.
+
+    def make_writer(self, insert: Callable[..., Any] | None, dtype: str) -> Rollouts:
+        return self
+
+    def add(self, step: VectorStep, slots: np.ndarray | None = None) -> None:
+        if slots is not None and not np.array_equal(slots, np.arange(len(step.rewards))):
+            raise InputError(
+                "observe: expected a step of all environments at once, row i of environment i: leave out env_id"
+            )
+        self._buffer.add(step)
+
+    def cut(self, slots: Sequence[int] | np.ndarray | None = None) -> None:
+        self._buffer.cut(slots)
+
+    #: The steps of a rollout do not wait: they are records already.
+    drop = cut
+
     def get_state(self) -> Any:
-        """Copies of the half-filled rollout; see `set_state`."""
         return self._buffer.get_state()
 
     def set_state(self, state: Any) -> None:
-        """Continue from what `get_state` gave."""
         self._buffer.set_state(state)
 
 

@@ -156,6 +156,7 @@ def call_checked(
     *,
     handed: Mapping[str, Any] | None = None,
     name: str | None = None,
+    make: Callable[..., Any] | None = None,
 ) -> Any:
     """Call ``target(*positional, **arguments, **handed)``; mistakes in the arguments raise a `SpecError`.
 
@@ -165,6 +166,7 @@ def call_checked(
         where: place of the spec, for messages.
         handed: arguments of the program, which override those of the spec.
         name: name of `target` in the spec.
+        make: what is called in place of `target`.
 
     Raises:
         SpecError: lists all unknown, duplicate and missing arguments and wrong types; or names a value that `target`
@@ -183,7 +185,7 @@ def call_checked(
         record(where, _amounts_to(name or place_of(target), parameters, positional, arguments, handed))
     with making(where, {*parameters.named, *arguments} - handed.keys(), handed):
         try:
-            return target(*positional, **{**arguments, **handed})
+            return (make or target)(*positional, **{**arguments, **handed})
         except SpecError as error:
             locate_faults(error, where, _name(target))
             raise

@@ -1,0 +1,54 @@
+"""Checkpoints of agents: variables, counters, experience, and the spec that makes the agent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlgraph.agents.agent_spec import stored_spec
+from rlgraph.agents.nested_arrays import flatten_arrays, unflatten_arrays
+from rlgraph.core import CheckpointError
+from rlgraph.core.checkpoint import find_checkpoint, read_beside
+
+if TYPE_CHECKING:
+    from rlgraph.agents.agent import Agent
+
+#: The key of the spec in a checkpoint's facts.
+AGENT = "agent"
+
+
+def store_agent(agent: Agent, directory: str | Path, memory: bool, facts: Mapping[str, Any]) -> Path:
+    """Write a checkpoint; see `Agent.store_model`."""
+    spec = stored_spec(type(agent), agent._arguments)
+    return agent.executor.save(
+        directory,
+        facts={**agent.progress_facts(), AGENT: spec, **facts},
+        host=memory,
+        beside=flatten_arrays(agent.experience_state()) if memory else None,
+    )
+
+
+def load_agent(agent: Agent, directory: str | Path) -> None:
+    """Restore a checkpoint; see `Agent.load_model`."""
+    beside = read_beside(find_checkpoint(directory))
+    try:
+        facts = agent.executor.load(directory, required_facts=agent.progress_facts())
+    except CheckpointError as error:
+        if "lacks the facts learner" not in str(error):
+            raise
+        raise CheckpointError(
+            f"{error}: agents of rlgraph-agents 0.2 and older kept other variables and counters; train anew, or use "
+            "that version"
+        ) from None
+    agent.set_progress(facts["time_percentage"])
+    agent.learner.set_counters(facts["learner"])
+    agent._user.set_facts(facts["observer"])
+    agent.reset_env_buffers()
+    state = unflatten_arrays(beside or {})  # without what is empty
+    agent.learner.set_state(state.get("learner", {}))
+    observed = state.get("observer", {})
+    agent._observer.set_state(observed)
+    if "actor" in observed:
+        agent._user.set_state(observed["actor"])
+    agent._resumed = state.get("sampler")

@@ -1,0 +1,147 @@
+"""Specs of agents: as users give them, and as checkpoints keep them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlgraph.agents.agent_options import check_options
+from rlgraph.agents.presets import use_preset
+from rlgraph.agents.specs import Spec
+from rlgraph.core import SpecError, registry
+from rlgraph.core.specs.documents import is_spec_file, read_spec_file
+from rlgraph.core.specs.imports import data_specs
+from rlgraph.core.specs.specifiable import call_checked, check_arguments, place_of, plain_copy
+from rlgraph.environments.factory import is_instance, make_environment
+from rlgraph.environments.sequential_vector_env import release
+from rlgraph.spaces import Space, from_spec
+
+if TYPE_CHECKING:
+    from rlgraph.agents.agent import Agent
+
+
+class AgentMeta(type):
+    """Lets a class be called with a spec: ``DQNAgent("config.json", state_space=..., action_space=...)``."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        spec = args[0] if len(args) == 1 else None
+        if isinstance(spec, str | Path | Mapping) and not isinstance(spec, Space):
+            return cls.from_spec(spec, **kwargs)  # type: ignore[attr-defined]
+        kwargs = {name: plain_copy(value) for name, value in kwargs.items()}
+        check_arguments(cls, kwargs, cls.__name__)
+        agent = super().__call__(*args, **kwargs)
+        agent._arguments = {**dict(zip(("state_space", "action_space"), args, strict=False)), **kwargs}
+        return agent
+
+
+def make_agent(
+    base: type[Agent], spec: Any, path: str, env: Any, handed: Mapping[str, Any], only_check: bool = False
+) -> Any:
+    """The agent of a spec, or what its actors are built from.
+
+    Args:
+        base: the class that the agent must be of.
+        spec, path, env: see `Agent.from_spec`.
+        handed: constructor arguments that override the spec's.
+        only_check: build no executor, and return an `ActorSpec`.
+
+    Raises:
+        SpecError: see `Agent.from_spec`.
+    """
+    handed = {key: value for key, value in handed.items() if value is not None}
+    if isinstance(spec, base):
+        if env is not None or handed:
+            raise SpecError(
+                f"an agent that exists takes no further arguments, given {', '.join(handed) or 'env'}",
+                path=path,
+            )
+        return spec.learner.spec if only_check else spec
+    if is_spec_file(spec):
+        with data_specs():
+            return make_agent(base, read_spec_file(spec, path), path, env, handed, only_check)
+    preset = use_preset(spec, env) if isinstance(spec, str) else None
+    if isinstance(spec, str | type):
+        spec = {"type": spec} if preset is None else preset.agent
+    if not isinstance(spec, Mapping):
+        raise SpecError(f"expected a mapping with 'type', a name or a file, given {spec!r}", path=path)
+    arguments = {key: plain_copy(value) for key, value in spec.items() if key != "type"}
+    handed = {**handed, **_spaces(arguments, handed, env, path)}
+    arguments = {key: value for key, value in arguments.items() if key not in handed}
+    kind = spec.get("type")
+    target: Any = base._lookup(kind, path)
+    if not hasattr(target, "algorithm_class"):
+        known = ", ".join(registry(base.registry_group).names())
+        raise SpecError(
+            f"{path}.type is missing. Known: {known}."
+            if kind is None
+            else f"{path}.type: expected an agent with an algorithm_class, given {kind!r}. Known: {known}."
+        )
+    name = kind if isinstance(kind, str) else None
+    make = partial(check_options, target.algorithm_class) if only_check else target
+    made = call_checked(target, (), arguments, path, handed=handed, name=name, make=make)
+    if not only_check:
+        made.preset = preset
+    return made
+
+
+def _spaces(arguments: Mapping[str, Any], handed: Mapping[str, Any], env: Any, path: str) -> dict[str, Any]:
+    """``env``, ``state_space`` and ``action_space`` of an agent, from what is given of them.
+
+    Raises:
+        SpecError: a Space is missing.
+    """
+    env = arguments.get("env") if env is None else env
+    given = {**arguments, **handed}
+    spaces = {name: given[name] for name in ("state_space", "action_space") if name in given}
+    if env is not None:
+        environment = make_environment(env)
+        spaces = {"state_space": environment.state_space, "action_space": environment.action_space, **spaces}
+        if not is_instance(env):
+            release(environment, "environment")
+    for name in ("state_space", "action_space"):
+        if name not in spaces:
+            raise SpecError(f"{path}.{name} is missing: give state_space= and action_space=, or env=")
+    return {"env": env, **{name: from_spec(space) for name, space in spaces.items()}}
+
+
+def stored_spec(kind: type, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The spec that a checkpoint keeps; None if an argument has no JSON form, such as a component.
+
+    Backend, seed and choices are not in it: a checkpoint's manifest has them. An environment that is an object is left
+    out.
+
+    Args:
+        kind: class of the agent.
+        arguments: of its constructor, by name.
+    """
+    spec: dict[str, Any] = {"type": _name_of(kind)}
+    for name, value in arguments.items():
+        if isinstance(value, Space):
+            value = value.without_ranks().to_spec()
+        elif isinstance(value, Spec):
+            value = value.model_dump()
+        elif name == "execution_spec" and value is not None:
+            value = {key: item for key, item in value.items() if key not in ("seed", "choices")} or None
+        if name not in ("backend", "seed") and value is not None and (name != "env" or _is_json(value)):
+            spec[name] = value
+    return spec if _is_json(spec) else None
+
+
+def _name_of(kind: type) -> str:
+    """The registered name of a class, else its import path."""
+    known = registry("rlgraph.agents")
+    for plugin in known.plugins():
+        if plugin.target.endswith(f":{kind.__qualname__}") and known.load(plugin.name) is kind:
+            return plugin.name
+    return place_of(kind)
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True

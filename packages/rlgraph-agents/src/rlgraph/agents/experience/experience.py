@@ -1,0 +1,153 @@
+"""What algorithms learn from: the base of all kinds of experience."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from rlgraph.agents.experience.fragment import Fragment
+from rlgraph.agents.experience.step import VectorStep
+from rlgraph.core import Component
+from rlgraph.spaces import Dict, Space
+
+
+@dataclass(frozen=True)
+class ExperienceKind:
+    """A kind of experience, the options that it shares with the algorithm, and the algorithm's defaults of others.
+
+    Attributes:
+        kind: its class.
+        shared: names of options that both take; the agent has each of them once.
+        defaults: option -> its default, a mapping; a mapping that is given overrides its keys.
+    """
+
+    kind: type[Experience]
+    shared: tuple[str, ...] = ()
+    defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def make(self, options: Mapping[str, Any]) -> Experience:
+        """The experience with these options."""
+        merged = dict(options)
+        for name, default in self.defaults.items():
+            given = options.get(name)
+            if given is None or isinstance(given, Mapping):
+                merged[name] = {**default, **(given or {})}
+        return self.kind(**merged)
+
+
+class Writer(Protocol):
+    """Takes in the steps of one actor. `slots` are those of the rows; None: all in order."""
+
+    def add(self, step: VectorStep, slots: np.ndarray | None = None) -> None:
+        """Take in a step of `slots`."""
+
+    def cut(self, slots: Sequence[int] | np.ndarray | None = None) -> None:
+        """The episodes of `slots` were cut after their last step."""
+
+    def drop(self, slots: Sequence[int] | np.ndarray | None = None) -> None:
+        """Forget the steps of `slots` that wait to become records."""
+
+    def get_state(self) -> Any:
+        """Copies of what waits, in nested arrays; None: nothing."""
+
+    def set_state(self, state: Any) -> None:
+        """Continue from what `get_state` gave."""
+
+
+class Experience(ABC):
+    """Turns steps into records, and says when to learn from them.
+
+    With a `memory`, writers insert records and updates draw them. Without one, an update gets the records of fragments:
+    those of this process come from `take`.
+
+    Attributes:
+        learns: whether updates become due.
+        is_sequential: whether records are sequences ``[T, N]`` of all slots, each step of which has a row of every
+            slot; else they are single ones ``[B]``.
+        memory: the component that keeps records; None: there is none.
+        is_prioritized: whether the memory draws by priorities, and gives importance weights.
+        batch_size: number of records that an update draws.
+        discount: the factor of the values of next states, where it is the same for all records; None: it is not.
+        inserts_steps: whether each step is a record.
+        batch_options: names of further fields of external batches.
+    """
+
+    learns: bool = True
+    is_sequential: ClassVar[bool] = False
+    memory: Component | None = None
+    is_prioritized: bool = False
+    batch_size: int = 0
+    discount: float | None = None
+    inserts_steps: bool = False
+    batch_options: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, *shared: str, **defaults: Mapping[str, Any]) -> ExperienceKind:
+        """The kind, for an algorithm that shares these options with it, and has other defaults of some."""
+        return ExperienceKind(cls, shared, defaults)
+
+    @abstractmethod
+    def fields(self, is_recurrent: bool) -> tuple[str, ...]:
+        """What a record has besides states and next states."""
+
+    @abstractmethod
+    def input_spaces(self, states: Space, actions: Space, beginnings: Dict | None) -> dict[str, Any]:
+        """The Spaces of the arguments of the root's API methods that learn.
+
+        Args:
+            states, actions: one state as the policy sees it, and one action.
+            beginnings: the internal states of recurrent networks; None: there are none.
+        """
+
+    @abstractmethod
+    def make_writer(self, insert: Callable[..., Any] | None, dtype: str) -> Writer:
+        """What takes in the steps of an actor.
+
+        Args:
+            insert: puts ``records`` into the memory; None: there is none.
+            dtype: of weights.
+        """
+
+    @abstractmethod
+    def take_due(self, steps: int) -> int:
+        """The number of updates of the next round that is due after so many `steps`; 0: none is."""
+
+    def take(self, version: int) -> Fragment:
+        """The next fragment, which weights of this version acted.
+
+        Raises:
+            InputError: it is not complete.
+        """
+        raise NotImplementedError
+
+    def records_of(self, fragments: Sequence[Fragment], dtype: str) -> tuple[dict[str, Any], Any]:
+        """The records of fragments side by side, and the internal states ``[N, ...]`` before them, or None."""
+        raise NotImplementedError
+
+    def records_of_batch(
+        self, method: str, columns: dict[str, Any], truncations: np.ndarray, sequence_indices: Any, dtype: str
+    ) -> dict[str, Any]:
+        """The records of an external batch.
+
+        Args:
+            method: named in errors.
+            columns: its other fields, of the right dtypes.
+            truncations: where rows are truncated.
+            sequence_indices: see `Agent.update`.
+            dtype: of weights.
+
+        Raises:
+            InputError: a shape or index does not fit, or nothing is left.
+        """
+        raise NotImplementedError
+
+    def counters(self) -> dict[str, Any]:
+        """When updates are due; JSON-able."""
+        return {}
+
+    def set_counters(self, counters: Mapping[str, Any]) -> None:  # noqa: B027  # most kinds count nothing
+        """Take over what `counters` gave."""
