@@ -151,7 +151,7 @@ def test_updates_go_on_while_weights_are_fetched(gpus):
         gpus.on_wait = lambda: None
         thread = threading.Thread(target=update, daemon=True)
         thread.start()
-        thread.join(30)
+        thread.join(10)
         assert not thread.is_alive()
 
     gpus.forget()
