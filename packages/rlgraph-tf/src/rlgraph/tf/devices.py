@@ -51,7 +51,7 @@ def _devices(plan: Plan) -> set[str]:
     }
 
 
-def on_device(function: Callable[..., Any], device: str) -> Callable[..., list[tf.Tensor]]:
+def on_device(function: Callable[..., Any], device: str) -> Callable[..., tuple[tf.Tensor, ...]]:
     """A tensor function for tracing, with all that it does on `device`, and its results on the CPU.
 
     Without it what lies between graph functions, such as a loop and the derivatives in it, could be on another device:
@@ -62,11 +62,11 @@ def on_device(function: Callable[..., Any], device: str) -> Callable[..., list[t
         device: where it runs; empty where its operations say so themselves.
     """
 
-    def traced(*tensors: tf.Tensor) -> list[tf.Tensor]:
+    def traced(*tensors: tf.Tensor) -> tuple[tf.Tensor, ...]:
         with tf.device(device) if device else nullcontext():
             results = function(*(tf.identity(tensor) for tensor in tensors)) or ()
         with tf.device(CPU):
-            return [tf.identity(result) for result in results]
+            return tuple(tf.identity(result) for result in results)
 
     return traced
 
