@@ -47,7 +47,8 @@ class FlatWeights:
         with self._guarded.locks.holding(self._groups):
             memory = {name: storage.borrow_group(name) for name in self._groups}
             self._gather(found, {name: whole for name, whole in memory.items() if whole is not None})
-            fetched = storage.fetch_groups([name for name, whole in memory.items() if whole is None])
+            copied = [name for name, whole in memory.items() if whole is None]
+            fetched = storage.fetch_groups(copied) if copied else dict
         self._gather(found, fetched())
         return found
 
